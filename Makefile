@@ -28,12 +28,12 @@ demo-helix: tools ## Show Sextant at work in a real Helix, driven in tmux (hx on
 	$(PYTHON) tests/demo/helix.py
 
 test: tools ## Check formats and lints, then run every test against the real editors and servers
-	$(CARGO) fmt --check
+	$(CARGO) fmt --all --check
 	$(PYTHON) tests/tools.py lua
 	$(PYTHON) tests/structure.py --check
 	$(PYTHON) -m unittest discover -q -s tests/agent_bench
-	$(CARGO) clippy --locked --all-targets -- -D warnings
-	$(CARGO) test --locked
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	$(CARGO) test --locked --workspace
 	$(PYTHON) tests/clients/run.py --light
 	$(PYTHON) tests/clients/fuzz.py
 
@@ -94,7 +94,7 @@ audit: ## Hold the dependencies against deny.toml: known vulnerabilities, licenc
 	$(PYTHON) tests/audit/run.py
 
 fmt: tools ## Lay out the Rust and Lua files
-	$(CARGO) fmt
+	$(CARGO) fmt --all
 	$(PYTHON) tests/tools.py lua --write
 
 tools: ## Fetch the pinned tools into .tools/ (Neovim, basedpyright, ruff, stylua)

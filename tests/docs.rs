@@ -135,10 +135,10 @@ fn every_option_is_a_field_that_an_editor_completes() {
 
 #[test]
 fn every_option_of_a_model_is_in_the_help() {
-    let source = read("src/llm/manner.rs");
+    let source = read("src/model/manner.rs");
     let (_, list) = source.split_once("OPTIONS: &[&str] = &[").expect("the list of options");
     let mut names: Vec<&str> = list.split_once(']').expect("its end").0.split('"').skip(1).step_by(2).collect();
-    let reach = read("src/llm/endpoint.rs");
+    let reach = read("src/model/endpoint.rs");
     let (_, fields) = reach.split_once("pub struct RemoteConfig {").expect("the configuration");
     let fields = fields.split_once("\n}").expect("its end").0;
     names
@@ -262,12 +262,12 @@ fn the_page_about_security_has_what_a_server_is_asked_to_run() {
 }
 
 #[test]
-fn the_map_of_the_source_has_every_room() {
+fn the_map_of_the_source_has_every_crate() {
     let map = read("doc/architecture.md");
     for entry in fs::read_dir(repository().join("src")).unwrap() {
         let path = entry.unwrap().path();
         let room = path.file_name().unwrap().to_string_lossy().into_owned();
-        assert!(!path.is_dir() || map.contains(&format!("| `{room}` |")), "{room} is not in the table of rooms");
+        assert!(!path.is_dir() || map.contains(&format!("| `src/{room}` |")), "{room} is not in the table of crates");
     }
     for (at, _) in map.match_indices("`src/").chain(map.match_indices("`lua/")).chain(map.match_indices("`tests/")) {
         let name = map[at + 1..].split('`').next().unwrap();

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::hint::{Hint, HintCode};
+use crate::hint::{Hint, HintCode};
 
 /// Who can mend it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +75,6 @@ impl Failure {
 }
 
 /// A failure of a tool, for a model that should get it right the next time.
-pub(crate) fn tool_failure(message: impl std::fmt::Display, hint: impl Into<Hint>) -> Failure {
+pub fn tool_failure(message: impl std::fmt::Display, hint: impl Into<Hint>) -> Failure {
     Failure::new(FailureKind::Tool, message.to_string(), hint)
 }

@@ -4,7 +4,7 @@
 pub(crate) const MESSAGE: usize = 300;
 
 /// Without control characters, on one line, cut to [`MESSAGE`] characters.
-pub(crate) fn clean(message: &str) -> String {
+pub fn clean(message: &str) -> String {
     let words = message.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let mut out = words.collect::<Vec<_>>().join(" ");
     if let Some((cut, _)) = out.char_indices().nth(MESSAGE) {
@@ -15,7 +15,7 @@ pub(crate) fn clean(message: &str) -> String {
 }
 
 /// The first line of a message, cleaned: what follows are details.
-pub(crate) fn headline(message: &str) -> String {
+pub fn headline(message: &str) -> String {
     clean(message.trim_start().lines().next().unwrap_or_default())
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::fs::OFlags;
 
-use crate::base::deadline::Deadline;
+use crate::deadline::Deadline;
 
 /// How often a lock that somebody holds is asked for again.
 const AGAIN: Duration = Duration::from_millis(10);

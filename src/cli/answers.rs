@@ -5,10 +5,10 @@ use std::io::{BufRead, IsTerminal};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::agent::commands::agent::Agent;
-use crate::base::lock::lock;
 use crate::cli::{terminal, wording};
-use crate::editor::event::QuestionKind;
+use sextant_base::lock::lock;
+use sextant_engine::commands::agent::Agent;
+use sextant_engine::editor::event::QuestionKind;
 
 /// An answer of the command line: to a question of this kind, or of one of those that a bare number may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

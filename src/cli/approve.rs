@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::agent::plan::Steps;
 use crate::cli::headless::{self, Work};
 use crate::cli::join::{self, JoinOptions, JoinedWork};
 use crate::cli::settings::{ModeOption, WorkOptions};
+use sextant_engine::plan::Steps;
 
 #[derive(Debug, Args)]
 pub(super) struct ApproveArguments {

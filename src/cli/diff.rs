@@ -18,10 +18,10 @@ mod selection;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::diff::arguments::OutputFormat;
 use crate::cli::diff::compare::Comparison;
 use crate::cli::{log, terminal, wording};
+use sextant_base::failure::{Failure, FailureKind};
 
 pub(super) use crate::cli::diff::arguments::DiffArguments;
 

@@ -10,10 +10,10 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless::{self, Where};
 use crate::cli::settings::{ServerFolders, UserFiles};
 use crate::cli::{log, terminal};
+use sextant_base::failure::{Failure, FailureKind};
 
 #[derive(Debug, Args)]
 pub(super) struct DoctorArguments {

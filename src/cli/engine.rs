@@ -11,18 +11,18 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::agent::commands::agent::Agent;
-use crate::base::deadline::Deadline;
-use crate::base::failure::{Failure, FailureKind};
-use crate::base::lock::lock;
-use crate::base::own;
 use crate::cli::settings::{ServerFolders, UserFiles, WorkOptions, session_folders};
 use crate::cli::{log, models, terminal};
-use crate::editors::lsp::engine::{self, EngineParts, EngineSetup, MakeParts, OnSession};
-use crate::editors::lsp::link::{ENGINE_LOCK, ENGINE_SOCKET};
-use crate::serve::discovery::{Advertisement, of_workspace};
-use crate::serve::rpc::server::{Serving, serve};
-use crate::workspace::root::Root;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::lock::lock;
+use sextant_base::own;
+use sextant_engine::commands::agent::Agent;
+use sextant_helix::engine::{self, EngineParts, EngineSetup, MakeParts, OnSession};
+use sextant_helix::link::{ENGINE_LOCK, ENGINE_SOCKET};
+use sextant_serve::discovery::{Advertisement, of_workspace};
+use sextant_serve::rpc::server::{Serving, serve};
+use sextant_store::workspace::root::Root;
 
 #[derive(Debug, Args)]
 pub(super) struct EngineArguments {

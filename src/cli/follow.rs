@@ -9,15 +9,15 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::agent::events::envelope::{EventEnvelope, TaskEvent};
-use crate::agent::events::subscription::Delivery;
-use crate::base::failure::Failure;
-use crate::base::lock::lock;
 use crate::cli::answers::{GivenAnswer, GivenAnswers};
 use crate::cli::printing::Printer;
 use crate::cli::{join, terminal, wording};
-use crate::editor::event::{Event, QuestionKind};
-use crate::serve::rpc::client::{EventFeed, JoinedSession};
+use sextant_base::failure::Failure;
+use sextant_base::lock::lock;
+use sextant_engine::editor::event::{Event, QuestionKind};
+use sextant_engine::events::envelope::{EventEnvelope, TaskEvent};
+use sextant_engine::events::subscription::Delivery;
+use sextant_serve::rpc::client::{EventFeed, JoinedSession};
 
 /// How long the last events may take after the answer.
 const LAST: Duration = Duration::from_secs(5);

@@ -10,21 +10,21 @@ use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::commands::agent::Agent;
-use crate::agent::state::config::PlanMode;
-use crate::agent::state::outcome::{Ending, Outcome};
-use crate::agent::state::request::Request;
-use crate::base::deadline::Deadline;
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::answers::{Answers, GivenAnswer};
 use crate::cli::join::{self, JoinOptions, JoinedWork, WorkPlace};
 use crate::cli::printing::Printer;
 use crate::cli::settings::{Settings, UserFiles, WorkOptions};
 use crate::cli::{log, models, terminal, wording};
-use crate::editor::event::{Event, QuestionKind};
-use crate::editors::headless::HeadlessEditor;
-use crate::symbols::path::SymbolPath;
-use crate::workspace::root::Root;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_engine::commands::agent::Agent;
+use sextant_engine::editor::event::{Event, QuestionKind};
+use sextant_engine::state::config::PlanMode;
+use sextant_engine::state::outcome::{Ending, Outcome};
+use sextant_engine::state::request::Request;
+use sextant_headless::HeadlessEditor;
+use sextant_store::workspace::root::Root;
+use sextant_text::symbols::path::SymbolPath;
 
 /// How long the language servers may take to leave.
 const LEAVE: Duration = Duration::from_secs(1);

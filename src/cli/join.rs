@@ -10,21 +10,21 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::commands::agent::Agent;
-use crate::agent::commands::turn::{self, AskedBy, TurnHeld};
-use crate::agent::state::request::Request;
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::answers::GivenAnswer;
 use crate::cli::follow::{self, Following};
 use crate::cli::look::{self, Looked};
 use crate::cli::settings::session_folders;
 use crate::cli::terminal;
-use crate::serve::discovery::find::FoundSessions;
-use crate::serve::discovery::gate::StartGate;
-use crate::serve::discovery::{Advertisement, SessionEntry};
-use crate::serve::rpc::client::JoinedSession;
-use crate::serve::rpc::server::{Serving, serve};
-use crate::workspace::root::Root;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_engine::commands::agent::Agent;
+use sextant_engine::commands::turn::{self, AskedBy, TurnHeld};
+use sextant_engine::state::request::Request;
+use sextant_serve::discovery::find::FoundSessions;
+use sextant_serve::discovery::gate::StartGate;
+use sextant_serve::discovery::{Advertisement, SessionEntry};
+use sextant_serve::rpc::client::JoinedSession;
+use sextant_serve::rpc::server::{Serving, serve};
+use sextant_store::workspace::root::Root;
 
 /// Which of several sessions is meant.
 #[derive(Debug, Default, Args)]

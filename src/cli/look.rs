@@ -4,16 +4,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::base::deadline::Deadline;
-use crate::base::failure::Failure;
-use crate::base::path;
 use crate::cli::settings::session_folders;
-use crate::serve::discovery::SessionEntry;
-use crate::serve::discovery::find::{self, FoundSessions};
-use crate::serve::discovery::gate::StartGate;
-use crate::serve::rpc::neighbours;
-use crate::symbols::path::SymbolPath;
-use crate::workspace::root::Root;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::Failure;
+use sextant_base::path;
+use sextant_serve::discovery::SessionEntry;
+use sextant_serve::discovery::find::{self, FoundSessions};
+use sextant_serve::discovery::gate::StartGate;
+use sextant_serve::rpc::neighbours;
+use sextant_store::workspace::root::Root;
+use sextant_text::symbols::path::SymbolPath;
 
 /// How long another process may take to begin its session.
 const BEGINNING: Duration = Duration::from_secs(10);

@@ -7,8 +7,8 @@ use clap::Args;
 
 use crate::cli::settings::session_folders;
 use crate::cli::{log, terminal};
-use crate::editors::lsp::proxy::{self, ProxyOptions};
-use crate::serve::discovery;
+use sextant_helix::proxy::{self, ProxyOptions};
+use sextant_serve::discovery;
 
 #[derive(Debug, Args)]
 pub(super) struct LspArguments {

@@ -14,16 +14,16 @@ use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::base::failure::{Failure, FailureKind};
-use crate::base::token;
 use crate::cli::client_config::{KnownClient, snippet};
 use crate::cli::mcp::headless::HeadlessWorkspace;
 use crate::cli::mcp::joined::JoinedWorkspace;
 use crate::cli::settings::{ServerFolders, UserFiles, WorkOptions};
 use crate::cli::{log, look, terminal};
-use crate::serve::mcp::workspace::{OpenWorkspace, WorkspaceOpener};
-use crate::serve::mcp::{http, stdio};
-use crate::workspace::root::Root;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::token;
+use sextant_serve::mcp::workspace::{OpenWorkspace, WorkspaceOpener};
+use sextant_serve::mcp::{http, stdio};
+use sextant_store::workspace::root::Root;
 
 #[derive(Debug, Args)]
 pub(super) struct McpArguments {

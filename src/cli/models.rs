@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::base::failure::{Failure, FailureKind};
-use crate::base::hint::{Hint, HintCode};
 use crate::cli::prompts;
-use crate::llm::endpoint::RemoteConfig;
-use crate::llm::offline::OfflineModel;
-use crate::llm::remote::RemoteModel;
-use crate::llm::step::Model;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::hint::{Hint, HintCode};
+use sextant_model::endpoint::RemoteConfig;
+use sextant_model::offline::OfflineModel;
+use sextant_model::remote::RemoteModel;
+use sextant_model::step::Model;
 
 /// Makes the model of a `model` table: `{"provider": "offline"}`, nothing at all, or a remote one.
 pub(super) fn make(given: &Value) -> Result<Arc<dyn Model>, Failure> {

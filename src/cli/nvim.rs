@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex};
 use clap::Args;
 use futures::future::join_all;
 
-use crate::base::lock::lock;
 use crate::cli::settings::{session_folders, state_folder};
 use crate::cli::{log, models};
-use crate::editors::nvim;
-use crate::serve::discovery::Advertisement;
-use crate::serve::rpc::server::{Serving, serve};
+use sextant_base::lock::lock;
+use sextant_serve::discovery::Advertisement;
+use sextant_serve::rpc::server::{Serving, serve};
 
 /// The workspaces that this process serves to others.
 type Served = Arc<Mutex<Vec<Serving>>>;
@@ -37,7 +36,7 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
     };
     let served: Served = Arc::default();
     let ended = runtime.block_on(async {
-        let ended = nvim::run(Box::new(models::make), state_folder(), on_open(&served)).await;
+        let ended = sextant_nvim::run(Box::new(models::make), state_folder(), on_open(&served)).await;
         let serving = std::mem::take(&mut *lock(&served));
         join_all(serving.into_iter().map(Serving::end)).await;
         ended
@@ -54,7 +53,7 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
 }
 
 /// Serves each workspace that Neovim opens, beside whatever Neovim asks for: nothing of it is waited for.
-fn on_open(served: &Served) -> nvim::OnOpen {
+fn on_open(served: &Served) -> sextant_nvim::OnOpen {
     let served = Arc::clone(served);
     let editor_pid = rustix::process::getppid().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
     Box::new(move |agent| {

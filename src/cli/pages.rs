@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::base::failure::Failure;
 use crate::cli::terminal;
+use sextant_base::failure::Failure;
 
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArguments {

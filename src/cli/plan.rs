@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::agent::plan::Steps;
 use crate::cli::headless;
 use crate::cli::join;
 use crate::cli::settings::ModeOption;
+use sextant_engine::plan::Steps;
 
 #[derive(Debug, Args)]
 pub(super) struct PlanArguments {

@@ -1,8 +1,8 @@
 //! Events as lines: for a reader, or as JSON for a program.
 
-use crate::base::plural::counted;
 use crate::cli::{terminal, wording};
-use crate::editor::event::Event;
+use sextant_base::plural::counted;
+use sextant_engine::editor::event::Event;
 
 /// Prints events in order.
 #[derive(Debug)]

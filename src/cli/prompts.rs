@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::settings::user_folder;
 use crate::cli::terminal;
-use crate::llm::texts::{self, TEXTS};
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_model::texts::{self, TEXTS};
 
 #[derive(Debug, Args)]
 pub(super) struct PromptsArguments {

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::agent::commands::undo::redo::bring_back;
 use crate::cli::headless;
 use crate::cli::join::{self, JoinOptions, JoinedWork};
+use sextant_engine::commands::undo::redo::bring_back;
 
 #[derive(Debug, Args)]
 pub(super) struct RedoArguments {

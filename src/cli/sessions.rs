@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::base::clock::now_ms;
 use crate::cli::settings::session_folders;
 use crate::cli::terminal;
-use crate::serve::discovery::{SessionEntry, find};
+use sextant_base::clock::now_ms;
+use sextant_serve::discovery::{SessionEntry, find};
 
 #[derive(Debug, Args)]
 pub(super) struct SessionsArguments {

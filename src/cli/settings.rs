@@ -8,17 +8,17 @@ use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::agent::state::config::{Config, PlanMode};
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::answers::GivenAnswer;
-use crate::diagnostics::command::CommandProvider;
-use crate::diagnostics::command::config::{CommandConfig, CommandSpec};
-use crate::diagnostics::model::DiagnosticsProvider;
-use crate::diagnostics::program;
-use crate::diagnostics::server::config::{self, ServerConfig};
-use crate::diagnostics::syntax::Syntax;
-use crate::serve::discovery;
-use crate::workspace::record;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_diagnostics::command::CommandProvider;
+use sextant_diagnostics::command::config::{CommandConfig, CommandSpec};
+use sextant_diagnostics::model::DiagnosticsProvider;
+use sextant_diagnostics::program;
+use sextant_diagnostics::server::config::{self, ServerConfig};
+use sextant_diagnostics::syntax::Syntax;
+use sextant_engine::state::config::{Config, PlanMode};
+use sextant_serve::discovery;
+use sextant_store::workspace::record;
 
 /// The user's own files, for every subcommand that works on a folder.
 #[derive(Debug, Args)]

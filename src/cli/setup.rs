@@ -13,11 +13,11 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::settings::user_folder;
 use crate::cli::setup::files::{SetUpFile, UserFile};
 use crate::cli::terminal;
-use crate::diagnostics::program;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_diagnostics::program;
 
 #[derive(Debug, Args)]
 pub(super) struct SetupArguments {

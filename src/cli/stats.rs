@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::agent::memory::statistics;
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::settings::state_folder;
 use crate::cli::{headless, terminal};
-use crate::workspace::record::Record;
-use crate::workspace::root::Root;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_engine::memory::statistics;
+use sextant_store::workspace::record::Record;
+use sextant_store::workspace::root::Root;
 
 #[derive(Debug, Args)]
 pub(super) struct StatsArguments {

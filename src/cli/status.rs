@@ -7,18 +7,18 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use crate::agent::events::envelope::{EventEnvelope, TaskEvent};
-use crate::agent::events::state::StreamState;
-use crate::agent::events::subscription::Delivery;
-use crate::base::clock::now_ms;
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::headless::{self, Where};
 use crate::cli::join::{self, SessionOption};
 use crate::cli::printing::Printer;
 use crate::cli::terminal;
-use crate::editor::event::Event;
-use crate::serve::rpc::api::session::SessionInfo;
-use crate::serve::rpc::client::JoinedSession;
+use sextant_base::clock::now_ms;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_engine::editor::event::Event;
+use sextant_engine::events::envelope::{EventEnvelope, TaskEvent};
+use sextant_engine::events::state::StreamState;
+use sextant_engine::events::subscription::Delivery;
+use sextant_serve::rpc::api::session::SessionInfo;
+use sextant_serve::rpc::client::JoinedSession;
 
 #[derive(Debug, Args)]
 pub(super) struct StatusArguments {

@@ -4,9 +4,9 @@
 
 use std::io::{Result, Write};
 
-use crate::base::failure::Failure;
-use crate::base::printable::{escaped, printable};
 use crate::cli::wording;
+use sextant_base::failure::Failure;
+use sextant_base::printable::{escaped, printable};
 
 /// One line on standard output.
 pub(super) fn line(text: &str) {

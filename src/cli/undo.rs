@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::agent::commands::undo::{UndoRequest, list, take_back};
-use crate::agent::state::undo_target::Target;
 use crate::cli::headless;
 use crate::cli::join::{self, JoinOptions, JoinedWork};
-use crate::editor::event::Event;
-use crate::serve::rpc::api::agent::UndoPart;
+use sextant_engine::commands::undo::{UndoRequest, list, take_back};
+use sextant_engine::editor::event::Event;
+use sextant_engine::state::undo_target::Target;
+use sextant_serve::rpc::api::agent::UndoPart;
 
 #[derive(Debug, Args)]
 pub(super) struct UndoArguments {

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::agent::durable::traces;
 use crate::cli::headless;
-use crate::editor::event::Event;
+use sextant_engine::durable::traces;
+use sextant_engine::editor::event::Event;
 
 #[derive(Debug, Args)]
 pub(super) struct WhyArguments {

@@ -1,8 +1,8 @@
 //! What a shell calls the ways out that the engine names by code.
 
-use crate::base::failure::Failure;
-use crate::base::hint::HintCode;
-use crate::editor::event::Event;
+use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
+use sextant_engine::editor::event::Event;
 
 /// A way out in the words of a shell; empty where only an editor has it.
 fn hint(code: HintCode) -> &'static str {
@@ -41,7 +41,7 @@ pub(super) fn event(event: Event) -> Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::hint::Hint;
+    use sextant_base::hint::Hint;
 
     #[test]
     fn a_shell_is_told_its_own_commands_and_nothing_of_an_editor() {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::base::text::{Encoding, LineIndex, Range};
-use crate::diagnostics::delta::{Delta, MatchedBy, SnapshotChange, SnapshotFile, delta};
-use crate::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
+use crate::delta::{Delta, MatchedBy, SnapshotChange, SnapshotFile, delta};
+use crate::model::{Confidence, Diagnostic, Location, Severity};
+use sextant_base::text::{Encoding, LineIndex, Range};
 
 /// A case: two snapshots. More keys may stand in the line and are not looked at.
 #[derive(Deserialize)]

@@ -13,8 +13,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::process::Command;
 
-use crate::base::failure::{Failure, FailureKind};
-use crate::diagnostics::{environment, program};
+use crate::{environment, program};
+use sextant_base::failure::{Failure, FailureKind};
 
 /// How long git may take to say where a repository is and how it is set up. It reads a few small files for that.
 const SETUP: Duration = Duration::from_secs(5);
@@ -45,7 +45,7 @@ const USER_FILES: &[&str] = &["core.excludesfile", "core.attributesfile"];
 
 /// The git program, and how it is started for one repository.
 #[derive(Clone, Debug)]
-pub(crate) struct Confined {
+pub struct Confined {
     program: PathBuf,
     /// Absolute folders outside of the repository.
     path: OsString,
@@ -57,14 +57,14 @@ pub(crate) struct Confined {
 }
 
 /// What git said: standard output where it succeeded, else the last line of its complaint.
-pub(crate) type GitOutput = Result<Vec<u8>, String>;
+pub type GitOutput = Result<Vec<u8>, String>;
 
 impl Confined {
     /// Finds the repository of a folder; the second part is the top of its working tree.
     ///
     /// # Errors
     /// No git, no repository, none with a working tree, or one whose configuration claims a working tree elsewhere.
-    pub(crate) async fn open(here: &Path) -> Result<(Self, PathBuf), Failure> {
+    pub async fn open(here: &Path) -> Result<(Self, PathBuf), Failure> {
         let places = program::places(here, &[], std::env::var_os("PATH").as_deref());
         let program = program::find(&places, "git").ok_or_else(|| {
             let message = "git is not on PATH, apart from folders of the project";
@@ -92,7 +92,7 @@ impl Confined {
     }
 
     /// Git over a folder as the working tree.
-    pub(crate) fn command(&self, tree: &Path) -> Command {
+    pub fn command(&self, tree: &Path) -> Command {
         let mut command = started(&self.program, &self.path);
         self.confine(&mut command, tree);
         command.current_dir(tree);
@@ -100,7 +100,7 @@ impl Confined {
     }
 
     /// Git for what a model asks, in a folder of the working tree: with few variables, and no pager.
-    pub(crate) fn for_model(&self, tree: &Path, folder: &Path, named: &[String]) -> Command {
+    pub fn for_model(&self, tree: &Path, folder: &Path, named: &[String]) -> Command {
         let mut command = Command::new(&self.program);
         environment::needed_alone(&mut command, named);
         command.env("PATH", &self.path).env("LC_ALL", "C");
@@ -141,7 +141,7 @@ impl Confined {
 ///
 /// # Errors
 /// It cannot be started, or does not end.
-pub(crate) async fn said(command: Command) -> Result<GitOutput, Failure> {
+pub async fn said(command: Command) -> Result<GitOutput, Failure> {
     within(command, LIMIT).await
 }
 

@@ -20,19 +20,22 @@ mod units;
 pub(crate) mod verdict;
 
 #[cfg(test)]
-pub(crate) mod benchmark;
+mod benchmark;
+#[cfg(test)]
+#[path = "../../tests/fixtures/matchbench/cases.rs"]
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::diagnostics::delta::anchors::{Anchored, Ground, MessageIds, NOWHERE, anchor};
-use crate::diagnostics::delta::carry::Carry;
-use crate::diagnostics::delta::matching::Matching;
-use crate::diagnostics::delta::side::{NONE, Side};
-use crate::diagnostics::delta::tokens::Spellings;
-use crate::diagnostics::delta::verdict::{View, is_import, is_syntax};
-use crate::diagnostics::model::Diagnostic;
+use crate::delta::anchors::{Anchored, Ground, MessageIds, NOWHERE, anchor};
+use crate::delta::carry::Carry;
+use crate::delta::matching::Matching;
+use crate::delta::side::{NONE, Side};
+use crate::delta::tokens::Spellings;
+use crate::delta::verdict::{View, is_import, is_syntax};
+use crate::model::Diagnostic;
 
 /// One file before and after; a text is `None` where the file does not exist on that side.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::base::path;
-use crate::base::text::{Encoding, LineIndex, Position, Range};
-use crate::diagnostics::model::Location;
+use crate::model::Location;
+use sextant_base::path;
+use sextant_base::text::{Encoding, LineIndex, Position, Range};
 
 /// A line and, where the tool gave one, a column; both zero-based.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::plural::counted;
-use crate::diagnostics::merge::Placed;
-use crate::diagnostics::model::Severity;
-use crate::diagnostics::theme::label;
+use crate::merge::Placed;
+use crate::model::Severity;
+use crate::theme::label;
+use sextant_base::plural::counted;
 
 /// Names of themes or symbols in one summary; the rest is a number.
 const NAMED: usize = 3;
@@ -101,8 +101,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::diagnostics::model::{Confidence, Diagnostic, Location};
-    use crate::symbols::path::SymbolPath;
+    use crate::model::{Confidence, Diagnostic, Location};
+    use sextant_text::symbols::path::SymbolPath;
 
     fn said(severity: Severity, code: &str) -> Diagnostic {
         Diagnostic {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::base::text::Range;
-use crate::diagnostics::model::Diagnostic;
-use crate::diagnostics::theme::{Gist, Gists, independent, quoted, same_complaint};
-use crate::diagnostics::work::looked_at;
-use crate::symbols::path::SymbolPath;
+use crate::model::Diagnostic;
+use crate::theme::{Gist, Gists, independent, quoted, same_complaint};
+use crate::work::looked_at;
+use sextant_base::text::Range;
+use sextant_text::symbols::path::SymbolPath;
 
 /// A diagnostic and the symbol that it stands in.
 #[derive(Clone, Copy, Debug)]
@@ -165,8 +165,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::base::text::Position;
-    use crate::diagnostics::model::{Confidence, Location, Severity};
+    use crate::model::{Confidence, Location, Severity};
+    use sextant_base::text::Position;
 
     fn said(source: &str, code: &str, message: &str, (line, from, to): (u32, u32, u32)) -> Diagnostic {
         let at = |character| Position { line, character };

@@ -5,8 +5,8 @@ use std::fmt;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::base::deadline::Deadline;
-use crate::base::text::Range;
+use sextant_base::deadline::Deadline;
+use sextant_base::text::Range;
 
 /// LSP's four severities; smaller is worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

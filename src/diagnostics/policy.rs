@@ -13,9 +13,9 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostics::merge::{Placed, agree};
-use crate::diagnostics::model::{Confidence, Diagnostic, Severity};
-use crate::diagnostics::policy::contradiction::Contradiction;
+use crate::merge::{Placed, agree};
+use crate::model::{Confidence, Diagnostic, Severity};
+use crate::policy::contradiction::Contradiction;
 
 /// The bounds of what is done without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

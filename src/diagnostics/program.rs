@@ -63,7 +63,7 @@ fn is_program(file: &Path) -> bool {
 
 /// A program that leads its own process group, with all that it started; they end with this, also where the runtime
 /// is torn down.
-pub(crate) struct ProcessGroup(Option<Pid>);
+pub struct ProcessGroup(Option<Pid>);
 
 impl ProcessGroup {
     pub(crate) fn of(child: &Child) -> Self {
@@ -71,7 +71,7 @@ impl ProcessGroup {
     }
 
     /// By the number of its leader; 0 is none.
-    pub(crate) fn of_id(leader: u32) -> Self {
+    pub fn of_id(leader: u32) -> Self {
         Self(i32::try_from(leader).ok().and_then(Pid::from_raw))
     }
 }

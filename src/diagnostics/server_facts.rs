@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::diagnostics::model;
+use crate::model;
 
 /// How long an answer is waited for after nobody waits for it any more, and told as a late one. A cold start of a type
 /// checker on a large project takes some 20 s on a busy machine.

@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use tree_sitter::Node;
 
-use crate::base::deadline::Deadline;
-use crate::base::text::{Encoding, LineIndex};
-use crate::diagnostics::model::{
+use crate::model::{
     Confidence, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Severity,
 };
-use crate::symbols::language;
+use sextant_base::deadline::Deadline;
+use sextant_base::text::{Encoding, LineIndex};
+use sextant_text::symbols::language;
 
 /// The provider's name and the source of its diagnostics.
 pub const NAME: &str = "analyzer:syntax";

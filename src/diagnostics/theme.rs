@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::diagnostics::delta::message::{self, likeness, template};
-use crate::diagnostics::delta::verdict::is_syntax;
-use crate::diagnostics::model::Diagnostic;
-use crate::diagnostics::server_facts::{Fact, knows, same_engine};
+use crate::delta::message::{self, likeness, template};
+use crate::delta::verdict::is_syntax;
+use crate::model::Diagnostic;
+use crate::server_facts::{Fact, knows, same_engine};
 
 /// One complaint and the codes of the checkers that have it: ruff and flake8, the pyright family, mypy, ty, pyrefly,
 /// pylint, TypeScript, rustc.
@@ -182,7 +182,7 @@ pub fn independent(a: &str, b: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::model::{Confidence, Location, Severity};
+    use crate::model::{Confidence, Location, Severity};
 
     fn said(code: &str, message: &str) -> Diagnostic {
         Diagnostic {

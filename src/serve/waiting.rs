@@ -17,8 +17,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio_util::sync::CancellationToken;
 
-use crate::base::lock::lock;
-use crate::base::token;
+use sextant_base::lock::lock;
+use sextant_base::token;
 
 /// Connections that may wait at a time.
 const MOST: usize = 256;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cli::settings::{ServerFolders, UserFiles};
-use crate::diagnostics::model::Severity;
+use sextant_diagnostics::model::Severity;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,9 +4,9 @@ use std::io::{BufRead, Read, Write};
 
 use serde_json::{Value, json};
 
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::terminal::json_to;
-use crate::diagnostics::batch::answer;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_diagnostics::batch::answer;
 
 /// Bytes of the longest case: matching takes some 70 bytes of memory for each.
 const LONGEST: usize = 8 << 20;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::diff::git::Git;
+use sextant_base::failure::{Failure, FailureKind};
 
 /// Links into the user's working tree that one checkout may hold.
 const LINKS: usize = 10_000;

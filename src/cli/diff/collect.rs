@@ -6,16 +6,16 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
-use crate::base::deadline::Deadline;
-use crate::base::failure::{Failure, FailureKind};
-use crate::base::plural::counted;
 use crate::cli::diff::git::ChangedFile;
 use crate::cli::diff::progress::Progress;
 use crate::cli::settings::Providers;
-use crate::diagnostics::command::CommandProvider;
-use crate::diagnostics::model::{Diagnostic, DiagnosticsProvider, FileText, Freshness, Report};
-use crate::diagnostics::server::LanguageServer;
-use crate::diagnostics::server::documents::language_id;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::plural::counted;
+use sextant_diagnostics::command::CommandProvider;
+use sextant_diagnostics::model::{Diagnostic, DiagnosticsProvider, FileText, Freshness, Report};
+use sextant_diagnostics::server::LanguageServer;
+use sextant_diagnostics::server::documents::language_id;
 
 /// Files that a server has open at a time: enough to keep it busy, few enough for its queue and its memory.
 const BATCH: usize = 50;
@@ -233,8 +233,8 @@ pub(super) fn read<'p>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::text::Range;
-    use crate::diagnostics::model::{Confidence, Location, Severity};
+    use sextant_base::text::Range;
+    use sextant_diagnostics::model::{Confidence, Location, Severity};
 
     fn report(provider: &str, file: &str, freshness: Freshness) -> Report {
         let said = Diagnostic {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::agent::state::comparison::Namer;
-use crate::agent::state::located::LocatedDiagnostic;
 use crate::cli::diff::collect::{Collected, DiffSide, Silent};
 use crate::cli::diff::git::ChangedFile;
 use crate::cli::diff::revisions::Revision;
-use crate::diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
-use crate::diagnostics::model::{Diagnostic, Severity};
+use sextant_diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
+use sextant_diagnostics::model::{Diagnostic, Severity};
+use sextant_engine::state::comparison::Namer;
+use sextant_engine::state::located::LocatedDiagnostic;
 
 /// What became of a diagnostic, in the order in which a reader wants to hear of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -180,8 +180,8 @@ fn merge(files: &mut Vec<SnapshotFile<'_>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::text::{Position, Range};
-    use crate::diagnostics::model::{Confidence, Location};
+    use sextant_base::text::{Position, Range};
+    use sextant_diagnostics::model::{Confidence, Location};
 
     fn side(texts: &[(&str, &str)]) -> DiffSide {
         let texts = texts.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::base::deadline::Deadline;
-use crate::base::failure::Failure;
-use crate::base::plural::counted;
 use crate::cli::diff::collect::{DiffSide, comparable};
 use crate::cli::diff::compare::{ComparedDiagnostic, ComparedState, entries};
 use crate::cli::diff::git::ChangedFile;
 use crate::cli::diff::progress::Progress;
 use crate::cli::settings::Providers;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::Failure;
+use sextant_base::plural::counted;
 
 /// Further runs of a provider that did not say the same twice; of one that did there is one.
 const ROUNDS: usize = 3;

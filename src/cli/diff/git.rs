@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::failure::{Failure, FailureKind};
-use crate::diagnostics::confined_git::{Confined, GitOutput, said};
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_diagnostics::confined_git::{Confined, GitOutput, said};
 
 /// One file between two states; `old` or `new` is `None` where it does not exist there. Paths are relative to the
 /// top of the repository. A renamed file has both, and they differ.

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::agent::state::render;
 use crate::cli::diff::compare::{ComparedState, Comparison};
 use crate::cli::diff::report::unknown;
+use sextant_engine::state::render;
 
 /// `new`, `updated`, `revealed`, `masked` and `fixed` list diagnostics; `counts` has every state. Lines are counted
 /// from 1, columns in bytes from 1, `range` is LSP's (from 0, in UTF-16).

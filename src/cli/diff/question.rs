@@ -4,10 +4,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::base::deadline::Deadline;
-use crate::base::failure::{Failure, FailureKind};
-use crate::base::path;
-use crate::base::plural::counted;
 use crate::cli::diff::arguments::DiffArguments;
 use crate::cli::diff::checkout::Checkout;
 use crate::cli::diff::collect::{DiffSide, comparable, read, speaks};
@@ -18,7 +14,11 @@ use crate::cli::diff::progress::Progress;
 use crate::cli::diff::revisions::{self, Revision, Sides};
 use crate::cli::diff::selection::{DiffSelection, Selection, below, changes_below, select, stray};
 use crate::cli::settings::Providers;
-use crate::workspace::root::Root;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::path;
+use sextant_base::plural::counted;
+use sextant_store::workspace::root::Root;
 
 /// Answers what the command line asks.
 ///

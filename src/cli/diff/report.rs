@@ -1,11 +1,11 @@
 //! The answer as lines: for a reader, and for an editor's quickfix list.
 
-use crate::agent::state::render;
-use crate::base::message::clean;
-use crate::base::plural::counted;
 use crate::cli::diff::collect::short;
 use crate::cli::diff::compare::{ComparedDiagnostic, ComparedState, Comparison};
-use crate::diagnostics::model::Severity;
+use sextant_base::message::clean;
+use sextant_base::plural::counted;
+use sextant_diagnostics::model::Severity;
+use sextant_engine::state::render;
 
 /// Files that are named where many are meant.
 const NAMED: usize = 3;
@@ -98,11 +98,11 @@ fn line(entry: &ComparedDiagnostic) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::agent::state::located::LocatedDiagnostic;
     use crate::cli::diff::collect::Silent;
     use crate::cli::diff::revisions::Revision;
-    use crate::diagnostics::model::{Confidence, Diagnostic, Location};
-    use crate::symbols::path::SymbolPath;
+    use sextant_diagnostics::model::{Confidence, Diagnostic, Location};
+    use sextant_engine::state::located::LocatedDiagnostic;
+    use sextant_text::symbols::path::SymbolPath;
 
     fn found(file: &str, names: &str, line: u32, severity: Severity, message: &str) -> LocatedDiagnostic {
         LocatedDiagnostic {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::base::failure::Failure;
 use crate::cli::diff::git::Git;
+use sextant_base::failure::Failure;
 
 /// A commit with the name that the user gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::cli::diff::compare::{ComparedState, Comparison};
 use crate::cli::diff::report::unknown;
-use crate::diagnostics::merge::Placed;
-use crate::diagnostics::sarif::write::{BaselineState, SarifResult, write};
+use sextant_diagnostics::merge::Placed;
+use sextant_diagnostics::sarif::write::{BaselineState, SarifResult, write};
 
 /// Every diagnostic with its `baselineState`. SARIF has no word for what is merely hidden or uncovered: what a syntax
 /// error hides is `absent`, and what its repair uncovers is `new`.

@@ -7,18 +7,18 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 use url::Url;
 
-use crate::base::failure::Failure;
-use crate::base::own;
-use crate::base::plural::counted;
 use crate::cli::doctor::{CheckedThing, Health, programs};
 use crate::cli::headless::Where;
 use crate::cli::settings::{ServerFolders, Settings, UserFiles, WorkOptions, session_folders, state_folder};
 use crate::cli::{look, models};
-use crate::llm::endpoint::{self, RemoteConfig};
-use crate::memory::examine;
-use crate::serve::discovery::{self, find};
-use crate::workspace::record::Record;
-use crate::workspace::root::Root;
+use sextant_base::failure::Failure;
+use sextant_base::own;
+use sextant_base::plural::counted;
+use sextant_model::endpoint::{self, RemoteConfig};
+use sextant_serve::discovery::{self, find};
+use sextant_store::memory::examine;
+use sextant_store::workspace::record::Record;
+use sextant_store::workspace::root::Root;
 
 /// How long the server of a model may take to take a connection.
 const CONNECT: Duration = Duration::from_secs(3);

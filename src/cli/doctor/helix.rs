@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::DocumentMut;
 
-use crate::base::failure::Failure;
 use crate::cli::doctor::programs::version;
 use crate::cli::doctor::{CheckedThing, Health, checks};
 use crate::cli::headless::Where;
@@ -13,9 +12,10 @@ use crate::cli::settings::session_folders;
 use crate::cli::setup::files;
 use crate::cli::setup::found::{self, KeysInSetup, LanguageInSetup, ProxiedInSetup};
 use crate::cli::setup::{self, helix::PREFIX};
-use crate::diagnostics::program;
-use crate::serve::discovery::find;
-use crate::workspace::beneath;
+use sextant_base::failure::Failure;
+use sextant_diagnostics::program;
+use sextant_serve::discovery::find;
+use sextant_store::workspace::beneath;
 
 /// The oldest Helix that the proxy works with.
 const OLDEST: (u32, u32, u32) = (25, 7, 1);

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::cli::doctor::{CheckedThing, Health};
 use crate::cli::settings::Settings;
-use crate::diagnostics::model::DiagnosticsProvider;
-use crate::diagnostics::program;
+use sextant_diagnostics::model::DiagnosticsProvider;
+use sextant_diagnostics::program;
 
 /// How long a program may take to say its version.
 const PATIENCE: Duration = Duration::from_secs(5);

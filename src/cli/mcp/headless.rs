@@ -9,20 +9,20 @@ use tokio::sync::Mutex;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::commands::agent::Agent;
-use crate::agent::commands::outside::OutsideAnswer;
-use crate::agent::edit::once::EditMade;
-use crate::agent::state::outside::OutsideClient;
-use crate::base::deadline::Deadline;
-use crate::base::failure::Failure;
 use crate::cli::settings::{Settings, session_folders};
 use crate::cli::{look, models};
-use crate::editors::headless::HeadlessEditor;
-use crate::serve::discovery::gate::StartGate;
-use crate::serve::discovery::{Advertisement, is_editor};
-use crate::serve::mcp::workspace::OpenWorkspace;
-use crate::serve::rpc::server::{Serving, serve};
-use crate::workspace::root::Root;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::Failure;
+use sextant_engine::commands::agent::Agent;
+use sextant_engine::commands::outside::OutsideAnswer;
+use sextant_engine::edit::once::EditMade;
+use sextant_engine::state::outside::OutsideClient;
+use sextant_headless::HeadlessEditor;
+use sextant_serve::discovery::gate::StartGate;
+use sextant_serve::discovery::{Advertisement, is_editor};
+use sextant_serve::mcp::workspace::OpenWorkspace;
+use sextant_serve::rpc::server::{Serving, serve};
+use sextant_store::workspace::root::Root;
 
 /// How long the language servers may take to leave.
 const LEAVE: Duration = Duration::from_secs(1);

@@ -9,19 +9,19 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::commands::outside::OutsideAnswer;
-use crate::agent::edit::once::EditMade;
-use crate::agent::state::outside::OutsideClient;
-use crate::base::failure::Failure;
-use crate::base::lock::lock;
-use crate::base::path;
 use crate::cli::look::{self, placed};
-use crate::serve::discovery::{SessionEntry, is_editor};
-use crate::serve::mcp::workspace::{OpenWorkspace, named};
-use crate::serve::rpc::client::JoinedSession;
-use crate::serve::rpc::neighbours;
-use crate::symbols::path::SymbolPath;
-use crate::workspace::root::Root;
+use sextant_base::failure::Failure;
+use sextant_base::lock::lock;
+use sextant_base::path;
+use sextant_engine::commands::outside::OutsideAnswer;
+use sextant_engine::edit::once::EditMade;
+use sextant_engine::state::outside::OutsideClient;
+use sextant_serve::discovery::{SessionEntry, is_editor};
+use sextant_serve::mcp::workspace::{OpenWorkspace, named};
+use sextant_serve::rpc::client::JoinedSession;
+use sextant_serve::rpc::neighbours;
+use sextant_store::workspace::root::Root;
+use sextant_text::symbols::path::SymbolPath;
 
 pub(super) struct JoinedWorkspace {
     /// As the client names its files.

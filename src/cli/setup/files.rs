@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::DocumentMut;
 
-use crate::base::failure::{Failure, FailureKind};
 use crate::cli::setup::written::WrittenLines;
-use crate::edits::hunks::hunks;
-use crate::edits::unified::unified;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_text::edits::hunks::hunks;
+use sextant_text::edits::unified::unified;
 
 /// Endings of the files beside one that setup has changed: the text before all of it, the mark that there was no file,
 /// the record of what was written, and the text that the undo has changed.

@@ -120,7 +120,7 @@ pub(in crate::cli) fn shows_progress(document: &DocumentMut) -> bool {
 pub(in crate::cli) fn program(places: &[std::path::PathBuf], name: &str) -> Option<std::path::PathBuf> {
     let path = Path::new(name);
     if path.is_absolute() {
-        return crate::diagnostics::program::find(&[path.parent()?.to_owned()], path.file_name()?.to_str()?);
+        return sextant_diagnostics::program::find(&[path.parent()?.to_owned()], path.file_name()?.to_str()?);
     }
-    (path.components().count() == 1).then(|| crate::diagnostics::program::find(places, name)).flatten()
+    (path.components().count() == 1).then(|| sextant_diagnostics::program::find(places, name)).flatten()
 }

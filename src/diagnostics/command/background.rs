@@ -6,10 +6,10 @@ use futures::future::join_all;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::AbortHandle;
 
-use crate::base::deadline::Deadline;
-use crate::base::lock::lock;
-use crate::diagnostics::command::CommandProvider;
-use crate::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
+use crate::command::CommandProvider;
+use crate::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
 
 /// Milliseconds that nobody waits for: the limit of a run in the background is the command's own.
 const FAR_MS: u64 = 24 * 60 * 60 * 1000;
@@ -204,7 +204,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::diagnostics::command::config::CommandConfig;
+    use crate::command::config::CommandConfig;
 
     const LONG_MS: u64 = 60_000;
 

@@ -8,10 +8,10 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
-use crate::base::lock::lock;
-use crate::base::plural::counted;
-use crate::diagnostics::environment;
-use crate::diagnostics::program::{self, ProcessGroup};
+use crate::environment;
+use crate::program::{self, ProcessGroup};
+use sextant_base::lock::lock;
+use sextant_base::plural::counted;
 
 /// How long a program may run, and how many bytes of its output are kept: a quarter of them from the beginning, the
 /// rest from the end, where test runners sum up.
@@ -60,11 +60,7 @@ fn failed(program: &Path, error: &std::io::Error) -> String {
 }
 
 /// The same of a program whose arguments, folder and variables are set already.
-pub(crate) async fn run_prepared(
-    mut command: Command,
-    limits: CaptureLimits,
-    sieve: Sieve<'_>,
-) -> Result<Captured, String> {
+pub async fn run_prepared(mut command: Command, limits: CaptureLimits, sieve: Sieve<'_>) -> Result<Captured, String> {
     let program = Path::new(command.as_std().get_program()).to_owned();
     let failed = |error: std::io::Error| failed(&program, &error);
     command.env("NO_COLOR", "1");

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::text::Encoding;
-use crate::diagnostics::model::{Confidence, Reach, Severity};
+use crate::model::{Confidence, Reach, Severity};
+use sextant_base::text::Encoding;
 
 /// The commands that are known by name alone.
 const BUILTIN: &str = include_str!("builtin.toml");
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(names, ["ruff", "mypy", "pytest", "cargo"]);
         for config in &known {
             assert_eq!(config.problem(), None, "{}", config.name);
-            assert!(crate::diagnostics::command::read::Reader::new(&config.format).is_ok(), "{}", config.name);
+            assert!(crate::command::read::Reader::new(&config.format).is_ok(), "{}", config.name);
         }
     }
 

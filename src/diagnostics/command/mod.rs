@@ -14,16 +14,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::base::deadline::Deadline;
-use crate::base::plural::counted;
-use crate::base::text::LineIndex;
-use crate::diagnostics::command::config::{Columns, CommandConfig};
-use crate::diagnostics::command::read::{CommandOutput, Reader};
-use crate::diagnostics::command::run::Stopped;
-use crate::diagnostics::finding::{Finding, FindingPlace};
-use crate::diagnostics::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
-use crate::diagnostics::server::documents::language_id;
-use crate::diagnostics::{disk, program};
+use crate::command::config::{Columns, CommandConfig};
+use crate::command::read::{CommandOutput, Reader};
+use crate::command::run::Stopped;
+use crate::finding::{Finding, FindingPlace};
+use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
+use crate::server::documents::language_id;
+use crate::{disk, program};
+use sextant_base::deadline::Deadline;
+use sextant_base::plural::counted;
+use sextant_base::text::LineIndex;
 
 /// How tools call their standard input.
 const STDIN: &[&str] = &["-", "<stdin>", "stdin", "stdin.py"];

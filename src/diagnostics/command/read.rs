@@ -3,10 +3,10 @@
 use regex::Regex;
 use serde_json::Value;
 
-use crate::base::plural::counted;
-use crate::diagnostics::command::config::{CommandFormat, Mapping};
-use crate::diagnostics::finding::{Finding, FindingPlace};
-use crate::diagnostics::sarif;
+use crate::command::config::{CommandFormat, Mapping};
+use crate::finding::{Finding, FindingPlace};
+use crate::sarif;
+use sextant_base::plural::counted;
 
 /// The groups that a pattern may have.
 const GROUPS: &[&str] = &["file", "line", "column", "end_line", "end_column", "severity", "code", "message"];
@@ -163,7 +163,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::diagnostics::command::config::builtin;
+    use crate::command::config::builtin;
 
     fn read(name: &str, text: &str) -> Result<CommandOutput, String> {
         let config = builtin().unwrap().into_iter().find(|config| config.name == name).expect(name);

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
-use crate::diagnostics::environment;
-use crate::diagnostics::program::{self, ProcessGroup};
+use crate::environment;
+use crate::program::{self, ProcessGroup};
 
 /// Bytes of standard output. A report of more than that is no help to anybody.
 pub const OUTPUT: u64 = 8 * 1024 * 1024;

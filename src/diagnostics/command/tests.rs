@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use crate::base::deadline::Deadline;
-use crate::diagnostics::command::CommandProvider;
-use crate::diagnostics::command::config::{Columns, CommandConfig, CommandFormat};
-use crate::diagnostics::model::{
+use crate::command::CommandProvider;
+use crate::command::config::{Columns, CommandConfig, CommandFormat};
+use crate::model::{
     Confidence, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Severity,
 };
+use sextant_base::deadline::Deadline;
 
 const PATIENCE_MS: u64 = 60_000;
 const TEXT: &str = "x = '😀'; missing\n";

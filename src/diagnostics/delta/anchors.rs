@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::base::text::{Encoding, Range};
-use crate::diagnostics::delta::matching::Matching;
-use crate::diagnostics::delta::message;
-use crate::diagnostics::delta::side::{NONE, Side, hash_of};
-use crate::diagnostics::model::{Diagnostic, Location};
+use crate::delta::matching::Matching;
+use crate::delta::message;
+use crate::delta::side::{NONE, Side, hash_of};
+use crate::model::{Diagnostic, Location};
+use sextant_base::text::{Encoding, Range};
 
 /// A place in the after snapshot that a diagnostic of either side points to. [`NOWHERE`] when its code is gone.
 pub(super) type AnchorPlace = u64;

@@ -1,13 +1,11 @@
 //! The matcher's figures on the development sample of the benchmark, held where they stand.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::process::Command;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::diagnostics::batch;
+use crate::batch;
 
 #[derive(Deserialize)]
 struct Truth {
@@ -50,16 +48,6 @@ impl Counts {
     }
 }
 
-/// The sample's cases, one JSON line each.
-pub(crate) fn cases() -> Vec<String> {
-    let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/matchbench/dev.jsonl.xz");
-    let program = "import lzma,sys;sys.stdout.buffer.write(lzma.open(sys.argv[1]).read())";
-    let unpacked = Command::new("python3").arg("-c").arg(program).arg(&packed).output();
-    let unpacked = unpacked.expect("python3 is needed to unpack the benchmark's sample");
-    assert!(unpacked.status.success(), "python3 with lzma: {}", String::from_utf8_lossy(&unpacked.stderr));
-    String::from_utf8(unpacked.stdout).expect("UTF-8").lines().map(str::to_owned).collect()
-}
-
 /// Every index to the first one that cannot be told from it.
 fn classes(diagnostics: &[Value], equal: &[Vec<usize>]) -> Vec<usize> {
     let mut first: BTreeMap<String, usize> = BTreeMap::new();
@@ -90,7 +78,7 @@ fn compare<K: Ord>(truth: impl Iterator<Item = K>, said: impl Iterator<Item = K>
 fn the_reached_figures_hold() {
     let (mut new, mut errors, mut fixed, mut pairs) = <(Counts, Counts, Counts, Counts)>::default();
     let mut failing = Vec::new();
-    let lines = cases();
+    let lines = crate::delta::sample::cases();
     for line in &lines {
         let case: Case = serde_json::from_str(line).expect("a case");
         let answer = batch::answer(line).expect("an answer");

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::diagnostics::delta::anchors::{Anchored, NOWHERE};
-use crate::diagnostics::delta::matching::Matching;
-use crate::diagnostics::delta::message;
-use crate::diagnostics::delta::replaced;
-use crate::diagnostics::delta::side::{NONE, Side};
-use crate::diagnostics::model::Diagnostic;
-use crate::diagnostics::work::looked_at;
+use crate::delta::anchors::{Anchored, NOWHERE};
+use crate::delta::matching::Matching;
+use crate::delta::message;
+use crate::delta::replaced;
+use crate::delta::side::{NONE, Side};
+use crate::model::Diagnostic;
+use crate::work::looked_at;
 
 /// Groups up to this size are searched for the equal offset; in larger ones order decides.
 const SEARCHED: usize = 64;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::diagnostics::delta::sequence::dice;
-use crate::diagnostics::delta::side::{NONE, Side};
+use crate::delta::sequence::dice;
+use crate::delta::side::{NONE, Side};
 
 /// Below this share of common tokens two files are not the same file.
 const LIKENESS: f32 = 0.5;

@@ -1,6 +1,6 @@
 //! A one-to-one pairing of two index ranges, readable from both ends.
 
-use crate::diagnostics::delta::side::NONE;
+use crate::delta::side::NONE;
 
 #[derive(Debug)]
 pub(super) struct Matching {

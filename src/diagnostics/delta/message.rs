@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::diagnostics::delta::sequence::dice;
+use crate::delta::sequence::dice;
 
 /// Digits masked: lengths, counts and line numbers change with unrelated edits.
 pub(super) fn without_numbers(message: &str) -> String {

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::diagnostics::delta::matching::Matching;
-use crate::diagnostics::delta::side::{NONE, Side};
+use crate::delta::matching::Matching;
+use crate::delta::side::{NONE, Side};
 
 /// The statements that stand around each statement, by their numbers after the edit. Two statements with the same ones
 /// are of the same replacement.

@@ -3,11 +3,11 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-use crate::base::text::LineIndex;
-use crate::diagnostics::delta::tokens::{Class, Spellings, Token, lex};
-use crate::diagnostics::delta::units::{self, Cuts};
-use crate::symbols::language::of_path;
-use crate::symbols::outline::{Outline, SymbolKind};
+use crate::delta::tokens::{Class, Spellings, Token, lex};
+use crate::delta::units::{self, Cuts};
+use sextant_base::text::LineIndex;
+use sextant_text::symbols::language::of_path;
+use sextant_text::symbols::outline::{Outline, SymbolKind};
 
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;

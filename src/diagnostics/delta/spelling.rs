@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use crate::diagnostics::delta::matching::Matching;
-use crate::diagnostics::delta::sequence::align;
-use crate::diagnostics::delta::side::Side;
-use crate::diagnostics::delta::tokens::Class;
+use crate::delta::matching::Matching;
+use crate::delta::sequence::align;
+use crate::delta::side::Side;
+use crate::delta::tokens::Class;
 
 /// Replaced runs up to this length are the same tokens spelled anew.
 const REPLACED: usize = 4;

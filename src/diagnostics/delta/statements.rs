@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-use crate::diagnostics::delta::matching::Matching;
-use crate::diagnostics::delta::sequence::{align, best_chain, dice};
-use crate::diagnostics::delta::side::{NONE, Side, Unit};
+use crate::delta::matching::Matching;
+use crate::delta::sequence::{align, best_chain, dice};
+use crate::delta::side::{NONE, Side, Unit};
 
 /// A run of equal statements is taken for moved from this many tokens on.
 const RUN: u32 = 6;

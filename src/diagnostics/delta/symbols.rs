@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::diagnostics::delta::matching::Matching;
-use crate::diagnostics::delta::sequence::dice;
-use crate::diagnostics::delta::side::{NONE, Side, SideScope};
-use crate::symbols::outline::SymbolKind;
+use crate::delta::matching::Matching;
+use crate::delta::sequence::dice;
+use crate::delta::side::{NONE, Side, SideScope};
+use sextant_text::symbols::outline::SymbolKind;
 
 /// Fewer tokens than this prove nothing by themselves: trivial getters are all alike.
 const TELLING: u32 = 8;

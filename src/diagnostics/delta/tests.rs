@@ -5,9 +5,9 @@
 
 use proptest::prelude::*;
 
-use crate::base::text::{Encoding, LineIndex, Position, Range};
-use crate::diagnostics::delta::*;
-use crate::diagnostics::model::{Confidence, Location, Severity};
+use crate::delta::*;
+use crate::model::{Confidence, Location, Severity};
+use sextant_base::text::{Encoding, LineIndex, Position, Range};
 
 fn said(file: &str, range: Range, code: &str, message: &str) -> Diagnostic {
     Diagnostic {

@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 
-use crate::diagnostics::delta::matching::Matching;
-use crate::diagnostics::delta::sequence::{align, dice};
-use crate::diagnostics::delta::side::{NONE, Side, hash_of};
-use crate::diagnostics::delta::spelling::{Votes, pair_lists};
-use crate::diagnostics::delta::tokens::Class;
+use crate::delta::matching::Matching;
+use crate::delta::sequence::{align, dice};
+use crate::delta::side::{NONE, Side, hash_of};
+use crate::delta::spelling::{Votes, pair_lists};
+use crate::delta::tokens::Class;
 
 /// Below this share of common tokens two stretches of lines have nothing to do with each other.
 const LIKENESS: f32 = 0.5;

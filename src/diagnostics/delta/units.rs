@@ -166,7 +166,7 @@ pub(super) fn of_lines(text: &str) -> Cuts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbols::language;
+    use sextant_text::symbols::language;
 
     fn units(text: &str) -> Vec<String> {
         let tree = language::of_path("a.py").and_then(|l| l.tree(text)).expect("a tree");

@@ -1,6 +1,6 @@
 //! What became of the diagnostics that have no partner: new or revealed, fixed or masked.
 
-use crate::diagnostics::model::{Diagnostic, Severity};
+use crate::model::{Diagnostic, Severity};
 
 /// Whether a diagnostic says that its file does not parse.
 pub(crate) fn is_syntax(d: &Diagnostic) -> bool {
@@ -57,7 +57,7 @@ pub(super) struct View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::model::{Confidence, Location};
+    use crate::model::{Confidence, Location};
 
     fn said(source: &str, code: &str, message: &str) -> Diagnostic {
         Diagnostic {

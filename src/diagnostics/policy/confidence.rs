@@ -1,10 +1,10 @@
 //! The rules of confidence: who agrees, what contradicts, what cannot be placed or repeated, what survives.
 
-use crate::base::plural::counted;
-use crate::diagnostics::merge::Placed;
-use crate::diagnostics::model::{Confidence, Freshness, Location};
-use crate::diagnostics::policy::{Evidence, PolicyLimits};
-use crate::diagnostics::theme::independent;
+use crate::merge::Placed;
+use crate::model::{Confidence, Freshness, Location};
+use crate::policy::{Evidence, PolicyLimits};
+use crate::theme::independent;
+use sextant_base::plural::counted;
 
 /// What a rule sees.
 #[derive(Clone, Copy, Debug)]

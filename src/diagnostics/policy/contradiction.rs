@@ -11,11 +11,11 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
 
-use crate::base::text::{Encoding, LineIndex};
-use crate::diagnostics::model::Diagnostic;
-use crate::diagnostics::policy::contradiction::bindings::{binds, imported, is_used_only};
-use crate::diagnostics::theme::{quoted, theme};
-use crate::symbols::language;
+use crate::model::Diagnostic;
+use crate::policy::contradiction::bindings::{binds, imported, is_used_only};
+use crate::theme::{quoted, theme};
+use sextant_base::text::{Encoding, LineIndex};
+use sextant_text::symbols::language;
 
 /// What speaks against a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]

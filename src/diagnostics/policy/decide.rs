@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::base::plural::counted;
-use crate::diagnostics::merge::Placed;
-use crate::diagnostics::model::{Confidence, Diagnostic, Severity};
-use crate::diagnostics::policy::{Effect, Evidence, Judged, PolicyLimits, Trace, words};
+use crate::merge::Placed;
+use crate::model::{Confidence, Diagnostic, Severity};
+use crate::policy::{Effect, Evidence, Judged, PolicyLimits, Trace, words};
+use sextant_base::plural::counted;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PolicyDecision {
@@ -60,7 +60,7 @@ pub fn decide(
     limits: &PolicyLimits,
 ) -> (PolicyDecision, Trace) {
     let about = words::about(item, &evidence.sources);
-    if let Some(reason) = crate::diagnostics::policy::confidence::gone(evidence) {
+    if let Some(reason) = crate::policy::confidence::gone(evidence) {
         let trace = Trace::new(Effect::SetAside, about, "gone", reason);
         return (PolicyDecision::Ignore(reason.to_owned()), trace);
     }

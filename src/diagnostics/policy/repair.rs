@@ -14,7 +14,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use crate::symbols::language;
+use sextant_text::symbols::language;
 
 pub use config::configures_checker;
 

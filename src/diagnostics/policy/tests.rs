@@ -3,15 +3,13 @@
 use Confidence::{High, Low, Medium};
 use proptest::prelude::*;
 
-use crate::base::text::{Position, Range};
-use crate::diagnostics::merge::Placed;
-use crate::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
-use crate::diagnostics::policy::confidence::{self, Seen};
-use crate::diagnostics::policy::decide::{self, ChangeSize, PolicyDecision};
-use crate::diagnostics::policy::{
-    Effect, Evidence, Judged, Judgement, PolicyLimits, judge, severity_orders, stop, words,
-};
-use crate::symbols::path::SymbolPath;
+use crate::merge::Placed;
+use crate::model::{Confidence, Diagnostic, Location, Severity};
+use crate::policy::confidence::{self, Seen};
+use crate::policy::decide::{self, ChangeSize, PolicyDecision};
+use crate::policy::{Effect, Evidence, Judged, Judgement, PolicyLimits, judge, severity_orders, stop, words};
+use sextant_base::text::{Position, Range};
+use sextant_text::symbols::path::SymbolPath;
 
 fn said(source: &str, severity: Severity, confidence: Confidence) -> Diagnostic {
     let range = Range { start: Position { line: 3, character: 4 }, end: Position { line: 3, character: 5 } };

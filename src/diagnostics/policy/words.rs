@@ -1,9 +1,9 @@
 //! Diagnostics in humble words: who reports what, and how sure that is. Never that it is so.
 
-use crate::diagnostics::merge::Placed;
-use crate::diagnostics::model::{Confidence, Diagnostic};
-use crate::diagnostics::policy::word;
-use crate::diagnostics::theme::tool;
+use crate::merge::Placed;
+use crate::model::{Confidence, Diagnostic};
+use crate::policy::word;
+use crate::theme::tool;
 
 /// Characters of a message in a sentence.
 const MESSAGE: usize = 120;

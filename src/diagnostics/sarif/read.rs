@@ -3,9 +3,9 @@
 use serde_json::Value;
 use url::Url;
 
-use crate::base::path;
-use crate::base::text::Encoding;
-use crate::diagnostics::finding::{Finding, FindingPlace};
+use crate::finding::{Finding, FindingPlace};
+use sextant_base::path;
+use sextant_base::text::Encoding;
 
 /// Reads a log. Results that passed, are suppressed or are gone since the baseline are left out.
 ///

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::diagnostics::delta::message::template;
-use crate::diagnostics::merge::Placed;
-use crate::diagnostics::model::Severity;
+use crate::delta::message::template;
+use crate::merge::Placed;
+use crate::model::Severity;
 
 /// The fingerprint's key; its number goes up when the same diagnostic would get another one.
 const FINGERPRINT: &str = "sextantSymbol/v1";
@@ -141,10 +141,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::base::text::{Encoding, LineIndex, Position, Range};
-    use crate::diagnostics::model::{Confidence, Diagnostic, Location};
-    use crate::diagnostics::sarif::read::read;
-    use crate::symbols::path::SymbolPath;
+    use crate::model::{Confidence, Diagnostic, Location};
+    use crate::sarif::read::read;
+    use sextant_base::text::{Encoding, LineIndex, Position, Range};
+    use sextant_text::symbols::path::SymbolPath;
 
     fn said(source: &str, code: &str, message: &str, line: u32) -> Diagnostic {
         let at = |character| Position { line, character };

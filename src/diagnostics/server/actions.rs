@@ -4,22 +4,22 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use gen_lsp_types::{
+use lsp_types::{
     CodeActionKind, CodeActionRequest, CodeActionResolveRequest, CodeActionTriggerKind, ExecuteCommandRequest, LspAny,
     Request, TextDocumentIdentifier,
 };
 use serde::Serialize;
 use serde_json::json;
 
-use crate::base::deadline::Deadline;
-use crate::base::lock::lock;
-use crate::base::text::{Encoding, LineIndex, Range};
-use crate::diagnostics::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness};
-use crate::diagnostics::policy::confidence;
-use crate::diagnostics::server::client::ServerConnection;
-use crate::diagnostics::server::received::{ActionFields, SentAction, SentDiagnostic};
-use crate::diagnostics::server::wire::RequestError;
-use crate::diagnostics::server::{LanguageServer, ServerPhase, convert};
+use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness};
+use crate::policy::confidence;
+use crate::server::client::ServerConnection;
+use crate::server::received::{ActionFields, SentAction, SentDiagnostic};
+use crate::server::wire::RequestError;
+use crate::server::{LanguageServer, ServerPhase, convert};
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
+use sextant_base::text::{Encoding, LineIndex, Range};
 
 /// How long an edit may come after the answer to the command that causes it.
 const AFTERWARDS: Duration = Duration::from_millis(250);
@@ -50,7 +50,7 @@ pub struct ActionOffer {
 #[serde(rename_all = "camelCase")]
 struct ActionQuestion {
     text_document: TextDocumentIdentifier,
-    range: gen_lsp_types::Range,
+    range: lsp_types::Range,
     context: QuestionContext,
 }
 
@@ -114,7 +114,7 @@ impl LanguageServer {
         run.actions_unanswered.store(is_unanswered, Ordering::Relaxed);
         run.actions_awaited.fetch_or(waits && is_unanswered, Ordering::Relaxed);
         let answer = match answer {
-            Err(RequestError::Rpc(error)) if error.code == crate::diagnostics::server::wire::METHOD_NOT_FOUND => {
+            Err(RequestError::Rpc(error)) if error.code == crate::server::wire::METHOD_NOT_FOUND => {
                 return Ok(Vec::new());
             }
             answer => answer?,

@@ -4,20 +4,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use gen_lsp_types::{InitializeRequest, LspAny, MessageType};
+use lsp_types::{InitializeRequest, LspAny, MessageType};
 use serde_json::json;
 
-use crate::base::lock::lock;
-use crate::base::text::Encoding;
-use crate::diagnostics::model::Reach;
-use crate::diagnostics::server::connection::{Connection, Handler};
-use crate::diagnostics::server::initialize::{self, folders};
-use crate::diagnostics::server::received::{
-    self, Capabilities, Initialized, Said, ServerStatus, WantedSection, WantedSettings,
-};
-use crate::diagnostics::server::wire::{Reply, RpcError};
-use crate::diagnostics::server::{Inner, saves};
-use crate::diagnostics::server_facts::{self, Fact};
+use crate::model::Reach;
+use crate::server::connection::{Connection, Handler};
+use crate::server::initialize::{self, folders};
+use crate::server::received::{self, Capabilities, Initialized, Said, ServerStatus, WantedSection, WantedSettings};
+use crate::server::wire::{Reply, RpcError};
+use crate::server::{Inner, saves};
+use crate::server_facts::{self, Fact};
+use sextant_base::lock::lock;
+use sextant_base::text::Encoding;
 
 /// How long a server may take to answer `initialize`. Large projects on a busy machine need tens of seconds.
 const INITIALIZE: Duration = Duration::from_secs(60);

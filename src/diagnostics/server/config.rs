@@ -3,11 +3,11 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use gen_lsp_types::LspAny;
+use lsp_types::LspAny;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::diagnostics::program;
+use crate::program;
 
 /// One language server.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

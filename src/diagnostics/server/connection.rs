@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gen_lsp_types::{CancelNotification, CancelParams, Id, LspAny, Notification, Request};
+use lsp_types::{CancelNotification, CancelParams, Id, LspAny, Notification, Request};
 use serde::Serialize;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
@@ -13,12 +13,12 @@ use tokio::process::{Child, ChildStderr};
 use tokio::sync::{mpsc, watch};
 use tracing::Instrument;
 
-use crate::base::lock::lock;
-use crate::diagnostics::environment;
-use crate::diagnostics::program::{self, ProcessGroup};
-use crate::diagnostics::server::documents::DocumentNotice;
-use crate::diagnostics::server::framing::{self, Frame};
-use crate::diagnostics::server::wire::{self, Message, Pending, Reply, RequestError};
+use crate::environment;
+use crate::program::{self, ProcessGroup};
+use crate::server::documents::DocumentNotice;
+use crate::server::framing::{self, Frame};
+use crate::server::wire::{self, Message, Pending, Reply, RequestError};
+use sextant_base::lock::lock;
 
 /// Messages that may wait to be written. A server that lets more pile up has stopped reading.
 const QUEUE: usize = 1024;

@@ -1,8 +1,8 @@
 //! A server's diagnostics read into our model: one unreadable item never hides the others.
 
-use crate::base::text::{Encoding, LineIndex, Range};
-use crate::diagnostics::model::{self, Confidence, Diagnostic, Location, Severity};
-use crate::diagnostics::server::received::{RelatedPlace, SentCode, SentDiagnostic, SentText};
+use crate::model::{self, Confidence, Diagnostic, Location, Severity};
+use crate::server::received::{RelatedPlace, SentCode, SentDiagnostic, SentText};
+use sextant_base::text::{Encoding, LineIndex, Range};
 
 /// Related places of one diagnostic that are kept.
 const RELATED: usize = 20;
@@ -44,10 +44,10 @@ pub(super) fn diagnostics(
 }
 
 /// A range in the words that a server is asked in.
-pub(super) fn to_lsp(range: Range) -> gen_lsp_types::Range {
+pub(super) fn to_lsp(range: Range) -> lsp_types::Range {
     let [start, end] =
-        [range.start, range.end].map(|at| gen_lsp_types::Position { line: at.line, character: at.character });
-    gen_lsp_types::Range { start, end }
+        [range.start, range.end].map(|at| lsp_types::Position { line: at.line, character: at.character });
+    lsp_types::Range { start, end }
 }
 
 fn code(sent: SentCode) -> String {
@@ -80,7 +80,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::base::text::Position;
+    use sextant_base::text::Position;
 
     #[test]
     fn units_are_converted_and_unreadable_items_counted() {

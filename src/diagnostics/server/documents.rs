@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use gen_lsp_types::{
+use lsp_types::{
     DidChangeTextDocumentNotification, DidChangeTextDocumentParams, DidCloseTextDocumentNotification,
     DidCloseTextDocumentParams, DidOpenTextDocumentNotification, DidOpenTextDocumentParams,
     DidSaveTextDocumentNotification, DidSaveTextDocumentParams, LspAny, Notification,
     TextDocumentContentChangeWholeDocument, TextDocumentIdentifier, TextDocumentItem, VersionedTextDocumentIdentifier,
 };
 
-use crate::base::path;
-use crate::diagnostics::model::FileText;
-use crate::diagnostics::server::received::{Publish, SentDiagnostic};
-use crate::symbols::language;
+use crate::model::FileText;
+use crate::server::received::{Publish, SentDiagnostic};
+use sextant_base::path;
+use sextant_text::symbols::language;
 
 /// Publishes kept for one text. More than two phases matter to nobody.
 const KEPT: usize = 4;
@@ -239,7 +239,7 @@ pub(crate) fn directives(text: &str) -> Vec<String> {
 }
 
 /// LSP's `languageId`: the table of symbols first, then languages that only a server knows.
-pub(crate) fn language_id(path: &str) -> &'static str {
+pub fn language_id(path: &str) -> &'static str {
     if let Some(language) = language::of_path(path) {
         return language.name;
     }
@@ -269,7 +269,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::diagnostics::server::received;
+    use crate::server::received;
 
     fn file(path: &str, text: &str) -> FileText {
         FileText { path: path.into(), text: text.into() }

@@ -14,7 +14,7 @@ const LINE_LIMIT: u64 = 8 * 1024;
 const LENGTH: &str = "content-length:";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Frame {
+pub enum Frame {
     Body(Vec<u8>),
     /// A message over the limit, in bytes; it was read and thrown away.
     TooLarge(u64),
@@ -23,7 +23,7 @@ pub(crate) enum Frame {
 /// The next frame; `None` at the end of the stream, be it inside a frame.
 ///
 /// What stands between frames and is no header (a server that prints to its standard output) is skipped.
-pub(crate) async fn read(reader: &mut (impl AsyncBufRead + Unpin), limit: u64) -> io::Result<Option<Frame>> {
+pub async fn read(reader: &mut (impl AsyncBufRead + Unpin), limit: u64) -> io::Result<Option<Frame>> {
     let mut length = None;
     let mut line = Vec::new();
     loop {
@@ -59,7 +59,7 @@ async fn body(reader: &mut (impl AsyncBufRead + Unpin), length: u64, limit: u64)
 }
 
 /// A body with its header.
-pub(crate) fn encode(body: &[u8]) -> Vec<u8> {
+pub fn encode(body: &[u8]) -> Vec<u8> {
     let mut out = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
     out.extend_from_slice(body);
     out

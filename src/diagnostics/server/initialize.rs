@@ -1,6 +1,6 @@
 //! What a server is told of us when it starts.
 
-use gen_lsp_types::{
+use lsp_types::{
     ClientCapabilities, ClientCodeActionKindOptions, ClientCodeActionLiteralOptions, ClientCodeActionResolveOptions,
     ClientDiagnosticsTagOptions, ClientInfo, CodeActionClientCapabilities, CodeActionKind,
     DefinitionClientCapabilities, DiagnosticClientCapabilities, DiagnosticTag, DiagnosticsCapabilities,
@@ -12,8 +12,8 @@ use gen_lsp_types::{
 };
 use serde_json::json;
 
-use crate::base::path;
-use crate::diagnostics::server::Inner;
+use crate::server::Inner;
+use sextant_base::path;
 
 /// The one folder that we work in.
 pub(super) fn folders(inner: &Inner) -> Vec<WorkspaceFolder> {

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::diagnostics::model::{Freshness, Reach};
-use crate::diagnostics::server::documents::{OpenDocument, Published, directives};
-use crate::diagnostics::server_facts::QUIET;
+use crate::model::{Freshness, Reach};
+use crate::server::documents::{OpenDocument, Published, directives};
+use crate::server_facts::QUIET;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SettleVerdict {

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use gen_lsp_types::{
+use lsp_types::{
     DefinitionRequest, HoverRequest, LspAny, PrepareRenameRequest, ReferencesRequest, RenameRequest, Request,
 };
 use serde_json::{Value, json};
 
-use crate::base::deadline::Deadline;
-use crate::base::lock::lock;
-use crate::base::path;
-use crate::base::text::{Encoding, LineIndex, Position};
-use crate::diagnostics::model::FileText;
-use crate::diagnostics::server::client::ServerConnection;
-use crate::diagnostics::server::wire::{CONTENT_MODIFIED, METHOD_NOT_FOUND, RequestError, SERVER_CANCELLED};
-use crate::diagnostics::server::{LanguageServer, ServerPhase, supervise};
+use crate::model::FileText;
+use crate::server::client::ServerConnection;
+use crate::server::wire::{CONTENT_MODIFIED, METHOD_NOT_FOUND, RequestError, SERVER_CANCELLED};
+use crate::server::{LanguageServer, ServerPhase, supervise};
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
+use sextant_base::path;
+use sextant_base::text::{Encoding, LineIndex, Position};
 
 /// A question about the name at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]

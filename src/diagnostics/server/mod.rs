@@ -5,8 +5,8 @@ mod client;
 pub mod config;
 mod connection;
 mod convert;
-pub(crate) mod documents;
-pub(crate) mod framing;
+pub mod documents;
+pub mod framing;
 mod initialize;
 mod judge;
 pub mod lookup;
@@ -15,7 +15,7 @@ mod patience;
 mod provider;
 mod pull;
 mod received;
-pub(crate) mod restart;
+pub mod restart;
 mod saves;
 mod settle;
 mod supervise;
@@ -27,25 +27,25 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use gen_lsp_types::{
+use lsp_types::{
     ApplyWorkspaceEditResult, DidChangeWatchedFilesNotification, DidChangeWatchedFilesParams, FileChangeType,
     FileEvent, LspAny,
 };
 use tokio::sync::watch;
 
-use crate::base::lock::lock;
-use crate::diagnostics::disk;
-use crate::diagnostics::model::{FileText, Freshness, Report};
-use crate::diagnostics::policy::confidence;
-use crate::diagnostics::server::client::{PullMethod, ServerConnection};
-use crate::diagnostics::server::config::ServerConfig;
-use crate::diagnostics::server::documents::{DocumentNotice, Documents, OpenDocument, Settled};
-use crate::diagnostics::server::judge::{SettleVerdict, judge};
-use crate::diagnostics::server::mood::Mood;
-use crate::diagnostics::server::patience::Patience;
-use crate::diagnostics::server::provider::Settling;
-use crate::diagnostics::server::received::{Publish, WantedEdit};
-use crate::diagnostics::server_facts::QUIET;
+use crate::disk;
+use crate::model::{FileText, Freshness, Report};
+use crate::policy::confidence;
+use crate::server::client::{PullMethod, ServerConnection};
+use crate::server::config::ServerConfig;
+use crate::server::documents::{DocumentNotice, Documents, OpenDocument, Settled};
+use crate::server::judge::{SettleVerdict, judge};
+use crate::server::mood::Mood;
+use crate::server::patience::Patience;
+use crate::server::provider::Settling;
+use crate::server::received::{Publish, WantedEdit};
+use crate::server_facts::QUIET;
+use sextant_base::lock::lock;
 
 /// Edits that one fix may ask for.
 const CAPTURED: usize = 100;
@@ -197,7 +197,7 @@ impl LanguageServer {
         }
         let root = &self.inner.root;
         let event = |(path, kind): &(String, u8)| {
-            let uri = crate::base::path::to_uri(&root.join(path))?.into();
+            let uri = sextant_base::path::to_uri(&root.join(path))?.into();
             Some(FileEvent { uri, kind: FileChangeType::from(u32::from(*kind)) })
         };
         let params = DidChangeWatchedFilesParams { changes: files.iter().filter_map(event).collect() };

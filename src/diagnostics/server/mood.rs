@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::base::lock::lock;
-use crate::diagnostics::model;
+use crate::model;
+use sextant_base::lock::lock;
 
 /// Of one process.
 #[derive(Debug, Default)]

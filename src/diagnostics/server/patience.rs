@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::base::deadline::Deadline;
-use crate::base::lock::lock;
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
 
 /// A server that has answered before is mute when questions were open for so long without a word, and without work.
 const SILENCE: Duration = Duration::from_secs(3);

@@ -10,13 +10,13 @@ use tokio::sync::watch;
 use tokio::task::AbortHandle;
 use tracing::Instrument;
 
-use crate::base::deadline::Deadline;
-use crate::base::lock::lock;
-use crate::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
-use crate::diagnostics::server::client::{PullMethod, ServerConnection};
-use crate::diagnostics::server::settle::{self, NoAnswer};
-use crate::diagnostics::server::{Inner, LanguageServer, ServerPhase, saves, supervise};
-use crate::diagnostics::server_facts::{Fact, LATE, NOT_COMPILED, PERHAPS_SAVED_ONLY};
+use crate::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
+use crate::server::client::{PullMethod, ServerConnection};
+use crate::server::settle::{self, NoAnswer};
+use crate::server::{Inner, LanguageServer, ServerPhase, saves, supervise};
+use crate::server_facts::{Fact, LATE, NOT_COMPILED, PERHAPS_SAVED_ONLY};
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
 
 /// Why a text that is not there any more has no diagnostics.
 const CHANGED: &str = "the text changed meanwhile";

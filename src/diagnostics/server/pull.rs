@@ -2,19 +2,17 @@
 
 use std::time::Duration;
 
-use gen_lsp_types::{
+use lsp_types::{
     DocumentDiagnosticParams, DocumentDiagnosticRequest, ExecuteCommandParams, ExecuteCommandRequest,
     TextDocumentIdentifier,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::base::path;
-use crate::diagnostics::server::client::{ServerConnection, TSSERVER};
-use crate::diagnostics::server::received::{self, Pulled, SentDiagnostic, TsAnswer, TsDiagnostic, TsPlace};
-use crate::diagnostics::server::wire::{
-    CONTENT_MODIFIED, METHOD_NOT_FOUND, REQUEST_CANCELLED, RequestError, SERVER_CANCELLED,
-};
+use crate::server::client::{ServerConnection, TSSERVER};
+use crate::server::received::{self, Pulled, SentDiagnostic, TsAnswer, TsDiagnostic, TsPlace};
+use crate::server::wire::{CONTENT_MODIFIED, METHOD_NOT_FOUND, REQUEST_CANCELLED, RequestError, SERVER_CANCELLED};
+use sextant_base::path;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NotPulled {
@@ -103,7 +101,7 @@ fn from_tsserver(item: &TsDiagnostic) -> SentDiagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::server::wire::RpcError;
+    use crate::server::wire::RpcError;
 
     #[test]
     fn an_interrupted_pull_is_asked_again_and_another_error_is_not() {

@@ -4,11 +4,11 @@
 //! and all that came in one message with it. What goes back to the server (a diagnostic, a code action) is kept as it
 //! came, with its `data` and with what no type knows.
 
-use gen_lsp_types::LspAny;
+use lsp_types::LspAny;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::base::text::Range;
+use sextant_base::text::Range;
 
 /// Reads an object; anything else is none of ours.
 pub(super) fn read<T: DeserializeOwned>(sent: &LspAny) -> Option<T> {
@@ -76,7 +76,7 @@ pub(super) struct DeclaredSync {
     #[serde(deserialize_with = "fitting")]
     pub(super) change: Option<u64>,
     #[serde(deserialize_with = "fitting")]
-    pub(super) save: Option<gen_lsp_types::Save>,
+    pub(super) save: Option<lsp_types::Save>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -259,7 +259,7 @@ impl ActionFields {
 #[serde(default)]
 pub(super) struct Said {
     #[serde(rename = "type", deserialize_with = "fitting")]
-    pub(super) kind: Option<gen_lsp_types::MessageType>,
+    pub(super) kind: Option<lsp_types::MessageType>,
     #[serde(deserialize_with = "fitting")]
     pub(super) message: Option<String>,
 }

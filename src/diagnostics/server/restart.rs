@@ -10,17 +10,17 @@ const WINDOW: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub enum Next {
     Again(Duration),
     GiveUp,
 }
 
 /// The recent deaths of one server.
 #[derive(Debug, Default)]
-pub(crate) struct Deaths(VecDeque<Instant>);
+pub struct Deaths(VecDeque<Instant>);
 
 impl Deaths {
-    pub(crate) fn record(&mut self, now: Instant) -> Next {
+    pub fn record(&mut self, now: Instant) -> Next {
         self.0.push_back(now);
         while self.0.front().is_some_and(|death| now.duration_since(*death) > WINDOW) {
             self.0.pop_front();

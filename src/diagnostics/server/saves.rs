@@ -1,8 +1,8 @@
 //! Servers that check saved files: which are known by what they declare.
 
-use gen_lsp_types::Save;
+use lsp_types::Save;
 
-use crate::diagnostics::server::received::Capabilities;
+use crate::server::received::Capabilities;
 
 /// Whether it is not told of changes, but of saves: all it can know of a text after its opening is what the disk has.
 pub(super) fn reads_the_disk(capabilities: &Capabilities) -> bool {
@@ -24,7 +24,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::diagnostics::server::received;
+    use crate::server::received;
 
     #[test]
     fn only_what_is_declared_counts() {

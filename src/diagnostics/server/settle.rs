@@ -4,19 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use gen_lsp_types::{DocumentSymbolParams, DocumentSymbolRequest, TextDocumentIdentifier};
+use lsp_types::{DocumentSymbolParams, DocumentSymbolRequest, TextDocumentIdentifier};
 use tracing::Instrument;
 
-use crate::base::lock::lock;
-use crate::diagnostics::model::{Freshness, Reach};
-use crate::diagnostics::server::client::{PullMethod, ServerConnection};
-use crate::diagnostics::server::convert::fingerprint;
-use crate::diagnostics::server::documents::{Settled, directives};
-use crate::diagnostics::server::judge::{Habits, SettleVerdict, judge};
-use crate::diagnostics::server::pull::{self, NotPulled};
-use crate::diagnostics::server::received::SentDiagnostic;
-use crate::diagnostics::server::{Inner, ServerPhase};
-use crate::diagnostics::server_facts::{CONFIRM, Fact, LATE, SAVED_ONLY};
+use crate::model::{Freshness, Reach};
+use crate::server::client::{PullMethod, ServerConnection};
+use crate::server::convert::fingerprint;
+use crate::server::documents::{Settled, directives};
+use crate::server::judge::{Habits, SettleVerdict, judge};
+use crate::server::pull::{self, NotPulled};
+use crate::server::received::SentDiagnostic;
+use crate::server::{Inner, ServerPhase};
+use crate::server_facts::{CONFIRM, Fact, LATE, SAVED_ONLY};
+use sextant_base::lock::lock;
 
 /// The pause before an interrupted pull is asked again; doubled up to the second value.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(80));

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use gen_lsp_types::{
+use lsp_types::{
     DidChangeConfigurationNotification, DidChangeConfigurationParams, ExitNotification, InitializedNotification,
     InitializedParams, ShutdownRequest,
 };
 
-use crate::base::deadline::Deadline;
-use crate::base::lock::lock;
-use crate::diagnostics::server::client::{self, ServerConnection};
-use crate::diagnostics::server::restart::{Deaths, Next};
-use crate::diagnostics::server::{Inner, LanguageServer, ServerPhase};
+use crate::server::client::{self, ServerConnection};
+use crate::server::restart::{Deaths, Next};
+use crate::server::{Inner, LanguageServer, ServerPhase};
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
 
 /// How long a server may take to end by itself once it answered `shutdown`.
 const EXIT: Duration = Duration::from_millis(500);

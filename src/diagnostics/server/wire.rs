@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use gen_lsp_types::{LspAny, LspRequestMethod};
+use lsp_types::{LspAny, LspRequestMethod};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use crate::base::lock::lock;
+use sextant_base::lock::lock;
 
 pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 pub(super) const REQUEST_CANCELLED: i64 = -32800;

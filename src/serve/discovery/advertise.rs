@@ -8,9 +8,9 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::base::clock::now_ms;
-use crate::base::{own, token};
-use crate::serve::discovery::{Advertisement, OpenPort, SessionEntry, VERSION, find, key, short_enough};
+use crate::discovery::{Advertisement, OpenPort, SessionEntry, VERSION, find, key, short_enough};
+use sextant_base::clock::now_ms;
+use sextant_base::{own, token};
 
 /// How often another name is tried, or a folder that somebody has just removed is made again.
 const TRIES: u32 = 8;

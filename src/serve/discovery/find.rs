@@ -6,9 +6,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use crate::base::failure::Failure;
-use crate::base::own;
-use crate::serve::discovery::{KEY, SessionEntry, VERSION, is_name, key};
+use crate::discovery::{KEY, SessionEntry, VERSION, is_name, key};
+use sextant_base::failure::Failure;
+use sextant_base::own;
 
 /// Bytes that an entry may have.
 const ENTRY_BYTES: u64 = 64 << 10;

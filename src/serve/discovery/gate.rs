@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::base::deadline::Deadline;
-use crate::base::own;
-use crate::serve::discovery::key;
+use crate::discovery::key;
+use sextant_base::deadline::Deadline;
+use sextant_base::own;
 
 /// The gate, until this is dropped.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::base::own;
+use sextant_base::own;
 
 /// Of the form of an entry.
 pub const VERSION: u32 = 1;

@@ -9,7 +9,7 @@ use super::advertise::Advertised;
 use super::find::{around, choose, everywhere, of_root, related};
 use super::gate::StartGate;
 use super::*;
-use crate::base::deadline::Deadline;
+use sextant_base::deadline::Deadline;
 
 struct Place {
     _dir: tempfile::TempDir,

@@ -3,11 +3,11 @@
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use crate::agent::commands::outside::OutsideAnswer;
-use crate::agent::tools::tool::OutsideTool;
-use crate::base::failure::Failure;
+use sextant_base::failure::Failure;
+use sextant_engine::commands::outside::OutsideAnswer;
+use sextant_engine::tools::tool::OutsideTool;
 
-pub(in crate::serve::mcp) fn tool(known: OutsideTool) -> Tool {
+pub(in crate::mcp) fn tool(known: OutsideTool) -> Tool {
     let schema: JsonObject = match known.schema {
         Value::Object(schema) => schema,
         _ => JsonObject::new(),
@@ -22,18 +22,18 @@ pub(in crate::serve::mcp) fn tool(known: OutsideTool) -> Tool {
 }
 
 /// Whether a tool changes nothing.
-pub(in crate::serve::mcp) fn only_reads(tool: &Tool) -> bool {
+pub(in crate::mcp) fn only_reads(tool: &Tool) -> bool {
     tool.annotations.as_ref().and_then(|hints| hints.read_only_hint).unwrap_or(false)
 }
 
-pub(in crate::serve::mcp) fn done(answer: OutsideAnswer) -> CallToolResult {
+pub(in crate::mcp) fn done(answer: OutsideAnswer) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(answer.text)]);
     result.structured_content = answer.data;
     result
 }
 
 /// A refusal that the model is to read, and to do better after.
-pub(in crate::serve::mcp) fn refused(failure: &Failure) -> CallToolResult {
+pub(in crate::mcp) fn refused(failure: &Failure) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(failure.one_line())]);
     let mut data = json!({"ok": false, "kind": failure.kind, "message": failure.message});
     if !failure.hint.text().is_empty() {
@@ -46,8 +46,8 @@ pub(in crate::serve::mcp) fn refused(failure: &Failure) -> CallToolResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::tools;
-    use crate::llm::tokens::estimate;
+    use sextant_engine::tools;
+    use sextant_model::tokens::estimate;
 
     #[test]
     fn the_list_of_tools_costs_at_most_twelve_hundred_tokens() {

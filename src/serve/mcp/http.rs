@@ -20,14 +20,14 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::failure::{Failure, FailureKind};
-use crate::base::lock::lock;
-use crate::base::token;
-use crate::serve::mcp::server::McpServer;
-use crate::serve::mcp::workspace::WorkspaceOpener;
-use crate::serve::mcp::workspaces::Workspaces;
-use crate::serve::waiting::{self, ReadAhead, WaitingRoom};
-use crate::workspace::root::Root;
+use crate::mcp::server::McpServer;
+use crate::mcp::workspace::WorkspaceOpener;
+use crate::mcp::workspaces::Workspaces;
+use crate::waiting::{self, ReadAhead, WaitingRoom};
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::lock::lock;
+use sextant_base::token;
+use sextant_store::workspace::root::Root;
 
 /// Connections at a time.
 const CONNECTIONS: usize = 64;

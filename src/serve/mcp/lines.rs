@@ -26,7 +26,7 @@ const PARSE: i32 = -32700;
 const INVALID: i32 = -32600;
 
 /// The transport over standard input and output, or over any two streams.
-pub(in crate::serve::mcp) struct JsonLines<R> {
+pub(in crate::mcp) struct JsonLines<R> {
     read: BufReader<R>,
     line: Vec<u8>,
     /// Whether the rest of the line is dropped: it is too long.
@@ -42,7 +42,7 @@ pub(in crate::serve::mcp) struct JsonLines<R> {
 }
 
 impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
-    pub(in crate::serve::mcp) fn new(
+    pub(in crate::mcp) fn new(
         read: R,
         mut write: impl AsyncWrite + Unpin + Send + 'static,
         stale_roots: Arc<AtomicBool>,

@@ -17,14 +17,14 @@ use tokio::sync::Mutex;
 use tokio::time::{MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::commands::outside::OutsideAnswer;
-use crate::agent::state::outside::OutsideClient;
-use crate::agent::tools;
-use crate::base::clock::new_id;
-use crate::base::failure::{Failure, FailureKind};
-use crate::serve::mcp::answers;
-use crate::serve::mcp::workspaces::{Workspaces, folder};
-use crate::serve::rpc::failure::is_gone;
+use crate::mcp::answers;
+use crate::mcp::workspaces::{Workspaces, folder};
+use crate::rpc::failure::is_gone;
+use sextant_base::clock::new_id;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_engine::commands::outside::OutsideAnswer;
+use sextant_engine::state::outside::OutsideClient;
+use sextant_engine::tools;
 
 /// How long a client may take to say which folders are open.
 const ROOTS: Duration = Duration::from_secs(3);
@@ -40,7 +40,7 @@ const INSTRUCTIONS: &str = "Files as the user's editor has them, unsaved text in
 
 /// The server as one client sees it.
 #[derive(Clone)]
-pub(in crate::serve::mcp) struct McpServer {
+pub(in crate::mcp) struct McpServer {
     workspaces: Arc<Workspaces>,
     tools: Arc<Vec<Tool>>,
     /// Names the connection.
@@ -48,7 +48,7 @@ pub(in crate::serve::mcp) struct McpServer {
     /// The folders that the client has open, once they were asked for.
     roots: Arc<Mutex<Option<Vec<PathBuf>>>>,
     /// Whether they have changed since: set where messages are read, in their order.
-    pub(in crate::serve::mcp) stale_roots: Arc<AtomicBool>,
+    pub(in crate::mcp) stale_roots: Arc<AtomicBool>,
     /// Whether every client has a session of its own, which newer revisions of the protocol do without.
     needs_sessions: bool,
     /// Ends every call: the client is gone.
@@ -56,7 +56,7 @@ pub(in crate::serve::mcp) struct McpServer {
 }
 
 impl McpServer {
-    pub(in crate::serve::mcp) fn new(workspaces: Arc<Workspaces>, closing: CancellationToken) -> Self {
+    pub(in crate::mcp) fn new(workspaces: Arc<Workspaces>, closing: CancellationToken) -> Self {
         let tools = tools::outside().into_iter().map(answers::tool).collect();
         let (roots, stale_roots) = (Arc::default(), Arc::default());
         Self {
@@ -71,7 +71,7 @@ impl McpServer {
     }
 
     /// The same where connections come and go, and a session alone tells one client from another.
-    pub(in crate::serve::mcp) fn with_sessions(workspaces: Arc<Workspaces>, closing: CancellationToken) -> Self {
+    pub(in crate::mcp) fn with_sessions(workspaces: Arc<Workspaces>, closing: CancellationToken) -> Self {
         Self { needs_sessions: true, ..Self::new(workspaces, closing) }
     }
 
@@ -84,7 +84,7 @@ impl McpServer {
     }
 
     /// The client is gone.
-    pub(in crate::serve::mcp) async fn leave(&self) {
+    pub(in crate::mcp) async fn leave(&self) {
         self.closing.cancel();
         self.workspaces.client_left(&OutsideClient::new(&*self.id, "")).await;
     }

@@ -6,12 +6,12 @@ use rmcp::service::serve_server;
 use rmcp::transport::io::stdio_pipes;
 use tokio_util::sync::CancellationToken;
 
-use crate::base::failure::Failure;
-use crate::serve::mcp::lines::JsonLines;
-use crate::serve::mcp::server::McpServer;
-use crate::serve::mcp::workspace::WorkspaceOpener;
-use crate::serve::mcp::workspaces::Workspaces;
-use crate::workspace::root::Root;
+use crate::mcp::lines::JsonLines;
+use crate::mcp::server::McpServer;
+use crate::mcp::workspace::WorkspaceOpener;
+use crate::mcp::workspaces::Workspaces;
+use sextant_base::failure::Failure;
+use sextant_store::workspace::root::Root;
 
 /// Serves the client that started this process. Nothing is opened before its first call. Ends with its input, or when
 /// `stop` is cancelled, together with all that was started for it.

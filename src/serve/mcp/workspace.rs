@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::commands::outside::OutsideAnswer;
-use crate::agent::edit::once::EditMade;
-use crate::agent::state::outside::OutsideClient;
-use crate::base::failure::Failure;
-use crate::symbols::path::SymbolPath;
-use crate::workspace::root::Root;
+use sextant_base::failure::Failure;
+use sextant_engine::commands::outside::OutsideAnswer;
+use sextant_engine::edit::once::EditMade;
+use sextant_engine::state::outside::OutsideClient;
+use sextant_store::workspace::root::Root;
+use sextant_text::symbols::path::SymbolPath;
 
 /// Carries out the calls in one workspace: a session of this process, or one that runs elsewhere.
 #[async_trait]

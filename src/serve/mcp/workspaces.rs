@@ -9,17 +9,17 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
-use crate::agent::state::outside::OutsideClient;
-use crate::base::failure::Failure;
-use crate::base::path;
-use crate::serve::mcp::workspace::{OpenWorkspace, WorkspaceOpener, named};
-use crate::workspace::root::Root;
+use crate::mcp::workspace::{OpenWorkspace, WorkspaceOpener, named};
+use sextant_base::failure::Failure;
+use sextant_base::path;
+use sextant_engine::state::outside::OutsideClient;
+use sextant_store::workspace::root::Root;
 
 /// Workspaces of one process.
 const MOST: usize = 16;
 
 /// The workspaces that are open, and where one is opened that no client has named.
-pub(in crate::serve::mcp) struct Workspaces {
+pub(in crate::mcp) struct Workspaces {
     opener: Box<dyn WorkspaceOpener>,
     /// The folder that the user named, or stands in.
     fallback: Result<Root, Failure>,
@@ -27,16 +27,12 @@ pub(in crate::serve::mcp) struct Workspaces {
 }
 
 impl Workspaces {
-    pub(in crate::serve::mcp) fn new(opener: Box<dyn WorkspaceOpener>, fallback: Result<Root, Failure>) -> Self {
+    pub(in crate::mcp) fn new(opener: Box<dyn WorkspaceOpener>, fallback: Result<Root, Failure>) -> Self {
         Self { opener, fallback, open: Mutex::default() }
     }
 
     /// The workspace of a call: the first of the client's roots inside which its path lies, else the user's folder.
-    pub(in crate::serve::mcp) async fn of(
-        &self,
-        roots: &[PathBuf],
-        given: &Value,
-    ) -> Result<Arc<dyn OpenWorkspace>, Failure> {
+    pub(in crate::mcp) async fn of(&self, roots: &[PathBuf], given: &Value) -> Result<Arc<dyn OpenWorkspace>, Failure> {
         let root = choose(roots, given, &self.fallback)?;
         // Held while one is opened, so that no two are opened for one folder.
         let mut open = self.open.lock().await;
@@ -60,12 +56,12 @@ impl Workspaces {
         Ok(new)
     }
 
-    pub(in crate::serve::mcp) async fn client_left(&self, client: &OutsideClient) {
+    pub(in crate::mcp) async fn client_left(&self, client: &OutsideClient) {
         let open: Vec<_> = self.open.lock().await.values().cloned().collect();
         join_all(open.iter().map(|one| one.client_left(client))).await;
     }
 
-    pub(in crate::serve::mcp) async fn close(&self) {
+    pub(in crate::mcp) async fn close(&self) {
         let open = std::mem::take(&mut *self.open.lock().await);
         join_all(open.values().map(|one| one.close())).await;
     }
@@ -100,7 +96,7 @@ fn choose(roots: &[PathBuf], given: &Value, fallback: &Result<Root, Failure>) ->
 }
 
 /// The folder of a root's URI; `None` for what is none.
-pub(in crate::serve::mcp) fn folder(uri: &str) -> Option<PathBuf> {
+pub(in crate::mcp) fn folder(uri: &str) -> Option<PathBuf> {
     let url = Url::parse(uri).ok().filter(|url| url.scheme() == "file")?;
     url.to_file_path().ok()
 }

@@ -5,9 +5,9 @@ use jsonrpsee::types::{ErrorObject, ErrorObjectOwned};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::base::failure::{Failure, FailureKind};
-use crate::base::hint::{Hint, HintCode};
-use crate::editor::error::EditorError;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::hint::{Hint, HintCode};
+use sextant_engine::editor::error::EditorError;
 
 /// The data of an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,10 +7,10 @@ use jsonrpsee::server::middleware::rpc::{Batch, MethodResponse, Notification, Re
 use jsonrpsee::server::{BatchRequestConfig, PingConfig, ServerConfig};
 use jsonrpsee::types::ErrorObjectOwned;
 
-use crate::base::failure::{Failure, FailureKind};
-use crate::base::lock::lock;
-use crate::serve::rpc::failure;
-use crate::serve::rpc::failure::CallError;
+use crate::rpc::failure;
+use crate::rpc::failure::CallError;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::lock::lock;
 
 /// Bytes of a request: a file's new text has to fit.
 pub(super) const REQUEST: u32 = 16 << 20;

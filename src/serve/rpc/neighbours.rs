@@ -6,10 +6,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures::future::join_all;
 
-use crate::agent::state::neighbours::{HeldElsewhere, Holding, Neighbours};
-use crate::editor::HeldFile;
-use crate::serve::discovery::{SessionEntry, find, is_editor};
-use crate::serve::rpc::client::JoinedSession;
+use crate::discovery::{SessionEntry, find, is_editor};
+use crate::rpc::client::JoinedSession;
+use sextant_engine::editor::HeldFile;
+use sextant_engine::state::neighbours::{HeldElsewhere, Holding, Neighbours};
 
 /// How long a session may take to say what it has open. It answers in a few milliseconds, unless its editor waits for a
 /// key or the machine is busy.

@@ -17,14 +17,14 @@ use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tower::layer::util::Identity;
 
-use crate::agent::commands::agent::Agent;
-use crate::serve::discovery::advertise::Advertised;
-use crate::serve::discovery::{Advertisement, SessionEntry};
-use crate::serve::rpc::limits::{self, Rate, Rated};
-use crate::serve::rpc::methods::{self, Served};
-use crate::serve::rpc::neighbours::OtherSessions;
-use crate::serve::rpc::tcp::{self, Guarded, PortGuard};
-use crate::serve::waiting::WaitingRoom;
+use crate::discovery::advertise::Advertised;
+use crate::discovery::{Advertisement, SessionEntry};
+use crate::rpc::limits::{self, Rate, Rated};
+use crate::rpc::methods::{self, Served};
+use crate::rpc::neighbours::OtherSessions;
+use crate::rpc::tcp::{self, Guarded, PortGuard};
+use crate::waiting::WaitingRoom;
+use sextant_engine::commands::agent::Agent;
 
 /// How long a listener that cannot accept (too many open files) waits.
 const PAUSE: Duration = Duration::from_millis(100);

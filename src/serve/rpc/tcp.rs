@@ -13,8 +13,8 @@ use jsonrpsee::server::HttpBody;
 use tokio::net::TcpListener;
 use tower::Service;
 
-use crate::base::token;
-use crate::serve::waiting;
+use crate::waiting;
+use sextant_base::token;
 
 /// Who may come in: the names of this machine alone, no page of a browser, with the token.
 #[derive(Clone, Debug)]

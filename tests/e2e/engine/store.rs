@@ -66,7 +66,7 @@ async fn a_file_of_an_older_schema_is_copied_brought_up_and_its_entries_are_used
     let project = project();
     project.record().make().expect("folders");
     let old = open(&project);
-    old.execute_batch(include_str!("../../../src/memory/schema/001_entries.sql")).expect("the first schema");
+    old.execute_batch(include_str!("../../../src/store/memory/schema/001_entries.sql")).expect("the first schema");
     old.pragma_update(None, "user_version", 1).expect("a version");
     old.execute("INSERT INTO sessions (name) VALUES ('main')", []).expect("a session");
     drop(old);

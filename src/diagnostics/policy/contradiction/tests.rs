@@ -1,7 +1,7 @@
 //! Each rule by what it must find and, more, by what it must leave alone.
 
 use super::*;
-use crate::diagnostics::model::{Confidence, Location, Severity};
+use crate::model::{Confidence, Location, Severity};
 
 /// A diagnostic at the part of the text between two `$`, and the text without them.
 fn case(marked: &str, code: &str, message: &str) -> (Diagnostic, String) {
@@ -141,7 +141,7 @@ fn a_relative_import_is_held_against_the_files_of_the_project() {
 #[test]
 fn nothing_that_is_right_is_contradicted() {
     let (mut weighed, mut wrong) = (0, Vec::new());
-    for line in crate::diagnostics::delta::benchmark::cases() {
+    for line in crate::delta::sample::cases() {
         let case: serde_json::Value = serde_json::from_str(&line).unwrap();
         for side in ["before", "after"] {
             for given in case[side].as_array().unwrap() {

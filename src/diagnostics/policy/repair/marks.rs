@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::diagnostics::policy::repair::{Things, note};
+use crate::policy::repair::{Things, note};
 
 /// From the manuals of the checkers. What switches a checker to be stricter is none.
 const MARKS: &str = concat!(

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
-use crate::diagnostics::policy::repair::conditions::{self, Known};
-use crate::diagnostics::policy::repair::names::Names;
-use crate::diagnostics::policy::repair::{FUNCTIONS, Things, WORKING, marks, note};
+use crate::policy::repair::conditions::{self, Known};
+use crate::policy::repair::names::Names;
+use crate::policy::repair::{FUNCTIONS, Things, WORKING, marks, note};
 
 /// What is called, and hardly ever handed on.
 const CALLED: &[&str] = &["eval", "exec", "globals", "locals", "__import__"];

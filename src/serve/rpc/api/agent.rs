@@ -4,12 +4,12 @@ use jsonrpsee::core::SubscriptionResult;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::commands::undo::Undone;
-use crate::agent::events::subscription::Delivery;
-use crate::agent::plan::Plan;
-use crate::agent::state::outcome::Outcome;
-use crate::agent::state::request::Request;
-use crate::serve::rpc::failure::CallError;
+use crate::rpc::failure::CallError;
+use sextant_engine::commands::undo::Undone;
+use sextant_engine::events::subscription::Delivery;
+use sextant_engine::plan::Plan;
+use sextant_engine::state::outcome::Outcome;
+use sextant_engine::state::request::Request;
 
 /// Whether there was something to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

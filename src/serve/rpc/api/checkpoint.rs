@@ -3,9 +3,9 @@
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::commands::undo::Undone;
-use crate::agent::commands::undo::list::History;
-use crate::serve::rpc::failure::CallError;
+use crate::rpc::failure::CallError;
+use sextant_engine::commands::undo::Undone;
+use sextant_engine::commands::undo::list::History;
 
 /// What was taken back, the newest task first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

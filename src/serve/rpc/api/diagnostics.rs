@@ -3,8 +3,8 @@
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
-use crate::editor::event::QuickfixEntry;
-use crate::serve::rpc::failure::CallError;
+use crate::rpc::failure::CallError;
+use sextant_engine::editor::event::QuickfixEntry;
 
 /// What the last task that changed something has introduced and not repaired, as its list shows it; of a task that runs,
 /// so far.

@@ -4,11 +4,11 @@ use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::agent::commands::outside::OutsideAnswer;
-use crate::agent::edit::once::EditMade;
-use crate::agent::state::outside::OutsideClient;
-use crate::agent::tools::tool::OutsideTool;
-use crate::serve::rpc::failure::CallError;
+use crate::rpc::failure::CallError;
+use sextant_engine::commands::outside::OutsideAnswer;
+use sextant_engine::edit::once::EditMade;
+use sextant_engine::state::outside::OutsideClient;
+use sextant_engine::tools::tool::OutsideTool;
 
 /// The tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! `memory/*`: what is remembered of this workspace.
 
-use crate::serve::rpc::failure::CallError;
+use crate::rpc::failure::CallError;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 

@@ -3,9 +3,9 @@
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::plan::{Plan, Steps};
-use crate::agent::state::outcome::Outcome;
-use crate::serve::rpc::failure::CallError;
+use crate::rpc::failure::CallError;
+use sextant_engine::plan::{Plan, Steps};
+use sextant_engine::state::outcome::Outcome;
 
 /// The plan as it stands: the document that a user reads, and its data where it is of this session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::commands::turn::TaskInTurn;
-use crate::agent::events::state::StreamState;
-use crate::editor::HeldFile;
-use crate::serve::discovery::SessionEntry;
-use crate::serve::rpc::failure::CallError;
+use crate::discovery::SessionEntry;
+use crate::rpc::failure::CallError;
+use sextant_engine::commands::turn::TaskInTurn;
+use sextant_engine::editor::HeldFile;
+use sextant_engine::events::state::StreamState;
 
 /// A session, and how things stand in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,8 +2,8 @@
 
 use jsonrpsee::proc_macros::rpc;
 
-use crate::memory::metrics::Stats;
-use crate::serve::rpc::failure::CallError;
+use crate::rpc::failure::CallError;
+use sextant_store::memory::metrics::Stats;
 
 #[rpc(server, client, namespace = "stats", namespace_separator = "/")]
 pub trait StatsApi {

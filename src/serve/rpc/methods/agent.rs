@@ -3,15 +3,15 @@
 use jsonrpsee::core::{SubscriptionResult, async_trait};
 use jsonrpsee::{PendingSubscriptionSink, SubscriptionMessage};
 
-use crate::agent::commands::undo::redo::bring_back;
-use crate::agent::commands::undo::{UndoRequest, Undone, take_back};
-use crate::agent::plan::Plan;
-use crate::agent::state::outcome::Outcome;
-use crate::agent::state::request::Request;
-use crate::agent::state::undo_target::Target;
-use crate::serve::rpc::api::agent::{AgentApiServer, AnswerTaken, StopTaken, UndoPart};
-use crate::serve::rpc::failure::CallError;
-use crate::serve::rpc::methods::Served;
+use crate::rpc::api::agent::{AgentApiServer, AnswerTaken, StopTaken, UndoPart};
+use crate::rpc::failure::CallError;
+use crate::rpc::methods::Served;
+use sextant_engine::commands::undo::redo::bring_back;
+use sextant_engine::commands::undo::{UndoRequest, Undone, take_back};
+use sextant_engine::plan::Plan;
+use sextant_engine::state::outcome::Outcome;
+use sextant_engine::state::request::Request;
+use sextant_engine::state::undo_target::Target;
 
 #[async_trait]
 impl AgentApiServer for Served {

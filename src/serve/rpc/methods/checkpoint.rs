@@ -2,13 +2,13 @@
 
 use jsonrpsee::core::async_trait;
 
-use crate::agent::commands::undo::list::{History, UndoState, history};
-use crate::agent::commands::undo::{UndoRequest, take_back};
-use crate::agent::state::outcome::Ending;
-use crate::base::failure::Failure;
-use crate::serve::rpc::api::checkpoint::{CheckpointApiServer, RestoredTasks};
-use crate::serve::rpc::failure::CallError;
-use crate::serve::rpc::methods::Served;
+use crate::rpc::api::checkpoint::{CheckpointApiServer, RestoredTasks};
+use crate::rpc::failure::CallError;
+use crate::rpc::methods::Served;
+use sextant_base::failure::Failure;
+use sextant_engine::commands::undo::list::{History, UndoState, history};
+use sextant_engine::commands::undo::{UndoRequest, take_back};
+use sextant_engine::state::outcome::Ending;
 
 #[async_trait]
 impl CheckpointApiServer for Served {
@@ -28,7 +28,7 @@ impl CheckpointApiServer for Served {
                         let message = format!("there is no task {task:?} that could be taken back");
                         return Err(Failure::user(message, "checkpoint/list has those that can"));
                     }
-                    while undone.last().is_none_or(|last: &crate::agent::commands::undo::Undone| last.task != task) {
+                    while undone.last().is_none_or(|last: &sextant_engine::commands::undo::Undone| last.task != task) {
                         if cancel.is_cancelled() {
                             return Err(Failure::cancelled());
                         }

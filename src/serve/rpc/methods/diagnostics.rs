@@ -2,10 +2,10 @@
 
 use jsonrpsee::core::async_trait;
 
-use crate::editor::event::Event;
-use crate::serve::rpc::api::diagnostics::{DiagnosticsApiServer, IntroducedDiagnostics};
-use crate::serve::rpc::failure::CallError;
-use crate::serve::rpc::methods::Served;
+use crate::rpc::api::diagnostics::{DiagnosticsApiServer, IntroducedDiagnostics};
+use crate::rpc::failure::CallError;
+use crate::rpc::methods::Served;
+use sextant_engine::editor::event::Event;
 
 #[async_trait]
 impl DiagnosticsApiServer for Served {

@@ -7,16 +7,16 @@ use jsonrpsee::core::async_trait;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::commands::outside::OutsideAnswer;
-use crate::agent::edit::once::EditMade;
-use crate::agent::state::outside::OutsideClient;
-use crate::agent::tools;
-use crate::agent::tools::tool::ToolDefinition;
-use crate::base::failure::Failure;
-use crate::base::lock::lock;
-use crate::serve::rpc::api::edit::{CallKnown, EditApiServer, ToolList};
-use crate::serve::rpc::failure::CallError;
-use crate::serve::rpc::methods::Served;
+use crate::rpc::api::edit::{CallKnown, EditApiServer, ToolList};
+use crate::rpc::failure::CallError;
+use crate::rpc::methods::Served;
+use sextant_base::failure::Failure;
+use sextant_base::lock::lock;
+use sextant_engine::commands::outside::OutsideAnswer;
+use sextant_engine::edit::once::EditMade;
+use sextant_engine::state::outside::OutsideClient;
+use sextant_engine::tools;
+use sextant_engine::tools::tool::ToolDefinition;
 
 /// A call that can be stopped, until this is dropped.
 struct Named<'a> {

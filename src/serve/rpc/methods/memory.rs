@@ -1,10 +1,10 @@
 //! `memory/*`: the same words as a user is told.
 
-use crate::agent::state::outcome::Ending;
-use crate::serve::rpc::api::memory::{MemoryAnswer, MemoryApiServer};
-use crate::serve::rpc::failure::CallError;
-use crate::serve::rpc::methods::Served;
+use crate::rpc::api::memory::{MemoryAnswer, MemoryApiServer};
+use crate::rpc::failure::CallError;
+use crate::rpc::methods::Served;
 use jsonrpsee::core::async_trait;
+use sextant_engine::state::outcome::Ending;
 
 #[async_trait]
 impl MemoryApiServer for Served {

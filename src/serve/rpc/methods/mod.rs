@@ -16,21 +16,21 @@ use std::sync::{Arc, Mutex, Weak};
 use jsonrpsee::server::Methods;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::commands::agent::Agent;
-use crate::agent::commands::turn::{self, AskedBy, TurnWork};
-use crate::base::failure::{Failure, FailureKind};
-use crate::base::message::headline;
-use crate::serve::discovery::advertise::Advertised;
-use crate::serve::rpc::api::agent::AgentApiServer;
-use crate::serve::rpc::api::checkpoint::CheckpointApiServer;
-use crate::serve::rpc::api::diagnostics::DiagnosticsApiServer;
-use crate::serve::rpc::api::edit::EditApiServer;
-use crate::serve::rpc::api::memory::MemoryApiServer;
-use crate::serve::rpc::api::plan::PlanApiServer;
-use crate::serve::rpc::api::session::InfoApiServer;
-use crate::serve::rpc::api::stats::StatsApiServer;
-use crate::serve::rpc::failure::CallError;
-use crate::serve::rpc::server::merged;
+use crate::discovery::advertise::Advertised;
+use crate::rpc::api::agent::AgentApiServer;
+use crate::rpc::api::checkpoint::CheckpointApiServer;
+use crate::rpc::api::diagnostics::DiagnosticsApiServer;
+use crate::rpc::api::edit::EditApiServer;
+use crate::rpc::api::memory::MemoryApiServer;
+use crate::rpc::api::plan::PlanApiServer;
+use crate::rpc::api::session::InfoApiServer;
+use crate::rpc::api::stats::StatsApiServer;
+use crate::rpc::failure::CallError;
+use crate::rpc::server::merged;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::message::headline;
+use sextant_engine::commands::agent::Agent;
+use sextant_engine::commands::turn::{self, AskedBy, TurnWork};
 
 /// The session behind the methods, for as long as it is there.
 #[derive(Clone, Debug)]

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use jsonrpsee::core::async_trait;
 
-use crate::agent::commands::agent::Agent;
-use crate::agent::commands::turn::TurnWork;
-use crate::agent::plan::{Plan, Steps};
-use crate::agent::planner::waiting;
-use crate::agent::state::outcome::{Ending, Outcome};
-use crate::agent::state::request::Request;
-use crate::base::failure::Failure;
-use crate::base::hint::HintCode;
-use crate::editor::event::Event;
-use crate::serve::rpc::api::plan::{PlanApiServer, PlanShown};
-use crate::serve::rpc::failure::CallError;
-use crate::serve::rpc::methods::Served;
+use crate::rpc::api::plan::{PlanApiServer, PlanShown};
+use crate::rpc::failure::CallError;
+use crate::rpc::methods::Served;
+use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
+use sextant_engine::commands::agent::Agent;
+use sextant_engine::commands::turn::TurnWork;
+use sextant_engine::editor::event::Event;
+use sextant_engine::plan::{Plan, Steps};
+use sextant_engine::planner::waiting;
+use sextant_engine::state::outcome::{Ending, Outcome};
+use sextant_engine::state::request::Request;
 
 #[async_trait]
 impl PlanApiServer for Served {

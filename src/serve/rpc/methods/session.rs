@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use jsonrpsee::core::async_trait;
 
-use crate::base::failure::{Failure, FailureKind};
-use crate::base::plural::counted;
-use crate::serve::discovery::find;
-use crate::serve::rpc::api::session::{InfoApiServer, OwnedFiles, SessionInfo, SessionList};
-use crate::serve::rpc::failure::CallError;
-use crate::serve::rpc::methods::Served;
+use crate::discovery::find;
+use crate::rpc::api::session::{InfoApiServer, OwnedFiles, SessionInfo, SessionList};
+use crate::rpc::failure::CallError;
+use crate::rpc::methods::Served;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::plural::counted;
 
 /// Files of one question.
 const FILES: usize = 10_000;

@@ -2,12 +2,12 @@
 
 use jsonrpsee::core::async_trait;
 
-use crate::agent::memory::statistics;
-use crate::base::failure::{Failure, FailureKind};
-use crate::memory::metrics::Stats;
-use crate::serve::rpc::api::stats::StatsApiServer;
-use crate::serve::rpc::failure::CallError;
-use crate::serve::rpc::methods::Served;
+use crate::rpc::api::stats::StatsApiServer;
+use crate::rpc::failure::CallError;
+use crate::rpc::methods::Served;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_engine::memory::statistics;
+use sextant_store::memory::metrics::Stats;
 
 #[async_trait]
 impl StatsApiServer for Served {

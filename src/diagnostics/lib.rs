@@ -1,0 +1,22 @@
+//! Diagnostics: the model, what a report may claim, and which diagnostics a change introduced.
+
+#![deny(unreachable_pub)]
+
+pub mod batch;
+pub mod command;
+pub mod confined_git;
+pub mod delta;
+pub mod disk;
+pub mod environment;
+pub mod finding;
+pub mod grouping;
+pub mod merge;
+pub mod model;
+pub mod policy;
+pub mod program;
+pub mod sarif;
+pub mod server;
+pub mod server_facts;
+pub mod syntax;
+pub mod theme;
+pub mod work;

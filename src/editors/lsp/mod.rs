@@ -1,6 +1,0 @@
-//! Editors that speak LSP and nothing else (Helix): a proxy before each of their language servers, and behind all
-//! proxies of a workspace one engine that holds the session.
-
-pub mod engine;
-pub mod link;
-pub mod proxy;

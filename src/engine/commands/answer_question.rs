@@ -1,0 +1,78 @@
+//! The answer to a question that a plan waits with.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::approve;
+use crate::durable;
+use crate::edit::{making, rollback};
+use crate::events::envelope::TaskEvent;
+use crate::events::fact::TaskFact;
+use crate::plan::inputs::{Input, Value};
+use crate::plan::mode::Phase;
+use crate::plan::question::{ANSWER, OPTIONS};
+use crate::plan::{StepState, Steps, depends};
+use crate::planner::ending;
+use crate::state::outcome::{Ending, Outcome};
+use crate::state::session::Session;
+use sextant_base::failure::Failure;
+
+/// Answers the open question with one of its options, counted from 1.
+pub(crate) async fn answer_question(session: &Session, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
+    session.use_cancel(cancel);
+    match take_answer(session, choice).await {
+        Ok(true) => approve::approve(session, Steps::All, cancel).await,
+        Ok(false) => ending::pause(session).await,
+        Err(failure) => Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, String::new())),
+    }
+}
+
+/// Does what the answer says to the plan; whether the plan goes on then. The question stays where it cannot.
+pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool, Failure> {
+    making::catch_up(session).await?;
+    let mut waiting = session.plan.lock().await;
+    let Some((plan, task)) = waiting.as_mut() else { return Err(no_question()) };
+    let Some(question) = task.progress.question.take() else { return Err(no_question()) };
+    let options = question.options();
+    let Some(answer) = choice.checked_sub(1).and_then(|index| options.get(index)) else {
+        task.progress.question = Some(question);
+        return Err(Failure::user(format!("{choice} is no answer"), format!("1 to {}", options.len())));
+    };
+    if choice == 3
+        && let Err(failure) = rollback::roll_back_to(session, task, question.mark, false).await
+    {
+        task.progress.question = Some(question);
+        return Err(failure);
+    }
+    let given = TaskFact::AnswerGiven { question: question.text.clone(), answer: answer.clone() };
+    task.progress.course.escalations.push(format!("{} → {answer}", question.text));
+    let number = question.step + 1;
+    let Some(step) = plan.steps.get_mut(question.step) else { return Err(no_question()) };
+    match choice {
+        1 | 4 => {}
+        3 => {
+            step.state = StepState::Open;
+            "taken back".clone_into(&mut step.result.outcome);
+        }
+        _ => {
+            step.state = StepState::Open;
+            task.intent.consent.allowed.extend(question.allows);
+            if let Some(chosen) = choice.checked_sub(OPTIONS.len() + 1).and_then(|at| question.suggested.get(at)) {
+                step.inputs.retain(|input| input.name != ANSWER);
+                let value = Value::Text(chosen.clone());
+                step.inputs.push(Input { name: ANSWER.to_owned(), value });
+            }
+        }
+    }
+    if step.state == StepState::Open {
+        step.result.output = None;
+        depends::reopen(plan, number);
+    }
+    durable::keep_task(session, task, Some(plan), Phase::Paused).await;
+    task.events.did(given);
+    task.events.emit(TaskEvent::Answered { choice: Some(choice) });
+    Ok(!matches!(choice, 3 | 4))
+}
+
+pub(crate) fn no_question() -> Failure {
+    Failure::user("no question is open", "a plan in supervised mode asks one when it leaves its plan")
+}

@@ -1,0 +1,32 @@
+//! The approval of a plan, of this process or of one before it.
+
+use std::sync::atomic::Ordering;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::resume;
+use crate::durable::traces;
+use crate::plan::Steps;
+use crate::planner::{run, waiting};
+use crate::state::outcome::{Ending, Outcome};
+use crate::state::session::Session;
+use crate::state::span;
+use sextant_base::failure::Failure;
+use sextant_base::hint::{Hint, HintCode};
+
+/// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
+pub(crate) async fn approve(session: &Session, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
+    let mut events = Vec::new();
+    // A plan that a process before this one has left is approved by the same key.
+    let result = if session.no_plan.load(Ordering::Relaxed) {
+        let hint = Hint::from(HintCode::Plan).and(HintCode::ResumeEarlier);
+        Err(Failure::user("no plan came of what was asked for last, so there is none to approve", hint))
+    } else if session.plan.lock().await.is_none() && waiting::is_kept(session).await {
+        resume::go_on(session, true, steps, cancel, &mut events).await
+    } else {
+        span::belongs_to_plan(session).await;
+        run::carry_out(session, steps, cancel, &mut events).await
+    };
+    traces::keep(session).await;
+    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+}

@@ -1,0 +1,110 @@
+//! Simple mode: from a request to its outcome, without a plan.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::intents;
+use crate::diagnostics::workspace;
+use crate::durable::{self, open, traces};
+use crate::edit::recover;
+use crate::editor::event::Event;
+use crate::events::fact::TaskFact;
+use crate::memory::keep;
+use crate::plan::mode::{Mode, Phase};
+use crate::planner::ending;
+use crate::run::unfit::{self, CameTo};
+use crate::run::{finish, requested, run_loop, start, work};
+use crate::state::outcome::{Ended, Ending, Outcome};
+use crate::state::request::Request;
+use crate::state::session::Session;
+use crate::state::stop;
+use crate::state::task::Task;
+use sextant_base::failure::Failure;
+use sextant_base::plural::counted;
+
+/// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
+pub(crate) async fn ask(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
+    session.events.leave_task();
+    let result = answer(session, request, cancel).await;
+    traces::keep(session).await;
+    Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
+}
+
+pub(crate) async fn answer(
+    session: &Session,
+    request: &Request,
+    cancel: &CancellationToken,
+) -> Result<Outcome, Failure> {
+    requested::refuse_long(request)?;
+    if let Some(done) = stop::unless_stopped(session, cancel, intents::direct(session, request, cancel)).await?? {
+        return Ok(done);
+    }
+    stop::unless_stopped(session, cancel, open::durable(session)).await?;
+    recover::recover(session).await;
+    let begun = async {
+        let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
+        stop::unless_stopped(session, cancel, start::begin(session, request, Mode::Simple, scope, cancel)).await?
+    };
+    let answered = match begun.await.map_err(Failure::without_change) {
+        Ok(mut task) => run_ask(session, &mut task, cancel).await,
+        Err(failure) => Err(failure),
+    };
+    if session.plan.lock().await.is_none() {
+        workspace::leave_all(session).await;
+    }
+    answered
+}
+
+/// Runs a task without a plan from where it stands to its end.
+pub(crate) async fn run_ask(
+    session: &Session,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Outcome, Failure> {
+    task.events.did(TaskFact::WorkBegan);
+    durable::keep_call(session, task).await;
+    let ended = work::work(session, task, cancel).await;
+    let limits = &session.config.limits;
+    let word = match &ended {
+        // The answer has been shown as it came.
+        Ok(Ended::Done { .. }) => String::new(),
+        Ok(Ended::OutOfSteps) => format!("stopped after {}", counted(limits.steps, "step")),
+        Ok(Ended::TooManyErrors(last)) => {
+            let errors = counted(limits.errors as usize, "error");
+            format!("gave up after {errors} in a row, the last: {last}")
+        }
+        Ok(Ended::Objected(objection)) => objection.reason.clone(),
+        Ok(Ended::Unsolved(why)) => why.clone(),
+        Err(_) => "broken off".to_owned(),
+    };
+    let phase = match &ended {
+        Ok(Ended::Done { .. } | Ended::Unsolved(_)) => Phase::Completed,
+        Ok(_) => Phase::Paused,
+        Err(failure) if ending::goes_on(failure.kind) => Phase::Paused,
+        Err(_) => Phase::Error,
+    };
+    let came_to_an_end = ended.is_ok() && !cancel.is_cancelled();
+    let taken_back = if came_to_an_end {
+        stop::unless_stopped(session, cancel, unfit::take_back(session, task)).await.ok().flatten()
+    } else {
+        None
+    };
+    durable::keep_task(session, task, None, phase).await;
+    let word = [word, taken_back.clone().unwrap_or_default()];
+    let word = word.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join("; ");
+    let came_to = match (&ended, &taken_back) {
+        (Ok(Ended::Done { .. }), None) => CameTo::End,
+        (Ok(Ended::Done { .. }), Some(_)) => CameTo::TakenBack,
+        _ => CameTo::Short,
+    };
+    let mut outcome = finish::finish(session, task, &word, came_to).await;
+    keep::remember_end(session, task, &ended, &outcome).await;
+    if ended.is_err() && !outcome.files.is_empty() {
+        session.emit(Event::Progress { text: outcome.summary.clone() });
+    }
+    let changed = run_loop::may_have_changed(session, task);
+    let ended = ended.map_err(|failure| if changed { failure } else { failure.without_change() });
+    if let Ended::Done { answer, .. } = ended.map_err(ending::resumable)? {
+        outcome.answer = answer;
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,74 @@
+//! The plan that waits becomes the document that the user has made of it.
+
+use crate::durable;
+use crate::editor::event::Event;
+use crate::events::fact::TaskFact;
+use crate::memory::keep;
+use crate::plan::Plan;
+use crate::plan::document::Problem;
+use crate::plan::event::plan_event;
+use crate::plan::mode::Phase;
+use crate::planner::{replan, rewritten, waiting};
+use crate::state::session::Session;
+use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
+
+/// Why a document did not become the plan. The one that stood stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlanRefused {
+    /// What is wrong with it, by lines.
+    Faults(Vec<Problem>),
+    Failure(Failure),
+}
+
+/// Faults that a door names which has no lines to show them on.
+const NAMED: usize = 5;
+
+impl From<PlanRefused> for Failure {
+    fn from(refused: PlanRefused) -> Self {
+        match refused {
+            PlanRefused::Failure(failure) => failure,
+            PlanRefused::Faults(faults) => {
+                let said: Vec<String> =
+                    faults.iter().take(NAMED).map(|fault| format!("line {}: {}", fault.line, fault.message)).collect();
+                let more = faults.len().saturating_sub(NAMED);
+                let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+                let message = format!("this is no plan that could be run: {}{more}", said.join("; "));
+                Self::user(message, "the plan that waits is as it was; mend the document")
+            }
+        }
+    }
+}
+
+/// Takes the document for the plan that waits; the new plan, and what is to be shown of it.
+///
+/// # Errors
+/// It has faults, or none waits.
+pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
+    let Some((plan, mut task)) = session.plan.lock().await.take() else {
+        let failure = match waiting::is_kept(session).await {
+            true => Failure::user("the plan is one of a session before this one", HintCode::Resume),
+            false => Failure::user("there is no plan to change", HintCode::Plan),
+        };
+        return Err(PlanRefused::Failure(failure));
+    };
+    let new = match rewritten::rewritten(session, &task, &plan, text).await {
+        Ok(new) => new,
+        Err(faults) => {
+            *session.plan.lock().await = Some((plan, task));
+            return Err(PlanRefused::Faults(faults));
+        }
+    };
+    let changes = replan::changes(&plan, &new);
+    if !changes.is_empty() {
+        session.take_up(&mut task);
+        task.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
+        keep::keep(session, &mut task).await;
+    }
+    task.progress.question = None;
+    durable::keep_plan(session, &new, &mut task).await;
+    let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };
+    let events = vec![plan_event(&new, phase.words())];
+    *session.plan.lock().await = Some((new.clone(), task));
+    Ok((new, events))
+}

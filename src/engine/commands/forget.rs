@@ -1,0 +1,202 @@
+//! Forgetting in the user's words: what it would cost, whether that is wanted, and exactly what went and what stays.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::durable::record::EDIT;
+use crate::durable::{open, phase_name};
+use crate::edit::questions::{self, UserQuestion};
+use crate::editor::event::QuestionKind;
+use crate::memory::preferences::{self, bare, failure, own_name};
+use crate::plan::mode::Phase;
+use crate::state::memory::Remember;
+use crate::state::notes::short;
+use crate::state::session::Session;
+use sextant_base::failure::Failure;
+use sextant_base::plural::counted;
+use sextant_store::memory::forget::{Cost, Forget, Forgotten};
+
+/// Words that name nothing.
+const VAGUE: &str = "that this them those it eso esto esta ello lo";
+/// Words that name all of it.
+const ALL: &[&str] = &["all", "everything", "it all", "all of it", "todo", "todo ello"];
+/// Tasks that a question names.
+const NAMED: usize = 3;
+
+/// What the user wants of the tasks whose undo a forgetting costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    Lose,
+    Keep,
+    Nothing,
+}
+
+/// Forgets what holds a text, and says what went and what stays. Asks first where a task could not be undone or
+/// resumed any more. A stop ends the question; what is being forgotten then goes to its end.
+///
+/// # Errors
+/// Where it is not clear what is meant, and where a question has no answer: nothing is forgotten then.
+pub async fn forget(session: &Session, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {
+    let what = bare(text);
+    if ALL.contains(&what.to_lowercase().as_str()) {
+        return forget_all(session, cancel).await;
+    }
+    // A short word stands inside of many others, and a pronoun for something that is not said here.
+    if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
+        return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
+    }
+    let remember = preferences::needs_memory(session).await?;
+    let asked = Asked { what: &what, cancel };
+    let gone = carry_out(session, &remember, Forget::text(what.as_str()), asked).await?;
+    let gone = match gone {
+        // A preference may be called by its name, or by words that are not side by side in it.
+        Some(gone) if gone.is_empty() && gone.record.kept.is_empty() && own_name(&what) != what => {
+            carry_out(session, &remember, Forget::text(own_name(&what)), asked).await?
+        }
+        gone => gone,
+    };
+    let Some(gone) = gone else { return Ok(nothing()) };
+    let mut answer = told(&format!("“{what}”"), &gone);
+    let lower = what.to_lowercase();
+    for (key, value) in preferences::configured_preferences(session) {
+        if format!("{key} {value}").to_lowercase().contains(&lower) {
+            answer.push_str(&configured(&key, &value));
+        }
+    }
+    Ok(answer)
+}
+
+/// Forgets all that is remembered of this workspace, as [`forget`] does.
+pub async fn forget_all(session: &Session, cancel: &CancellationToken) -> Result<String, Failure> {
+    let remember = preferences::needs_memory(session).await?;
+    let what = "everything".to_owned();
+    let asked = Asked { what: &what, cancel };
+    let Some(gone) = carry_out(session, &remember, Forget::everything(), asked).await? else {
+        return Ok(nothing());
+    };
+    let mut answer = told(&what, &gone);
+    for (key, value) in preferences::configured_preferences(session) {
+        answer.push_str(&configured(&key, &value));
+    }
+    Ok(answer)
+}
+
+fn nothing() -> String {
+    "nothing was forgotten".to_owned()
+}
+
+fn configured(key: &str, value: &str) -> String {
+    format!("\nYour configuration still has preferences.{key} = “{value}”; change it there.")
+}
+
+/// What is to be forgotten, in the user's words, and the way to stop it.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    what: &'a str,
+    cancel: &'a CancellationToken,
+}
+
+/// `None` where the user wants nothing forgotten.
+async fn carry_out(
+    session: &Session,
+    remember: &Arc<Remember>,
+    mut filter: Forget,
+    asked: Asked<'_>,
+) -> Result<Option<Forgotten>, Failure> {
+    let known = filter.clone();
+    // What is still being written would be there after it is forgotten.
+    remember.written().await;
+    let costs = remember.run(move |memory| memory.forget_costs(&known)).await.map_err(|error| failure(&error))?;
+    let durable = open::durable(session).await;
+    let busy = |cost: &Cost| {
+        let own = |owner: &String| durable.as_ref().is_some_and(|durable| owner == durable.owner().name());
+        let alive = |owner: &String| durable.as_ref().is_some_and(|durable| durable.owner().is_alive(owner));
+        cost.owner.as_ref().is_some_and(|owner| !own(owner) && alive(owner))
+    };
+    filter.keep = costs.iter().filter(|cost| busy(cost)).map(|cost| cost.task.clone()).collect();
+    let dear: Vec<&Cost> = costs.iter().filter(|cost| !busy(cost) && is_dear(cost)).collect();
+    if !dear.is_empty() {
+        match ask(session, asked, &dear).await? {
+            Choice::Nothing => return Ok(None),
+            Choice::Keep => filter.keep.extend(dear.iter().map(|cost| cost.task.clone())),
+            Choice::Lose => {}
+        }
+    }
+    if asked.cancel.is_cancelled() {
+        return Err(Failure::cancelled().without_change());
+    }
+    let wanted = filter.clone();
+    let gone = remember.run(move |memory| memory.forget(&wanted)).await.map_err(|error| failure(&error))?;
+    forget_here(session, &filter, &gone).await;
+    Ok(Some(gone))
+}
+
+/// Whether the task can be undone or resumed.
+fn is_dear(cost: &Cost) -> bool {
+    let over = [phase_name(Phase::Completed), phase_name(Phase::Error), ""];
+    cost.checkpoints.contains_key(EDIT) || !over.contains(&cost.phase.as_str())
+}
+
+async fn ask(session: &Session, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choice, Failure> {
+    let Asked { what, cancel } = asked;
+    let named: Vec<String> = dear.iter().take(NAMED).map(|cost| format!("“{}”", short(&cost.request, 60))).collect();
+    let more = if dear.len() > NAMED { ", …" } else { "" };
+    let (count, named) = (dear.len(), format!("{}{more}", named.join(", ")));
+    let text = format!("Forgetting {what} also takes what undo and resume need of {count} task(s): {named}. What now?");
+    let options = [
+        "forget it there too: these cannot be undone any more".to_owned(),
+        "keep these tasks and forget the rest".to_owned(),
+        "forget nothing".to_owned(),
+    ];
+    let answer = tokio::select! {
+        answer = questions::ask_user(session, UserQuestion::of(QuestionKind::Forget, &text, &options)) => answer?,
+        () = cancel.cancelled() => return Err(Failure::cancelled().without_change()),
+    };
+    Ok(match answer {
+        1 => Choice::Lose,
+        2 => Choice::Keep,
+        _ => Choice::Nothing,
+    })
+}
+
+/// What this process itself still holds of it: it would be written down again.
+async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
+    let is_gone = |task: &String| gone.record.task_names.contains(task);
+    session.history.lock().await.retain(|journal| !is_gone(&journal.task));
+    let mut plan = session.plan.lock().await;
+    if plan.as_ref().is_some_and(|(_, task)| is_gone(&task.journal.task)) {
+        *plan = None;
+    }
+    drop(plan);
+    if filter.everything || filter.text.is_some() {
+        session.events.forget_past();
+    }
+    let trace = session.trace_markdown().to_lowercase();
+    if filter.everything || filter.text.as_ref().is_some_and(|text| trace.contains(&text.to_lowercase())) {
+        session.trace.forget();
+    }
+}
+
+/// What went by kind, and what stays and why.
+fn told(what: &str, gone: &Forgotten) -> String {
+    let mut lines = vec![format!("{what}: {gone}.")];
+    let preference = "preference".to_owned();
+    lines.extend(gone.preferences.iter().map(|key| format!("- {preference} {key}")));
+    lines.extend(gone.shown.iter().map(|text| format!("- {text}")));
+    let more = gone.entry_count().saturating_sub(gone.shown.len());
+    if more > 0 {
+        lines.push(format!("- {}", counted(more, "more entry")));
+    }
+    let undone = gone.record.task_names.len();
+    if undone > 0 {
+        lines.push(format!("Tasks that cannot be undone or resumed any more: {undone}."));
+    }
+    if !gone.record.kept.is_empty() {
+        let count = gone.record.kept.len();
+        lines.push(format!(
+            "Kept, for their undo or since another process works on them: {count} task(s); these may hold it."
+        ));
+    }
+    lines.join("\n")
+}

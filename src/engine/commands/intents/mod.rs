@@ -1,0 +1,128 @@
+//! Requests that need no model: what is clearly one is done at once; everything else goes on.
+//!
+//! Precision before recall: a phrase has to be one of those below from its first word to its last.
+
+pub(crate) mod explain;
+pub(crate) mod find;
+pub(crate) mod memory;
+pub(crate) mod mode;
+pub(crate) mod phrase;
+pub(crate) mod read;
+pub(crate) mod undo;
+
+pub(crate) mod intent;
+pub(crate) mod said;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::intents::intent::Direct;
+use crate::commands::intents::phrase::Phrase;
+use crate::commands::intents::said::DirectAnswer;
+use crate::commands::{forget, remember};
+use crate::editor::event::Event;
+use crate::events::envelope::TaskEvent;
+use crate::events::envelope::TraceEntry;
+use crate::plan::mode::Mode;
+use crate::state::comparison::Status;
+use crate::state::outcome::Outcome;
+use crate::state::request::Request;
+use crate::state::session::Session;
+use sextant_base::failure::Failure;
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::step::Usage;
+
+pub use crate::commands::intents::explain::is_stop;
+
+/// The request that a text makes, as far as words alone tell.
+pub fn recognise(text: &str) -> Option<Direct> {
+    let phrase = Phrase::new(text)?;
+    None.or_else(|| mode::recognise(&phrase))
+        .or_else(|| explain::recognise(&phrase))
+        .or_else(|| undo::recognise(&phrase))
+        .or_else(|| memory::recognise(&phrase))
+        .or_else(|| find::recognise(&phrase))
+        .or_else(|| read::recognise(&phrase))
+        .filter(|direct| !takes_nothing(direct, &phrase))
+}
+
+/// `undo nothing`, `forget nothing`: the opposite of what the verb says.
+fn takes_nothing(direct: &Direct, phrase: &Phrase) -> bool {
+    matches!(direct, Direct::Undo { .. } | Direct::Forget(_)) && phrase.speaks_of_nothing()
+}
+
+/// Does what a text directly asks for. `None` where it is for the model: no direct request, or one whose name
+/// is only a word.
+pub(crate) async fn direct(
+    session: &Session,
+    request: &Request,
+    cancel: &CancellationToken,
+) -> Result<Option<Outcome>, Failure> {
+    let Some(direct) = recognise(&request.text) else { return Ok(None) };
+    let said = match &direct {
+        Direct::Read(name) => read::direct_read(session, request, name).await?,
+        Direct::Outline(name) => read::direct_outline(session, name).await?,
+        Direct::Where(name) => find::direct_where(session, request, name).await?,
+        Direct::Uses(name) => find::direct_uses(session, request, name).await?,
+        Direct::Undo { target, reason } => Some(undo::undo(session, target, reason).await?),
+        Direct::Redo => Some(undo::redo(session).await?),
+        Direct::Forget(text) => Some(answered(forget::forget(session, text, cancel).await?)),
+        Direct::ForgetAll => Some(answered(forget::forget_all(session, cancel).await?)),
+        Direct::Remember(text) => Some(answered(remember::prefer(session, text).await?)),
+        Direct::Recall(text) => Some(answered(remember::recall_about(session, text).await?)),
+        Direct::Learned => Some(answered(remember::learned(session).await?)),
+        Direct::Mode(wanted) => Some(mode::direct_mode(session, *wanted)),
+        Direct::Why => explain::direct_why(session, request).await,
+        Direct::Stop => Some(DirectAnswer::new("", "nothing is running".to_owned())),
+        Direct::Stats => Some(explain::direct_stats(session).await?),
+    };
+    let Some(said) = said else { return Ok(None) };
+    session.emit(Event::Started {
+        request: request.text.clone(),
+        mode: "direct".to_owned(),
+        model: "no model".to_owned(),
+    });
+    if !said.text.is_empty() {
+        session.emit(Event::Words { text: format!("{}\n", said.text) });
+    }
+    let reason = format!("{}; no model was asked", said.summary);
+    let trace = Trace::new(Effect::Acted, "the request", "direct", reason);
+    let entry = TraceEntry { step: 1, call: None, trace };
+    // What is said of the work itself is no request that an undo could be about.
+    let about_work = matches!(direct, Direct::Undo { .. } | Direct::Redo | Direct::Why | Direct::Stats | Direct::Stop);
+    let forgets = matches!(direct, Direct::Forget(_) | Direct::ForgetAll);
+    if !about_work && !forgets {
+        session.note_asked("", &request.text);
+    }
+    // Asked why, the answer is about the task before, and stays about it.
+    if !forgets && !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {
+        let taken_up = TaskEvent::TakenUp { request: request.text.clone(), mode: Mode::Simple, again: false };
+        session.events.emit(None, taken_up);
+        session.events.emit(None, TaskEvent::Traced { entry: entry.clone() });
+    }
+    Ok(Some(outcome(said, entry)))
+}
+
+fn outcome(said: DirectAnswer, entry: TraceEntry) -> Outcome {
+    Outcome {
+        ok: true,
+        summary: said.summary,
+        answer: said.text,
+        files: Vec::new(),
+        new_diagnostics: Vec::new(),
+        fixed: 0,
+        unchanged: 0,
+        diagnostics_status: Status::Off,
+        pending: Vec::new(),
+        usage: Usage::default(),
+        failed_steps: Vec::new(),
+        trace: vec![entry],
+    }
+}
+
+fn answered(text: String) -> DirectAnswer {
+    let summary = text.lines().next().unwrap_or_default().to_owned();
+    // One line would be shown twice.
+    if text.lines().count() > 1 { DirectAnswer::new(text, summary) } else { DirectAnswer::new("", summary) }
+}

@@ -1,0 +1,74 @@
+//! From a request to a plan that waits for its approval.
+
+use std::sync::atomic::Ordering;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::diagnostics::workspace;
+use crate::durable::{self, open, traces};
+use crate::edit::recover;
+use crate::editor::event::Event;
+use crate::memory::keep;
+use crate::plan::mode::Phase;
+use crate::plan::{Plan, event};
+use crate::planner::make::{self, PlanRequest};
+use crate::planner::replan;
+use crate::run::{requested, start};
+use crate::state::outcome::Ending;
+use crate::state::request::Request;
+use crate::state::session::Session;
+use crate::state::stop;
+use sextant_base::failure::Failure;
+
+/// Makes a plan, or changes the one that waits (`change: …`). It waits for approval; no file is changed.
+pub(crate) async fn plan(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
+    let result = match (requested::refuse_long(request), replan::change_of(session, request).await) {
+        (Err(failure), _) => Err(failure),
+        (_, Some(words)) => replan::change_plan(session, &words, cancel).await,
+        (_, None) => {
+            session.events.leave_task();
+            let made = make_plan(session, request, cancel).await.map_err(Failure::without_change);
+            // The plan before it is not what was asked for last: nobody is to approve it by mistake.
+            let none = !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty());
+            session.no_plan.store(none, Ordering::Relaxed);
+            if none {
+                *session.plan.lock().await = None;
+                workspace::leave_all(session).await;
+            }
+            made
+        }
+    };
+    traces::keep(session).await;
+    let events = match &result {
+        Ok(plan) => vec![event::plan_event(plan, Phase::Planning.words())],
+        Err(failure) => vec![Event::Failed { failure: failure.clone() }],
+    };
+    Ending { result, events }
+}
+
+pub(crate) async fn make_plan(
+    session: &Session,
+    request: &Request,
+    cancel: &CancellationToken,
+) -> Result<Plan, Failure> {
+    stop::unless_stopped(session, cancel, open::durable(session)).await?;
+    recover::recover(session).await;
+    let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
+    let mut task =
+        stop::unless_stopped(session, cancel, start::begin(session, request, session.mode(), scope, cancel)).await??;
+    let plan = match make::propose(session, &mut task, PlanRequest::default(), cancel).await {
+        Ok(plan) => plan,
+        Err(failure) => {
+            keep::remember_no_plan(session, &mut task, &failure).await;
+            return Err(failure);
+        }
+    };
+    start::tell_risk(session, &mut task, Some(plan.steps.len())).await;
+    keep::remember_plan(session, &plan, &mut task).await;
+    // Without steps there is nothing to approve, to change or to go on with.
+    if !plan.steps.is_empty() {
+        durable::keep_plan(session, &plan, &mut task).await;
+        *session.plan.lock().await = Some((plan.clone(), task));
+    }
+    Ok(plan)
+}

@@ -1,0 +1,122 @@
+//! What the user wants remembered, and what is known of it.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::memory::learn;
+use crate::memory::preferences::{self, LEARNINGS, LONGEST, SHOWN};
+use crate::state::notes::{has_secret, short};
+use crate::state::session::Session;
+use sextant_base::clock::now_ms;
+use sextant_base::failure::Failure;
+use sextant_base::plural::counted;
+use sextant_store::memory::preferences::Preference;
+use sextant_store::memory::search::Filters;
+
+/// Keeps what the user prefers, and says what was kept.
+pub(crate) async fn prefer(session: &Session, text: &str) -> Result<String, Failure> {
+    let remember = preferences::needs_memory(session).await?;
+    let text = preferences::bare(text);
+    if text.is_empty() {
+        return Err(Failure::user("there is nothing to remember in it", "say what, as in “remember that …”"));
+    }
+    if has_secret(&text) {
+        return Err(Failure::user(
+            "this looks like a key or a password; nothing was kept",
+            "memory goes into prompts: keep secrets elsewhere",
+        ));
+    }
+    let (key, value) = preferences::named(&short(&text, LONGEST));
+    let project = remember.project;
+    let preference = Preference {
+        key: key.clone(),
+        value: json!(value),
+        project: Some(project.to_owned()),
+        inferred: false,
+        updated: now_ms(),
+    };
+    let kept = remember.run(move |memory| {
+        let former = memory.preferences(Some(project))?.into_iter().find(|one| one.key == preference.key);
+        memory.set_preference(preference)?;
+        Ok(former)
+    });
+    let former = kept.await.map_err(|error| preferences::failure(&error))?.map(|one| preferences::text_of(&one.value));
+    let former = former.filter(|former| *former != value).unwrap_or_default();
+    let instead = match former.as_str() {
+        "" => String::new(),
+        former => format!(", in place of “{former}”"),
+    };
+    let kept = preferences::shown(&key, &value);
+    Ok(format!(
+        "Kept for this project: “{kept}”{instead}. It is told to the model with every request here; “forget {value}” deletes it."
+    ))
+}
+
+/// What is known about something.
+pub(crate) async fn recall_about(session: &Session, text: &str) -> Result<String, Failure> {
+    let remember = preferences::needs_memory(session).await?;
+    let (what, project) = (preferences::bare(text), remember.project);
+    let words = what.clone();
+    let found = remember
+        .run(move |memory| {
+            let hits = memory.search(&words, &Filters::default(), SHOWN)?;
+            Ok((hits, memory.preferences(Some(project))?, memory.all_learnings(Some(project), usize::MAX)?))
+        })
+        .await;
+    let (hits, said, learned) = found.map_err(|error| preferences::failure(&error))?;
+    let lower = what.to_lowercase();
+    let about = |line: &String| line.to_lowercase().contains(&lower);
+    let mut lines: Vec<String> = preferences::merged(&preferences::configured_preferences(session), &said)
+        .into_iter()
+        .filter(about)
+        .map(|line| format!("- prefers {line}"))
+        .collect();
+    lines.extend(learned.iter().map(learn::line).filter(about).take(SHOWN).map(|line| format!("- {line}")));
+    lines.extend(hits.iter().map(|hit| preferences::line_of(&hit.entry)));
+    Ok(match lines.is_empty() {
+        true => format!("Nothing is known about “{what}”."),
+        false => {
+            let about = format!("Known about “{what}”:");
+            format!("{about}\n{}", lines.join("\n"))
+        }
+    })
+}
+
+/// All that is known, in short, as Markdown.
+pub(crate) async fn learned(session: &Session) -> Result<String, Failure> {
+    let remember = preferences::needs_memory(session).await?;
+    remember.written().await;
+    let known = Arc::clone(&remember);
+    let all = remember
+        .run(move |memory| {
+            let project = Some(known.project);
+            let entries = memory.history(&known.session, &[], SHOWN)?;
+            let used = memory.used_files(300)?;
+            let facts = memory.project_facts(known.project)?;
+            let learned = memory.all_learnings(project, LEARNINGS)?;
+            Ok((memory.preferences(project)?, learned, facts, used, entries, memory.entry_count()?))
+        })
+        .await;
+    let (said, learned, facts, used, entries, count) = all.map_err(|error| preferences::failure(&error))?;
+    let mut out = vec!["# What is remembered here".to_owned()];
+    let mut part = |title: &str, lines: Vec<String>| {
+        out.push(format!("\n## {title}\n"));
+        out.push(if lines.is_empty() { "(nothing yet)".to_owned() } else { lines.join("\n") });
+    };
+    let preferences = preferences::merged(&preferences::configured_preferences(session), &said);
+    part("Preferences", preferences.into_iter().map(|line| format!("- {line}")).collect());
+    part("Learned", learned.iter().map(|one| format!("- {}", learn::line(one))).collect());
+    let mut project = Vec::new();
+    if facts.files > 0 {
+        project.push(format!("- {}, {}", counted(facts.files, "file"), counted(facts.symbols, "symbol")));
+    }
+    if !used.is_empty() {
+        project.push(format!("- worked on most: {}", used.iter().take(5).cloned().collect::<Vec<_>>().join(", ")));
+    }
+    project.extend(facts.commands.iter().map(|one| format!("- `{}` ({})", one.command, one.found_in)));
+    part("Project", project);
+    part(&format!("Last entries (of {count})"), entries.iter().rev().map(preferences::line_of).collect());
+    out.push("\n“forget …” deletes what holds these words, from the file as well.".to_owned());
+    Ok(out.join("\n"))
+}

@@ -1,0 +1,222 @@
+//! Going on with a task that was paused, or whose process is gone, from where it was acknowledged last.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::ask;
+use crate::diagnostics::collect;
+use crate::durable::waiting::{self, WaitingTask};
+use crate::durable::{self, open, traces};
+use crate::edit::lost::lost;
+use crate::edit::recover::{self, recorded};
+use crate::edit::{making, rollback};
+use crate::editor::Document;
+use crate::editor::event::Event;
+use crate::events::fact::TaskFact;
+use crate::plan::event::plan_event;
+use crate::plan::mode::Phase;
+use crate::plan::{Plan, StepResult, StepState, Steps};
+use crate::planner::{ending, replan, run};
+use crate::run::{narrow, start};
+use crate::state::outcome::{Ending, Outcome};
+use crate::state::session::Session;
+use crate::state::span;
+use crate::state::stop;
+use crate::state::task::Task;
+use sextant_base::failure::Failure;
+use sextant_model::step::LastResult;
+
+/// Goes on with the last task that is not over: one that was interrupted or stopped runs its open steps, the
+/// running one from its beginning; one that asks shows its question; a plan that was never approved is shown
+/// and waits, unless `approved`.
+pub(crate) async fn resume(session: &Session, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
+    let mut events = Vec::new();
+    session.no_plan.store(false, Ordering::Relaxed);
+    let result = go_on(session, approved, Steps::All, cancel, &mut events).await;
+    traces::keep(session).await;
+    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+}
+
+pub(crate) async fn go_on(
+    session: &Session,
+    approved: bool,
+    steps: Steps,
+    cancel: &CancellationToken,
+    events: &mut Vec<Event>,
+) -> Result<Outcome, Failure> {
+    session.use_cancel(cancel);
+    if open::has_record(session) {
+        stop::unless_stopped(session, cancel, open::durable(session)).await?;
+    }
+    recover::recover_quietly(session).await;
+    making::catch_up(session).await?;
+    let Some(waiting) = waiting::waiting(session).await? else {
+        // Without memory there is at most the plan of this process.
+        if session.plan.lock().await.is_none() {
+            return Err(waiting::nothing("nothing was begun here"));
+        }
+        span::belongs_to_plan(session).await;
+        return run::carry_out(session, Steps::All, cancel, events).await;
+    };
+    let (phase, running) = (waiting.phase, waiting.run.running);
+    let (mut task, plan) = take_up(session, waiting).await?;
+    session.take_up(&mut task);
+    narrow::look_up(session, &mut task).await;
+    task.events.did(TaskFact::BudgetRenewed { whole: true });
+    span::belongs_to(&task);
+    session.emit(Event::Started {
+        request: task.request.clone(),
+        mode: task.mode.to_string(),
+        model: session.model.name().to_owned(),
+    });
+    let Some(mut plan) = plan else {
+        tell_lost_edits(session, &mut task).await?;
+        look_again(session, &mut task, cancel).await?;
+        task.keep.begun = (!task.journal.is_empty()).then_some(0);
+        return ask::run_ask(session, &mut task, cancel).await;
+    };
+    say_another_model(session, &plan);
+    if let Some(running) = running {
+        let left = rollback::roll_back_to(session, &mut task, running.mark, true).await?;
+        if !left.is_empty() {
+            let text = format!("left as you changed it since: {}", left.join(", "));
+            session.emit(Event::Progress { text });
+        }
+        if let Some(step) = plan.steps.get_mut(running.step.saturating_sub(1)) {
+            (step.state, step.result.outcome) = (StepState::Open, String::new());
+        }
+        task.keep.mark = None;
+    }
+    open_lost_steps(session, &mut plan, &task).await?;
+    let waits = phase == Phase::Planning && !approved;
+    if waits || task.progress.question.is_some() {
+        show_waiting(session, plan, task, phase, events).await
+    } else {
+        session.emit(plan_event(&plan, Phase::Executing.words()));
+        look_again(session, &mut task, cancel).await?;
+        run_on(session, plan, task, steps, cancel, events).await
+    }
+}
+
+/// A step is done as long as its edits are in the files: those in a buffer that is gone are not.
+async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Result<(), Failure> {
+    for (number, files) in lost(session, &task.journal).await? {
+        let Some(step) = plan.steps.get_mut(number.saturating_sub(1)).filter(|step| step.state == StepState::Done)
+        else {
+            continue;
+        };
+        (step.state, step.result) = (StepState::Open, StepResult::default());
+        let files: Vec<String> = files.into_iter().collect();
+        let files = files.join(", ");
+        let text = format!("step {number} was done, and its edit is not in {files} any more: it is run again");
+        session.emit(Event::Progress { text });
+    }
+    Ok(())
+}
+
+/// Names the edits that are not in the files any more to the user and to the model, which goes by its own record.
+async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failure> {
+    let files: BTreeSet<String> = lost(session, &task.journal).await?.into_values().flatten().collect();
+    if files.is_empty() {
+        return Ok(());
+    }
+    let files: Vec<String> = files.into_iter().collect();
+    let text = format!("what was edited in {} before the interruption is not there any more", files.join(", "));
+    session.emit(Event::Progress { text: text.clone() });
+    task.conversation.results.push(LastResult { tool: "resume".to_owned(), ok: false, text: text.clone() });
+    if task.conversation.transcript.is_open() {
+        task.conversation.transcript.take_up(session.model.name());
+        task.conversation.transcript.tell(format!("Note: {text}. Read the files again."));
+    }
+    Ok(())
+}
+
+/// A plan of one model may go on with another, where the configuration says so now: nobody is to take it for the
+/// first one's work.
+fn say_another_model(session: &Session, plan: &Plan) {
+    let (before, now) = (plan.model.as_str(), session.model.name());
+    if !before.is_empty() && before != now {
+        let text = format!("the plan was made with {before}; it goes on with {now}");
+        session.emit(Event::Progress { text });
+    }
+}
+
+async fn run_on(
+    session: &Session,
+    mut plan: Plan,
+    mut task: Task,
+    steps: Steps,
+    cancel: &CancellationToken,
+    events: &mut Vec<Event>,
+) -> Result<Outcome, Failure> {
+    if let Some(trigger) = task.keep.replanning.take()
+        && let Err(failure) = replan::replan(session, &mut plan, &mut task, &trigger, cancel).await
+    {
+        durable::keep_task(session, &mut task, Some(&plan), Phase::Paused).await;
+        *session.plan.lock().await = Some((plan, task));
+        return Err(failure);
+    }
+    let more = plan.steps.iter().any(|step| step.state == StepState::Open);
+    *session.plan.lock().await = Some((plan, task));
+    if more {
+        return run::carry_out(session, steps, cancel, events).await;
+    }
+    // It was interrupted between its last step and its end.
+    ending::end_waiting(session, Phase::Completed, events).await
+}
+
+async fn show_waiting(
+    session: &Session,
+    plan: Plan,
+    task: Task,
+    phase: Phase,
+    events: &mut Vec<Event>,
+) -> Result<Outcome, Failure> {
+    let asks = task.progress.question.is_some();
+    *session.plan.lock().await = Some((plan, task));
+    ending::end_waiting(session, if asks { Phase::Paused } else { phase }, events).await
+}
+
+/// What the providers say of the task's files now: a new process knows nothing yet.
+async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<(), Failure> {
+    let unknown = task.reports.start.is_empty();
+    let mut documents: Vec<Document> = Vec::new();
+    let mut files = task.scope.files();
+    files.extend(task.journal.net().into_iter().map(|change| change.path));
+    files.sort();
+    files.dedup();
+    for file in files {
+        documents.extend(recover::look_at(session, &file).await?);
+    }
+    start::first_look(session, &documents, cancel).await?;
+    if unknown && !task.journal.is_empty() {
+        let text = "what was introduced before the interruption is not known any more".to_owned();
+        session.emit(Event::Progress { text });
+    }
+    task.remember_start(&collect::known(session).await, !task.journal.is_empty());
+    Ok(())
+}
+
+/// The task and its plan in this process, ready to run.
+async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Option<Plan>), Failure> {
+    let mut known = session.plan.lock().await;
+    // This process has more of its own plan than was kept.
+    if let Some((plan, task)) =
+        known.take_if(|(_, task)| task.journal.task == waiting.run.id && task.keep.revision == Some(waiting.revision))
+    {
+        return Ok((task, Some(plan)));
+    }
+    drop(known);
+    waiting.run.paths().into_iter().try_for_each(|path| recorded(&session.root, path))?;
+    let (mut task, mut plan) = waiting.run.into_task();
+    task.keep.revision = Some(waiting.revision);
+    if let Some(durable) = open::durable(session).await {
+        let loaded = durable::load(session, &durable, &mut task).await;
+        open::or_tell(session, &durable, loaded);
+        durable::claim(session, &mut task, plan.as_ref()).await?;
+    }
+    waiting::follow_rollback(&task.journal, plan.as_mut());
+    Ok((task, plan))
+}

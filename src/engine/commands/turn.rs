@@ -1,0 +1,182 @@
+//! Whose turn it is: one task at a time, whichever door asks for it, and a clear word to whoever asks meanwhile.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::commands::agent::Agent;
+use crate::editor::event::Event;
+use crate::events::envelope::TaskEvent;
+use crate::state::outcome::Ending;
+use sextant_base::clock::now_ms;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::hint::{Hint, HintCode};
+use sextant_base::lock::lock;
+use sextant_base::message::headline;
+
+/// What was asked for, and at which door.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AskedBy {
+    pub what: String,
+    /// Who asks, for a reader: `Neovim`, `a shell (process 123)`.
+    pub by: String,
+    /// Whether a program that has joined the session asks, and not the editor or shell that holds it.
+    pub joined: bool,
+}
+
+impl AskedBy {
+    pub fn new(what: impl Into<String>, by: impl Into<String>) -> Self {
+        Self { what: what.into(), by: by.into(), joined: false }
+    }
+
+    #[must_use]
+    pub fn joined(self) -> Self {
+        Self { joined: true, ..self }
+    }
+}
+
+/// The task that runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskInTurn {
+    pub what: String,
+    pub by: String,
+    pub root: PathBuf,
+    /// Milliseconds since 1970.
+    pub since: i64,
+    /// [`AskedBy::joined`]: for whoever holds the session.
+    #[serde(skip)]
+    pub joined: bool,
+}
+
+/// Whose turn it is. A Neovim has one for all of its workspaces, since it shows one task.
+#[derive(Debug, Default)]
+pub struct TaskTurn {
+    running: Mutex<Option<(TaskInTurn, CancellationToken)>>,
+}
+
+impl TaskTurn {
+    /// Takes the turn for a task.
+    ///
+    /// # Errors
+    /// Somebody has it: what runs, for whom and for how long.
+    pub fn begin(self: &Arc<Self>, agent: &Agent, asked: AskedBy) -> Result<TurnHeld, Failure> {
+        let mut running = lock(&self.running);
+        if let Some((task, _)) = running.as_ref() {
+            return Err(busy(task));
+        }
+        let cancel = CancellationToken::new();
+        let (root, since) = (agent.root().path().to_owned(), now_ms());
+        let AskedBy { what, by, joined } = asked;
+        *running = Some((TaskInTurn { what, by: by.clone(), root, since, joined }, cancel.clone()));
+        Ok(TurnHeld { turn: Arc::clone(self), cancel, by })
+    }
+
+    /// What runs now.
+    pub fn now(&self) -> Option<TaskInTurn> {
+        lock(&self.running).as_ref().map(|(task, _)| task.clone())
+    }
+
+    pub fn is_free(&self) -> bool {
+        lock(&self.running).is_none()
+    }
+
+    /// Stops what runs; false where nothing does.
+    pub fn stop(&self) -> bool {
+        lock(&self.running).as_ref().map(|(_, cancel)| cancel.cancel()).is_some()
+    }
+}
+
+/// What whoever comes second is told.
+pub fn busy(task: &TaskInTurn) -> Failure {
+    let seconds = now_ms().saturating_sub(task.since) / 1000;
+    let message = format!(
+        "a task is running already, for {seconds} s: “{}”, asked for by {} in {}",
+        headline(&task.what),
+        task.by,
+        task.root.display()
+    );
+    Failure::new(FailureKind::Busy, message, Hint::from("ask again when it is over").and(HintCode::Stop))
+}
+
+/// The turn, until this is dropped.
+#[derive(Debug)]
+#[must_use = "the turn is free again when this is dropped"]
+pub struct TurnHeld {
+    turn: Arc<TaskTurn>,
+    pub cancel: CancellationToken,
+    by: String,
+}
+
+impl Drop for TurnHeld {
+    fn drop(&mut self) {
+        lock(&self.turn.running).take();
+    }
+}
+
+/// A task as it runs. Its last events are shown when the turn is free again, since the user may answer at once.
+pub type TurnWork<T> = Pin<Box<dyn Future<Output = Ending<T>> + Send>>;
+
+/// Runs a task whose turn it is, to its end. It runs in a task of its own: a panic costs this task alone, and who no
+/// longer waits for it ends nothing.
+pub async fn run<T: Send + 'static>(
+    agent: Arc<Agent>,
+    held: TurnHeld,
+    work: impl FnOnce(Arc<Agent>, CancellationToken) -> TurnWork<T> + Send + 'static,
+) -> Result<T, Failure> {
+    let running = tokio::spawn(async move {
+        let by = held.by.clone();
+        agent.events().emit(None, TaskEvent::TurnBegan { by: by.clone() });
+        let Ending { result, events } = caught(work(Arc::clone(&agent), held.cancel.clone())).await;
+        drop(held);
+        events.into_iter().for_each(|event| agent.emit(event));
+        agent.events().emit(None, TaskEvent::TurnEnded { by });
+        result
+    });
+    running.await.unwrap_or_else(|error| Err(broke_down(&error)))
+}
+
+async fn caught<T: Send + 'static>(work: TurnWork<T>) -> Ending<T> {
+    tokio::spawn(work).await.unwrap_or_else(|error| {
+        let failure = broke_down(&error);
+        Ending { result: Err(failure.clone()), events: vec![Event::Failed { failure }] }
+    })
+}
+
+fn broke_down(error: &tokio::task::JoinError) -> Failure {
+    tracing::error!(%error, "a task ended in a panic");
+    let hint = Hint::from("the log has the details").and(HintCode::Undo);
+    Failure::new(FailureKind::Internal, "the task broke down", hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_told_like_any_other_failure() {
+        let ending = caught::<()>(Box::pin(async { panic!("on purpose") })).await;
+        assert!(
+            matches!(&ending.events[..], [Event::Failed { failure }] if failure.kind == FailureKind::Internal),
+            "{ending:?}"
+        );
+        assert_eq!(ending.result.unwrap_err().kind, FailureKind::Internal);
+    }
+
+    #[test]
+    fn who_comes_second_is_told_what_runs() {
+        let task = TaskInTurn {
+            what: "fix it".into(),
+            by: "Neovim".into(),
+            root: "/w".into(),
+            since: now_ms() - 3200,
+            joined: false,
+        };
+        let failure = busy(&task);
+        assert_eq!(failure.kind, FailureKind::Busy);
+        assert_eq!(failure.message, "a task is running already, for 3 s: “fix it”, asked for by Neovim in /w");
+    }
+}

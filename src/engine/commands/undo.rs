@@ -1,0 +1,248 @@
+//! Undo: taking back what a task did, or a part of it.
+//!
+//! Undo goes backwards through the tasks that changed something and never brings anything back; redo goes the same
+//! way forwards ([`stack`]). Both work on the hunks of edits ([`reverse`]), so that a partial undo, another one
+//! behind it, and whatever the user types in between do not get in each other's way.
+
+pub(crate) mod feedback;
+pub mod lines;
+pub mod list;
+pub mod redo;
+
+use serde::{Deserialize, Serialize};
+
+use crate::commands::undo::feedback::About;
+use crate::durable::stack::{self, Stack, UndoPlace, stack};
+use crate::durable::waiting;
+use crate::edit::rollback::{self, RollbackPlan};
+use crate::edit::{making, recover};
+use crate::editor::event::Event;
+use crate::plan::Plan;
+use crate::plan::event::plan_event;
+use crate::run::listed;
+use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
+use crate::state::outcome::Ending;
+use crate::state::session::Session;
+use crate::state::undo_target::{Chosen, Pick, Target, choose, standing};
+use sextant_base::failure::Failure;
+use sextant_base::hint::{Hint, HintCode};
+
+/// What the user wants taken back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UndoRequest {
+    pub target: Target,
+    /// Take back what does not touch the user's own later changes; the rest is left for good.
+    pub partial: bool,
+    /// Kept, and told to the model: see `src/engine/commands/undo/feedback.rs`.
+    pub reason: String,
+}
+
+/// What an undo or a redo did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undone {
+    pub ok: bool,
+    pub summary: String,
+    /// The task, and what it had been asked for.
+    pub task: String,
+    pub request: String,
+    /// The part of it: empty for all, a step's number, or a symbol.
+    pub target: String,
+    /// What was asked for last, where that is another request; a door says so.
+    pub last_request: Option<String>,
+    pub files: Vec<String>,
+    /// Places that stay as they are, since they were changed there later.
+    pub left: Vec<String>,
+}
+
+/// Takes back what stands of the last task that changed something, or a part of it. A task that is taken back
+/// already is passed over, so that undoing again goes to the one before. Refused whole where the user's own later
+/// changes touch the same places, unless `partial`.
+pub async fn take_back(session: &Session, wish: &UndoRequest) -> Ending<Undone> {
+    let mut events = Vec::new();
+    let result = take(session, wish, &mut events).await;
+    Ending::new(result, events, |undone| (true, undone.summary.clone()))
+}
+
+/// [`take_back`] of a whole task.
+pub async fn undo(session: &Session) -> Ending<String> {
+    undo_part(session, &Target::Task, false).await
+}
+
+pub async fn undo_part(session: &Session, target: &Target, partial: bool) -> Ending<String> {
+    undo_because(session, target, partial, "").await
+}
+
+/// [`take_back`], of which only the words are wanted.
+pub async fn undo_because(session: &Session, target: &Target, partial: bool, reason: &str) -> Ending<String> {
+    let wish = UndoRequest { target: target.clone(), partial, reason: reason.to_owned() };
+    let Ending { result, events } = take_back(session, &wish).await;
+    Ending { result: result.map(|undone| undone.summary), events }
+}
+
+async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) -> Result<Undone, Failure> {
+    recover::recover_quietly(session).await;
+    making::catch_up(session).await?;
+    let stack = stack(session).await;
+    // A number or a name is said of what was done last; a stack is walked by whole tasks and last steps.
+    let walks = matches!(wish.target, Target::Task | Target::Step(None));
+    // What was offered is of one task, whatever was done since.
+    let other = |task: &str| matches!(&wish.target, Target::Lines(lines) if lines.task != task);
+    for (index, known) in stack.tasks.iter().enumerate().filter(|(_, known)| !other(&known.task)) {
+        let journal = stack::journal(session, known).await?;
+        if standing(&journal).next().is_none() {
+            if (index == 0 || matches!(wish.target, Target::Lines(_))) && !walks && touched(&journal, &wish.target) {
+                choose(&journal, &wish.target)?;
+            }
+            continue;
+        }
+        let chosen = choose(&journal, &wish.target)?;
+        let mut way = rollback::way_back(session, &journal, &chosen.picks).await?;
+        way.left.extend(chosen.across.iter().cloned());
+        rollback::refuse_touched(&way.left, wish.partial)?;
+        if way.edits.is_empty() && way.left.is_empty() && walks {
+            // The user has taken it back by hand.
+            continue;
+        }
+        if way.edits.is_empty() && (way.left.is_empty() || !chosen.across.is_empty()) {
+            let why = if way.left.is_empty() { "is not there any more".to_owned() } else { way.left.join(", ") };
+            let message = format!("nothing of {} can be taken back: {why}", chosen.target.words());
+            return Err(Failure::user(
+                message,
+                Hint::from("your own changes are not undone here").and(HintCode::UndoOwn),
+            ));
+        }
+        return carry_out(session, (&stack, wish), &journal, &chosen, way, events).await;
+    }
+    let hint = match stack.redoable().next() {
+        Some(_) => Hint::from("all of it is taken back").and(HintCode::Redo),
+        None => Hint::from("only what Sextant itself changed is undone here").and(HintCode::UndoOwn),
+    };
+    Err(Failure::user("there is nothing to undo", hint))
+}
+
+/// Whether a target is anything of this task, whatever became of it.
+fn touched(journal: &Journal, target: &Target) -> bool {
+    let edits: Vec<Checkpoint> =
+        journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit).cloned().collect();
+    choose(&Journal { checkpoints: edits, ..journal.clone() }, target).is_ok()
+}
+
+async fn carry_out(
+    session: &Session,
+    (stack, wish): (&Stack, &UndoRequest),
+    journal: &Journal,
+    chosen: &Chosen<'_>,
+    mut way: RollbackPlan,
+    events: &mut Vec<Event>,
+) -> Result<Undone, Failure> {
+    if wish.partial {
+        leave(&mut way.takes, &chosen.picks);
+    }
+    let plan = waiting::plan_of(session, &journal.task).await;
+    let checkpoint = Checkpoint {
+        kind: CheckpointKind::Rollback,
+        step: chosen.step,
+        files: way.files,
+        symbols: vec![chosen.target.to_string()],
+        plan: plan.clone(),
+        takes: way.takes,
+        ..Checkpoint::default()
+    };
+    let checkpoint = if way.edits.is_empty() {
+        rollback::enter(session, journal, checkpoint).await
+    } else {
+        rollback::go(session, journal, checkpoint, way.edits, Vec::new()).await?
+    };
+    let about = About { reason: wish.reason.clone(), ..about(journal, chosen, &checkpoint) };
+    let mut journal = journal.clone();
+    let files = checkpoint.files.clone();
+    journal.checkpoints.push(checkpoint);
+    let plan = plan.map(|mut plan| {
+        chosen.target.reopen(&mut plan);
+        plan
+    });
+    follow(session, &journal, plan, &files, events).await;
+    feedback::feedback(session, About { over: standing(&journal).next().is_none(), ..about }, true).await;
+    let what = match (&chosen.target, files.is_empty()) {
+        (_, true) => format!("left as it is: “{}”", journal.request),
+        (Target::Task, _) => format!("undone “{}”", journal.request),
+        (part, _) => format!("undone {} of “{}”", part.words(), journal.request),
+    };
+    Ok(told(stack, &journal, chosen.target.to_string(), what, &files, way.left))
+}
+
+/// What could not be taken back is over by the user's word: the next undo goes on behind it.
+fn leave(takes: &mut Vec<Taken>, picks: &[Pick<'_>]) {
+    for pick in picks {
+        let (edit, path) = (&pick.edit.id, &pick.file.path);
+        if takes.iter().all(|taken| taken.edit != *edit || taken.path != *path) {
+            takes.push(Taken { edit: edit.clone(), path: path.clone(), ..Taken::default() });
+        }
+        for taken in takes.iter_mut().filter(|taken| taken.edit == *edit && taken.path == *path) {
+            let known = |index: &&usize| !taken.hunks.contains(index) && !taken.over.contains(index);
+            let rest: Vec<usize> = pick.hunks.iter().filter(known).copied().collect();
+            taken.over.extend(rest);
+        }
+    }
+}
+
+/// Journal and plan follow their files: the steps that were taken back are open again, those that were brought back
+/// are what they were.
+async fn follow(
+    session: &Session,
+    journal: &Journal,
+    plan: Option<Plan>,
+    files: &[FileChange],
+    events: &mut Vec<Event>,
+) {
+    let mut history = session.history.lock().await;
+    stack::note(&mut history, journal);
+    drop(history);
+    if let Some((phase, plan)) = waiting::replace_plan(session, journal, plan).await {
+        events.push(plan_event(&plan, phase.words()));
+    }
+    let files: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    listed::look_again(session, &journal.task, &files).await;
+}
+
+/// What memory is told of an undo.
+fn about(journal: &Journal, chosen: &Chosen<'_>, made: &Checkpoint) -> About {
+    let target = &chosen.target;
+    About {
+        task: journal.task.clone(),
+        request: journal.request.clone(),
+        undo: made.id.clone(),
+        part: if *target == Target::Task { String::new() } else { format!("{} of ", target.words()) },
+        checkpoints: (*target != Target::Task).then(|| chosen.edits()),
+        step: match target {
+            Target::Step(step) => *step,
+            Target::Task | Target::Symbol(_) | Target::Lines(_) => None,
+        },
+        ..About::default()
+    }
+}
+
+/// The outcome. A request that is not the last one is said to be an earlier one.
+fn told(
+    stack: &Stack,
+    journal: &Journal,
+    target: String,
+    what: String,
+    files: &[FileChange],
+    left: Vec<String>,
+) -> Undone {
+    let files: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
+    let mut summary = if files.is_empty() { what } else { format!("{what}: {}", files.join(", ")) };
+    let other = stack.asked.as_ref().filter(|(task, _)| *task != journal.task);
+    let last_request = other.map(|(_, request)| request.clone());
+    if let Some((task, request)) = other {
+        let changed = stack.find(task).is_some_and(|known| known.place != UndoPlace::Removed);
+        let why = if changed { "is not what this is about" } else { "changed nothing" };
+        summary.push_str(&format!(" (the last request, “{request}”, {why})"));
+    }
+    if !left.is_empty() {
+        summary.push_str(&format!(". Left, since it was changed in the same place: {}", left.join(", ")));
+    }
+    let (task, request) = (journal.task.clone(), journal.request.clone());
+    Undone { ok: true, summary, task, request, target, last_request, files, left }
+}

@@ -1,0 +1,152 @@
+//! What was done and undone, as a list: which task and which step stands, and what undo and redo are about next.
+
+use serde::{Deserialize, Serialize};
+
+use crate::durable::stack::{self, UndoPlace};
+use crate::edit::{making, recover};
+use crate::state::journal::{CheckpointKind, Journal};
+use crate::state::session::Session;
+use crate::state::undo_target::{Target, standing};
+use sextant_base::failure::Failure;
+use sextant_base::message::clean;
+
+/// Tasks of a list.
+const TASKS: usize = 10;
+
+/// A task that changed something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {
+    pub task: String,
+    pub request: String,
+    pub state: UndoState,
+    pub steps: Vec<DoneStep>,
+}
+
+/// Whether what was done is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UndoState {
+    Stands,
+    /// A part of it is taken back.
+    Partly,
+    Undone,
+    /// Its texts had to make room for others.
+    Gone,
+}
+
+impl UndoState {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Stands => "",
+            Self::Partly => " (partly undone)",
+            Self::Undone => " (undone)",
+            Self::Gone => " (cannot be undone any more)",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoneStep {
+    /// As `undo` takes it.
+    pub number: usize,
+    pub state: UndoState,
+    /// What it changed: symbols, or files where no symbol is known.
+    pub changed: Vec<String>,
+}
+
+/// The list.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct History {
+    /// The newest first.
+    pub tasks: Vec<Done>,
+    /// The task that an undo takes next.
+    pub undo: Option<String>,
+    /// What a redo brings back next: the task, and the part of it.
+    pub redo: Option<(String, String)>,
+}
+
+/// The last tasks that changed something here.
+pub async fn history(session: &Session) -> Result<History, Failure> {
+    recover::recover_quietly(session).await;
+    making::catch_up(session).await?;
+    let stack = stack::stack(session).await;
+    let mut out = History::default();
+    for known in stack.tasks.iter().take(TASKS) {
+        let (task, request) = (known.task.clone(), known.request.clone());
+        if known.place == UndoPlace::Removed {
+            out.tasks.push(Done { task, request, state: UndoState::Gone, steps: Vec::new() });
+            continue;
+        }
+        let done = done(&stack::journal(session, known).await?);
+        if out.undo.is_none() && done.state != UndoState::Undone {
+            out.undo = Some(done.task.clone());
+        }
+        out.tasks.push(done);
+    }
+    if let Some((row, known)) = stack.redoable().next().and_then(|row| Some((row, stack.find(&row.task)?))) {
+        let journal = stack::journal(session, known).await?;
+        let undo = journal.checkpoints.iter().find(|checkpoint| stack::position(checkpoint) == row.at);
+        let part = undo.and_then(|undo| undo.symbols.first().cloned()).unwrap_or_default();
+        out.redo = Some((known.task.clone(), part));
+    }
+    Ok(out)
+}
+
+fn state(stands: bool, undone: bool) -> UndoState {
+    match (stands, undone) {
+        (true, true) => UndoState::Partly,
+        (true, false) => UndoState::Stands,
+        (false, _) => UndoState::Undone,
+    }
+}
+
+fn done(journal: &Journal) -> Done {
+    let stands: Vec<_> = standing(journal).collect();
+    let taken = journal.taken();
+    let mut steps: Vec<DoneStep> = Vec::new();
+    for edit in journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit) {
+        let known = match steps.iter().position(|step| step.number == edit.step) {
+            Some(known) => known,
+            None => {
+                steps.push(DoneStep { number: edit.step, state: UndoState::Undone, changed: Vec::new() });
+                steps.len() - 1
+            }
+        };
+        let files = || edit.files.iter().map(|file| file.path.clone()).collect();
+        let changed: Vec<String> = if edit.symbols.is_empty() { files() } else { edit.symbols.clone() };
+        for name in changed {
+            if !steps[known].changed.contains(&name) {
+                steps[known].changed.push(name);
+            }
+        }
+    }
+    for step in &mut steps {
+        let own = |edit: &str| journal.checkpoints.iter().any(|row| row.id == edit && row.step == step.number);
+        let undone = taken.iter().any(|((edit, _), hunks)| !hunks.is_empty() && own(edit));
+        step.state = state(stands.iter().any(|pick| pick.edit.step == step.number), undone);
+    }
+    let undone = taken.values().any(|hunks| !hunks.is_empty());
+    let (task, request) = (journal.task.clone(), journal.request.clone());
+    Done { task, request, state: state(!stands.is_empty(), undone), steps }
+}
+
+/// The list as a reader sees it.
+pub fn markdown(history: &History) -> String {
+    let mut lines = vec!["# What was done and undone".to_owned(), String::new()];
+    if history.tasks.is_empty() {
+        lines.push("Nothing was changed here yet.".to_owned());
+    }
+    for done in &history.tasks {
+        let next = if history.undo.as_ref() == Some(&done.task) { " ← undo" } else { "" };
+        lines.push(format!("- “{}”{}{next}", clean(&done.request), done.state.word()));
+        for step in &done.steps {
+            let changed: Vec<String> = step.changed.iter().map(|name| clean(name)).collect();
+            lines.push(format!("  - step {}: {}{}", step.number, changed.join(", "), step.state.word()));
+        }
+        if let Some((_, part)) = history.redo.as_ref().filter(|(task, _)| *task == done.task) {
+            let part = if part.is_empty() { "all of it".to_owned() } else { Target::parse(part).words() };
+            lines.push(format!("  - ← redo: {}", clean(&part)));
+        }
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,116 @@
+//! Redo: the undo that came last and that no edit of its files has overtaken is brought back, whole or not at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::commands::undo::feedback::{self, About};
+use crate::commands::undo::{Undone, follow, told};
+use crate::durable::stack::{Stack, UndoRow, position, stack};
+use crate::durable::{open, waiting};
+use crate::edit::rollback::{RollbackPlan, go};
+use crate::edit::{making, recover};
+use crate::editor::event::Event;
+use crate::state::journal::{Checkpoint, CheckpointKind, Journal, Taken};
+use crate::state::outcome::Ending;
+use crate::state::reverse::HunkTurn;
+use crate::state::session::Session;
+use crate::state::undo_target::Target;
+use sextant_base::failure::Failure;
+
+/// Brings back what was undone last. A later edit of Sextant's in one of its files takes that away; what the user
+/// typed since does where it is in the same place.
+pub async fn bring_back(session: &Session) -> Ending<Undone> {
+    let mut events = Vec::new();
+    let result = bring(session, &mut events).await;
+    Ending::new(result, events, |undone| (true, undone.summary.clone()))
+}
+
+async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Failure> {
+    recover::recover_quietly(session).await;
+    making::catch_up(session).await?;
+    let stack = stack(session).await;
+    let Some(row) = stack.redoable().next() else { return Err(nothing(&stack)) };
+    let known = stack.find(&row.task).ok_or_else(|| nothing(&stack))?;
+    let mut journal = crate::durable::stack::journal(session, known).await?;
+    let own = |checkpoint: &&Checkpoint| checkpoint.kind == CheckpointKind::Rollback && position(checkpoint) == row.at;
+    let Some(undo) = journal.checkpoints.iter().find(own).cloned() else { return Err(nothing(&stack)) };
+    let way = way_forward(session, &journal, &undo).await?;
+    if !way.left.is_empty() {
+        let message = format!("{} was changed since, in the same place; nothing was brought back", way.left.join(", "));
+        return Err(Failure::user(message, "take your own change there back first (`u`), or ask for it anew"));
+    }
+    let files = if way.edits.is_empty() {
+        // It is there again by hand: only the undo goes.
+        if let (Some(durable), Some(id)) = (open::durable(session).await, undo.record) {
+            let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
+            open::or_tell(session, &durable, dropped);
+        }
+        undo.files.clone()
+    } else {
+        let back = Checkpoint { files: way.files, step: undo.step, ..Checkpoint::default() };
+        go(session, &journal, back, way.edits, vec![undo.clone()]).await?.files
+    };
+    journal.checkpoints.retain(|checkpoint| position(checkpoint) != row.at);
+    let target = Target::parse(undo.symbols.first().map(String::as_str).unwrap_or_default());
+    let plan = match (waiting::plan_of(session, &journal.task).await, &undo.plan) {
+        (Some(mut plan), Some(before)) => {
+            target.close_again(&mut plan, before);
+            Some(plan)
+        }
+        (now, before) => now.or_else(|| before.clone()),
+    };
+    follow(session, &journal, plan, &files, events).await;
+    let (task, request) = (journal.task.clone(), journal.request.clone());
+    let part = if target == Target::Task { String::new() } else { format!("{} of ", target.words()) };
+    feedback::feedback(session, About { task, request, undo: undo.id, part, ..About::default() }, false).await;
+    let what = match &target {
+        Target::Task => format!("brought back “{}”", journal.request),
+        part => format!("brought back {} of “{}”", part.words(), journal.request),
+    };
+    Ok(told(&stack, &journal, target.to_string(), what, &files, Vec::new()))
+}
+
+/// Works out what gives the hunks of an undo again, from the files as they are now; the oldest edit first.
+async fn way_forward(session: &Session, journal: &Journal, undo: &Checkpoint) -> Result<RollbackPlan, Failure> {
+    let taken = journal.taken();
+    let mut by_path: BTreeMap<&str, Vec<(&Checkpoint, &Taken)>> = BTreeMap::new();
+    for edit in journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit) {
+        for take in undo.takes.iter().filter(|take| take.edit == edit.id && !take.hunks.is_empty()) {
+            by_path.entry(&take.path).or_default().push((edit, take));
+        }
+    }
+    let mut way = RollbackPlan { edits: Vec::new(), files: Vec::new(), takes: Vec::new(), left: Vec::new() };
+    for (path, takes) in by_path {
+        let mut turns = Vec::new();
+        for (edit, take) in takes {
+            let Some(change) = edit.files.iter().find(|file| file.path == path) else { continue };
+            let gone: BTreeSet<usize> = taken.get(&(edit.id.as_str(), path)).cloned().unwrap_or_default();
+            turns.push(HunkTurn { change, taken: gone, wanted: take.hunks.iter().copied().collect() });
+        }
+        let (Some(first), Some(last)) = (turns.first(), turns.last()) else { continue };
+        let marks = (first.change.marks_before.clone(), last.change.marks_after.clone());
+        way.add(session, path, &turns, marks).await?;
+    }
+    Ok(way)
+}
+
+fn nothing(stack: &Stack) -> Failure {
+    let lost = stack.rows.iter().filter(|row| row.kind == CheckpointKind::Rollback && !row.files.is_empty());
+    let overtaken = lost.filter_map(|undo| Some((undo, stack.edited_since(undo)?))).next();
+    let hint = overtaken.and_then(|(undo, edit)| words(stack, undo, edit));
+    Failure::user(
+        "there is nothing to bring back",
+        hint.unwrap_or_else(|| "nothing was undone, or all of it was brought back".to_owned()),
+    )
+}
+
+fn words(stack: &Stack, undo: &UndoRow, edit: &UndoRow) -> Option<String> {
+    let file = undo.files.iter().find(|file| edit.files.contains(file))?;
+    let request = &stack.find(&edit.task)?.request;
+    Some(format!("“{request}” has changed {file} since the last undo, which ends the way back for it"))
+}
+
+/// [`bring_back`], of which only the words are wanted.
+pub async fn redo(session: &Session) -> Ending<String> {
+    let Ending { result, events } = bring_back(session).await;
+    Ending { result: result.map(|undone| undone.summary), events }
+}

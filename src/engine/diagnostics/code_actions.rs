@@ -1,0 +1,280 @@
+//! Which of the servers' fixes are offered: none that only hides a diagnostic, none that deletes a check.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use futures::future::join_all;
+use regex::Regex;
+
+use crate::diagnostics::triage;
+use crate::editor::event::Event;
+use crate::editor::{Fix, FixAnswers};
+use crate::state::comparison;
+use crate::state::edit_request::EditRequest;
+use crate::state::located::LocatedDiagnostic;
+use crate::state::offered::Offered;
+use crate::state::scope;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::target;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, tool_failure};
+use sextant_base::text::{Encoding, LineIndex};
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::offline::is_suppression;
+use sextant_model::step::FixOffer;
+use sextant_text::edits::TextEdit;
+use sextant_text::symbols::path::SymbolPath;
+
+/// Comments that silence a checker, in the languages that Sextant reads.
+static SUPPRESSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)#\s*(noqa|type:\s*ignore|pyright:|basedpyright:|mypy:|ty:\s*ignore|pyrefly:\s*ignore|pylint:\s*disable|ruff:\s*(noqa|ignore)|fmt:\s*(off|skip)|pragma:\s*no)|eslint-disable|@ts-(ignore|nocheck|expect-error)|biome-ignore|NOLINT",
+    )
+    .ok()
+});
+
+/// Statements that check something: a fix that removes one repairs nothing.
+static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\s*(assert|raise|if|elif|while|except)\b").ok());
+
+/// How long the servers may take to say what they offer for one diagnostic; a cold one that looks for imports takes
+/// seconds.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Suppression,
+    DeletesCheck,
+}
+
+fn count(pattern: &LazyLock<Option<Regex>>, text: &str) -> usize {
+    pattern.as_ref().map_or(0, |regex| text.lines().filter(|line| regex.is_match(line)).count())
+}
+
+/// Why these edits of a file are no repair.
+pub(crate) fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
+    let after = sextant_text::edits::apply::apply(text, hunks).ok()?;
+    if count(&SUPPRESSION, &after) > count(&SUPPRESSION, text) {
+        return Some(Refusal::Suppression);
+    }
+    (count(&CHECK, &after) < count(&CHECK, text)).then_some(Refusal::DeletesCheck)
+}
+
+/// Questions about fixes that are open at the same time, where all of them are asked.
+const AT_ONCE: usize = 8;
+
+/// After so long it is said who is waited for.
+const SAID_AFTER: Duration = Duration::from_secs(1);
+
+/// The fixes for these diagnostics, in their order, at most `most`, and of how many of them the servers were asked.
+/// Positions are indices into `found`. Who does not answer is waited for once, up to the deadline, where `waits` says
+/// so; that nobody has answered about a diagnostic is kept beside it.
+pub(crate) async fn offers(
+    session: &Session,
+    task: &mut Task,
+    found: &[LocatedDiagnostic],
+    most: usize,
+    (deadline, waits): (Deadline, bool),
+) -> (Vec<FixOffer>, usize) {
+    let mut offers = Vec::new();
+    task.conversation.offered.clear();
+    task.reports.offers.unanswered.clear();
+    let at_once = if most == usize::MAX { AT_ONCE } else { 1 };
+    let mut asked = 0;
+    for items in found.chunks(at_once) {
+        if offers.len() >= most || deadline.passed() {
+            return (offers, asked);
+        }
+        let answers = ask_about(session, task, items, (deadline, waits)).await;
+        for (index, (item, answer)) in (asked..).zip(items.iter().zip(answers)) {
+            let Some(FixAnswers { fixes, silent }) = answer else { continue };
+            let key = triage::key(item);
+            let before = offers.len();
+            sift(task, (index, item), &fixes, &mut offers);
+            match (offers.len() > before, silent.is_empty()) {
+                (true, _) => drop(task.reports.offers.barren.remove(&key)),
+                (false, true) => drop(task.reports.offers.barren.insert(key)),
+                (false, false) => {
+                    let names = silent.iter().map(|name| comparison::short(name).to_owned()).collect();
+                    task.reports.offers.unanswered.insert(key, names);
+                }
+            }
+        }
+        asked += items.len();
+    }
+    (offers, asked)
+}
+
+/// Asks the servers about some diagnostics; `None` for one that names no place.
+async fn ask_about(
+    session: &Session,
+    task: &mut Task,
+    items: &[LocatedDiagnostic],
+    (deadline, waits): (Deadline, bool),
+) -> Vec<Option<FixAnswers>> {
+    let known = task.reports.offers.waited.clone();
+    // Who needed a wait and answered will need it again; who did not answer then is not waited for another time.
+    let slow = waits && known.values().any(|answered| *answered);
+    let first = if slow { deadline.left() } else { deadline.left().min(if waits { SAID_AFTER } else { PATIENCE }) };
+    let mut answers = join_all(items.iter().map(|item| ask_one(session, item, slow, first))).await;
+    let to_wait_for = |answer: &Option<FixAnswers>| -> Vec<String> {
+        let silent = answer.iter().flat_map(|answer| &answer.silent);
+        silent.filter(|name| known.get(*name) != Some(&false)).cloned().collect()
+    };
+    let mut names: Vec<String> = answers.iter().flat_map(to_wait_for).collect();
+    names.sort();
+    names.dedup();
+    if !waits || slow || names.is_empty() || deadline.passed() {
+        return answers;
+    }
+    let short: Vec<&str> = names.iter().map(|name| comparison::short(name)).collect();
+    let text = format!("waiting for {}'s fixes", short.join(" and "));
+    session.emit(Event::Progress { text });
+    let most = Duration::from_millis(session.config.diagnostics.start_timeout_ms);
+    let left = deadline.left().min(most);
+    let again: Vec<usize> = (0..items.len()).filter(|index| !to_wait_for(&answers[*index]).is_empty()).collect();
+    let waited = join_all(again.iter().map(|index| ask_one(session, &items[*index], true, left))).await;
+    for (index, answer) in again.into_iter().zip(waited) {
+        answers[index] = answer;
+    }
+    for name in names {
+        let answered = !answers.iter().flatten().any(|answer| answer.silent.contains(&name));
+        if !answered {
+            let text = format!("{name} has not said which fixes it offers: no answer in time");
+            session.emit(Event::Progress { text });
+        }
+        task.reports.offers.waited.insert(name, answered);
+    }
+    answers
+}
+
+async fn ask_one(session: &Session, item: &LocatedDiagnostic, waits: bool, patience: Duration) -> Option<FixAnswers> {
+    let range = item.diagnostic.location.range()?;
+    match session.editor.fixes(&item.symbol.file, Some(range), (Deadline::after(patience), waits)).await {
+        Ok(answers) => Some(answers),
+        Err(error) => {
+            tracing::warn!(%error, "no fixes could be asked for");
+            Some(FixAnswers { fixes: Vec::new(), silent: item.sources.clone() })
+        }
+    }
+}
+
+/// Takes those fixes that are meant for a diagnostic and may be applied.
+fn sift(task: &mut Task, (index, item): (usize, &LocatedDiagnostic), fixes: &[Fix], offers: &mut Vec<FixOffer>) {
+    for fix in fixes.iter().filter(|fix| answers(fix, item)) {
+        if is_suppression(&fix.title) {
+            let reason = "it would only hide what it is for";
+            let about = format!("fix “{}” for {}", fix.title, item.symbol);
+            task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
+            continue;
+        }
+        let about = triage::key(item);
+        let key = format!("{}|{about}", fix.title);
+        if task.conversation.tried.contains(&key) {
+            continue;
+        }
+        let code = item.diagnostic.code.clone().unwrap_or_default();
+        task.conversation.offered.push(Offered { id: fix.id.clone(), key, about, code });
+        offers.push(FixOffer {
+            id: fix.id.clone(),
+            title: fix.title.clone(),
+            symbol: item.symbol.to_string(),
+            diagnostic: Some(index),
+            preferred: fix.preferred,
+            changes: Vec::new(),
+        });
+    }
+}
+
+/// Looks up what each fix would change besides its symbol, as far as the scope allows it: a step that may
+/// touch the symbol alone could not carry out a fix that adds an import.
+pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut [FixOffer], deadline: Deadline) {
+    for offer in offers {
+        if deadline.passed() {
+            break;
+        }
+        // A server that was slow to offer a fix is slow to say what it would change.
+        let slow = task.reports.offers.waited.values().any(|answered| *answered);
+        let patience = Deadline::after(if slow { deadline.left() } else { deadline.left().min(PATIENCE) });
+        let Ok(wanted) = wanted(session, &offer.id, patience).await else {
+            // One that does not say what its fix would change is not asked about all the others.
+            if patience.passed() {
+                break;
+            }
+            continue;
+        };
+        let mut changes: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
+        changes.retain(|path| *path != offer.symbol && task.scope.holds(&SymbolPath::parse(path)));
+        offer.changes = changes;
+    }
+}
+
+/// Whether a fix is meant for a diagnostic.
+fn answers(fix: &Fix, item: &LocatedDiagnostic) -> bool {
+    let same = fix
+        .repairs
+        .iter()
+        .any(|known| known.message == item.diagnostic.message && known.location == item.diagnostic.location);
+    let silent = fix.repairs.is_empty() && fix.provider == item.diagnostic.source;
+    same || silent
+}
+
+/// The edits of an offered fix; nothing is changed. Errors where it is gone, hides a diagnostic or does more than edit.
+pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<EditRequest>, Failure> {
+    let change = session.editor.fix_change(id, deadline).await?;
+    if let Some(operation) = change.operations.first() {
+        return Err(tool_failure(format!("the fix wants more than edits: {operation}"), "do it in the editor by hand"));
+    }
+    let mut wanted = Vec::new();
+    for (path, edits) in change.files {
+        let document = target::document(session, &path).await?;
+        let index = LineIndex::new(&document.text);
+        let mut hunks: Vec<TextEdit> = edits
+            .into_iter()
+            .map(|(range, text)| {
+                let text = text.replace("\r\n", "\n");
+                TextEdit { range: index.byte_range(&document.text, range, Encoding::Utf16), text }
+            })
+            .map(|edit| sextant_text::edits::hunks::trim(&document.text, &edit))
+            .collect();
+        hunks.retain(|edit| document.text.get(edit.range.clone()) != Some(edit.text.as_str()));
+        hunks.sort_by_key(|edit| (edit.range.start, edit.range.end));
+        if let Some(refusal) = refusal(&document.text, &hunks) {
+            return Err(match refusal {
+                Refusal::Suppression => tool_failure("the fix only hides the diagnostic", "repair what it is about"),
+                Refusal::DeletesCheck => tool_failure("the fix deletes a check", "repair what it is about"),
+            });
+        }
+        if !hunks.is_empty() {
+            wanted.push(EditRequest::Change { document, hunks, of_symbols: false });
+        }
+    }
+    if wanted.is_empty() {
+        return Err(tool_failure("the fix changes nothing", "take another one"));
+    }
+    Ok(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(before: &str, after: &str) -> Option<Refusal> {
+        refusal(before, &sextant_text::edits::hunks::hunks(before, after))
+    }
+
+    #[test]
+    fn hiding_and_deleting_checks_is_no_repair() {
+        assert_eq!(judge("x = y\n", "x = y  # type: ignore[name-defined]\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("x = y\n", "x = y  # noqa: F821\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("x = y\n", "x = y  # pyright: ignore\n"), Some(Refusal::Suppression));
+        assert_eq!(judge("assert x\ny = 1\n", "y = 1\n"), Some(Refusal::DeletesCheck));
+        assert_eq!(judge("import os\nx = 1  # noqa\n", "x = 1  # noqa\n"), None, "an old one may stay");
+        assert_eq!(judge("if x == None:\n    y()\n", "if x is None:\n    y()\n"), None);
+    }
+
+    #[test]
+    fn patterns_are_valid() {
+        assert!(SUPPRESSION.is_some() && CHECK.is_some());
+    }
+}

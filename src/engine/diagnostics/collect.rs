@@ -1,0 +1,322 @@
+//! Looking at diagnostics: asks the editor, takes what is fresh into the ledger, says what is not.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+
+use crate::editor::Document;
+use crate::editor::event::Event;
+use crate::state::comparison::{Status, Verdict};
+use crate::state::session::Session;
+use crate::state::snapshots::{SnapshotKey, Snapshots};
+use crate::state::task::Task;
+use crate::state::{comparison, dedup};
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
+use sextant_diagnostics::model::{Diagnostic, Freshness, Report};
+use sextant_diagnostics::policy::{Effect, Trace};
+
+/// A wait that the user is told about.
+const LONG: Duration = Duration::from_millis(700);
+
+const GONE: &str = "it spoke of this file before, and is gone";
+
+/// The report of whoever spoke of a file before and is not there any more.
+fn gone((file, provider): SnapshotKey) -> Report {
+    Report {
+        provider,
+        file,
+        diagnostics: Vec::new(),
+        freshness: Freshness::Unavailable,
+        version: None,
+        wanted_version: None,
+        elapsed_ms: 0,
+        note: Some(GONE.to_owned()),
+    }
+}
+
+/// Who is attached to which file, where somebody who spoke before has no word now.
+async fn attached(session: &Session, reports: &[Report], files: (&[String], &[String])) -> Option<Vec<SnapshotKey>> {
+    let is_quiet = session.ledger.lock().await.unheard(reports, files).next().is_none();
+    if is_quiet { None } else { session.editor.attached().await.map(|attached| attached.pairs) }
+}
+
+/// Forgets what those have said whom the user has detached since: nobody misses them. Asked where work begins, since
+/// what a task began with is missed until its end.
+pub(crate) async fn let_go(session: &Session) {
+    let knows_servers = |known: &Snapshots| known.keys().any(|(_, provider)| provider.starts_with("lsp:"));
+    if knows_servers(&known(session).await)
+        && let Some(attached) = session.editor.attached().await
+    {
+        session.ledger.lock().await.let_go(|key| attached.is_taken(key));
+    }
+}
+
+/// Asks for the diagnostics of the files as they are now and keeps what is fresh.
+///
+/// A report that is of another version than the text at hand counts as not answered.
+pub(crate) async fn look(
+    session: &Session,
+    edited: &[Document],
+    bystanders: &[Document],
+    deadline: Deadline,
+) -> Vec<Report> {
+    let cancel = session.cancelled();
+    let (mut reports, bystanders) = tokio::select! {
+        // A stopped task asks nobody any more.
+        biased;
+        () = cancel.cancelled() => (Vec::new(), bystanders.to_vec()),
+        asked = ask(session, edited, bystanders, deadline) => asked,
+    };
+    let (edited_paths, bystander_paths) = (paths(edited), paths(&bystanders));
+    let files = (edited_paths.as_slice(), bystander_paths.as_slice());
+    let attached = attached(session, &reports, files).await;
+    let mut ledger = session.ledger.lock().await;
+    if !cancel.is_cancelled() {
+        let missing = ledger.missing(&reports, files, attached.as_deref());
+        reports.extend(missing.into_iter().map(gone));
+        ledger.note_beside(&reports, &bystander_paths);
+    }
+    for report in &mut reports {
+        if !report.freshness.is_fresh() {
+            continue;
+        }
+        let known = edited.iter().chain(&bystanders).find(|document| document.path == report.file);
+        let text = match known {
+            Some(document) if Some(document.version) == report.version => Some(document.text.clone()),
+            // Somebody typed, or a formatter ran: the report is fresh, but of a newer text than ours.
+            _ => match session.editor.read(&report.file).await {
+                Ok(now) if Some(now.version) == report.version => Some(now.text),
+                _ => None,
+            },
+        };
+        match text {
+            Some(text) => ledger.take(report, &Arc::from(text)),
+            None => {
+                report.freshness = Freshness::Timeout;
+                report.note = Some("the text went on changing".to_owned());
+            }
+        }
+    }
+    drop_typed(session, &bystanders, &mut reports).await;
+    ledger.note_silence(&reports);
+    if !cancel.is_cancelled() {
+        edited_paths.iter().for_each(|path| ledger.note_whole(path));
+    }
+    reports
+}
+
+/// Drops what is open of bystanders that have another text by now: somebody types in them.
+async fn drop_typed(session: &Session, bystanders: &[Document], reports: &mut Vec<Report>) {
+    for document in bystanders {
+        let is_open = |report: &Report| report.file == document.path && !report.freshness.is_fresh();
+        if reports.iter().any(is_open)
+            && let Ok(now) = session.editor.read(&document.path).await
+            && now.version != document.version
+        {
+            lock(&session.looked.typed).typed(&now);
+            reports.retain(|report| report.file != document.path);
+        }
+    }
+}
+
+fn paths(documents: &[Document]) -> Vec<String> {
+    documents.iter().map(|document| document.path.clone()).collect()
+}
+
+/// Asks the editor; with the bystanders that were asked about. One in which somebody types meanwhile is dropped: its
+/// servers answer about no text of it for as long as that goes on.
+async fn ask(
+    session: &Session,
+    edited: &[Document],
+    bystanders: &[Document],
+    deadline: Deadline,
+) -> (Vec<Report>, Vec<Document>) {
+    let mut left = bystanders.to_vec();
+    let mut changed: Vec<Document> = lock(&session.looked.typed).changed(&left).into_iter().cloned().collect();
+    loop {
+        let (edited_paths, left_paths) = (paths(edited), paths(&left));
+        tokio::select! {
+            reports = session.editor.diagnostics(&edited_paths, &left_paths, deadline) => return (reports, left),
+            now = typed_in(session, &changed) => {
+                left.retain(|document| document.path != now.path);
+                changed.retain(|document| document.path != now.path);
+                lock(&session.looked.typed).typed(&now);
+            }
+        }
+    }
+}
+
+/// How often it is looked whether somebody types.
+const GLANCE: Duration = Duration::from_millis(80);
+
+/// The first of these files that somebody types in, as it is then; never, where nobody does.
+async fn typed_in(session: &Session, changed: &[Document]) -> Document {
+    if changed.is_empty() {
+        return std::future::pending().await;
+    }
+    loop {
+        tokio::time::sleep(GLANCE).await;
+        for document in changed {
+            if let Ok(now) = session.editor.read(&document.path).await
+                && now.version != document.version
+            {
+                return now;
+            }
+        }
+    }
+}
+
+/// Every other loaded file that an edit of these may break, but for those that somebody types in. What was opened for the
+/// reach of an edit is left out: each edit says itself whether it reaches that.
+pub(crate) async fn bystanders(session: &Session, edited: &[String]) -> Vec<Document> {
+    let loaded = session.editor.loaded().await;
+    let reached = session.looked.reached.lock().await.clone();
+    let others = loaded.iter().filter(|path| !edited.contains(path) && !reached.contains(path));
+    let others = others.map(|path| session.editor.read(path));
+    let others: Vec<Document> = join_all(others).await.into_iter().flatten().collect();
+    let mut typed = lock(&session.looked.typed);
+    others.into_iter().filter(|document| !typed.is_typed(document)).collect()
+}
+
+/// Makes sure that there is a baseline for these files, asking only where the ledger is not current.
+/// Answers with the reports where it asked.
+pub(crate) async fn ensure_baseline(
+    session: &Session,
+    edited: &[Document],
+    bystanders: &[Document],
+    deadline: Deadline,
+) -> Vec<Report> {
+    let current = {
+        let ledger = session.ledger.lock().await;
+        edited.iter().all(|document| ledger.is_whole(&document.path, &document.text))
+            && bystanders.iter().all(|document| ledger.is_current(&document.path, &document.text))
+    };
+    if current { Vec::new() } else { look(session, edited, bystanders, deadline).await }
+}
+
+/// What a look before an edit has left open.
+pub(crate) struct LookedBefore {
+    /// Who has not spoken of the very text that is about to be edited.
+    pub(crate) stale: Vec<String>,
+    /// The edited files of which somebody has not spoken.
+    pub(crate) unheard: Vec<String>,
+    /// What is left of the deadline, or all of it anew.
+    pub(crate) deadline: Deadline,
+}
+
+/// Makes sure that what is reported in these files is known before an edit of them, whoever edits. A file that nobody
+/// was ever asked about is waited for as at the start of a task, since the servers open it only now.
+pub(crate) async fn before_edit(
+    session: &Session,
+    edited: &[Document],
+    bystanders: &[Document],
+    deadline: Deadline,
+) -> LookedBefore {
+    let is_first = {
+        let ledger = session.ledger.lock().await;
+        // Who was waited for in vain is not waited for with every file.
+        !ledger.is_mute() && edited.iter().any(|document| !ledger.was_asked(&document.path))
+    };
+    let (first, own) = (session.config.diagnostics.start_timeout_ms, session.config.diagnostics.timeout_ms);
+    let limit = if is_first { Deadline::after_ms(first.max(own)) } else { deadline };
+    let reports = waiting(session, ensure_baseline(session, edited, bystanders, limit)).await;
+    let deadline = if is_first { Deadline::after_ms(own) } else { deadline };
+    let ledger = session.ledger.lock().await;
+    let unheard = |document: &&Document| {
+        let silent = |report: &Report| report.file == document.path && !report.freshness.is_fresh();
+        reports.iter().any(silent) || ledger.of(&document.path).next().is_none()
+    };
+    let unheard = edited.iter().filter(unheard).map(|document| document.path.clone()).collect();
+    LookedBefore { stale: comparison::status(&reports).1, unheard, deadline }
+}
+
+/// Waits for a look, and says so where it takes long.
+pub(crate) async fn waiting<T>(session: &Session, look: impl Future<Output = T>) -> T {
+    tokio::pin!(look);
+    tokio::select! {
+        looked = &mut look => looked,
+        () = tokio::time::sleep(LONG) => {
+            session.emit(Event::Progress { text: "waiting for the language servers".to_owned() });
+            look.await
+        }
+    }
+}
+
+/// Says of a step how much is known of what the task changed since its checkpoint of this number.
+pub(crate) async fn doubt_unheard(session: &Session, task: &Task, mark: usize, verdict: &mut Verdict) {
+    if !session.config.diagnostics.on_edit {
+        verdict.status = Status::Off;
+        return;
+    }
+    let changed = task.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files);
+    let files: BTreeSet<&str> = changed.map(|file| file.path.as_str()).collect();
+    let (mut there, mut is_covered) = (Vec::new(), false);
+    for file in files {
+        let Ok(document) = session.editor.read(file).await else { continue };
+        let ledger = session.ledger.lock().await;
+        let silent = ledger.unsettled(file, &document.text);
+        verdict.pending.extend(silent.iter().map(|provider| format!("{} ({file})", comparison::short(provider))));
+        is_covered |= ledger.of(file).next().is_some() || !silent.is_empty();
+        there.push(file.to_owned());
+    }
+    verdict.status = match (there.is_empty() || is_covered, verdict.pending.is_empty()) {
+        (false, _) => Status::Skipped,
+        (true, true) => Status::Complete,
+        (true, false) => Status::Partial,
+    };
+    comparison::doubt_coverage(verdict, &there, &known(session).await, &[]);
+}
+
+/// Who was asked last and has not answered.
+pub(crate) async fn silent(session: &Session) -> Vec<String> {
+    let ledger = session.ledger.lock().await;
+    ledger.silent().map(|(file, provider)| format!("{} ({file})", comparison::short(provider))).collect()
+}
+
+pub(crate) async fn known(session: &Session) -> Snapshots {
+    session.ledger.lock().await.snaps()
+}
+
+/// Takes answers that came after their deadline. What they show to be new is told once, with the next answer.
+pub(crate) async fn take_late(session: &Session, task: &mut Task) {
+    let reports = session.editor.late().await;
+    if reports.is_empty() {
+        return;
+    }
+    let mut arrived: BTreeSet<SnapshotKey> = BTreeSet::new();
+    for report in reports {
+        if let Ok(document) = session.editor.read(&report.file).await
+            && report.version == Some(document.version)
+        {
+            session.ledger.lock().await.take(&report, &Arc::from(document.text));
+            arrived.insert((report.file, report.provider));
+        } else {
+            let about = format!("late report of {} on {}", report.provider, report.file);
+            let entry = Trace::new(Effect::SetAside, about, "superseded", "the text has changed since");
+            task.events.trace(task.counts.step.max(1), entry);
+        }
+    }
+    self::arrived(session, task, &arrived).await;
+}
+
+/// Takes in what has come of those that an edit's answer did not wait for: what it shows to be new is told late.
+pub(crate) async fn arrived(session: &Session, task: &mut Task, arrived: &BTreeSet<SnapshotKey>) {
+    let Some(pending) = task.reports.pending.as_mut() else { return };
+    let mut before = Snapshots::new();
+    for key in arrived {
+        before.extend(pending.remove_entry(key));
+    }
+    if pending.is_empty() {
+        task.reports.pending = None;
+    }
+    let known = known(session).await;
+    let (now, others): (Snapshots, Snapshots) = known.into_iter().partition(|(key, _)| arrived.contains(key));
+    let others: Vec<Diagnostic> = others.values().flat_map(|snap| snap.diagnostics.iter().cloned()).collect();
+    let late = comparison::compared(&before, &now, &[]).await.new;
+    // What another provider has said in time was told then.
+    let late = tokio::task::spawn_blocking(move || dedup::unsaid(late, &others)).await;
+    task.reports.late.found.extend(late.unwrap_or_default());
+}

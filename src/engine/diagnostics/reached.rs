@@ -1,0 +1,244 @@
+//! The files in reach of an edit: opened for it, asked about before and after it, and closed in the end.
+
+use std::collections::BTreeSet;
+
+use futures::future::join_all;
+
+use crate::diagnostics::reach::{self, EditReach, TextChange};
+use crate::diagnostics::{collect, references, workspace};
+use crate::editor::Document;
+use crate::editor::event::Event;
+use crate::state::edit_request::{self, EditRequest};
+use crate::state::reach::family;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::unlooked::Unlooked;
+use crate::state::{comparison, stop};
+use crate::target;
+use sextant_base::deadline::Deadline;
+use sextant_base::plural::counted;
+use sextant_diagnostics::model::Report;
+use sextant_diagnostics::syntax;
+use sextant_diagnostics::theme::looks_at_one_file;
+
+/// Files that stay open for the edits to come. A client outside has no end at which they could be closed.
+const MOST_OPEN: usize = 100;
+/// Milliseconds that the look after an edit may take longer for each file in reach. basedpyright took 80 for a file of
+/// 200 lines here.
+const FILE_MS: u64 = 150;
+/// Milliseconds that it may take longer at most.
+const MOST_MS: u64 = 10_000;
+
+/// What an edit has to look at beside the files that it changes and those that are open.
+#[derive(Debug, Default)]
+pub(crate) struct ReachedFiles {
+    pub(crate) documents: Vec<Document>,
+    /// The files in reach that are open by themselves.
+    pub(crate) open: Vec<String>,
+    pub(crate) unlooked: Unlooked,
+    /// Who has not spoken of them before the edit.
+    pub(crate) stale: Vec<String>,
+    /// Files with a word that the edit changes, which a server knows to mean something else there.
+    pub(crate) unrelated: Vec<String>,
+}
+
+impl ReachedFiles {
+    /// Takes in what earlier edits of the same burst reach: its one answer is about that as well.
+    pub(crate) fn take_earlier(&mut self, documents: Vec<Document>) {
+        let is_new = |document: &Document| self.documents.iter().all(|known| known.path != document.path);
+        let new: Vec<Document> = documents.into_iter().filter(is_new).collect();
+        self.documents.extend(new);
+    }
+
+    fn is_looked_at(&self, file: &str) -> bool {
+        self.documents.iter().any(|document| document.path == file)
+    }
+
+    /// The files that are looked at.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.documents.iter().map(|document| document.path.clone()).collect()
+    }
+
+    /// The deadline of the look after the edit.
+    pub(crate) fn deadline(&self, own: Deadline, timeout_ms: u64) -> Deadline {
+        if self.documents.is_empty() { own } else { Deadline::after_ms(timeout_ms + longer(self.documents.len())) }
+    }
+}
+
+/// Milliseconds that a look at so many files may take beside the usual.
+pub(crate) fn longer(files: usize) -> u64 {
+    u64::try_from(files).unwrap_or(u64::MAX).saturating_mul(FILE_MS).min(MOST_MS)
+}
+
+/// The reach of changes, worked out on a thread of its own.
+pub(crate) async fn reach_of(session: &Session, changes: Vec<TextChange>) -> EditReach {
+    let (root, importers) = (session.root.clone(), session.looked.importers.clone());
+    let open = documents(session, &session.editor.loaded().await).await;
+    let open = open.into_iter().map(|document| (document.path, document.text)).collect();
+    tokio::task::spawn_blocking(move || reach::of(&root, &importers, &open, &changes)).await.unwrap_or_default()
+}
+
+/// The texts before and after edits that are about to be made.
+pub(crate) fn changes(wanted: &[EditRequest]) -> Vec<TextChange> {
+    let change = |want: &EditRequest| match want {
+        EditRequest::Change { document, .. } => Some(TextChange {
+            path: document.path.clone(),
+            before: Some(document.text.clone()),
+            after: edit_request::intended(want)?,
+        }),
+        EditRequest::Create { path, text } => {
+            Some(TextChange { path: path.clone(), before: None, after: text.clone() })
+        }
+    };
+    wanted.iter().filter_map(change).collect()
+}
+
+/// Opens the files in reach of edits that are not open, up to the limit, and asks about them before the edits are made.
+///
+/// Nothing is opened where nobody who speaks of the edited files looks further than at one file.
+pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: &[EditRequest]) -> ReachedFiles {
+    let reach = reach_of(session, changes(wanted)).await;
+    let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
+    if reach == EditReach::default() || !looks_further(session, &paths).await {
+        return ReachedFiles::default();
+    }
+    let (reach, unrelated) = match closed(session, &reach).await.len() > session.config.diagnostics.reach {
+        true => references::narrowed(session, reach, Deadline::after_ms(session.config.diagnostics.timeout_ms)).await,
+        false => (reach, Vec::new()),
+    };
+    let mut reached = ReachedFiles { unrelated, ..open(session, &reach).await };
+    reached.open = reach.files.iter().filter(|file| !reached.is_looked_at(file)).cloned().collect();
+    if reached.documents.is_empty() {
+        return reached;
+    }
+    let is_known = {
+        let ledger = session.ledger.lock().await;
+        reached.documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
+    };
+    let checks = &session.config.diagnostics;
+    if !is_known {
+        let files = counted(reached.documents.len(), "file");
+        session.emit(Event::Progress { text: format!("looking at {files} in which {} may be used", reach.named()) });
+    }
+    let limit = Deadline::after_ms(checks.start_timeout_ms.max(checks.timeout_ms));
+    // Asked again where it is known: what others have changed since may have broken it.
+    let reports = collect::look(session, edited, &reached.documents, limit).await;
+    reached.stale = comparison::status(&reports).1;
+    reached
+}
+
+/// The files in reach that are not open by themselves. What is open is asked about anyway.
+async fn closed(session: &Session, reach: &EditReach) -> Vec<String> {
+    let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
+    let ours: BTreeSet<String> = session.looked.reached.lock().await.iter().cloned().collect();
+    reach.files.iter().filter(|file| !loaded.contains(*file) || ours.contains(*file)).cloned().collect()
+}
+
+/// Reads the files in reach, opening what is not open.
+async fn open(session: &Session, reach: &EditReach) -> ReachedFiles {
+    let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
+    let mut closed = closed(session, reach).await;
+    let mut left = closed.split_off(closed.len().min(session.config.diagnostics.reach));
+    let mut reached = ReachedFiles::default();
+    for file in closed {
+        match target::document(session, &file).await {
+            Ok(document) => reached.documents.push(document),
+            Err(_) => left.push(file),
+        }
+    }
+    note_open(session, &reached.documents, &loaded).await;
+    reached.unlooked = Unlooked::of(left, &reach.named(), reach.more);
+    reached
+}
+
+async fn note_open(session: &Session, documents: &[Document], loaded: &BTreeSet<String>) {
+    let mut open = session.looked.reached.lock().await;
+    let is_ours = |document: &&Document| !loaded.contains(&document.path) || open.contains(&document.path);
+    let ours: Vec<String> = documents.iter().filter(is_ours).map(|document| document.path.clone()).collect();
+    open.retain(|path| !ours.contains(path));
+    open.extend(ours);
+}
+
+/// Closes what was opened longest ago, where it is more than stays open.
+pub(crate) async fn bound(session: &Session) {
+    let over: Vec<String> = {
+        let mut open = session.looked.reached.lock().await;
+        let count = open.len().saturating_sub(MOST_OPEN);
+        open.drain(..count).collect()
+    };
+    workspace::leave(session, over).await;
+}
+
+/// Closes all that was opened: the work on it is over. What may still answer late stays until the next task is over.
+pub(crate) async fn leave_all(session: &Session) {
+    if session.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty()) {
+        return;
+    }
+    let open = session.looked.reached.lock().await.clone();
+    // A stopped task waits for no editor: what is not closed now is closed by the next one.
+    let left = stop::soon(&session.cancelled(), workspace::leave(session, open.clone())).await;
+    if left.is_some() {
+        session.looked.reached.lock().await.retain(|path| !open.contains(path));
+    }
+}
+
+/// Files that stay open: what is new in them is there to be looked at, or they are edited themselves.
+pub(crate) async fn keep_open(session: &Session, files: &BTreeSet<&str>) {
+    session.looked.reached.lock().await.retain(|path| !files.contains(path.as_str()));
+}
+
+/// Whether somebody speaks of one of these files, or may do so yet, who looks further than at one file.
+async fn looks_further(session: &Session, edited: &[String]) -> bool {
+    let ledger = session.ledger.lock().await;
+    let further = |provider: &str| provider != syntax::NAME && !looks_at_one_file(provider);
+    let is_new = |path: &str| ledger.of(path).next().is_none() && ledger.silent().all(|(file, _)| file != path);
+    edited.iter().any(|path| {
+        let spoke = ledger.of(path).any(|(provider, _)| further(provider));
+        let may_speak = || ledger.silent().any(|(file, provider)| file == path && further(provider));
+        // Of a file that is not there yet nobody has spoken; of others of its kind perhaps.
+        let speaks_of_alike = || {
+            let alike = ledger.snaps().into_keys().filter(|(file, _)| family(file) == family(path));
+            is_new(path) && alike.into_iter().any(|(_, provider)| further(&provider))
+        };
+        spoke || may_speak() || speaks_of_alike()
+    })
+}
+
+/// The files in reach that nobody has spoken of who looks further than at one file, as a verdict names them.
+pub(crate) fn unheard(reached: &BTreeSet<String>, reports: &[Report]) -> Vec<String> {
+    let further = |report: &&Report| report.provider != syntax::NAME && !looks_at_one_file(&report.provider);
+    let heard: BTreeSet<&str> = reports.iter().filter(further).map(|report| report.file.as_str()).collect();
+    let silent = reached.iter().filter(|path| !heard.contains(path.as_str()));
+    silent.map(|path| format!("all but the syntax ({path})")).collect()
+}
+
+/// Files as they are now; one that cannot be read is left out.
+pub(crate) async fn documents(session: &Session, files: impl IntoIterator<Item = &String>) -> Vec<Document> {
+    join_all(files.into_iter().map(|file| session.editor.read(file))).await.into_iter().flatten().collect()
+}
+
+/// Those of the files in reach that are looked at for nothing else.
+pub(crate) async fn others(session: &Session, reached: &BTreeSet<String>, edited: &[String]) -> Vec<Document> {
+    let ours = session.looked.reached.lock().await.clone();
+    documents(session, reached.iter().filter(|path| ours.contains(path) && !edited.contains(path))).await
+}
+
+/// The files in reach of what is left of a task's changes that it has not looked at, as a verdict names them.
+pub(crate) async fn unlooked(session: &Session, task: &Task) -> Vec<String> {
+    let net = task.journal.net().into_iter().filter_map(|change| {
+        let before = change.before.map(|text| text.to_string());
+        Some(TextChange { path: change.path, before, after: change.after?.to_string() })
+    });
+    let net: Vec<TextChange> = net.collect();
+    let files: Vec<String> = net.iter().map(|change| change.path.clone()).collect();
+    let reach = reach_of(session, net).await;
+    if reach == EditReach::default() || !looks_further(session, &files).await {
+        return Vec::new();
+    }
+    let loaded = session.editor.loaded().await;
+    let elsewhere = &task.reports.elsewhere;
+    let is_known = |file: &String| elsewhere.reached.contains(file) || elsewhere.unrelated.contains(file);
+    let is_left = |file: &&String| !is_known(file) && !loaded.contains(file);
+    let left = reach.files.iter().filter(is_left).cloned().collect();
+    Unlooked::of(left, &reach.named(), reach.more).words()
+}

@@ -1,0 +1,50 @@
+//! The files in reach that a language server's references name.
+
+use std::collections::BTreeSet;
+
+use futures::future::join_all;
+
+use crate::diagnostics::reach::{EditReach, NamePlace};
+use crate::editor::lookup::{MOST_PLACES, NameLookup, Worth, places, worth};
+use crate::state::session::Session;
+use sextant_base::deadline::Deadline;
+use sextant_base::path;
+use sextant_base::text::{Encoding, LineIndex};
+use sextant_diagnostics::server::lookup::NameQuestion;
+
+/// Names of one edit that are asked about. Each makes a server search the project.
+const MOST_NAMES: usize = 16;
+
+/// Leaves out of the files in reach those that hold a changed name and mean something else by it, and names them.
+///
+/// The files stay as they are where a name has no answer in time, or where an answer lacks a file that imports the name:
+/// a server that has just started answers before it has found the files of the project.
+pub(crate) async fn narrowed(session: &Session, mut reach: EditReach, deadline: Deadline) -> (EditReach, Vec<String>) {
+    if reach.places.is_empty() || reach.places.len() > MOST_NAMES {
+        return (reach, Vec::new());
+    }
+    let answers = join_all(reach.places.iter().map(|place| users(session, place, deadline))).await;
+    let Some(users) = answers.into_iter().collect::<Option<Vec<_>>>() else { return (reach, Vec::new()) };
+    let users: BTreeSet<String> = users.into_iter().flatten().collect();
+    if !reach.importing.is_subset(&users) {
+        return (reach, Vec::new());
+    }
+    let is_meant = |file: &String| reach.kept.contains(file) || users.contains(file);
+    let (files, unrelated) = std::mem::take(&mut reach.files).into_iter().partition(is_meant);
+    reach.files = files;
+    (reach, unrelated)
+}
+
+/// The files that use what stands at a place; `None` where nobody says so.
+async fn users(session: &Session, place: &NamePlace, deadline: Deadline) -> Option<BTreeSet<String>> {
+    let document = session.editor.read(&place.path).await.ok()?;
+    let at = LineIndex::new(&document.text).position(&document.text, place.offset, Encoding::Utf8);
+    let (path, version, question) = (document.path, document.version, NameQuestion::References);
+    let wanted = NameLookup { path, version, at, question, beside: Vec::new() };
+    let answers = session.editor.look_up(&wanted, deadline).await.ok()?;
+    let said = answers.into_iter().filter_map(|answer| answer.said.ok());
+    let said = said.into_iter().find(|said| worth(&wanted.question, &said.value) == Worth::Something)?;
+    let places = places(&said.value);
+    let inside = |place: &crate::editor::lookup::NamedPlace| path::relative(session.root.path(), &place.file);
+    (places.len() < MOST_PLACES).then(|| places.iter().filter_map(inside).collect())
+}

@@ -1,0 +1,157 @@
+//! Which reports in scope a request is about. The others are counted, so that nothing is hidden and nothing distracts.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostics::{collect, reported, triage};
+use crate::plan::mode::Mode;
+use crate::state::comparison;
+use crate::state::located::LocatedDiagnostic;
+use crate::state::scope::Scope;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::{analysis::Analysis, authority, wanted};
+use sextant_diagnostics::model::Severity;
+use sextant_model::ask::{self, Ask};
+
+/// What a model is told of the reports in scope.
+#[derive(Debug, Default)]
+pub(crate) struct Relevant {
+    /// Those for which a fix may be offered first.
+    pub(crate) found: Vec<LocatedDiagnostic>,
+    /// For how many of them a fix may be offered.
+    pub(crate) fixable: usize,
+    /// How many older ones in scope the request is not about.
+    pub(crate) older: usize,
+}
+
+/// Words of a request that is no more than a name: `Cart.total in src/shop/cart.py`.
+const NAME_WORDS: usize = 6;
+
+/// What a request wants of the reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wish {
+    /// To have them mended.
+    Mend,
+    /// It speaks of them.
+    Speak,
+    /// To have mended what fails where it runs: an error in what it names may be why.
+    Run,
+    Nothing,
+}
+
+/// The reports in scope that the task has brought, that the request asks to mend, or that it speaks of.
+pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
+    let found = reported::in_scope(session, &task.scope).await;
+    if session.model.needs_providers() {
+        let all = found.len();
+        let narrowed = wanted::wanted(task);
+        let found =
+            tokio::task::spawn_blocking(move || wanted::keep_wanted(&narrowed, found)).await.unwrap_or_default();
+        return Relevant { fixable: found.len(), older: all - found.len(), found };
+    }
+    let wish = wish(&task.request, task.mode != Mode::Simple).or_stronger(wish(&task.journal.request, false));
+    if wish == Wish::Mend {
+        return Relevant { fixable: found.len(), found, older: 0 };
+    }
+    let brought = brought(session, task).await;
+    let all = found.len();
+    let (mut found, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| brought.contains(&identity(one)));
+    let fixable = found.len();
+    let about = |one: &LocatedDiagnostic| {
+        authority::is_named(&task.request, &one.diagnostic)
+            || (wish == Wish::Speak && is_about(&task.intent.analysis, &task.scope, one))
+            || (wish == Wish::Run && may_be_why(&task.intent.analysis, one))
+    };
+    found.extend(rest.into_iter().filter(about));
+    Relevant { older: all - found.len(), fixable, found }
+}
+
+impl Wish {
+    /// The stronger of two.
+    fn or_stronger(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Mend, _) | (_, Self::Mend) => Self::Mend,
+            (Self::Speak, _) | (_, Self::Speak) => Self::Speak,
+            (Self::Run, _) | (_, Self::Run) => Self::Run,
+            _ => Self::Nothing,
+        }
+    }
+}
+
+fn wish(request: &str, is_step: bool) -> Wish {
+    let kind = if is_step { ask::classify_step(request) } else { ask::classify(request) };
+    match kind {
+        Ask::Repair | Ask::Work if !is_step && ask::mends(request) && ask::speaks_of_running(request) => Wish::Run,
+        Ask::Repair => Wish::Mend,
+        // A name alone says nothing against it; more words that are not understood do.
+        Ask::Unclear if request.split_whitespace().count() <= NAME_WORDS => Wish::Mend,
+        _ if ask::mends_reports(request) => Wish::Mend,
+        _ if ask::mends(request) || ask::speaks_of_reports(request) => Wish::Speak,
+        _ => Wish::Nothing,
+    }
+}
+
+/// Of a whole workspace those that the request names, where it names something.
+fn is_about(analysis: &Analysis, scope: &Scope, one: &LocatedDiagnostic) -> bool {
+    let names = !(analysis.symbols.is_empty() && analysis.files.is_empty() && analysis.codes.is_empty());
+    !matches!(scope, Scope::Workspace) || !names || analysis.bears_on(one)
+}
+
+/// Whether it is an error of a symbol that the request names.
+fn may_be_why(analysis: &Analysis, one: &LocatedDiagnostic) -> bool {
+    one.diagnostic.severity == Severity::Error
+        && !analysis.symbols.is_empty()
+        && Scope::Symbols(analysis.symbols.clone()).holds(&one.symbol)
+}
+
+/// What the task has brought so far, by symbol, message and place.
+async fn brought(session: &Session, task: &Task) -> BTreeSet<String> {
+    if task.journal.is_empty() {
+        return BTreeSet::new();
+    }
+    let verdict = comparison::compared(&task.reports.start, &collect::known(session).await, &[]).await;
+    verdict.new.iter().chain(&verdict.revealed).map(identity).collect()
+}
+
+/// Two reports of one text may say the same of two lines.
+fn identity(found: &LocatedDiagnostic) -> String {
+    format!("{} {} {}", triage::key(found), found.line, found.column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_about_reports_where_it_mends_or_names_them() {
+        for request in [
+            "fix the errors",
+            "make this file type-clean",
+            "remove the unused imports",
+            "mend f39()",
+            "f",
+            "fix tests/test_cart.py",
+            "fix the unused imports in tests/test_cart.py",
+            "fix `test_total`",
+            "Cart.total in src/shop/cart.py",
+        ] {
+            assert_eq!(wish(request, false), Wish::Mend, "{request}");
+        }
+        for request in ["why is there a type error here?", "explain the warnings"] {
+            assert_eq!(wish(request, false), Wish::Speak, "{request}");
+        }
+        for request in ["test_f in t.py fails. Find out why and repair the code.", "fix the failing test"] {
+            assert_eq!(wish(request, false), Wish::Run, "{request}");
+        }
+        for request in [
+            "rename the parameter",
+            "why does this fail?",
+            "add a docstring to f",
+            "write a test for g",
+            "In a.py f, g and h repeat the same branches. Put that into one private function and use it in these.",
+            "merge f and g, but leave the signatures and the warning of h as they are",
+        ] {
+            assert_eq!(wish(request, false), Wish::Nothing, "{request}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Which reports stand in a scope, and which fixes are left.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostics::{code_actions, collect, triage};
+use crate::memory::learn;
+use crate::state::comparison;
+use crate::state::located::LocatedDiagnostic;
+use crate::state::scope::Scope;
+use crate::state::session::Session;
+use crate::state::snapshots::Snapshots;
+use crate::state::task::Task;
+use crate::state::wanted;
+use crate::target;
+use sextant_base::deadline::Deadline;
+use sextant_diagnostics::merge::{self, Placed};
+use sextant_diagnostics::syntax;
+use sextant_model::ask::{self, Ask};
+use sextant_model::step::FixOffer;
+
+/// Milliseconds for asking the servers what they offer, where the user has not more patience for an edit; a cold
+/// server that looks for imports takes seconds.
+pub(crate) const OFFERS_MS: u64 = 5000;
+
+/// The known diagnostics in scope, from the floor up, worst first.
+pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<LocatedDiagnostic> {
+    let known = collect::known(session).await;
+    let mut found = comparison::all(&known, files_of(scope, &known)).await;
+    found.retain(|found| {
+        found.diagnostic.severity <= session.config.diagnostics.severity_floor && scope.holds(&found.symbol)
+    });
+    found
+}
+
+/// How many there are, with what two providers say of one place counted once.
+pub(crate) async fn count_in_scope(session: &Session, scope: &Scope) -> usize {
+    let found = in_scope(session, scope).await;
+    let count = move || {
+        let items: Vec<Placed> =
+            found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
+        merge::merge(&items).len()
+    };
+    tokio::task::spawn_blocking(count).await.unwrap_or_default()
+}
+
+/// What is left of the fixes that a scope was offered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// Diagnostics that another plan would mend.
+    pub(crate) open: usize,
+    /// Diagnostics whose fixes were tried, there or for another of the same words, and did not help.
+    pub(crate) tried: usize,
+    /// Whether the time did not suffice to ask about all of them.
+    pub(crate) more: bool,
+    /// Who has not answered which fixes are left.
+    pub(crate) unanswered: BTreeSet<String>,
+}
+
+/// Asks the servers once more, and sifts what they offer as another plan would.
+pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
+    let found = wanted::keep_wanted(&wanted::wanted(task), in_scope(session, &task.scope).await);
+    let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
+    let given_up = std::mem::take(&mut task.conversation.tried);
+    let (offers, asked) = code_actions::offers(session, task, &found, usize::MAX, (deadline, false)).await;
+    task.conversation.tried = given_up;
+    let keys: BTreeSet<String> = task
+        .conversation
+        .offered
+        .iter()
+        .filter(|offer| task.conversation.tried.contains(&offer.key))
+        .map(|offer| offer.id.clone())
+        .collect();
+    let unanswered = task.reports.offers.unanswered.values().flatten().cloned().collect();
+    let offers = learn::trusted(session, task, &found, offers).await;
+    let (_, offers) = triage::weigh(session, task, &found, offers).await;
+    let (known, new): (Vec<FixOffer>, Vec<FixOffer>) = offers.into_iter().partition(|offer| keys.contains(&offer.id));
+    let open: BTreeSet<usize> = new.iter().filter_map(|offer| offer.diagnostic).collect();
+    let tried: BTreeSet<usize> = known.iter().filter_map(|offer| offer.diagnostic).collect();
+    Left { open: open.len(), tried: tried.difference(&open).count(), more: asked < found.len(), unanswered }
+}
+
+/// Who has not answered about the files in scope as they are: what is known of them is of an older text.
+pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
+    let mut names = Vec::new();
+    for file in files_of(scope, &collect::known(session).await) {
+        let Ok(document) = target::document(session, &file).await else { continue };
+        let ledger = session.ledger.lock().await;
+        // The parser is asked anew with every answer and never late.
+        let of_file = ledger.unsettled(&file, &document.text).into_iter().filter(|name| *name != syntax::NAME);
+        names.extend(of_file.map(|provider| format!("{} ({file})", comparison::short(provider))));
+    }
+    names
+}
+
+/// Whether a request is about what providers report, and they are asked at all.
+pub(crate) fn works_on_reports(session: &Session, request: &str) -> bool {
+    let driven = session.model.needs_providers() && ask::classify(request) == Ask::Repair;
+    (driven || ask::mends_reports(request)) && session.config.diagnostics.on_edit
+}
+
+/// The files in scope; of a whole workspace those that somebody has spoken about.
+pub(crate) fn files_of(scope: &Scope, known: &Snapshots) -> BTreeSet<String> {
+    match scope {
+        Scope::Workspace => known.keys().map(|(file, _)| file.clone()).collect(),
+        _ => scope.files().into_iter().collect(),
+    }
+}

@@ -1,0 +1,265 @@
+//! Which diagnostics a model sees and in which order: duplicates merged, every rule of policy heard, all of it traced.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::diagnostics::collect;
+use crate::editor::event::Event;
+use crate::state::authority::{self, Basis};
+use crate::state::located::LocatedDiagnostic;
+use crate::state::scope::Scope;
+use crate::state::session::Session;
+use crate::state::snapshots::Snapshots;
+use crate::state::task::Task;
+use sextant_base::message::headline;
+use sextant_base::plural::counted;
+use sextant_diagnostics::grouping;
+use sextant_diagnostics::merge::{self, Merged, Placed};
+use sextant_diagnostics::model::Confidence;
+use sextant_diagnostics::policy::contradiction::{self, Others, Trees};
+use sextant_diagnostics::policy::decide::{self, ChangeSize, PolicyDecision};
+use sextant_diagnostics::policy::{Effect, Evidence, Judged, Judgement, PolicyLimits, Trace, judge, words};
+use sextant_model::ask;
+use sextant_model::step::FixOffer;
+use sextant_store::workspace::files;
+
+/// Groups in the summary of what is left out.
+const GROUPS: usize = 5;
+
+/// A diagnostic as it is shown, with everybody who says so.
+#[derive(Clone, Debug)]
+pub(crate) struct RankedDiagnostic {
+    pub(crate) found: LocatedDiagnostic,
+    pub(crate) sources: Vec<String>,
+    /// The codes under which they say it.
+    pub(crate) codes: Vec<String>,
+    pub(crate) confidence: Confidence,
+    /// It survived the fixes that were meant for it.
+    pub(crate) doubtful: bool,
+}
+
+impl RankedDiagnostic {
+    /// `lsp:basedpyright`, or `lsp:basedpyright and ruff`.
+    pub(crate) fn source(&self) -> String {
+        let kind = self.found.diagnostic.source.split_once(':').map_or("", |(kind, _)| kind);
+        format!("{kind}:{}", words::names(&self.sources))
+    }
+
+    fn placed(&self) -> Placed<'_> {
+        placed(&self.found)
+    }
+}
+
+fn placed(found: &LocatedDiagnostic) -> Placed<'_> {
+    Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
+}
+
+/// The fix that is offered for one of these: the preferred, or the only one. Of several none is the one.
+pub(crate) fn the_one<'f>(fixes: &'f [FixOffer], members: &[usize]) -> Option<&'f FixOffer> {
+    let of_them: Vec<&FixOffer> =
+        fixes.iter().filter(|fix| fix.diagnostic.is_some_and(|index| members.contains(&index))).collect();
+    let preferred = of_them.iter().find(|fix| fix.preferred).copied();
+    preferred.or(if let [only] = of_them.as_slice() { Some(*only) } else { None })
+}
+
+/// What a fix is meant for, good over the steps of a task: symbol and message.
+pub(crate) fn key(found: &LocatedDiagnostic) -> String {
+    format!("{}|{}", found.symbol, found.diagnostic.message)
+}
+
+/// What diagnostics are weighed with.
+struct Matter {
+    found: Vec<LocatedDiagnostic>,
+    texts: BTreeMap<String, String>,
+    known: Snapshots,
+    others: Others,
+    /// How many fixes each has survived, by [`key`].
+    survived: BTreeMap<String, u32>,
+}
+
+/// The diagnostics without duplicates, what is known of each, and what the rules make of them.
+fn judged(matter: &Matter) -> (Vec<Merged>, Vec<Evidence>, Judgement) {
+    let Matter { found, texts, known, others, survived } = matter;
+    let items: Vec<Placed> = found.iter().map(placed).collect();
+    let merged = merge::merge(&items);
+    let mut trees = Trees::new();
+    let mut evidence = |group: &Merged| {
+        let shown = &found[group.shown];
+        let file = &shown.symbol.file;
+        let text = texts.get(file);
+        let reported = known.get(&(file.clone(), shown.diagnostic.source.clone()));
+        let reported = reported.and_then(|snap| snap.text.as_deref());
+        let current = text.filter(|text| reported == Some(text.as_str()));
+        Evidence {
+            sources: group.sources.clone(),
+            file_exists: file.is_empty() || text.is_some(),
+            text_current: reported == text.map(String::as_str),
+            contradiction: current.and_then(|text| contradiction::against(&shown.diagnostic, text, others, &mut trees)),
+            survived: group.members.iter().filter_map(|i| survived.get(&key(&found[*i]))).copied().max().unwrap_or(0),
+            ..Evidence::fresh(&shown.diagnostic.source)
+        }
+    };
+    let evidence: Vec<Evidence> = merged.iter().map(&mut evidence).collect();
+    let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
+    let judgement = judge(&shown, &evidence, &PolicyLimits::default());
+    (merged, evidence, judgement)
+}
+
+/// The other files whose texts may contradict what was found.
+fn depended_on(found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> BTreeSet<String> {
+    let mut trees = Trees::new();
+    let of = |found: &LocatedDiagnostic| {
+        let text = texts.get(&found.symbol.file)?;
+        Some(contradiction::depends_on(&found.diagnostic, text, &mut trees))
+    };
+    found.iter().filter_map(of).flatten().collect()
+}
+
+/// A few lines that sum up more than can be weighed, by theme, on a thread of its own.
+pub(crate) async fn summed_up(found: Vec<LocatedDiagnostic>, most: usize) -> Vec<String> {
+    let work = move || {
+        let items: Vec<Placed> = found.iter().map(placed).collect();
+        grouping::lines(&grouping::by_theme(&items), most)
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_default()
+}
+
+/// Merges, judges and orders what was found; the fixes follow their diagnostics to their new places.
+pub(crate) async fn weigh(
+    session: &Session,
+    task: &mut Task,
+    found: &[LocatedDiagnostic],
+    fixes: Vec<FixOffer>,
+) -> (Vec<RankedDiagnostic>, Vec<FixOffer>) {
+    let texts = present_texts(session, found).await;
+    let known = collect::known(session).await;
+    let others = other_texts(session, found, &texts).await;
+    let survived =
+        found.iter().map(key).filter_map(|key| task.reports.survived.get(&key).map(|count| (key, *count))).collect();
+    let matter = Matter { found: found.to_vec(), texts, known, others, survived };
+    // On a thread of its own: it reads the texts, and a stop must not wait for that.
+    let Ok((merged, evidence, judgement)) = tokio::task::spawn_blocking(move || judged(&matter)).await else {
+        return (Vec::new(), Vec::new());
+    };
+    let items: Vec<Placed> = found.iter().map(placed).collect();
+    let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
+    trace_merged(task, &merged, &items);
+    judgement.trace.into_iter().for_each(|entry| task.events.trace(task.counts.step.max(1), entry));
+    // Beyond a place that the user pointed at, only what is sure is mended without asking. A plan asks as a whole.
+    // What servers offer is what the offline model is for, and nobody could answer it: "the errors" are all of them.
+    let driven = session.model.needs_providers();
+    let far = matches!(task.scope, Scope::Workspace) && !driven && !ask::wants_all(&task.request);
+    let asks = far && authority::basis(task.mode, &task.request, driven) == Basis::Reported;
+    let mut unsure: BTreeSet<usize> = BTreeSet::new();
+    let mut seen = Vec::with_capacity(judgement.kept.len());
+    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+    for judged in &judgement.kept {
+        let group = &merged[judged.index];
+        places.extend(group.members.iter().map(|member| (*member, seen.len())));
+        let fixable = || fixes.iter().any(|fix| fix.diagnostic.is_some_and(|index| group.members.contains(&index)));
+        let contradicted = evidence[judged.index].contradiction.is_some();
+        let asked = judged.doubtful || contradicted || asks && fixable();
+        let objection =
+            if asked { objection(session, task, &shown[judged.index], &evidence[judged.index], judged) } else { None };
+        if objection.is_some() {
+            unsure.extend(&group.members);
+        }
+        let (mut shown, (confidence, doubtful)) = (found[group.shown].clone(), (judged.confidence, judged.doubtful));
+        let said = || group.members.iter().find_map(|index| found[*index].diagnostic.suggested_action.clone());
+        let offered = || the_one(&fixes, &group.members).map(|fix| fix.title.clone());
+        shown.diagnostic.suggested_action = objection.or_else(offered).or_else(said);
+        if let Some(word) = &shown.diagnostic.suggested_action {
+            task.reports.suggested.insert(key(&shown), word.clone());
+        }
+        let (sources, codes) = (group.sources.clone(), codes_of(group, found));
+        seen.push(RankedDiagnostic { found: shown, sources, codes, confidence, doubtful });
+    }
+    let follow = |fix: FixOffer| match fix.diagnostic {
+        Some(index) if unsure.contains(&index) => None,
+        Some(index) => places.get(&index).map(|place| FixOffer { diagnostic: Some(*place), ..fix }),
+        None => Some(fix),
+    };
+    (seen, fixes.into_iter().filter_map(follow).collect())
+}
+
+/// The codes under which it is said.
+fn codes_of(group: &Merged, found: &[LocatedDiagnostic]) -> Vec<String> {
+    group.members.iter().filter_map(|index| found[*index].diagnostic.code.clone()).collect()
+}
+
+fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
+    for group in merged.iter().filter(|group| group.members.len() > 1) {
+        let about = words::about(&items[group.shown], &group.sources);
+        let reason = format!("said {} of the same place, shown once", counted(group.members.len(), "time"));
+        task.events.trace(task.counts.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
+    }
+}
+
+/// What the rules have against acting upon a diagnostic; the user is then asked, and the task goes on without it.
+fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
+    let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &PolicyLimits::default());
+    let objection = decision.suggestion(&entry.reason);
+    let new = !task.events.has_told(&entry);
+    task.events.trace(task.counts.step.max(1), entry);
+    if let (true, PolicyDecision::Ask(question)) = (new, &decision) {
+        session.emit(Event::Progress { text: question.clone() });
+    }
+    objection
+}
+
+/// The texts of the other files that may contradict what was found. What no editor has is read from the disk:
+/// to weigh a diagnostic is no reason to load a file.
+async fn other_texts(session: &Session, found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> Others {
+    let (about, known) = (found.to_vec(), texts.clone());
+    let wanted = tokio::task::spawn_blocking(move || depended_on(&about, &known)).await.unwrap_or_default();
+    let mut others = Others::new();
+    if wanted.is_empty() {
+        return others;
+    }
+    let loaded = session.editor.loaded().await;
+    for file in wanted {
+        let text = if loaded.contains(&file) {
+            session.editor.read(&file).await.ok().map(|document| document.text)
+        } else {
+            session.root.resolve(&file).ok().and_then(|file| files::text(&session.root, &file))
+        };
+        others.insert(file, text);
+    }
+    others
+}
+
+/// The texts of the files as they are now; those that are gone are left out.
+async fn present_texts(session: &Session, found: &[LocatedDiagnostic]) -> BTreeMap<String, String> {
+    let mut texts = BTreeMap::new();
+    for found in found {
+        let file = &found.symbol.file;
+        if !file.is_empty()
+            && !texts.contains_key(file)
+            && let Ok(document) = session.editor.read(file).await
+        {
+            texts.insert(file.clone(), document.text);
+        }
+    }
+    texts
+}
+
+impl Task {
+    /// Records what the model is about to see.
+    pub(crate) fn note_seen(&self, seen: &[RankedDiagnostic]) {
+        for seen in seen {
+            let about = words::about(&seen.placed(), &seen.sources);
+            let mut claim = words::claim(&seen.placed(), &seen.sources, seen.confidence);
+            if let Some(word) = &seen.found.diagnostic.suggested_action {
+                claim = format!("{claim} Suggested: {}.", headline(word));
+            }
+            self.events.trace(self.counts.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
+        }
+    }
+
+    /// Records what there is too much of to be looked at, in groups.
+    pub(crate) async fn note_left_out(&self, found: Vec<LocatedDiagnostic>) {
+        for line in summed_up(found, GROUPS).await {
+            let reason = "there are more than can be weighed at once, and worse ones";
+            self.events.trace(self.counts.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
+        }
+    }
+}

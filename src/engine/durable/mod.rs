@@ -1,0 +1,260 @@
+//! What is kept of a task while it runs, so that a new process can go on with it or take it back.
+//!
+//! The state is kept when a plan is made, when its approval begins, when a step begins and when it is judged,
+//! before a plan is made anew, after every tool call of a task without a plan, when a question is asked or
+//! answered, and at the end. Every change of files has a checkpoint of its own ([`record`]) that is open from
+//! before the change until it is known what came of it.
+
+pub mod baseline;
+pub(crate) mod open;
+pub mod record;
+pub mod said;
+pub mod stack;
+pub mod state;
+pub mod traces;
+pub(crate) mod waiting;
+
+use crate::durable::said::StoredConversation;
+use crate::durable::state::RunState;
+use crate::events::envelope::TaskEvent;
+use crate::plan::Plan;
+use crate::plan::evaluate::Trigger;
+use crate::plan::mode::{Mode, Phase};
+use crate::state::durable::Durable;
+use crate::state::journal::{Checkpoint, CheckpointKind, Journal};
+use crate::state::session::Session;
+use crate::state::task::Task;
+use sextant_base::clock::now_ms;
+use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
+use sextant_store::memory::checkpoints::{Cleaned, CleanedTask};
+use sextant_store::memory::error::{MemoryError, Result};
+use sextant_store::memory::store::Memory;
+use sextant_store::memory::tasks::{KeptTalk, TaskState};
+use sextant_store::memory::trace::{Event as TraceEvent, TraceRecord};
+
+/// The name of a phase in the memory file, as it is in JSON.
+pub(crate) fn phase_name(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Planning => "planning",
+        Phase::Executing => "executing",
+        Phase::Paused => "paused",
+        Phase::Completed => "completed",
+        Phase::Error => "error",
+    }
+}
+
+/// Keeps the state as it is. A task that is executed belongs to this process, any other to nobody.
+pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
+    // A pause in the middle of a step leaves it to whoever goes on with it.
+    if !matches!(phase, Phase::Executing | Phase::Paused) {
+        task.keep.mark = None;
+    }
+    traces::keep(session).await;
+    if let Some(durable) = open::durable(session).await {
+        write_task(session, &durable, task, plan, phase).await;
+    }
+    // Written before it is said.
+    task.events.emit(TaskEvent::PhaseChanged { phase });
+}
+
+async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
+    baseline::keep_baseline(session, durable, task).await;
+    let mut state = RunState::of(task, plan);
+    if phase != Phase::Executing {
+        state.counted.concluded();
+    }
+    let said = if phase == Phase::Completed { KeptTalk::Nothing } else { said(task) };
+    let kept = save(durable, &state, said, phase, None).await;
+    if let Some(revision) = open::or_tell(session, durable, kept) {
+        task.keep.revision = revision;
+    }
+    if !matches!(phase, Phase::Executing | Phase::Planning) {
+        clean(session, durable, &task.journal.task).await;
+    }
+}
+
+/// What was said with a task's model, for whoever goes on with it.
+fn said(task: &Task) -> KeptTalk {
+    serde_json::to_value(StoredConversation::of(task)).map_or(KeptTalk::Nothing, KeptTalk::This)
+}
+
+async fn save(
+    durable: &Durable,
+    state: &RunState,
+    said: KeptTalk,
+    phase: Phase,
+    expected: Option<i64>,
+) -> Result<Option<i64>> {
+    let new = TaskState {
+        task: state.id.clone(),
+        session: durable.session(),
+        owner: (phase == Phase::Executing).then(|| durable.owner().name().to_owned()),
+        phase: phase_name(phase).to_owned(),
+        state: serde_json::to_value(state).map_err(MemoryError::from)?,
+        revision: 0,
+        updated: now_ms(),
+    };
+    durable.run(move |memory| memory.save_task(new, &said, expected)).await
+}
+
+/// Keeps the task of a client outside: whole after each of its edits, so that nobody has to go on with it.
+pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
+    let Some(durable) = open::durable(session).await else { return };
+    let kept = save(&durable, &RunState::of(task, None), KeptTalk::Nothing, Phase::Completed, None).await;
+    open::or_tell(session, &durable, kept);
+    if cleans {
+        clean(session, &durable, &task.journal.task).await;
+    }
+}
+
+/// Keeps the state of a task that is in no session: after a rollback.
+pub(crate) async fn keep_state(session: &Session, state: &RunState, phase: Phase) {
+    let Some(durable) = open::durable(session).await else { return };
+    let kept = save(&durable, state, KeptTalk::AsItWas, phase, None).await;
+    open::or_tell(session, &durable, kept);
+}
+
+/// Takes a waiting task for this process. Refused where another process has gone on with it meanwhile.
+pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan>) -> std::result::Result<(), Failure> {
+    let Some(durable) = open::durable(session).await else { return Ok(()) };
+    let Some(expected) = task.keep.revision else { return Ok(()) };
+    let state = RunState::of(task, plan);
+    match save(&durable, &state, KeptTalk::AsItWas, Phase::Executing, Some(expected)).await {
+        Ok(Some(revision)) => task.keep.revision = Some(revision),
+        Ok(None) => {
+            let what = format!("another process has gone on with “{}”", task.request);
+            return Err(Failure::user(what, HintCode::ShowWaiting));
+        }
+        Err(error) => {
+            open::or_tell::<()>(session, &durable, Err(error));
+        }
+    }
+    Ok(())
+}
+
+/// A step of a plan begins.
+pub(crate) async fn keep_step(session: &Session, plan: &Plan, task: &mut Task, index: usize) {
+    task.keep.at = index + 1;
+    task.keep.mark = Some(task.journal.checkpoints.len());
+    task.keep.replanning = None;
+    keep_task(session, task, Some(plan), Phase::Executing).await;
+    task.events.step_began(index + 1);
+}
+
+/// A step of a plan was judged. From here on it is not run again.
+pub(crate) async fn keep_judged(session: &Session, plan: &Plan, task: &mut Task) {
+    task.keep.mark = None;
+    keep_task(session, task, Some(plan), Phase::Executing).await;
+}
+
+/// A plan is about to be made anew: a checkpoint of its own, without files.
+pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task, trigger: &Trigger) {
+    task.keep.replanning = Some(trigger.clone());
+    task.events.planning();
+    let id = session.next_checkpoint();
+    let kind = CheckpointKind::Replan;
+    let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };
+    record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    task.journal.checkpoints.push(checkpoint);
+    keep_task(session, task, Some(plan), Phase::Executing).await;
+}
+
+/// A plan was made and waits.
+pub(crate) async fn keep_plan(session: &Session, plan: &Plan, task: &mut Task) {
+    let mut checkpoint = Checkpoint { id: session.next_checkpoint(), ..Checkpoint::default() };
+    record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    keep_task(session, task, Some(plan), Phase::Planning).await;
+}
+
+/// A tool call of a task without a plan is over.
+pub(crate) async fn keep_call(session: &Session, task: &mut Task) {
+    if task.mode == Mode::Simple {
+        keep_task(session, task, None, Phase::Executing).await;
+    }
+}
+
+/// Removes what is too much: the checkpoints of the least recently used tasks that are over, never those of
+/// this task, of the last one that changed something, or of one that can be resumed.
+async fn clean(session: &Session, durable: &Durable, task: &str) {
+    let limit = session.config.memory.checkpoints_mb.saturating_mul(1 << 20);
+    let (owner, task) = (durable.session(), task.to_owned());
+    let ended = [phase_name(Phase::Completed), phase_name(Phase::Error)];
+    let cleaned = durable
+        .run(move |memory| {
+            // Every task and every content is looked at only where something may have to go.
+            if memory.bytes()? <= limit {
+                memory.prune_tasks(&ended)?;
+                return Ok(Cleaned::default());
+            }
+            let tasks = memory.tasks(&owner)?;
+            let open = tasks.iter().filter(|other| !ended.contains(&other.phase.as_str()));
+            let mut kept: Vec<&str> = open.map(|other| other.task.as_str()).collect();
+            kept.push(&task);
+            for other in &tasks {
+                if memory.checkpoints(&owner, Some(&other.task))?.iter().any(|info| info.reason == record::EDIT) {
+                    kept.push(&other.task);
+                    break;
+                }
+            }
+            let cleaned = memory.clean_checkpoints(limit, &kept)?;
+            memory.add_trace(cleaned.tasks.iter().map(removed).collect())?;
+            memory.prune_tasks(&ended)?;
+            Ok(cleaned)
+        })
+        .await;
+    if let Some(cleaned) = open::or_tell(session, durable, cleaned)
+        && !cleaned.dropped.is_empty()
+    {
+        tracing::info!(dropped = cleaned.dropped.len(), bytes = cleaned.bytes_after, "checkpoints cleaned");
+    }
+}
+
+/// The task's journal, what was said in it and its baseline as they are kept, put into it.
+pub(crate) async fn load(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
+    task.journal = load_journal(session, durable, &task.journal.task, &task.request).await?;
+    let edits = task.journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
+    let made = edits.flat_map(|row| &row.files).filter(|file| file.before.is_none());
+    task.reports.created.extend(made.map(|file| file.path.clone()));
+    let name = task.journal.task.clone();
+    if let Some(said) = durable.run(move |memory| memory.said(&name)).await? {
+        StoredConversation::read(said).into_task(task);
+    }
+    baseline::load_baseline(session, durable, task).await
+}
+
+/// A journal as it is kept.
+pub(crate) async fn load_journal(session: &Session, durable: &Durable, task: &str, request: &str) -> Result<Journal> {
+    let (name, owned) = (durable.session(), task.to_owned());
+    let checkpoints = durable.run(move |memory| record::read_all(memory, &name, &owned)).await?;
+    session.skip_checkpoints(&checkpoints);
+    Ok(Journal { checkpoints, ..Journal::new(task, request) })
+}
+
+/// The most records of one task's trace that are looked through, the newest.
+const TRACE: usize = 10_000;
+
+/// Under this subject the trace has that a task's checkpoints were removed to make room.
+const REMOVED: &str = "checkpoints";
+
+fn removed(gone: &CleanedTask) -> TraceRecord {
+    let edits = gone.checkpoints.iter().filter(|(_, reason)| reason == record::EDIT);
+    let last = edits.map(|(id, _)| *id).max();
+    TraceRecord {
+        session: gone.session.clone(),
+        task: gone.task.clone(),
+        step: 0,
+        event: TraceEvent::Note,
+        subject: REMOVED.to_owned(),
+        reason: "removed to make room".to_owned(),
+        detail: serde_json::json!({"last": last}),
+        timestamp: now_ms(),
+    }
+}
+
+/// The last change of a task whose checkpoints were removed to make room; `None` where they were not. Blocks.
+pub(crate) fn was_removed(memory: &Memory, session: &str, task: &str) -> Result<Option<i64>> {
+    let records = memory.trace(session, Some(task), TRACE)?;
+    let removed = records.iter().find(|record| record.event == TraceEvent::Note && record.subject == REMOVED);
+    Ok(removed.map(|record| record.detail["last"].as_i64().unwrap_or(0)))
+}

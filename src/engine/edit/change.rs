@@ -1,0 +1,363 @@
+//! The one way that an edit goes: scope, baseline, checkpoint, apply, settle, delta, answer.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostics::{collect, reached};
+use crate::edit::{foresee, guard, making, permissions, rebase, rollback};
+use crate::editor::error::EditorError;
+use crate::editor::{Applied, Document};
+use crate::plan::mode::Mode;
+use crate::state::baseline::{Baseline, doubt, doubt_stale, without_late, without_others};
+use crate::state::comparison::{self, Namer, Status, Verdict};
+use crate::state::doubt::Doubt;
+use crate::state::edit_answer::{DEFERRED, EditAnswer};
+use crate::state::edit_request::{self, EditOutcome, EditRequest, When};
+use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
+use crate::state::render::Line;
+use crate::state::session::Session;
+use crate::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots};
+use crate::state::task::Task;
+use crate::state::unlooked::Unlooked;
+use crate::state::{in_flight, scope};
+use crate::target;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::Failure;
+use sextant_base::lock::lock;
+use sextant_diagnostics::model::Report;
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_store::workspace::beneath;
+
+/// Carries out an edit of a tool and words what it introduced. Nothing is written when it is refused.
+pub(crate) async fn edit(
+    session: &Session,
+    task: &mut Task,
+    wanted: Vec<EditRequest>,
+    notes: Vec<String>,
+    when: When,
+) -> Result<EditAnswer, Failure> {
+    let checks = &session.config.diagnostics;
+    let changed = change(session, task, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
+    let (late, first_seen) =
+        (std::mem::take(&mut task.reports.late.found), std::mem::take(&mut task.reports.elsewhere.first_seen));
+    let worth = first_seen.iter().filter(|found| found.diagnostic.severity <= checks.severity_floor);
+    let worth: Vec<String> = worth.map(|found| Line::of(found).text("")).collect();
+    let mut notes = notes;
+    if !worth.is_empty() {
+        notes.push(format!("first looked at after an earlier edit, may be older: {}", worth.join("; ")));
+    }
+    Ok(EditAnswer::of(&changed, checks, &late, notes))
+}
+
+/// Carries out an edit and tells what it introduced. Nothing is written when it is refused.
+pub(crate) async fn change(
+    session: &Session,
+    task: &mut Task,
+    wanted: Vec<EditRequest>,
+    when: When,
+    deadline: Deadline,
+) -> Result<EditOutcome, Failure> {
+    for want in &wanted {
+        target::refuse_large(want.path(), want.bytes())?;
+        task.scope.check(want)?;
+    }
+    permit(session, task, &wanted).await?;
+    let doubts = guard::guard(session, task, &wanted).await?;
+    let (_turn, mut deadline) = match session.making.turn.try_lock() {
+        Ok(turn) => (turn, deadline),
+        Err(_) => (session.making.turn.lock().await, deadline.anew()),
+    };
+    collect::take_late(session, task).await;
+    let (mut wanted, mut notes) = (wanted, Vec::new());
+    for _ in 0..rebase::TRIES {
+        let known = task.reports.begun();
+        match attempt(session, task, (&wanted, &doubts, when), deadline).await {
+            // The file was changed between its reading and this edit.
+            Err(EditorError::Stale(path)) => {
+                task.reports.begin_again(known);
+                // What is put off is answered against the text before its first edit.
+                let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
+                let moved = if put_off { None } else { rebase::moved(session, &wanted).await };
+                let Some((moved, told)) = moved else {
+                    return Err(EditorError::Stale(path).into());
+                };
+                wanted = moved;
+                notes.extend(told);
+                for want in &wanted {
+                    task.scope.check(want)?;
+                }
+                deadline = deadline.anew();
+            }
+            made => {
+                let mut outcome = made?;
+                if !notes.is_empty() {
+                    wanted.iter().for_each(|want| told(task, want.path()));
+                }
+                notes.append(&mut outcome.notes);
+                return Ok(EditOutcome { notes, ..outcome });
+            }
+        }
+    }
+    let busy = wanted.first().map(|want| want.path().to_owned()).unwrap_or_default();
+    Err(EditorError::Stale(busy).into())
+}
+
+/// The files that an answer leaves out.
+fn left_out(session: &Session, wanted: &[EditRequest]) -> Vec<String> {
+    let edited: Vec<&str> = wanted.iter().map(EditRequest::path).collect();
+    let typed = lock(&session.looked.typed).others(&edited);
+    if typed.is_empty() { Vec::new() } else { vec![format!("{TYPED}: {}", typed.join(", "))] }
+}
+
+/// The open files in reach of an edit that its answer leaves out.
+fn typed_in_reach(session: &Session, known: &Baseline) -> Vec<String> {
+    let typed = lock(&session.looked.typed).others(&[]).into_iter().filter(|file| known.open.contains(file));
+    typed.map(|file| format!("{file} (somebody types in it)")).collect()
+}
+
+const TYPED: &str = "not looked at, since somebody types in them";
+
+/// Takes what was written as ours.
+fn note_own(session: &Session, applied: &[Applied]) {
+    let mut typed = lock(&session.looked.typed);
+    applied.iter().filter_map(|done| done.document.as_ref()).for_each(|now| typed.edited(now));
+}
+
+/// Makes an edit of the texts that it was worked out on.
+///
+/// # Errors
+/// The editor refuses it: nothing was written.
+async fn attempt(
+    session: &Session,
+    task: &mut Task,
+    (wanted, doubts, when): (&[EditRequest], &[Doubt], When),
+    mut deadline: Deadline,
+) -> Result<EditOutcome, EditorError> {
+    let checked = session.config.diagnostics.on_edit;
+    let in_burst = task.reports.deferred.is_some();
+    let mut bystanders = Vec::new();
+    let mut burst = task.reports.deferred.clone().unwrap_or_default();
+    let mut unheard = Unlooked::default();
+    if checked {
+        let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
+        // A file that is edited is a file like any other from here on, also where it was opened for an earlier edit.
+        reached::keep_open(session, &paths.iter().map(String::as_str).collect()).await;
+        bystanders = collect::bystanders(session, &paths).await;
+        if !in_burst || burst.lacks(wanted) {
+            let edited = texts_before(wanted);
+            let looked = collect::before_edit(session, &edited, &bystanders, deadline).await;
+            burst.stale.extend(looked.stale);
+            unheard = Unlooked::of(looked.unheard, "", false);
+            deadline = looked.deadline;
+        }
+        let mut reached = reached::before_edit(session, &texts_before(wanted), wanted).await;
+        reached.take_earlier(reached::others(session, &burst.reached, &paths).await);
+        deadline = reached.deadline(deadline, session.config.diagnostics.timeout_ms);
+        burst.take_reach(reached.paths(), reached.open, &reached.unlooked, reached.stale);
+        task.reports.elsewhere.unrelated.extend(reached.unrelated);
+        bystanders.extend(reached.documents);
+    }
+    remember(task, wanted, (&mut burst, in_burst), &collect::known(session).await);
+    note_start(session, task, wanted);
+    let before = burst.snaps.clone();
+    let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
+    let imports = task.scope.imports_changed(wanted);
+    let renamed = task.scope.follow(wanted);
+    let change = to_be_made(session, task, wanted, &symbols).await;
+    // Nothing may wait between its end and the journal: a stop comes in wherever something waits.
+    let in_flight::Made { checkpoint, applied } = making::make(session, change).await?;
+    note_own(session, &applied);
+    task.scope = renamed;
+    let id = checkpoint.id.clone();
+    enter(task, checkpoint);
+    task.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
+    [&burst.unlooked, &unheard].into_iter().for_each(|some| task.reports.elsewhere.unlooked.extend(some));
+    task.intent.consent.doubts.extend_from_slice(doubts);
+    let verdict = match when {
+        _ if !checked => Verdict::without(Status::Off),
+        When::Now => {
+            let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
+            let reports = collect::look(session, &now, &bystanders, deadline).await;
+            judge(session, task, &burst, &reports).await
+        }
+        When::Defer => {
+            task.reports.deferred = Some(burst);
+            Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
+        }
+    };
+    Ok(EditOutcome { checkpoint: id, applied, symbols, imports, notes: left_out(session, wanted), verdict, before })
+}
+
+/// What is refused for want of the user's word is asked about at the end of its step, with what it would introduce.
+async fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
+    let permitted = permissions::permit(session, task, wanted);
+    if permitted.is_err() && task.mode != Mode::Simple && !task.intent.consent.withheld.is_empty() {
+        task.intent.consent.foreseen = foresee::foreseen(session, wanted).await;
+    }
+    permitted
+}
+
+async fn to_be_made(
+    session: &Session,
+    task: &Task,
+    wanted: &[EditRequest],
+    symbols: &[String],
+) -> in_flight::PendingChange {
+    let files = files_before(session, &task.journal, wanted).await;
+    let made = wanted.iter().filter(|want| matches!(want, EditRequest::Create { .. }));
+    let folders: BTreeSet<String> =
+        made.flat_map(|want| beneath::missing_folders(session.root.path(), want.path())).collect();
+    let checkpoint = checkpoint(session, task, files, symbols);
+    in_flight::PendingChange {
+        task: task.journal.task.clone(),
+        request: task.journal.request.clone(),
+        checkpoint: Checkpoint { folders: folders.into_iter().collect(), once: task.intent.once.clone(), ..checkpoint },
+        edits: wanted.iter().cloned().map(EditRequest::into_edit).collect(),
+        takes_back: Vec::new(),
+        restores_marks: false,
+    }
+}
+
+/// Enters a change that was made into its task.
+fn enter(task: &mut Task, checkpoint: Checkpoint) {
+    for file in &checkpoint.files {
+        if let Some(text) = &file.after {
+            task.conversation.seen.edited(&file.path, file.before.as_deref().unwrap_or_default(), text);
+        }
+    }
+    task.journal.checkpoints.push(checkpoint);
+    task.reports.deferred = None;
+}
+
+/// The answer of an edit shows what others had changed in a file before it.
+pub(crate) fn told(task: &mut Task, path: &str) {
+    let mut changes = task.journal.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
+    if let Some(text) = changes.find(|change| change.path == path).and_then(|change| change.after.clone()) {
+        task.conversation.seen.whole(path, text);
+    }
+}
+
+/// Settles a burst of edits whose answers were deferred; `None` where there is none.
+pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Option<Verdict> {
+    let before = task.reports.deferred.take()?;
+    let longer = reached::longer(before.reached.len());
+    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms + longer);
+    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let documents = reached::documents(session, &files).await;
+    let mut bystanders = collect::bystanders(session, &files).await;
+    bystanders.extend(reached::others(session, &before.reached, &files).await);
+    let reports = collect::look(session, &documents, &bystanders, deadline).await;
+    Some(judge(session, task, &before, &reports).await)
+}
+
+/// Takes what is known right before an edit into its baseline, and into that of its task.
+fn remember(task: &mut Task, wanted: &[EditRequest], (burst, in_burst): (&mut Baseline, bool), known: &Snapshots) {
+    wanted.iter().for_each(|want| burst.begin(want, known, in_burst));
+    burst.take(known, in_burst);
+    for document in texts_before(wanted).iter().filter(|document| !task.journal.has_changed(&document.path)) {
+        // What was said of another text than the task's first edit finds is no baseline of it.
+        burst.drop_older(&document.path, &document.text);
+    }
+    remember_created(task, wanted, &mut burst.snaps);
+    let told = task.reports.elsewhere.late.clone();
+    task.remember_first(wanted, &burst.snaps, !task.journal.is_empty());
+    let mut namer = Namer::default();
+    for key in task.reports.elsewhere.late.difference(&told) {
+        let Some(snap) = burst.snaps.get(key) else { continue };
+        let named = snap.diagnostics.iter().map(|found| namer.name(found, |_| snap.text.as_deref()));
+        task.reports.elsewhere.first_seen.extend(named);
+    }
+}
+
+/// Lets who asks meanwhile compare with what the task began with.
+fn note_start(session: &Session, task: &Task, wanted: &[EditRequest]) {
+    if task.intent.client.is_none() {
+        let (start, created) = (task.reports.start.clone(), task.reports.created.clone());
+        let files = task.journal.files().into_iter().chain(wanted.iter().map(|want| want.path().to_owned())).collect();
+        let task = task.journal.task.clone();
+        *lock(&session.making.running) = in_flight::RunningStart { task, files, start, created };
+    }
+}
+
+/// The files that edits change, as they are before.
+fn texts_before(wanted: &[EditRequest]) -> Vec<Document> {
+    let before = wanted.iter().filter_map(|want| match want {
+        EditRequest::Change { document, .. } => Some(document.clone()),
+        EditRequest::Create { .. } => None,
+    });
+    before.collect()
+}
+
+async fn files_before(session: &Session, journal: &Journal, wanted: &[EditRequest]) -> Vec<FileChange> {
+    let mut files = Vec::new();
+    for want in wanted {
+        let path = want.path().to_owned();
+        let before = match want {
+            EditRequest::Change { document, .. } => Some(journal.text_after(&path, &document.text)),
+            EditRequest::Create { .. } => None,
+        };
+        let after = edit_request::intended(want).map(Into::into);
+        let marks_before = session.editor.marks(&path).await;
+        let marks_after = marks_before.clone();
+        files.push(FileChange { path, before, after, marks_before, marks_after });
+    }
+    files
+}
+
+pub(crate) fn checkpoint(session: &Session, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
+    let (id, symbols) = (session.next_checkpoint(), symbols.to_vec());
+    Checkpoint { id, kind: CheckpointKind::Edit, step: task.step_number(), files, symbols, ..Checkpoint::default() }
+}
+
+fn remember_created(task: &mut Task, wanted: &[EditRequest], before: &mut Snapshots) {
+    let providers: BTreeSet<String> = before.keys().map(|(_, provider)| provider.clone()).collect();
+    for want in wanted {
+        if let EditRequest::Create { path, .. } = want {
+            task.reports.created.insert(path.clone());
+            before.extend(SnapshotStore::absent(path, providers.iter().cloned()));
+        }
+    }
+}
+
+async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[Report]) -> Verdict {
+    let open: BTreeSet<SnapshotKey> = reports
+        .iter()
+        .filter(|report| !report.freshness.is_fresh())
+        .map(|report| (report.file.clone(), report.provider.clone()))
+        .collect();
+    for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
+        let about = format!("report of {} on {}", report.provider, report.file);
+        let why = report.note.as_deref().unwrap_or("it is not known to be of the text after the edit");
+        task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
+    }
+    let mut after: Snapshots =
+        collect::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
+    let mut before = known.snaps.clone();
+    let in_reach = |file: &str| known.open.contains(file) || known.reached.contains(file);
+    let others = without_others(&mut before, &mut after, |file| known.changes(file), in_reach);
+    let late = without_late(&mut before, &mut after, &known.late, session.config.diagnostics.severity_floor);
+    for (file, provider) in after.keys() {
+        if task.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
+            before.extend(SnapshotStore::absent(file, [provider.clone()]));
+        }
+    }
+    let mut verdict = comparison::compared(&before, &after, reports).await;
+    let unheard = reached::unheard(&known.reached, reports);
+    doubt(&mut verdict, [others, late, known.unlooked.words(), unheard, typed_in_reach(session, known)].concat());
+    doubt_stale(&mut verdict, &known.stale);
+    if !reports.is_empty() {
+        comparison::doubt_coverage(&mut verdict, &known.edited(), &after, reports);
+    }
+    guard::discount(task, &mut verdict);
+    // Only of these is anything still to come; what the others amend was compared now.
+    before.retain(|key, _| open.contains(key));
+    task.reports.pending = (!open.is_empty()).then_some(before);
+    task.reports.late.to_come = verdict.to_come;
+    verdict
+}
+
+/// Takes back the last change of the task: text, saved state and knowledge are what they were.
+pub(crate) async fn take_back(session: &Session, task: &mut Task, changed: &EditOutcome) -> Result<(), Failure> {
+    rollback::roll_back_to(session, task, task.journal.checkpoints.len().saturating_sub(1), false).await?;
+    session.ledger.lock().await.restore(&changed.before);
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! What became of the edit of a call whose answer was lost: known by the call's name, which the record keeps with it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::durable::{open, record};
+use crate::edit::lost::lost;
+use crate::edit::recover;
+use crate::state::journal::{Checkpoint, FileChange, Journal};
+use crate::state::session::Session;
+use sextant_base::clock::now_ms;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_store::memory::error::MemoryError;
+
+/// How long an edit that another process is making, or was making when it died, is waited for, and how often it is
+/// looked at.
+const PATIENCE: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_millis(50);
+
+/// Characters of the longest name of a call.
+const NAME: usize = 100;
+
+/// What became of an edit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EditMade {
+    pub made: bool,
+    /// Empty where it was not made.
+    pub checkpoint: String,
+    /// What it changed.
+    pub files: Vec<String>,
+    /// Those of them that do not have it any more: it was in a buffer that is gone, or was taken back.
+    pub lost: Vec<String>,
+}
+
+/// Refuses what cannot be a call's name.
+///
+/// # Errors
+/// It is empty or long.
+pub(crate) fn check(name: &str) -> Result<(), Failure> {
+    if (1..=NAME).contains(&name.chars().count()) {
+        return Ok(());
+    }
+    Err(Failure::user(format!("`once` has 1 to {NAME} characters"), "give each edit a random name, a UUID for one"))
+}
+
+/// What became of the edit of a call, in this process or in one that is gone.
+///
+/// # Errors
+/// Nothing is remembered here, so that nobody knows; or whoever makes it does not come to an end.
+pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Failure> {
+    check(name)?;
+    if let Some(known) = here(session, name).await {
+        return told(session, known).await;
+    }
+    // What another process has kept may be an edit that it has not come to make.
+    recover::recover_quietly(session).await;
+    let Some(durable) = open::durable(session).await else {
+        let message = "whether the edit was made is not known: nothing is remembered in this workspace";
+        return Err(Failure::new(FailureKind::Editor, message, "read the file before you make it again"));
+    };
+    let end = Deadline::after(PATIENCE);
+    loop {
+        let wanted = name.to_owned();
+        let found = durable.run(move |memory| memory.checkpoint_once(&wanted)).await;
+        match found {
+            Ok(None) => return Ok(EditMade::default()),
+            Ok(Some((id, None))) => {
+                let kept = durable.run(move |memory| memory.checkpoint(id, now_ms())).await;
+                let (checkpoint, _) = record::read(kept.map_err(|error| unread(&error))?);
+                let changes = checkpoint.files.clone();
+                let known = told(session, checkpoint).await?;
+                return confirmed(session, &changes, known).await;
+            }
+            Ok(Some((id, Some(owner)))) if !durable.owner().is_alive(&owner) => {
+                recover::take_over(session, &durable, id, owner).await;
+            }
+            Ok(Some(_)) | Err(MemoryError::Busy) => {}
+            Err(error) => return Err(unread(&error)),
+        }
+        if end.passed() {
+            let message = "whether the edit was made is not known yet: the editor is still busy with it";
+            return Err(Failure::new(FailureKind::Editor, message, "read the file before you make it again"));
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+}
+
+fn unread(why: &MemoryError) -> Failure {
+    let message = format!("whether the edit was made is not known: {why}");
+    Failure::new(FailureKind::Internal, message, "read the file before you make it again")
+}
+
+/// The edit where this process has made it.
+async fn here(session: &Session, name: &str) -> Option<Checkpoint> {
+    let history = session.history.lock().await;
+    let mut all = history.iter().flat_map(|journal| &journal.checkpoints);
+    all.find(|row| row.once.as_deref() == Some(name)).cloned()
+}
+
+/// The same where each file has the edit or is known to have lost it. One that reads otherwise, as the disk under a
+/// buffer of an engine that died, says nothing.
+///
+/// # Errors
+/// A file reads neither as before the edit nor as after it.
+async fn confirmed(session: &Session, changes: &[FileChange], known: EditMade) -> Result<EditMade, Failure> {
+    let mut unknown = Vec::new();
+    for change in changes.iter().filter(|change| !known.lost.contains(&change.path)) {
+        let now = recover::look_at(session, &change.path).await?.map(|document| document.text);
+        if !stands(change, now.as_deref()) {
+            unknown.push(change.path.as_str());
+        }
+    }
+    if unknown.is_empty() {
+        return Ok(known);
+    }
+    let message = format!("{} reads neither as before the edit nor as after it", unknown.join(", "));
+    Err(Failure::new(FailureKind::Editor, message, "read the file before you make it again"))
+}
+
+/// Whether a text has the lines that an edit has brought, and none that it has taken out.
+fn stands(change: &FileChange, now: Option<&str>) -> bool {
+    if now == change.after.as_deref() {
+        return true;
+    }
+    let (before, after) = (lines(change.before.as_deref()), lines(change.after.as_deref()));
+    let now = lines(now);
+    let (added, removed) = (after.difference(&before), before.difference(&after));
+    before != after
+        && added.into_iter().all(|line| now.contains(line))
+        && !removed.into_iter().any(|line| now.contains(line))
+}
+
+fn lines(text: Option<&str>) -> BTreeSet<&str> {
+    text.unwrap_or_default().lines().collect()
+}
+
+async fn told(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
+    let files = checkpoint.files.iter().map(|file| file.path.clone()).collect();
+    let name = checkpoint.id.clone();
+    let journal = Journal { checkpoints: vec![checkpoint], ..Journal::default() };
+    let lost: BTreeSet<String> = lost(session, &journal).await?.into_values().flatten().collect();
+    Ok(EditMade { made: true, checkpoint: name, files, lost: lost.into_iter().collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_stands_where_its_lines_do_whatever_else_has_changed() {
+        let text = |text: &str| Some(text.into());
+        let marks = crate::editor::Marks::Null;
+        let (before, after) = (text("a\nb\n"), text("a\nc\n"));
+        let change = FileChange { path: "a".into(), before, after, marks_before: marks.clone(), marks_after: marks };
+        assert!(stands(&change, Some("a\nc\n")) && stands(&change, Some("new\na\nc\n")));
+        assert!(!stands(&change, Some("a\nb\n")) && !stands(&change, Some("disk\n")) && !stands(&change, None));
+    }
+}

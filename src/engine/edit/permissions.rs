@@ -1,0 +1,121 @@
+//! What a task may take away or spread over without a further word of the user, and when nothing is begun at all.
+//!
+//! What the user asked for in words is asked for. What a checker reports is not: it may be mended, and no more.
+//! What an approved plan says is asked for as well, and what it does not say is asked about.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostics::{collect, reported};
+use crate::state::authority::{self, Basis, KINDS};
+use crate::state::edit_request::EditRequest;
+use crate::state::located::LocatedDiagnostic;
+use crate::state::scope::{self, Scope};
+use crate::state::session::Session;
+use crate::state::task::Task;
+use sextant_base::failure::{Failure, FailureKind, tool_failure};
+use sextant_base::hint::{Hint, HintCode};
+use sextant_diagnostics::merge::{self, Placed};
+use sextant_diagnostics::model::{Confidence, Diagnostic};
+use sextant_diagnostics::policy::decide::{self, ChangeSize};
+use sextant_diagnostics::policy::{Effect, PolicyLimits, Trace, stop};
+use sextant_diagnostics::{grouping, syntax};
+use sextant_model::ask;
+
+/// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
+pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
+    let basis = authority::basis_of(task, &task.request, session.model.needs_providers());
+    if basis == Basis::Asked {
+        return Ok(());
+    }
+    let mut lost = authority::lost(wanted);
+    lost.retain(|path| !authority::put_elsewhere(&task.journal, path) && !authority::made_here(&task.journal, path));
+    let change = ChangeSize {
+        files: wanted.iter().map(EditRequest::path).collect::<BTreeSet<_>>().len(),
+        symbols: wanted.iter().flat_map(scope::touched).collect::<BTreeSet<_>>().len(),
+        destructive: !lost.is_empty(),
+    };
+    let step = task.counts.step.max(1);
+    if let Some(reason) = decide::takes_away(&change) {
+        let heard = basis == Basis::Reported || !task.intent.consent.replanned;
+        let asked = |path: &String| {
+            task.intent.consent.allowed.contains(path) || heard && authority::says(&task.request, path, &task.scope)
+        };
+        let (said, unsaid): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
+        for path in said {
+            let who = if basis == Basis::Approved { "the approved plan says so" } else { "the request asks for it" };
+            task.events.trace(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
+        }
+        if !unsaid.is_empty() {
+            let what = unsaid.join(", ");
+            let trace = Trace::new(Effect::Asked, format!("deletion of {what}"), "destructive_asks", reason);
+            task.events.trace(step, trace);
+            task.intent.consent.withheld.extend(unsaid);
+            return Err(unasked(basis, &what));
+        }
+    }
+    let narrow = basis == Basis::Approved || !matches!(task.scope, Scope::Workspace) || ask::wants_all(&task.request);
+    if let Some(reason) = decide::is_wide(&change, &PolicyLimits::default()).filter(|_| !narrow) {
+        task.events.trace(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
+        return Err(tool_failure(
+            format!("{reason}, and it was only asked to mend what is reported; nothing was written"),
+            "mend it in fewer places, or let the user ask for it with a plan",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses to begin on what is reported where it is too much to weigh, or says too little.
+///
+/// # Errors
+/// With the figures and the way out.
+pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(), Failure> {
+    if !reported::works_on_reports(session, &task.request) {
+        return Ok(());
+    }
+    let found = reported::in_scope(session, &task.scope).await;
+    let once = move || -> Vec<LocatedDiagnostic> {
+        let items: Vec<Placed> = found.iter().map(placed).collect();
+        merge::merge(&items).iter().map(|group| found[group.shown].clone()).collect()
+    };
+    let found = tokio::task::spawn_blocking(once).await.unwrap_or_default();
+    let items: Vec<Placed> = found.iter().map(placed).collect();
+    // What names no place is a hint, as in `unplaced_is_low`.
+    let believed = |item: &Placed| match item.diagnostic.location.file() {
+        Some(_) => item.diagnostic.clone(),
+        None => Diagnostic { confidence: Confidence::Low, ..item.diagnostic.clone() },
+    };
+    let diagnostics: Vec<Diagnostic> = items.iter().map(believed).collect();
+    let diagnostics: Vec<&Diagnostic> = diagnostics.iter().collect();
+    let known = collect::known(session).await;
+    // A language model can work without any; what lives on the providers' words cannot.
+    let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !session.model.needs_providers();
+    let asked = matches!(task.scope, Scope::Symbols(_) | Scope::Parts { .. })
+        || authority::names_a_kind(&task.request, &diagnostics);
+    let Some((rule, reason)) = stop(&diagnostics, heard, asked, &PolicyLimits::default()) else { return Ok(()) };
+    task.events.trace(1, Trace::new(Effect::Stopped, &task.request, rule, &*reason));
+    let kinds = grouping::by_theme(&items).into_iter().take(KINDS);
+    let kinds: Vec<String> = kinds.map(|group| format!("{} ({})", group.key, group.members.len())).collect();
+    let hint = if rule == "noise" {
+        Hint::from(format!("ask at a symbol or with a range, or name a kind of them: {}", kinds.join(", ")))
+    } else {
+        Hint::from("attach a language server or name a command, or say what is to be changed").and(HintCode::Commands)
+    };
+    Err(Failure::new(FailureKind::User, format!("nothing was begun: {reason}"), hint))
+}
+
+fn placed(found: &LocatedDiagnostic) -> Placed<'_> {
+    Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
+}
+
+fn unasked(basis: Basis, what: &str) -> Failure {
+    match basis {
+        Basis::Approved => tool_failure(
+            format!("this would delete {what}, which the approved plan does not say; nothing was written"),
+            "do the step without it; where it cannot be done without, end the step, and the user is asked",
+        ),
+        _ => tool_failure(
+            format!("this would delete {what}, and it was only asked to mend what is reported; nothing was written"),
+            "mend it in place; where it has to go, say so in your answer: the user can ask for it by name",
+        ),
+    }
+}

@@ -1,0 +1,115 @@
+//! A question to the user in the middle of a run: one at a time, answered by number, refused where nobody can answer.
+
+use std::sync::atomic::Ordering;
+
+use tokio::sync::oneshot;
+
+use crate::editor::event::{Event, QuestionKind};
+use crate::events::envelope::TaskEvent;
+use crate::state::approvals::OpenQuestion;
+use crate::state::session::Session;
+use sextant_base::failure::Failure;
+
+/// Says that a door brings the user's answers: without one a question is a refusal.
+pub fn answers_come(session: &Session) {
+    session.approvals.someone.store(true, Ordering::Relaxed);
+}
+
+/// Whether a question is waiting for [`answer_waiting`].
+pub fn is_asking(session: &Session) -> bool {
+    session.approvals.open().is_some()
+}
+
+/// A question, with what belongs to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UserQuestion<'a> {
+    pub(crate) kind: QuestionKind,
+    pub(crate) text: &'a str,
+    pub(crate) options: &'a [String],
+    /// What would be written.
+    pub(crate) shows: Option<&'a str>,
+}
+
+impl<'a> UserQuestion<'a> {
+    pub(crate) fn of(kind: QuestionKind, text: &'a str, options: &'a [String]) -> Self {
+        Self { kind, text, options, shows: None }
+    }
+}
+
+/// How a question of a kind can be answered where nobody is asked.
+fn way_out(kind: QuestionKind) -> &'static str {
+    match kind {
+        QuestionKind::Command => "run it in a terminal or in the editor, or name the command in `commands_allowed`",
+        QuestionKind::File => "run it in a terminal or in the editor, or name the file with --allow-file PATH",
+        QuestionKind::Scope => "run it in a terminal or in the editor, or answer beforehand with --answer scope=N",
+        QuestionKind::Edit => "run it in a terminal or in the editor, or answer beforehand with --answer edit=N",
+        QuestionKind::Plan | QuestionKind::Ask | QuestionKind::Forget => {
+            "run it in a terminal or in the editor, or answer beforehand with --answer N"
+        }
+    }
+}
+
+/// Asks the user, and waits for the number of an option, counted from 1. Dropping the future withdraws the
+/// question.
+pub(crate) async fn ask_user(session: &Session, asking: UserQuestion<'_>) -> Result<usize, Failure> {
+    let UserQuestion { kind, text, options, shows } = asking;
+    if !session.approvals.can_ask() {
+        return Err(Failure::user(
+            format!("this needs an answer from you, and there is no way to give one: {text}"),
+            way_out(kind),
+        ));
+    }
+    let _turn = session.approvals.turn.lock().await;
+    let (answer, answered) = oneshot::channel();
+    *session.approvals.open() = Some(OpenQuestion { options: options.len(), answer });
+    let mut asked = Asked { session, choice: None };
+    let shows = shows.map(str::to_owned);
+    session.emit(Event::Question { text: text.to_owned(), options: options.to_vec(), kind, shows });
+    asked.choice = answered.await.ok();
+    let nobody = || Failure::user(format!("nobody answered: {text}"), way_out(kind));
+    asked.choice.ok_or_else(nobody)
+}
+
+/// A question to the user. It is not open any more when nobody waits for its answer, and whoever showed it is told.
+struct Asked<'a> {
+    session: &'a Session,
+    choice: Option<usize>,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        self.session.approvals.open().take();
+        self.session.events.emit(None, TaskEvent::Answered { choice: self.choice });
+    }
+}
+
+/// Answers the question that waits. `None` where none does; a number that is no option leaves it open.
+pub fn answer_waiting(session: &Session, choice: usize) -> Option<Result<(), Failure>> {
+    let mut open = session.approvals.open();
+    let waiting = open.take()?;
+    if !(1..=waiting.options).contains(&choice) {
+        let failure = Failure::user(format!("{choice} is no answer"), format!("1 to {}", waiting.options));
+        *open = Some(waiting);
+        return Some(Err(failure));
+    }
+    // Whoever asked may have left in this very moment; then nothing hangs on the answer.
+    let _ = waiting.answer.send(choice);
+    Some(Ok(()))
+}
+
+/// The question that a paused run ends with, taken out of its last events where the user can be asked at once.
+pub(crate) fn open_question(session: &Session, events: &mut Vec<Event>) -> Option<(String, Vec<String>)> {
+    let at = events.iter().position(|event| matches!(event, Event::Question { .. }))?;
+    if !session.approvals.can_ask() {
+        return None;
+    }
+    match events.remove(at) {
+        Event::Question { text, options, .. } => Some((text, options)),
+        _ => None,
+    }
+}
+
+/// Ends the question that waits without an answer: nobody is there any more.
+pub fn nobody_answers(session: &Session) {
+    session.approvals.open().take();
+}

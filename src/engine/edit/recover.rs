@@ -1,0 +1,359 @@
+//! After a process died: which of its changes are whole, and what becomes of those that are not.
+
+use std::time::Duration;
+
+use crate::durable::record::{self, CheckpointRow};
+use crate::durable::state::RunState;
+use crate::durable::{open, phase_name};
+use crate::edit::apply::{Place, apply};
+use crate::edit::questions::{self, UserQuestion};
+use crate::edit::shown_change::written;
+use crate::editor::error::EditorError;
+use crate::editor::event::{Event, QuestionKind};
+use crate::editor::{Document, FileEdit, HalfDone};
+use crate::plan::mode::Phase;
+use crate::plan::{Plan, StepState};
+use crate::state::durable::Durable;
+use crate::state::journal::{Checkpoint, FileChange};
+use crate::state::session::Session;
+use sextant_base::clock::now_ms;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::Failure;
+use sextant_base::message::clean;
+use sextant_store::workspace::root::Root;
+use sextant_store::workspace::running::runs_code;
+use sextant_text::edits::hunks::hunks;
+
+/// How long a first command may take to put right what others have left.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// How one file of an unfinished change was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiskSide {
+    Before,
+    After,
+    /// The beginning of the text that was to be written, or no file at all: the write was cut off.
+    Torn,
+    /// Somebody else has changed it.
+    Neither,
+    /// Its path is none of ours, or it cannot be read.
+    Refused,
+}
+
+/// What becomes of an unfinished change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecoveryVerdict {
+    /// It had been made; only the word of it was missing.
+    Finished,
+    /// Nothing of it had been made.
+    Dropped,
+    /// Some of it had: what had is taken back.
+    Back,
+}
+
+/// All files after: finished. All before: dropped. Mixed or torn: back. A file that is neither is left alone and decides
+/// nothing, but where no file is before it is taken that the change went through, since it stays possible to
+/// undo and an undo that does not fit is refused.
+pub fn decide(sides: &[DiskSide]) -> RecoveryVerdict {
+    if sides.contains(&DiskSide::Torn) {
+        return RecoveryVerdict::Back;
+    }
+    match (sides.contains(&DiskSide::Before), sides.contains(&DiskSide::After)) {
+        (true, true) => RecoveryVerdict::Back,
+        (true, false) => RecoveryVerdict::Dropped,
+        (false, _) => RecoveryVerdict::Finished,
+    }
+}
+
+/// A text before and after that is the same counts as before: there is nothing to take back.
+fn side(change: &FileChange, now: Option<&str>) -> DiskSide {
+    if now == change.before.as_deref() {
+        DiskSide::Before
+    } else if now == change.after.as_deref() {
+        DiskSide::After
+    } else if change.after.as_deref().is_some_and(|after| now.is_none_or(|now| after.starts_with(now))) {
+        DiskSide::Torn
+    } else {
+        DiskSide::Neither
+    }
+}
+
+/// What was found at the first command of a process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OpenChange {
+    /// What was done about unfinished changes, in the user's words.
+    pub notes: Vec<String>,
+    /// The task that was interrupted, where it is the last one that was worked on.
+    pub interrupted: Option<RunState>,
+}
+
+/// Puts right what a dead process has left, once, and tells the user of a task that it left.
+pub(crate) async fn recover(session: &Session) {
+    if let Some(found) = recovered(session, true).await {
+        if let Some(run) = found.interrupted {
+            let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
+            let done = steps.iter().filter(|step| step.state == StepState::Done).count();
+            let (request, of) = (run.request, steps.len());
+            session.emit(Event::Interrupted { request, done, of, notes: found.notes });
+        } else {
+            tell(session, found.notes);
+        }
+    }
+}
+
+/// The same where the user is about to decide what becomes of the interrupted task: nothing is asked.
+pub(crate) async fn recover_quietly(session: &Session) {
+    if let Some(found) = recovered(session, false).await {
+        tell(session, found.notes);
+    }
+}
+
+fn tell(session: &Session, notes: Vec<String>) {
+    notes.into_iter().for_each(|text| session.emit(Event::Progress { text }));
+}
+
+/// What was found; `None` but for the first time.
+async fn recovered(session: &Session, asks: bool) -> Option<OpenChange> {
+    let mut first = None;
+    let found = &mut first;
+    session.opened.recovered.get_or_init(move || async move { *found = Some(look_back(session, asks).await) }).await;
+    first
+}
+
+async fn look_back(session: &Session, asks: bool) -> OpenChange {
+    let mut found = OpenChange::default();
+    // The first task of a workspace makes the record, and has nothing to look back to.
+    if !open::has_record(session) {
+        return found;
+    }
+    let Some(durable) = open::durable(session).await else { return found };
+    let open = durable.run(|memory| memory.open_checkpoints()).await;
+    let end = Deadline::after(PATIENCE);
+    for (id, owner) in open::or_tell(session, &durable, open).unwrap_or_default() {
+        if end.passed() {
+            found.notes.push("unfinished changes are left for the next command: looking at them takes long".to_owned());
+            break;
+        }
+        if !durable.owner().is_alive(&owner) {
+            found.notes.extend(put_right_of(session, &durable, (id, owner), asks).await);
+        }
+    }
+    found.interrupted = interrupted(session, &durable).await;
+    found
+}
+
+/// Puts right a change that a dead process has left open, and tells the user what was done about it.
+pub(crate) async fn take_over(session: &Session, durable: &Durable, id: i64, owner: String) {
+    tell(session, put_right_of(session, durable, (id, owner), false).await);
+}
+
+async fn put_right_of(session: &Session, durable: &Durable, (id, owner): (i64, String), asks: bool) -> Vec<String> {
+    let me = durable.owner().name().to_owned();
+    let taken = durable
+        .run(move |memory| {
+            let taken = memory.take_checkpoint(id, &owner, &me)?;
+            taken.then(|| memory.checkpoint(id, now_ms())).transpose()
+        })
+        .await;
+    match open::or_tell(session, durable, taken) {
+        Some(Some(kept)) => {
+            let (checkpoint, row) = record::read(kept);
+            put_right(session, durable, (checkpoint, &row), asks).await
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The last task, where its process died over it.
+async fn interrupted(session: &Session, durable: &Durable) -> Option<RunState> {
+    let name = durable.session();
+    let tasks = durable.run(move |memory| memory.tasks(&name)).await;
+    let last = open::or_tell(session, durable, tasks)?.into_iter().next()?;
+    let dead = last.owner.as_deref().is_none_or(|owner| !durable.owner().is_alive(owner));
+    let run = dead.then(|| RunState::read(last.state).ok()).flatten()?;
+    // Neovim was closed while it ran, or the user has stopped it: there is more to do as well.
+    let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
+    let begun = |plan: &Plan| plan.steps.iter().any(|step| step.state != StepState::Open);
+    let waits = run.progress.question.is_some() || run.plan.as_ref().is_some_and(open);
+    let paused = last.phase == phase_name(Phase::Paused) && run.plan.is_some() && waits;
+    // Its steps were run one at a time, or some of them were taken back.
+    let paused = paused
+        || last.phase == phase_name(Phase::Planning) && run.plan.as_ref().is_some_and(|plan| open(plan) && begun(plan));
+    (paused || last.phase == phase_name(Phase::Executing)).then_some(run)
+}
+
+async fn put_right(
+    session: &Session,
+    durable: &Durable,
+    (mut checkpoint, row): (Checkpoint, &CheckpointRow),
+    asks: bool,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    let paths: Vec<String> = checkpoint.files.iter().map(|file| file.path.clone()).collect();
+    let half = |file: &FileChange| HalfDone {
+        path: file.path.clone(),
+        before: file.before.as_deref().map(str::to_owned),
+        after: file.after.as_deref().map(str::to_owned),
+    };
+    // A path that is refused is not even looked for leftovers at; the look below says why.
+    let ours = checkpoint.files.iter().filter(|file| session.root.confirm(&file.path).is_ok());
+    session.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
+    let found = sides_of(session, &checkpoint.files, &mut notes).await;
+    for (change, _) in checkpoint.files.iter().zip(&found).filter(|(_, (side, _))| *side == DiskSide::Neither) {
+        notes.push(format!("{} is not as the interrupted edit had it and was left alone", change.path));
+    }
+    let sides: Vec<DiskSide> = found.iter().map(|(side, _)| *side).collect();
+    let verdict = decide(&sides);
+    if verdict == RecoveryVerdict::Back {
+        let mut edits = Vec::new();
+        let ours = |side: DiskSide| matches!(side, DiskSide::After | DiskSide::Torn);
+        for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| ours(*side)) {
+            if !may_put_back(session, change, now.as_ref(), asks).await {
+                // Still open, with our name on it: the next process asks again.
+                let name = clean(&change.path);
+                notes.push(format!("an edit of {name} had not come to its end and is left: something runs that file"));
+                return notes;
+            }
+            edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
+        }
+        let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
+        match apply(&Place::of(session, Some(durable)), session.config.save, &edits).await {
+            Ok(_) => notes.push(format!("an edit had not come to its end and was taken back: {}", names.join(", "))),
+            Err(error) => {
+                // Still open, with our name on it: the next process tries again.
+                notes.push(format!("an edit that had not come to its end could not be taken back: {error}"));
+                return notes;
+            }
+        }
+    }
+    if verdict == RecoveryVerdict::Finished {
+        for (change, _) in checkpoint.files.iter_mut().zip(&sides).filter(|(_, side)| **side != DiskSide::Refused) {
+            change.marks_after = session.editor.marks(&change.path).await;
+        }
+        durable.close_change(&session.events, &checkpoint, &row.reverses).await;
+    } else if let Some(id) = checkpoint.record {
+        let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
+        open::or_tell(session, durable, dropped);
+    }
+    tracing::info!(?verdict, ?sides, files = ?paths, "an unfinished change was put right");
+    notes
+}
+
+/// Whether a file may be given the text that the record has for it: the record is no word of the user's.
+async fn may_put_back(session: &Session, change: &FileChange, now: Option<&Document>, asks: bool) -> bool {
+    let Some(runs) = runs_code(&change.path) else { return true };
+    if session.approvals.allowed_file(&change.path) {
+        return true;
+    }
+    if !asks || !session.approvals.can_ask() {
+        return false;
+    }
+    let text = format!("Take back an edit of {} that was cut off? {runs}.", clean(&change.path));
+    let options = ["put the text before it back", "leave it"].map(str::to_owned);
+    let now = now.map(|document| document.text.as_str()).unwrap_or_default();
+    let shows = written(now, change.before.as_deref().unwrap_or_default());
+    let asking = UserQuestion { kind: QuestionKind::File, text: &text, options: &options, shows: Some(&shows) };
+    matches!(questions::ask_user(session, asking).await, Ok(1))
+}
+
+/// Which side of the change each file is on, and what it holds.
+async fn sides_of(
+    session: &Session,
+    files: &[FileChange],
+    notes: &mut Vec<String>,
+) -> Vec<(DiskSide, Option<Document>)> {
+    let mut found = Vec::new();
+    for change in files {
+        match look_at(session, &change.path).await {
+            Ok(now) => found.push((side(change, now.as_ref().map(|document| document.text.as_str())), now)),
+            Err(failure) => {
+                // It cannot be told what it is: it is not touched.
+                notes.push(failure.one_line());
+                found.push((DiskSide::Refused, None));
+            }
+        }
+    }
+    found
+}
+
+/// A file that a record names, as it is; `None` where there is none.
+pub(crate) async fn look_at(session: &Session, path: &str) -> Result<Option<Document>, Failure> {
+    recorded(&session.root, path)?;
+    match session.editor.read(path).await {
+        Ok(document) => Ok(Some(document)),
+        Err(EditorError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Refuses a path that a record names and that is not, or is no longer, a file of the workspace.
+pub(crate) fn recorded(root: &Root, path: &str) -> Result<(), Failure> {
+    root.confirm(path).map_err(|error| {
+        let failure = Failure::from(error);
+        Failure::new(
+            failure.kind,
+            format!("{path:?}, which the record names, is refused: {}", failure.message),
+            failure.hint,
+        )
+    })
+}
+
+/// The edit that leads from a file as it is to a text; `None` where it is there already.
+pub(crate) fn edit_to(path: &str, now: Option<&Document>, then: Option<&str>) -> Option<FileEdit> {
+    let path = path.to_owned();
+    match (now, then) {
+        (None, None) => None,
+        (None, Some(text)) => Some(FileEdit::Create { path, text: text.to_owned() }),
+        (Some(document), None) => Some(FileEdit::Delete { path, version: document.version }),
+        (Some(document), Some(text)) => {
+            let hunks = hunks(&document.text, text);
+            (!hunks.is_empty()).then_some(FileEdit::Change { path, version: document.version, hunks })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::Marks;
+
+    #[test]
+    fn an_unfinished_change_is_finished_dropped_or_taken_back() {
+        use DiskSide::{After, Before, Neither, Torn};
+        let cases: &[(&[DiskSide], RecoveryVerdict)] = &[
+            (&[After, After], RecoveryVerdict::Finished),
+            (&[Before, Before], RecoveryVerdict::Dropped),
+            (&[Before, After], RecoveryVerdict::Back),
+            (&[After, Neither, Before], RecoveryVerdict::Back),
+            (&[Before, Neither], RecoveryVerdict::Dropped),
+            (&[After, Neither], RecoveryVerdict::Finished),
+            (&[Neither], RecoveryVerdict::Finished),
+            (&[Torn], RecoveryVerdict::Back),
+            (&[After, Torn, Neither], RecoveryVerdict::Back),
+        ];
+        for (sides, verdict) in cases {
+            assert_eq!(decide(sides), *verdict, "{sides:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_told_by_its_text() {
+        let text = |text: &str| Some(text.into());
+        let change = |before, after| FileChange {
+            path: "a".into(),
+            before,
+            after,
+            marks_before: Marks::Null,
+            marks_after: Marks::Null,
+        };
+        let edited = change(text("1"), text("2"));
+        assert_eq!([side(&edited, Some("1")), side(&edited, Some("2"))], [DiskSide::Before, DiskSide::After]);
+        assert_eq!(side(&edited, Some("3")), DiskSide::Neither);
+        assert_eq!([side(&edited, Some("")), side(&edited, None)], [DiskSide::Torn, DiskSide::Torn]);
+        assert_eq!(side(&change(text("a"), text("a\nb\n")), Some("a\n")), DiskSide::Torn);
+        assert_eq!(side(&change(text("a"), None), Some("b")), DiskSide::Neither);
+        let made = change(None, text("2"));
+        assert_eq!([side(&made, None), side(&made, Some("2"))], [DiskSide::Before, DiskSide::After]);
+        assert_eq!(side(&change(text("1"), text("1")), Some("1")), DiskSide::Before);
+    }
+}

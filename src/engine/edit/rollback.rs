@@ -1,0 +1,159 @@
+//! Taking hunks back out of files as they are now, as one change.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::durable::open;
+use crate::edit::making;
+use crate::edit::recover::{self, edit_to};
+use crate::editor::{FileEdit, Marks};
+use crate::state::in_flight::PendingChange;
+use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
+use crate::state::reverse::{HunkTurn, turn};
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::undo_target::{Pick, standing};
+use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
+
+/// What becomes of the files: worked out, and not done yet.
+pub(crate) struct RollbackPlan {
+    pub(crate) edits: Vec<FileEdit>,
+    pub(crate) files: Vec<FileChange>,
+    pub(crate) takes: Vec<Taken>,
+    /// Places that somebody else has changed since.
+    pub(crate) left: Vec<String>,
+}
+
+/// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal
+/// then. With `partial` what touches later changes of the user stays and is named.
+pub(crate) async fn roll_back_to(
+    session: &Session,
+    task: &mut Task,
+    mark: usize,
+    partial: bool,
+) -> Result<Vec<String>, Failure> {
+    let mark = mark.min(task.journal.checkpoints.len());
+    let taken: Vec<Checkpoint> = task.journal.checkpoints[mark..].to_vec();
+    if taken.is_empty() {
+        // A record of nothing would count as a change where the next process counts them.
+        return Ok(Vec::new());
+    }
+    let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
+    let picks: Vec<Pick<'_>> = standing(&task.journal).filter(own).collect();
+    let way = way_back(session, &task.journal, &picks).await?;
+    refuse_touched(&way.left, partial)?;
+    let back = Checkpoint { files: way.files, ..Checkpoint::default() };
+    let back = go(session, &task.journal, back, way.edits, taken).await?;
+    task.journal.checkpoints.truncate(mark);
+    for file in &back.files {
+        match &file.after {
+            Some(text) => task.conversation.seen.whole(&file.path, Arc::clone(text)),
+            None => task.conversation.seen.forget(&file.path),
+        }
+    }
+    (task.reports.pending, task.reports.late.to_come) = (None, false);
+    Ok(way.left)
+}
+
+/// Works out what takes these hunks back, from the files as they are now.
+pub(crate) async fn way_back(
+    session: &Session,
+    journal: &Journal,
+    picks: &[Pick<'_>],
+) -> Result<RollbackPlan, Failure> {
+    let taken = journal.taken();
+    let mut by_path: BTreeMap<&str, Vec<&Pick<'_>>> = BTreeMap::new();
+    for pick in picks.iter().rev() {
+        by_path.entry(&pick.file.path).or_default().push(pick);
+    }
+    let mut way = RollbackPlan { edits: Vec::new(), files: Vec::new(), takes: Vec::new(), left: Vec::new() };
+    for (path, picks) in by_path {
+        let gone = |pick: &Pick<'_>| taken.get(&(pick.edit.id.as_str(), path)).cloned().unwrap_or_default();
+        let turns: Vec<HunkTurn<'_>> = picks
+            .iter()
+            .map(|pick| HunkTurn { change: pick.file, taken: gone(pick), wanted: pick.hunks.clone() })
+            .collect();
+        let (newest, oldest) = (picks[0].file.marks_after.clone(), picks[picks.len() - 1].file.marks_before.clone());
+        let turned = way.add(session, path, &turns, (newest, oldest)).await?;
+        for (pick, (done, over)) in picks.iter().zip(turned) {
+            let (edit, path) = (pick.edit.id.clone(), path.to_owned());
+            way.takes.push(Taken { edit, path, hunks: done.into_iter().collect(), over: over.into_iter().collect() });
+        }
+    }
+    Ok(way)
+}
+
+impl RollbackPlan {
+    /// Turns hunks of one file, and answers with those that this turns and those that were turned by hand.
+    pub(crate) async fn add(
+        &mut self,
+        session: &Session,
+        path: &str,
+        turns: &[HunkTurn<'_>],
+        (marks_before, marks_after): (Marks, Marks),
+    ) -> Result<Vec<(BTreeSet<usize>, BTreeSet<usize>)>, Failure> {
+        let now = recover::look_at(session, path).await?;
+        let turned = turn(turns, now.as_ref().map(|document| document.text.as_str()));
+        self.left.extend(turned.left);
+        if let Some(edit) = edit_to(path, now.as_ref(), turned.text.as_deref()) {
+            self.edits.push(edit);
+            let before = now.map(|document| document.text.into());
+            self.files.push(FileChange {
+                path: path.to_owned(),
+                before,
+                after: turned.text.map(Into::into),
+                marks_before,
+                marks_after,
+            });
+        }
+        Ok(turned.done.into_iter().zip(turned.by_hand).collect())
+    }
+}
+
+/// Goes a way, as one change with a checkpoint of its own. All or none.
+pub(crate) async fn go(
+    session: &Session,
+    journal: &Journal,
+    mut checkpoint: Checkpoint,
+    edits: Vec<FileEdit>,
+    takes_back: Vec<Checkpoint>,
+) -> Result<Checkpoint, Failure> {
+    checkpoint.id = session.next_checkpoint();
+    checkpoint.folders = emptied(journal, &edits);
+    let (task, request) = (journal.task.clone(), journal.request.clone());
+    let change = PendingChange { task, request, checkpoint, edits, takes_back, restores_marks: true };
+    let made = making::make(session, change).await?.checkpoint;
+    Ok(made)
+}
+
+/// The folders that a task has made for files that go, the innermost first.
+fn emptied(journal: &Journal, edits: &[FileEdit]) -> Vec<String> {
+    let gone: Vec<&str> =
+        edits.iter().filter(|edit| matches!(edit, FileEdit::Delete { .. })).map(FileEdit::path).collect();
+    let holds = |folder: &str, path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    let made = journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit).flat_map(|row| &row.folders);
+    let mut folders: Vec<String> = made.filter(|folder| gone.iter().any(|path| holds(folder, path))).cloned().collect();
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
+    folders.dedup();
+    folders
+}
+
+/// Keeps an undo that changes no file.
+pub(crate) async fn enter(session: &Session, journal: &Journal, mut checkpoint: Checkpoint) -> Checkpoint {
+    checkpoint.id = session.next_checkpoint();
+    if let Some(durable) = open::durable(session).await {
+        checkpoint.record = durable.open_change(&session.events, &journal.task, &checkpoint, &[]).await;
+        durable.close_change(&session.events, &checkpoint, &[]).await;
+    }
+    checkpoint
+}
+
+/// Where the user's own changes are in the way.
+pub(crate) fn refuse_touched(left: &[String], partial: bool) -> Result<(), Failure> {
+    if left.is_empty() || partial {
+        return Ok(());
+    }
+    let message = format!("{} was changed since, in the same place; nothing was undone", left.join(", "));
+    Err(Failure::user(message, HintCode::UndoRest))
+}

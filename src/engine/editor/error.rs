@@ -1,0 +1,58 @@
+//! What an editor can refuse, and how a door says it.
+
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::hint::{Hint, HintCode};
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditorError {
+    #[error("{0} does not exist")]
+    NotFound(String),
+    #[error("{0} exists already")]
+    Exists(String),
+    /// The text is not what the caller saw.
+    #[error("{0} changed since it was read")]
+    Stale(String),
+    /// The file on disk is newer than the buffer, and the buffer has changes too.
+    #[error("{0} was changed on disk while its buffer has unsaved changes")]
+    Conflict(String),
+    #[error("{path} cannot be edited: {reason}")]
+    Locked { path: String, reason: String },
+    /// Another session of the workspace has it open, and this one has not, or has it with changes.
+    #[error("{path} is open in another session of this workspace, {session} (process {process}){how}")]
+    Elsewhere { path: String, how: &'static str, session: String, process: u32 },
+    #[error("{0} is not valid UTF-8")]
+    NotText(String),
+    #[error("the editor does not support {0}")]
+    Unsupported(String),
+    #[error("the fix {0} is no longer on offer")]
+    FixGone(String),
+    #[error("the editor did not answer within {0} ms")]
+    Timeout(u64),
+    #[error("the editor is gone")]
+    Closed,
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<EditorError> for Failure {
+    fn from(error: EditorError) -> Self {
+        let hint: Hint = match &error {
+            EditorError::NotFound(_) => "list_symbols or search finds what is there".into(),
+            EditorError::Exists(_) => "edit it instead of creating it".into(),
+            EditorError::Stale(_) => "read it again and repeat the edit on the current text".into(),
+            EditorError::Conflict(_) => Hint::from("resolve it in the editor first").and(HintCode::Buffer),
+            EditorError::Locked { .. } => "make it editable in the editor first, then ask again".into(),
+            EditorError::Elsewhere { session, .. } => format!(
+                "ask there (in a shell with --session {session}), or write and close it there; nothing was changed"
+            )
+            .into(),
+            EditorError::NotText(_) => Hint::from("convert it first").and(HintCode::Encoding),
+            EditorError::Unsupported(_) => "do it in the editor by hand".into(),
+            EditorError::FixGone(_) => "ask for the fixes again".into(),
+            EditorError::Timeout(_) => "the editor may be waiting for a key; answer its prompt and try again".into(),
+            EditorError::Closed => "start the editor again".into(),
+            EditorError::Other(_) => Hint::from("the log has the details").and(HintCode::Log),
+        };
+        Self::new(FailureKind::Editor, error.to_string(), hint)
+    }
+}

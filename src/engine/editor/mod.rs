@@ -1,0 +1,232 @@
+//! What the agent asks of an editor, and the events that it shows.
+
+pub mod error;
+pub mod event;
+pub mod lookup;
+pub mod workspace_edit;
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use error::EditorError;
+use event::Event;
+use lookup::{LookupAnswer, NameLookup};
+use sextant_base::deadline::Deadline;
+use sextant_base::text::Range;
+use sextant_diagnostics::model::{Diagnostic, Report};
+use sextant_text::edits::TextEdit;
+
+/// A file as the editor has it now: the buffer where one is loaded, the disk otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Path relative to the root.
+    pub path: String,
+    /// The text with `\n` line ends and without a byte order mark, whatever the file has; the editor
+    /// keeps both and writes them back. Ends in `\n` exactly when the file's last line does.
+    pub text: String,
+    /// Opaque; differs whenever the text differs.
+    pub version: i64,
+    /// Whether the file is on disk (a buffer can be of a file that is not written yet).
+    pub exists: bool,
+    /// Whether the buffer holds changes that the user has not written.
+    pub unsaved: bool,
+    /// Why the editor would refuse an edit; `None` when it would not.
+    pub locked: Option<String>,
+}
+
+/// What to do with one file. Hunks are in bytes of the document's text at `version`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileEdit {
+    /// Minimal hunks, sorted, not overlapping. Refused when the version has moved.
+    Change { path: String, version: i64, hunks: Vec<TextEdit> },
+    /// A file that must not exist yet.
+    Create { path: String, text: String },
+    /// Removes file and buffer. Refused when the version has moved.
+    Delete { path: String, version: i64 },
+}
+
+impl FileEdit {
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Change { path, .. } | Self::Create { path, .. } | Self::Delete { path, .. } => path,
+        }
+    }
+}
+
+/// Whether a file is written after an edit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Save {
+    /// Written unless the user has unsaved changes in it.
+    #[default]
+    IfClean,
+    Never,
+}
+
+/// A file of an edit that may not have come to its end, with the texts before and after it; `None` for no file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HalfDone {
+    pub path: String,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+/// What became of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The document after the edit and after whatever the editor did on saving (formatters).
+    /// `None` for a deleted file.
+    pub document: Option<Document>,
+    pub path: String,
+    pub saved: bool,
+    /// Why it was not saved, or what else the user should know.
+    pub note: Option<String>,
+}
+
+/// A quick fix or a source action that a provider offers for a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fix {
+    /// Good until the next edit of the file.
+    pub id: String,
+    /// `lsp:NAME`.
+    pub provider: String,
+    pub title: String,
+    /// The code action kind: `quickfix`, `source.fixAll.ruff`, …
+    pub kind: String,
+    pub preferred: bool,
+    /// The diagnostics that it claims to repair; may be empty.
+    pub repairs: Vec<Diagnostic>,
+}
+
+/// What providers offer for a place. Nothing offered and nothing answered are not the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FixAnswers {
+    pub fixes: Vec<Fix>,
+    /// Who was asked and has not answered in time, or could not: `lsp:NAME`.
+    pub silent: Vec<String>,
+}
+
+/// An edit of a whole workspace, as LSP's `WorkspaceEdit`, in our words. Ranges are UTF-16.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WorkspaceChange {
+    pub files: Vec<(String, Vec<(Range, String)>)>,
+    /// Create, rename and delete operations that were asked for and are not carried out.
+    pub operations: Vec<String>,
+}
+
+/// A file that a user has open in an editor, by its absolute path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldFile {
+    pub path: PathBuf,
+    /// Whether it has text that is on no disk.
+    pub unsaved: bool,
+}
+
+/// The language servers of an editor, by the names of their providers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attachments {
+    /// The loaded files.
+    pub files: Vec<String>,
+    /// Which server is attached to which of them, as path and provider.
+    pub pairs: Vec<(String, String)>,
+    /// Those that run.
+    pub running: Vec<String>,
+    /// Those that the user has stopped or disabled, and that have not been started since.
+    pub stopped: Vec<String>,
+}
+
+impl Attachments {
+    /// Whether the user has taken a provider from a file, as path and provider. A server that has died was not taken.
+    pub fn is_taken(&self, pair: &(String, String)) -> bool {
+        let (file, provider) = pair;
+        let detached = || self.running.contains(provider) && self.files.contains(file) && !self.pairs.contains(pair);
+        self.stopped.contains(provider) || detached()
+    }
+}
+
+/// Positions that an edit may destroy and a rollback restores; opaque to everyone but its editor.
+pub type Marks = serde_json::Value;
+
+/// An editor, or a folder that is treated as one. Everything is asynchronous and nothing blocks the
+/// editor's own loop. All paths are relative to the workspace root and were checked by the caller.
+#[async_trait]
+pub trait Editor: Send + Sync {
+    /// Reads a file, opening it hidden where it is not open. No swap prompt, no focus change.
+    async fn read(&self, path: &str) -> Result<Document, EditorError>;
+
+    /// Closes files that [`Editor::read`] has opened and that nobody else looks at; one with unsaved changes stays.
+    async fn close(&self, _paths: &[String]) {}
+
+    /// Applies edits to several files: all of them or none. One undo step a file.
+    async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError>;
+
+    /// One report for each provider of each file, each as fresh as the deadline allows. No report at
+    /// all means that no provider covers the file. Bystanders are files that no edit touched: a provider
+    /// that looks at one file at a time need not be asked about them again.
+    async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report>;
+
+    /// Answers that came after their deadline, each once.
+    async fn late(&self) -> Vec<Report>;
+
+    /// Files that are loaded and have a provider: those that an edit elsewhere may break.
+    async fn loaded(&self) -> Vec<String>;
+
+    /// The language servers of the editor; `None` where a provider that is not there says so with a report of its own.
+    async fn attached(&self) -> Option<Attachments> {
+        None
+    }
+
+    /// The fixes offered for a place; with `range` absent, source actions for the whole file.
+    async fn fixes(
+        &self,
+        path: &str,
+        range: Option<Range>,
+        patience: (Deadline, bool),
+    ) -> Result<FixAnswers, EditorError>;
+
+    /// What a fix would change.
+    async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError>;
+
+    /// Asks the servers that cover a file about a name in it; one answer each, in a stable order, up to the first that
+    /// says something. No answer at all means that none of them offers this.
+    async fn look_up(&self, _wanted: &NameLookup, _deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
+        Err(EditorError::Unsupported("asking language servers about a name".into()))
+    }
+
+    /// The same question as `diagnostics`, of a text that is not applied.
+    async fn probe(&self, _edits: &[FileEdit], _deadline: Deadline) -> Result<Vec<Report>, EditorError> {
+        Err(EditorError::Unsupported("asking about an edit before it is applied".into()))
+    }
+
+    /// Puts right on disk what a process that died in the middle of an edit of these files has left: removes what
+    /// it left beside them, and brings back what a write that was cut off had set aside.
+    async fn tidy(&self, _files: &[HalfDone]) {}
+
+    /// Remembers the user's marks in a file.
+    async fn marks(&self, _path: &str) -> Marks {
+        Marks::Null
+    }
+
+    /// Puts the marks back where they were, unless the user has moved them since.
+    async fn restore_marks(&self, _path: &str, _then: &Marks, _after_edit: &Marks) {}
+
+    /// Gives a file the line ends and the mark at its beginning that it had then, where its text alone does not tell
+    /// them. Nothing else of it is changed. Whether it was written.
+    async fn restore_format(&self, _path: &str, _text: &str, _then: &Marks) -> bool {
+        false
+    }
+
+    /// Which of these files a user has open here, or have text here that is on no disk. By absolute paths, since another
+    /// session asks, of a workspace that may begin elsewhere.
+    async fn held(&self, _files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
+        Ok(Vec::new())
+    }
+
+    /// Another program has written these files: what is loaded of them and has no changes is read again.
+    async fn sync(&self, _files: &[PathBuf]) {}
+
+    /// Shows an event; never waits.
+    fn show(&self, event: Event);
+}

@@ -1,0 +1,72 @@
+//! One listener with a pace of its own: it reads what the stream holds, and is told where it came too late for that.
+
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use crate::events::envelope::EventEnvelope;
+use crate::events::state::StreamState;
+use crate::events::stream::HeldEvents;
+use sextant_base::lock::lock;
+
+/// What a listener is given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Delivery {
+    Event(EventEnvelope),
+    /// Some events are not held any more: how things stand instead, and from there on events again.
+    Resync(Box<Resync>),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resync {
+    /// The last number that the listener was given. What lies between it and the state's is left out.
+    pub after: u64,
+    pub state: StreamState,
+}
+
+/// One listener. It keeps nothing but its place: the stream's own bounds are all that it can cost.
+pub struct Subscription {
+    held: Arc<Mutex<HeldEvents>>,
+    news: watch::Receiver<u64>,
+    /// The last number that was given.
+    after: u64,
+}
+
+impl Subscription {
+    pub(crate) fn new(held: Arc<Mutex<HeldEvents>>, news: watch::Receiver<u64>, after: u64) -> Self {
+        Self { held, news, after }
+    }
+
+    /// What comes next, now; `None` where nothing has come yet.
+    pub fn take(&mut self) -> Option<Delivery> {
+        let held = lock(&self.held);
+        let state = held.state();
+        if self.after == state.seq {
+            return None;
+        }
+        if let Some(event) = held.event(self.after.saturating_add(1)) {
+            self.after += 1;
+            drop(held);
+            return Some(Delivery::Event(EventEnvelope::clone(&event)));
+        }
+        // Too far back, or a number of another process.
+        let resync = Resync { after: self.after, state: state.clone() };
+        self.after = state.seq;
+        Some(Delivery::Resync(Box::new(resync)))
+    }
+
+    /// Waits for what comes next; `None` when the session is gone and everything was given. Dropping the future
+    /// loses nothing.
+    pub async fn next(&mut self) -> Option<Delivery> {
+        loop {
+            if let Some(delivery) = self.take() {
+                return Some(delivery);
+            }
+            if self.news.changed().await.is_err() {
+                return self.take();
+            }
+        }
+    }
+}

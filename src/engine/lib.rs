@@ -1,0 +1,19 @@
+//! The agent: one loop from a request to a judged change, the same behind every door.
+
+#![deny(unreachable_pub)]
+
+pub mod budget;
+pub mod commands;
+pub mod diagnostics;
+pub mod durable;
+pub mod edit;
+pub mod editor;
+pub mod events;
+pub mod memory;
+pub(crate) mod modules;
+pub mod plan;
+pub mod planner;
+pub mod run;
+pub mod state;
+pub(crate) mod target;
+pub mod tools;

@@ -1,0 +1,111 @@
+//! Opens the memory at the first task, and tells what became of its file.
+
+pub(crate) mod keep;
+pub(crate) mod learn;
+pub(crate) mod narrow;
+pub(crate) mod preferences;
+pub(crate) mod project;
+pub(crate) mod recall;
+pub(crate) mod relevance;
+pub mod statistics;
+
+use std::sync::Arc;
+
+use crate::editor::event::Event;
+use crate::plan::mode::Mode;
+use crate::state::memory::{self, Remember};
+use crate::state::session::Session;
+use sextant_store::memory::error::MemoryError;
+use sextant_store::workspace::root::OLD_FOLDER;
+
+/// The memory, opened at the first call. `None` where it is turned off or cannot be had; the user is
+/// told why once, and everything else goes on without it.
+pub(crate) async fn remember(session: &Session) -> Option<Arc<Remember>> {
+    session.opened.memory.get_or_init(|| open_memory(session)).await.clone()
+}
+
+async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
+    let options = &session.config.memory;
+    if !options.enabled {
+        return None;
+    }
+    let Some(record) = session.record() else {
+        let text = "working without memory: neither XDG_STATE_HOME nor HOME names a folder".to_owned();
+        session.emit(Event::Progress { text });
+        return None;
+    };
+    let (kept, name) = (record.clone(), options.session.clone());
+    let opened = tokio::task::spawn_blocking(move || Remember::open(&kept, &name)).await;
+    let remember = match opened.unwrap_or_else(|error| Err(MemoryError::Storage(error.to_string()))) {
+        Ok(remember) => Arc::new(remember),
+        Err(error) => {
+            session.emit(Event::Progress { text: format!("working without memory: {error}") });
+            return None;
+        }
+    };
+    tell_notices(session, &remember);
+    if record.another() {
+        let text =
+            format!("{OLD_FOLDER}/memory.db is not read: what is remembered is in {}", record.folder().display());
+        session.emit(Event::Progress { text });
+    }
+    Some(remember)
+}
+
+pub(crate) fn tell_notices(session: &Session, remember: &Remember) {
+    memory::tell(remember, &session.events);
+}
+
+/// Ends the short term: what was set for this session alone is gone.
+pub async fn close(session: &Session) {
+    let Some(Some(remember)) = session.opened.memory.get().cloned() else { return };
+    let name = remember.session.clone();
+    if let Err(error) = remember.run(move |memory| memory.end_session(&name)).await {
+        tracing::warn!(%error, "the session's short term could not be ended");
+    }
+}
+
+/// The same mode, as memory names it.
+pub(crate) fn mode_of(mode: Mode) -> sextant_store::memory::entry::Mode {
+    match mode {
+        Mode::Simple => sextant_store::memory::entry::Mode::Simple,
+        Mode::Planner => sextant_store::memory::entry::Mode::Planner,
+        Mode::Supervised => sextant_store::memory::entry::Mode::Supervised,
+    }
+}
+
+/// A record of a folder that is kept inside of it.
+#[cfg(test)]
+pub(crate) fn record_in(folder: &std::path::Path) -> sextant_store::workspace::record::Record {
+    let root = sextant_store::workspace::root::Root::new(folder).unwrap();
+    sextant_store::workspace::record::Record::of(&folder.join("state/sextant"), &root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sextant_store::memory::entry::{self, Kind, NewEntry};
+
+    #[tokio::test]
+    async fn memory_outlives_its_process() {
+        let dir = tempfile::tempdir().unwrap();
+        let record = record_in(dir.path());
+        let first = Remember::open(&record, "main").unwrap();
+        first
+            .run(|memory| memory.append(NewEntry::new("main", entry::Mode::Simple, Kind::Error, "x", 1)))
+            .await
+            .unwrap();
+        drop(first);
+        let again = Remember::open(&record, "main").unwrap();
+        assert_eq!(again.run(|memory| memory.entry_count()).await.unwrap(), 1);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_an_error_and_not_a_panic() {
+        let dir = tempfile::tempdir().unwrap();
+        let record = record_in(dir.path());
+        std::fs::create_dir(dir.path().join("state")).unwrap();
+        std::fs::write(dir.path().join("state/sextant"), "a file").unwrap();
+        assert!(matches!(Remember::open(&record, "main").map(|_| ()), Err(MemoryError::Io { .. })));
+    }
+}

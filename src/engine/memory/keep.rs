@@ -1,0 +1,259 @@
+//! When what a task leaves is written: in one transaction at the end of each step, in order, without holding it up.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tracing::Instrument;
+
+use crate::events::fact::{PlanEndFact, PlanFact, RunFact, StepFact, TaskFact};
+use crate::memory::{self, learn, mode_of, project, relevance};
+use crate::plan::mode::Phase;
+use crate::plan::{Plan, StepState};
+use crate::state::memory::Remember;
+use crate::state::notes::{Approach, Counted, short};
+use crate::state::outcome::{Ended, Outcome};
+use crate::state::session::Session;
+use crate::state::task::Task;
+use sextant_base::clock::now_ms;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::plural::counted;
+use sextant_store::memory::entry::{EntryId, Kind, NewEntry, Role};
+use sextant_store::memory::error::Result;
+use sextant_store::memory::metrics::{self, RunRecord};
+use sextant_store::memory::recall;
+use sextant_store::memory::store::Memory;
+use sextant_store::memory::summary::Extract;
+use sextant_store::memory::trace::{Event, TraceRecord};
+
+/// Entries of a chat from which on it is summarised as well.
+const LONG_CHAT: usize = 12;
+/// Tokens of the summary of a chat.
+const SUMMARY: usize = 400;
+
+/// What the end of a task adds to its entries.
+struct End {
+    run: RunRecord,
+    learned: Vec<Approach>,
+    recalled: TraceRecord,
+    /// Entries that were recalled and of use.
+    used: Vec<EntryId>,
+}
+
+/// What entries are of.
+struct Of {
+    task: String,
+    step: usize,
+}
+
+fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, end: Option<End>) -> Result<()> {
+    if !entries.is_empty() {
+        let good = |entry: &NewEntry| matches!(entry.kind, Kind::Success | Kind::Pattern | Kind::Solution);
+        let good: Vec<bool> = entries.iter().map(good).collect();
+        let ids = memory.append_all(entries)?;
+        let ids: Vec<_> = ids.into_iter().zip(good).filter_map(|(id, good)| good.then_some(id)).collect();
+        if !ids.is_empty() {
+            memory.add_trace(vec![relevance::entries(&remember.session, &of.task, of.step, &ids)])?;
+        }
+    }
+    let Some(End { run, learned, recalled, used }) = end else { return Ok(()) };
+    relevance::was_of_use(memory, used)?;
+    let done = learned.iter().filter(|approach| approach.success);
+    let mut records: Vec<TraceRecord> =
+        done.map(|approach| learn::record(&remember.session, &run.task, approach)).collect();
+    records.push(recalled);
+    memory.add_trace(records)?;
+    for approach in &learned {
+        memory.learn(learn::experience(approach, remember.project))?;
+    }
+    memory.replace_run(run)?;
+    if memory.recent_chat(&remember.session, LONG_CHAT)?.len() == LONG_CHAT {
+        memory.summarise_chat(&remember.session, &Extract, SUMMARY, now_ms())?;
+    }
+    Ok(())
+}
+
+/// A task begins: the memory is opened, the request kept, the project looked over where that is due.
+pub(crate) async fn remember_start(session: &Session, task: &mut Task) {
+    task.events.did(TaskFact::WorkBegan);
+    let Some(remember) = memory::remember(session).await else { return };
+    task.events.did(TaskFact::Said { role: Role::User, text: task.request.clone() });
+    project::scan_project(session, &remember);
+}
+
+/// Writes what has come together since the last time. Returns at once.
+pub(crate) async fn keep(session: &Session, task: &mut Task) {
+    if task.notes.has_drafts() {
+        put(session, task, None).await;
+    }
+}
+
+async fn put(session: &Session, task: &mut Task, end: Option<End>) {
+    let drafts = task.notes.take_drafts();
+    let Some(remember) = memory::remember(session).await else { return };
+    let mode = mode_of(task.mode);
+    let entries: Vec<NewEntry> = drafts
+        .into_iter()
+        .map(|draft| NewEntry {
+            role: draft.role,
+            tools: draft.tools,
+            files: draft.files,
+            relevance: draft.relevance,
+            ..NewEntry::new(remember.session.clone(), mode, draft.kind, draft.content, draft.at)
+        })
+        .collect();
+    let before = task.keep.writing.take();
+    let events = Arc::clone(&session.events);
+    let of = Of { task: task.journal.task.clone(), step: task.step_number() };
+    let begun = remember.begin_write();
+    let writing = async move {
+        let _begun = begun;
+        if let Some(before) = before {
+            let _ = before.await;
+        }
+        let known = Arc::clone(&remember);
+        if let Err(error) = remember.run(move |memory| write(memory, &known, of, entries, end)).await {
+            tracing::warn!(%error, "what a task did could not be remembered");
+        }
+        crate::state::memory::tell(&remember, &events);
+    };
+    task.keep.writing = Some(tokio::spawn(writing.in_current_span()));
+}
+
+/// A simple task is over.
+pub(crate) async fn remember_end(
+    session: &Session,
+    task: &mut Task,
+    ended: &std::result::Result<Ended, Failure>,
+    outcome: &Outcome,
+) {
+    let how = match ended {
+        Err(failure) if failure.kind == FailureKind::Cancelled => metrics::Outcome::Cancelled,
+        _ if outcome.ok => metrics::Outcome::Success,
+        _ => metrics::Outcome::Failure,
+    };
+    let said = match ended {
+        Ok(Ended::Done { answer, .. }) if !answer.is_empty() => answer.clone(),
+        Err(failure) => failure.message.clone(),
+        _ => outcome.summary.clone(),
+    };
+    let (summary, files) = (outcome.summary.clone(), outcome.files.clone());
+    conclude(session, task, RunFact { how, said, summary, files, plan: None }).await;
+}
+
+/// A plan's run is over, or pauses: it is one run, however often it pauses.
+pub(crate) async fn remember_run(session: &Session, plan: &Plan, task: &mut Task, phase: Phase, outcome: &Outcome) {
+    let escalated = task.progress.question.is_some();
+    let how = match phase {
+        Phase::Completed if outcome.ok => metrics::Outcome::Success,
+        Phase::Completed | Phase::Error => metrics::Outcome::Failure,
+        Phase::Paused if escalated => metrics::Outcome::Failure,
+        Phase::Paused | Phase::Planning | Phase::Executing => metrics::Outcome::Cancelled,
+    };
+    let (steps, over) = (titles(plan), matches!(phase, Phase::Completed | Phase::Error));
+    let end = PlanEndFact { steps, replans: task.progress.replans, over };
+    let (said, summary, files) = (outcome.summary.clone(), outcome.summary.clone(), outcome.files.clone());
+    conclude(session, task, RunFact { how, said, summary, files, plan: Some(end) }).await;
+}
+
+fn titles(plan: &Plan) -> Vec<String> {
+    plan.steps.iter().map(|step| step.title.clone()).collect()
+}
+
+/// A plan is made. One that waited and was never run is as good as refused.
+pub(crate) async fn remember_plan(session: &Session, plan: &Plan, task: &mut Task) {
+    let refused = session.plan.lock().await.as_ref().and_then(|(old, _)| {
+        let untouched = !old.steps.is_empty() && old.steps.iter().all(|step| step.state == StepState::Open);
+        untouched.then(|| old.title.clone())
+    });
+    let files = plan.steps.iter().flat_map(|step| &step.symbols).map(|symbol| symbol.file.clone());
+    let files: std::collections::BTreeSet<String> = files.collect();
+    let (title, steps, files) = (plan.title.clone(), titles(plan), files.into_iter().collect());
+    task.events.did(TaskFact::PlanMade { plan: PlanFact { title, steps, files, refused } });
+    keep(session, task).await;
+}
+
+/// No plan came of it: that is a run that failed.
+pub(crate) async fn remember_no_plan(session: &Session, task: &mut Task, failure: &Failure) {
+    let cancelled = failure.kind == FailureKind::Cancelled;
+    let how = if cancelled { metrics::Outcome::Cancelled } else { metrics::Outcome::Failure };
+    let (said, summary, files) = (failure.message.clone(), String::new(), Vec::new());
+    conclude(session, task, RunFact { how, said, summary, files, plan: None }).await;
+}
+
+/// A step of a plan has ended.
+pub(crate) async fn remember_step(session: &Session, plan: &Plan, index: usize, task: &mut Task) {
+    let step = &plan.steps[index];
+    let done = match step.state {
+        StepState::Done => true,
+        StepState::Failed => false,
+        StepState::Open | StepState::Running | StepState::Skipped => return,
+    };
+    let mut files: Vec<String> = step.symbols.iter().map(|symbol| symbol.file.clone()).collect();
+    files.dedup();
+    let (title, outcome) = (step.title.clone(), step.result.outcome.clone());
+    task.events.did(TaskFact::StepEnded { step: StepFact { title, done, outcome, files } });
+    keep(session, task).await;
+}
+
+async fn conclude(session: &Session, task: &mut Task, run: RunFact) {
+    let (how, said, files) = (run.how, run.said.clone(), run.files.clone());
+    task.events.did(TaskFact::RunEnded { run });
+    let Some(remember) = memory::remember(session).await else { return };
+    let left = task.notes.take_run();
+    let run = run_of(session, task, &remember, how, &left.counted);
+    // What an unfinished or failed task did well is not known to be good.
+    let learned = left.approaches.into_iter().filter(|one| !one.success || how == metrics::Outcome::Success).collect();
+    let tally = left.tally;
+    let recalled = TraceRecord {
+        session: remember.session.clone(),
+        task: task.journal.task.clone(),
+        step: 0,
+        event: Event::Recall,
+        subject: counted(tally.lookups, "lookup"),
+        reason: format!("{} of them found something", tally.hits),
+        detail: json!({"found": tally.found, "given": tally.given, "limit": recall::limit(mode_of(task.mode))}),
+        timestamp: now_ms(),
+    };
+    let set = |name: &str, value| remember.memory.set_variable(&remember.session, name, value);
+    set("last_request", json!(short(&task.request, 200)));
+    set("last_answer", json!(short(&said, 200)));
+    set("last_files", json!(files));
+    let used = left.recalled.into_iter().filter(|_| how == metrics::Outcome::Success).collect();
+    put(session, task, Some(End { run, learned, recalled, used })).await;
+    remember.written().await;
+}
+
+fn run_of(
+    session: &Session,
+    task: &Task,
+    remember: &Remember,
+    outcome: metrics::Outcome,
+    notes: &Counted,
+) -> RunRecord {
+    let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+    let usage = &task.counts.spent.now().used;
+    RunRecord {
+        session: remember.session.clone(),
+        task: task.journal.task.clone(),
+        mode: mode_of(task.mode),
+        model: session.model.name().to_owned(),
+        outcome,
+        started: notes.started,
+        duration_ms: u32::try_from(task.notes.worked().as_millis()).unwrap_or(u32::MAX),
+        steps: notes.steps,
+        errors: notes.errors,
+        replans: task.progress.replans,
+        escalations: notes.escalations,
+        lookups: notes.total.lookups,
+        hits: notes.total.hits,
+        retrieval_us: notes.total.retrieval_us,
+        tokens: metrics::RunTokens {
+            prompt: small(usage.prompt_tokens),
+            answer: small(usage.completion_tokens),
+            cached: small(usage.cached_tokens),
+        },
+        cost_micros: small(session.model.price().map_or(0, |price| price.micros(usage))),
+        calls: usage.calls,
+        calls_saved: notes.calls_saved,
+    }
+}

@@ -1,0 +1,19 @@
+//! Paths of symbols in JSON as the text that a user reads.
+
+use serde::{Deserialize, Deserializer, Serializer};
+
+use sextant_text::symbols::path::SymbolPath;
+
+pub(crate) fn serialize<S: Serializer>(symbols: &[SymbolPath], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(symbols.iter().map(ToString::to_string))
+}
+
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SymbolPath>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    // They are whole paths, so that what stands before the names is a file however it is named.
+    let path = |text: String| match text.split_once("::") {
+        Some((file, names)) => SymbolPath::new(file, names),
+        None => SymbolPath::new(text, ""),
+    };
+    Ok(texts.into_iter().map(path).collect())
+}

@@ -1,0 +1,289 @@
+//! The plan as text, both ways: Markdown that a user reads and edits.
+//!
+//! ```markdown
+//! # Make cart.py type-clean
+//!
+//! Three errors in two symbols.
+//!
+//! - [x] Find what uses `total`
+//!   - kind: search
+//!   - because: its type changes
+//!   - outcome: 2 symbols
+//!     - [x] look for total
+//! - [ ] Return a number from total
+//!   - symbols: `src/shop/cart.py::Cart::total`
+//!   - because: error reportReturnType
+//!   - with: uses = step1.symbols, style = session.preferences.style
+//!   - after: 1
+//!   - creates: `src/shop/money.py`
+//!   - expect: no error is left in it
+//!   - check: reportReturnType gone
+//!   - fallback: convert it where it is returned
+//! ```
+
+use crate::plan::{Plan, Step, StepKind, StepPart, StepState, criteria, inputs};
+use sextant_base::plural::counted;
+use sextant_text::symbols::path::SymbolPath;
+
+/// What a line of a plan document has wrong; the rest of the document is read all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// One-based.
+    pub line: usize,
+    pub message: String,
+}
+
+/// The labels of the details, and what they are called in a plan that was asked for in Spanish. Both are read: a
+/// user may write in either.
+const LABELS: [(&str, &str); 10] = [
+    ("kind", "tipo"),
+    ("symbols", "símbolos"),
+    ("because", "porque"),
+    ("with", "con"),
+    ("after", "después de"),
+    ("creates", "crea"),
+    ("expect", "se espera"),
+    ("check", "comprobar"),
+    ("fallback", "alternativa"),
+    ("outcome", "resultado"),
+];
+
+/// The details of a step, in the order in which they are written.
+const DETAILS: &str = "kind, symbols, because, with, after, creates, expect, check, fallback or outcome";
+
+/// How far a part of a step is drawn in.
+const PART: &str = "    ";
+
+const MARKS: [(char, StepState); 5] = [
+    (' ', StepState::Open),
+    ('>', StepState::Running),
+    ('x', StepState::Done),
+    ('!', StepState::Failed),
+    ('-', StepState::Skipped),
+];
+
+/// `x` of `[x]`.
+pub fn mark(state: StepState) -> char {
+    MARKS.iter().find(|(_, known)| *known == state).map_or(' ', |(mark, _)| *mark)
+}
+
+/// One line: a plan's texts may come from a model, and a line break would end the item.
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Writes the document.
+pub fn write(plan: &Plan) -> String {
+    let mut out = format!("# {}\n", line(&plan.title));
+    if !plan.reason.trim().is_empty() {
+        let reason = line(&plan.reason);
+        // A reason that looks like an item or a title is told apart by a backslash, as in Markdown.
+        let escape = if reason.starts_with(['-', '*', '#', '\\']) { "\\" } else { "" };
+        out.push_str(&format!("\n{escape}{reason}\n"));
+    }
+    if !plan.steps.is_empty() {
+        out.push('\n');
+    }
+    for step in &plan.steps {
+        write_step(step, &mut out);
+    }
+    out
+}
+
+fn write_step(step: &Step, out: &mut String) {
+    out.push_str(&format!("- [{}] {}\n", mark(step.state), line(&step.title)));
+    let mut detail = |name: &str, text: &str| {
+        let text = line(text);
+        if !text.is_empty() {
+            out.push_str(&format!("  - {name}: {text}\n"));
+        }
+    };
+    let paths =
+        |symbols: &[SymbolPath]| symbols.iter().map(|symbol| format!("`{symbol}`")).collect::<Vec<_>>().join(", ");
+    let list = |texts: Vec<String>| texts.join(", ");
+    if step.kind != StepKind::Edit {
+        detail("kind", step.kind.name());
+    }
+    detail("symbols", &paths(&step.symbols));
+    detail("because", &step.because);
+    detail("with", &list(step.inputs.iter().map(ToString::to_string).collect()));
+    detail("after", &list(step.after.iter().map(ToString::to_string).collect()));
+    detail("creates", &paths(&step.creates));
+    detail("expect", &step.expect);
+    for check in &step.checks {
+        detail("check", &check.to_string());
+    }
+    detail("fallback", &step.fallback);
+    detail("outcome", &step.result.outcome);
+    for part in &step.result.parts {
+        out.push_str(&format!("{PART}- [{}] {}\n", mark(part.state), line(&part.title)));
+    }
+}
+
+/// Steps of one plan; nobody reads more before approving it.
+const MOST: usize = 200;
+
+/// Reads a document. What cannot be understood is named with its line; the rest is read, up to 200 steps.
+pub fn read(text: &str) -> (Plan, Vec<Problem>) {
+    let mut plan = Plan::default();
+    let mut problems = Vec::new();
+    let (mut titled, mut given) = (false, Vec::new());
+    for (index, raw) in text.lines().enumerate() {
+        let mut problem = |message: String| problems.push(Problem { line: index + 1, message });
+        let content = raw.trim();
+        if content.is_empty() {
+            continue;
+        }
+        if let Some(title) = raw.strip_prefix("# ").filter(|_| !titled) {
+            plan.title = line(title);
+            titled = true;
+        } else if let Some(item) = step_item(raw) {
+            match boxed(item) {
+                Ok(_) if plan.steps.len() == MOST => {
+                    problem(format!("a plan has at most {}: make the rest a plan of its own", counted(MOST, "step")));
+                    break;
+                }
+                Ok((state, title)) => {
+                    given.clear();
+                    plan.steps.push(Step { title, state, ..Step::default() });
+                }
+                Err(message) => problem(message),
+            }
+        } else if let Some(item) = item_of(content) {
+            match plan.steps.last_mut() {
+                Some(step) => detail(step, &mut given, item).unwrap_or_else(problem),
+                None => problem("this stands before the first step".to_owned()),
+            }
+        } else if plan.steps.is_empty() {
+            if !plan.reason.is_empty() {
+                plan.reason.push(' ');
+            }
+            plan.reason.push_str(&line(content.strip_prefix('\\').unwrap_or(content)));
+        } else {
+            problem("a step is written `- [ ] what to do`, its details below it as `  - symbols: …`".to_owned());
+        }
+    }
+    if !titled {
+        problems.insert(0, Problem { line: 1, message: "a plan begins with its title, `# …`".to_owned() });
+    }
+    (plan, problems)
+}
+
+/// The item of a line that is to be a step: at the start of the line, or with a box and drawn in less than a part is,
+/// as an editor draws in a line that is opened below a detail.
+fn step_item(raw: &str) -> Option<&str> {
+    item_of(raw).or_else(|| item_of(raw.trim_start()).filter(|item| !raw.starts_with(PART) && item.starts_with('[')))
+}
+
+fn item_of(text: &str) -> Option<&str> {
+    text.strip_prefix("- ").or_else(|| text.strip_prefix("* "))
+}
+
+/// The lines, counted from 1, on which the parts of steps stand, with their titles.
+pub fn part_lines(text: &str) -> Vec<(usize, String)> {
+    let part = |raw: &str| match boxed(item_of(raw.trim_start())?) {
+        Ok((_, title)) if raw.starts_with(PART) => Some(title),
+        _ => None,
+    };
+    (1..).zip(text.lines()).filter_map(|(number, raw)| Some((number, part(raw)?))).collect()
+}
+
+/// The lines, counted from 1, on which a step begins: one for each step that is read.
+pub fn step_lines(text: &str) -> Vec<usize> {
+    let is_step = |raw: &str| step_item(raw).is_some_and(|item| boxed(item).is_ok());
+    (1..).zip(text.lines()).filter(|(_, raw)| is_step(raw)).map(|(number, _)| number).collect()
+}
+
+/// `[x] what to do`
+fn boxed(item: &str) -> Result<(StepState, String), String> {
+    let mut chars = item.chars();
+    let boxed = (chars.next(), chars.next(), chars.next());
+    let (Some('['), Some(mark), Some(']')) = boxed else {
+        return Err("a step begins with its state: `- [ ] what to do`".to_owned());
+    };
+    let lower = mark.to_ascii_lowercase();
+    let Some((_, state)) = MARKS.iter().find(|(known, _)| *known == lower) else {
+        return Err(format!("[{mark}] is no state; use [ ], [>], [x], [!] or [-]"));
+    };
+    let title = line(chars.as_str());
+    if title.is_empty() {
+        return Err("a step says what to do".to_owned());
+    }
+    Ok((*state, title))
+}
+
+/// `given` are the labels that this step has so far.
+fn detail(step: &mut Step, given: &mut Vec<String>, item: &str) -> Result<(), String> {
+    if item.starts_with('[') {
+        let (state, title) = boxed(item)?;
+        step.result.parts.push(StepPart { title, state });
+        return Ok(());
+    }
+    let Some((name, text)) = item.split_once(':') else {
+        return Err(format!("a detail is written `name: text`, with {DETAILS}"));
+    };
+    let name = name.trim();
+    let known = LABELS.iter().find(|(_, label)| *label == name);
+    let name = match known.map_or(name, |(english, _)| *english) {
+        "symbol" => "symbols",
+        name => name,
+    };
+    // The second of two would take the place of the first without a word.
+    if !["with", "check"].contains(&name) && given.iter().any(|known| known == name) {
+        return Err(format!("{name:?} is given twice in this step: write one line"));
+    }
+    given.push(name.to_owned());
+    match name {
+        "symbols" => step.symbols = paths(text),
+        "creates" => step.creates = paths(text),
+        "because" => step.because = line(text),
+        "expect" => step.expect = line(text),
+        "fallback" => step.fallback = line(text),
+        "outcome" => step.result.outcome = line(text),
+        "kind" => {
+            step.kind = StepKind::parse(text)
+                .ok_or_else(|| format!("{:?} is no kind; use edit, examine or search", text.trim()))?;
+        }
+        "with" => {
+            let inputs = inputs::parse(text)?;
+            if let Some(twice) = inputs.iter().find(|new| step.inputs.iter().any(|known| known.name == new.name)) {
+                return Err(format!("the input {} is given twice", twice.name));
+            }
+            step.inputs.extend(inputs);
+        }
+        "after" => {
+            let number = |word: &str| word.trim().parse().ok().filter(|number| *number > 0);
+            let numbers: Option<Vec<usize>> =
+                text.split(',').filter(|word| !word.trim().is_empty()).map(number).collect();
+            step.after = numbers.ok_or_else(|| format!("{:?} are not numbers of steps, like 1, 2", text.trim()))?;
+        }
+        "check" => step.checks.push(criteria::parse(text)?),
+        other => return Err(format!("{other:?} is not known; use {DETAILS}")),
+    }
+    Ok(())
+}
+
+fn paths(text: &str) -> Vec<SymbolPath> {
+    let names = text.split(',').map(|name| name.trim().trim_matches('`')).filter(|name| !name.is_empty());
+    names.map(SymbolPath::parse).collect()
+}
+
+/// One numbered line a step, for a model: `2. [x] Return a number (src/cart.py::total)`.
+pub fn numbered(plan: &Plan) -> Vec<String> {
+    let symbols = |step: &Step| {
+        let found = step.result.output.as_ref().map_or(&step.symbols, |output| &output.symbols);
+        let names: Vec<String> = found.iter().take(4).map(ToString::to_string).collect();
+        if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
+    };
+    let outcome = |step: &Step| {
+        let text = line(&step.result.outcome);
+        if text.is_empty() { text } else { format!(": {}", text.chars().take(120).collect::<String>()) }
+    };
+    let one = |(number, step): (usize, &Step)| {
+        format!("{number}. [{}] {}{}{}", mark(step.state), line(&step.title), symbols(step), outcome(step))
+    };
+    (1..).zip(&plan.steps).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests;

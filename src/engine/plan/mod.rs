@@ -1,0 +1,143 @@
+//! The plan: steps with their symbols, why, what is expected. As data here, as a document beside it.
+
+pub(crate) mod as_text;
+pub mod criteria;
+pub mod depends;
+pub mod document;
+pub mod evaluate;
+pub(crate) mod event;
+pub mod inputs;
+pub mod mode;
+pub mod output;
+pub(crate) mod progress;
+pub mod question;
+pub mod recovery;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::criteria::Criterion;
+use crate::plan::inputs::Input;
+use crate::plan::output::StepOutput;
+use sextant_text::symbols::path::SymbolPath;
+
+/// Where a step stands, with its mark in the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepState {
+    /// `[ ]`
+    #[default]
+    Open,
+    /// `[>]`
+    Running,
+    /// `[x]`
+    Done,
+    /// `[!]`
+    Failed,
+    /// `[-]`
+    Skipped,
+}
+
+/// What a step does, and so which module carries it out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepKind {
+    /// Changes its symbols; the model is asked.
+    #[default]
+    Edit,
+    /// Reads its symbols and what is reported in them; no model is asked.
+    Examine,
+    /// Looks for words in the project and reads the symbols that hold them; no model is asked.
+    Search,
+}
+
+impl StepKind {
+    pub const ALL: [(&'static str, Self); 3] =
+        [("edit", Self::Edit), ("examine", Self::Examine), ("search", Self::Search)];
+
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("edit", |(name, _)| *name)
+    }
+
+    pub fn parse(name: &str) -> Option<Self> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Some(Self::Edit);
+        }
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+    }
+
+    /// Whether it changes nothing, so that several of them may run at once.
+    pub fn only_looks(self) -> bool {
+        self != Self::Edit
+    }
+}
+
+/// One part of a step, where its module has made a plan of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StepPart {
+    pub title: String,
+    pub state: StepState,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Step {
+    pub title: String,
+    pub kind: StepKind,
+    #[serde(with = "as_text")]
+    pub symbols: Vec<SymbolPath>,
+    pub because: String,
+    pub expect: String,
+    /// What earlier steps and the session hand to it.
+    pub inputs: Vec<Input>,
+    /// Numbers (from 1) of earlier steps that must be done before it, besides those that its inputs name.
+    pub after: Vec<usize>,
+    /// Symbols and files that are there after it and not before.
+    #[serde(with = "as_text")]
+    pub creates: Vec<SymbolPath>,
+    /// What must hold after it.
+    pub checks: Vec<Criterion>,
+    /// What is tried once where it fails; empty where nothing is known.
+    pub fallback: String,
+    pub state: StepState,
+    #[serde(flatten)]
+    pub result: StepResult,
+}
+
+/// What came of a step; empty before it ran.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StepResult {
+    /// In one line.
+    pub outcome: String,
+    pub parts: Vec<StepPart>,
+    /// What it hands to later steps; `None` before it is done.
+    pub output: Option<StepOutput>,
+    /// Checkpoints of the task before it, where it was stopped in the middle and what it had done stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub begun: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Plan {
+    pub title: String,
+    pub reason: String,
+    pub steps: Vec<Step>,
+    /// The model that made it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub model: String,
+    /// Whether there are no steps because its model cannot do what is asked for; the reason says why.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub declined: bool,
+}
+
+/// How many steps an approval runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Steps {
+    #[default]
+    All,
+    One,
+}

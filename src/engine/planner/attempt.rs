@@ -1,0 +1,132 @@
+//! One try of one step: its inputs, its scope, its parts, and what is known after it.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::modules::module::ModuleContext;
+use crate::plan::evaluate::StepReport;
+use crate::plan::inputs::{self, TARGET, Value};
+use crate::plan::output::StepOutput;
+use crate::plan::progress::Objection;
+use crate::plan::recovery::StepError;
+use crate::plan::{Plan, Step, StepPart, StepState};
+use crate::planner::validate::{self, within};
+use crate::planner::{available, carry_out};
+use crate::run::contract;
+use crate::state::scope::Scope;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::target;
+use sextant_base::failure::Failure;
+use sextant_text::symbols::path::SymbolPath;
+
+/// What a try of a step came to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tried {
+    pub(crate) state: StepState,
+    pub(crate) outcome: String,
+    pub(crate) facts: StepReport,
+    pub(crate) parts: Vec<StepPart>,
+    pub(crate) output: Option<StepOutput>,
+    pub(crate) objection: Option<Objection>,
+}
+
+impl Tried {
+    pub(crate) fn failed(error: StepError, outcome: String, facts: StepReport) -> Self {
+        let facts = StepReport { error: Some(error), broken: Some(outcome.clone()), ..facts };
+        Self { state: StepState::Failed, outcome, facts, ..Self::default() }
+    }
+}
+
+/// What a step is handed, or the first input that cannot be had.
+pub(crate) async fn resolve_inputs(
+    session: &Session,
+    plan: &Plan,
+    step: &Step,
+) -> Result<Vec<(String, String)>, String> {
+    let outputs: Vec<Option<&StepOutput>> =
+        plan.steps.iter().map(|step| step.result.output.as_ref().filter(|_| step.state == StepState::Done)).collect();
+    let mut resolved = Vec::new();
+    for input in &step.inputs {
+        let known = match input.value {
+            Value::Preference(_) | Value::Variable(_) => validate::session_value(session, &input.value).await,
+            Value::Text(_) | Value::Step(..) => None,
+        };
+        resolved.push((input.name.clone(), inputs::resolve(&input.value, &outputs, known.as_deref())?));
+    }
+    Ok(resolved)
+}
+
+/// The symbols of a step with those that its target has brought. What a step changes must be in the scope of
+/// the whole task; what it only reads need not be.
+pub(crate) async fn with_target(
+    session: &Session,
+    step: &Step,
+    resolved: &[(String, String)],
+    whole: &Scope,
+) -> Result<Vec<SymbolPath>, String> {
+    let mut symbols = step.symbols.clone();
+    let brings = step.inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
+    let Some((_, target)) = resolved.iter().find(|(name, _)| brings && name == TARGET) else { return Ok(symbols) };
+    for text in target.split(", ") {
+        let symbol = target::full_path(session, text).await.map_err(|failure| failure.message)?;
+        if !step.kind.only_looks() && !within(whole, &symbol) {
+            return Err(format!("{symbol} is outside {}", whole.names().join(", ")));
+        }
+        if !symbols.contains(&symbol) {
+            symbols.push(symbol);
+        }
+    }
+    Ok(symbols)
+}
+
+/// Tries an editing step, or its fallback, in the scope of its symbols.
+pub(crate) async fn try_step(
+    session: &Session,
+    plan: &Plan,
+    index: usize,
+    task: &mut Task,
+    fallback: bool,
+    cancel: &CancellationToken,
+) -> Result<Tried, Failure> {
+    let (step, whole) = (&plan.steps[index], task.scope.clone());
+    if let Some(missing) = available::missing(session, step).await {
+        let facts =
+            StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
+        let outcome = format!("{missing} is not there any more");
+        return Ok(Tried { state: StepState::Skipped, outcome, facts, ..Tried::default() });
+    }
+    let unresolved = |why: String| {
+        let facts = StepReport { unresolved: Some(why.clone()), ..StepReport::default() };
+        Tried::failed(StepError::Unresolved, why, facts)
+    };
+    let resolved = match resolve_inputs(session, plan, step).await {
+        Ok(resolved) => resolved,
+        Err(why) => return Ok(unresolved(why)),
+    };
+    let symbols = match with_target(session, step, &resolved, &whole).await {
+        Ok(symbols) => symbols,
+        Err(why) => return Ok(unresolved(why)),
+    };
+    task.progress.course.contract = contract::contract(plan, index, task);
+    task.progress.course.inputs = resolved.clone();
+    task.progress.course.adherence = None;
+    let context = ModuleContext {
+        number: index + 1,
+        title: if fallback { step.fallback.clone() } else { step.title.clone() },
+        kind: step.kind,
+        inputs: resolved,
+        symbols,
+        memory: Vec::new(),
+    };
+    let leaned: Vec<SymbolPath> = step
+        .after
+        .iter()
+        .filter_map(|number| plan.steps.get(number.checked_sub(1)?))
+        .filter(|before| before.state == StepState::Done)
+        .flat_map(|before| before.symbols.iter().chain(&before.creates).cloned())
+        .collect();
+    let tried = carry_out::carry_out(session, step, (&context, &leaned), task, cancel).await;
+    (task.scope, task.progress.course.inputs) = (whole, Vec::new());
+    task.progress.course.contract = Default::default();
+    tried
+}

@@ -1,0 +1,252 @@
+//! An editing step: its parts one after the other, and what it leaves undone given back to it before it is judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::diagnostics::{collect, reported};
+use crate::editor::event::Event;
+use crate::modules::edit;
+use crate::modules::module::ModuleContext;
+use crate::plan::criteria::CheckResult;
+use crate::plan::{Step, StepPart, StepState};
+use crate::planner::attempt::Tried;
+use crate::planner::checks;
+use crate::planner::judge::{facts_after, joined, judge_edit};
+use crate::planner::validate::place_of;
+use crate::run::{sources, unfinished, work};
+use crate::state::baseline::{Baseline, before_first_edits};
+use crate::state::comparison::{self, Verdict};
+use crate::state::outcome::Ended;
+use crate::state::scope::{Scope, source};
+use crate::state::session::Session;
+use crate::state::snapshots::Snapshots;
+use crate::state::task::Task;
+use crate::state::unlooked::Unlooked;
+use crate::target;
+use sextant_base::failure::Failure;
+use sextant_base::message::headline;
+use sextant_model::abilities::Style;
+use sextant_model::prompt::budget::PromptBudget;
+use sextant_model::prompt::conversation;
+use sextant_model::step::LastResult;
+use sextant_text::symbols::path::SymbolPath;
+
+/// How often what does not hold goes back to the step.
+const LESSONS: u32 = 2;
+
+/// How the parts of a step ended.
+struct PartsDone {
+    ended: Ended,
+    parts: Vec<StepPart>,
+}
+
+/// What is known after a try of a step.
+struct StepView {
+    verdict: Verdict,
+    findings: Vec<CheckResult>,
+    /// How many of the diagnostics that it names are still there.
+    left: usize,
+}
+
+/// Carries out a step in the scope of its symbols. `leaned` is what the steps that it leans on have changed: it may be
+/// changed where the step does not hold without that.
+pub(crate) async fn carry_out(
+    session: &Session,
+    step: &Step,
+    (context, leaned): (&ModuleContext, &[SymbolPath]),
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Tried, Failure> {
+    let done = task.journal.checkpoints.len();
+    let mark = step.result.begun.map_or(done, |begun| begun.min(done));
+    let scope = scope_of(&context.symbols, &step.creates);
+    let expected = targets(session, step, &scope).await;
+    let before = collect::known(session).await;
+    task.reports.first = begun_with(task, mark);
+    task.keep.begun = (mark < done).then_some(mark);
+    let PartsDone { mut ended, parts } = run_parts(session, step, context, task, cancel).await?;
+    let mut view = look_back(session, step, task, &before, mark).await;
+    for _ in 0..LESSONS {
+        let Some(lesson) = lesson(session, step, &ended, &view).await else { break };
+        teach(session, task, &lesson).await;
+        task.scope = task.scope.widened(leaned);
+        ended = joined(Some(ended), under_title(session, step, &context.title, task, cancel).await?);
+        view = look_back(session, step, task, &before, mark).await;
+    }
+    let StepView { verdict, findings, left } = view;
+    let facts = facts_after(session, (step, mark), task, &verdict, &ended, (expected, left), &findings);
+    Ok(judge_edit(session, step, task, mark, (ended, verdict, facts), (findings, parts)))
+}
+
+/// The parts one after the other, until one does not come to its end. The task's scope is then all of theirs.
+async fn run_parts(
+    session: &Session,
+    step: &Step,
+    context: &ModuleContext,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<PartsDone, Failure> {
+    let portions = portions(session, context).await;
+    let (mut ended, mut parts) = (None, Vec::new());
+    let (mut files, mut symbols) = (Vec::new(), Vec::new());
+    for (number, portion) in (1..).zip(&portions) {
+        task.scope = scope_of(&portion.symbols, &step.creates);
+        if number == 1 {
+            task.conversation.results.clear();
+        }
+        (task.counts.step, task.counts.errors, task.counts.mended) = (0, 0, 0);
+        task.counts.applied = 0;
+        let part = if portions.len() > 1 { format!(" ({})", portion.title) } else { String::new() };
+        let title = format!("{}{part}", context.title);
+        let came_to = under_title(session, step, &title, task, cancel).await?;
+        files.extend(task.scope.whole_files().iter().cloned());
+        symbols.extend(task.scope.symbols().iter().cloned());
+        let good = matches!(came_to, Ended::Done { .. });
+        let state = if good { StepState::Done } else { StepState::Failed };
+        parts.push(StepPart { title: portion.title.clone(), state });
+        ended = Some(joined(ended, came_to));
+        if !good {
+            break;
+        }
+    }
+    let left = portions.iter().skip(parts.len());
+    parts.extend(left.map(|portion| StepPart { title: portion.title.clone(), state: StepState::Open }));
+    if portions.len() < 2 {
+        parts.clear();
+    }
+    task.scope = if files.is_empty() { Scope::Symbols(symbols) } else { Scope::Parts { files, symbols } };
+    Ok(PartsDone { ended: ended.unwrap_or(Ended::Done { changed: false, answer: String::new() }), parts })
+}
+
+/// Works on the step, or a part of it, under its own words.
+async fn under_title(
+    session: &Session,
+    step: &Step,
+    title: &str,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Ended, Failure> {
+    let request = std::mem::take(&mut task.request);
+    let checks: Vec<String> = step.checks.iter().map(ToString::to_string).collect();
+    let checks = if checks.is_empty() { String::new() } else { format!(" (checked: {})", checks.join("; ")) };
+    task.request = format!("{title}. Expected after it: {}{checks}", step.expect);
+    let came_to = work::work(session, task, cancel).await;
+    task.request = request;
+    came_to
+}
+
+/// What the step has done to the diagnostics, and how its checks stand.
+async fn look_back(session: &Session, step: &Step, task: &mut Task, before: &Snapshots, mark: usize) -> StepView {
+    let mut before = before.clone();
+    // What was first looked at in this step, right before its edit, has its baseline there.
+    for (key, snap) in &task.reports.start {
+        before.entry(key.clone()).or_insert_with(|| snap.clone());
+    }
+    before_first_edits(&mut before, &task.reports.first.snaps, &texts_before(task, mark));
+    let mut verdict = comparison::compared(&before, &collect::known(session).await, &[]).await;
+    collect::doubt_unheard(session, task, mark, &mut verdict).await;
+    let left = targets(session, step, &task.scope).await;
+    let findings = checks::findings(session, step, task, (&before, &verdict, mark)).await;
+    StepView { verdict, findings, left }
+}
+
+/// What is known of the texts that a step found which was stopped, and goes on now.
+fn begun_with(task: &Task, mark: usize) -> Baseline {
+    let texts = texts_before(task, mark);
+    let found = task
+        .reports
+        .start
+        .iter()
+        .filter(|((file, _), snap)| texts.get(file).is_some_and(|text| snap.text.as_deref() == Some(&**text)));
+    Baseline::of(found.map(|(key, snap)| (key.clone(), snap.clone())).collect(), BTreeSet::new(), Unlooked::default())
+}
+
+/// The text of each file as the first edit since this checkpoint found it.
+fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, Arc<str>> {
+    let mut texts = BTreeMap::new();
+    for file in task.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files) {
+        if let Some(text) = &file.before {
+            texts.entry(file.path.clone()).or_insert_with(|| text.clone());
+        }
+    }
+    texts
+}
+
+/// What does not hold after a step that came to its own end, for its model; `None` where all does, or nobody would
+/// read it. A small model has had its tries, and would do the same change a second time.
+async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) -> Option<Vec<String>> {
+    let reads = !session.model.needs_providers() && session.model.abilities().await.style != Style::Compact;
+    if !reads || !matches!(ended, Ended::Done { .. }) {
+        return None;
+    }
+    let errors = unfinished::errors(&view.verdict).into_iter().map(|line| format!("new: {line}"));
+    let unmet = step.checks.iter().zip(&view.findings).filter_map(|(check, finding)| match finding {
+        CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
+        CheckResult::Met | CheckResult::Unknown(_) => None,
+    });
+    let lines: Vec<String> = errors.chain(unmet).collect();
+    (!lines.is_empty()).then_some(lines)
+}
+
+/// Gives it back: the model reads it before its next answer.
+async fn teach(session: &Session, task: &mut Task, lesson: &[String]) {
+    let what = "The step is not done: this does not hold after it. Mend it.";
+    session.emit(Event::Progress { text: format!("back to the model: {}", headline(&lesson.join("; "))) });
+    if task.conversation.transcript.is_open() {
+        let budget = PromptBudget::of(session.model.abilities().await);
+        let fence = task.conversation.transcript.fence.clone();
+        task.conversation.transcript.tell(conversation::told((&fence, budget), what, "After the step", lesson));
+    }
+    let text = format!("{what}\n{}", lesson.join("\n"));
+    task.conversation.results.push(LastResult { tool: "check".to_owned(), ok: false, text });
+    task.progress.course.fresh = 1;
+}
+
+/// The parts of an edit, as its module cuts it.
+async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit::Portion> {
+    let whole = || vec![edit::Portion { title: context.title.clone(), symbols: context.symbols.clone() }];
+    let abilities = session.model.abilities().await;
+    if abilities.style == Style::Conversation {
+        // It reads what it needs by itself.
+        return whole();
+    }
+    let most = sources::room(false, PromptBudget::of(abilities));
+    let mut sizes = Vec::new();
+    for symbol in &context.symbols {
+        let bytes = if symbol.names.is_empty() {
+            target::document(session, &symbol.file).await.map_or(0, |document| document.text.len())
+        } else {
+            let place = target::place(session, &symbol.to_string()).await;
+            place.map_or(0, |place| source(&place.document.text, &place.outline, place.symbol).len())
+        };
+        // The outline stands for what is too long for any prompt.
+        sizes.push((symbol.clone(), bytes.min(most)));
+    }
+    let size = |symbol: &SymbolPath| sizes.iter().find(|(known, _)| known == symbol).map_or(0, |(_, bytes)| *bytes);
+    let portions = edit::portions(context, size, most);
+    if edit::covers(context, &portions) {
+        return portions;
+    }
+    whole()
+}
+
+/// How many of the diagnostics that a step names are there.
+async fn targets(session: &Session, step: &Step, scope: &Scope) -> usize {
+    let named = |code: &Option<String>| code.as_ref().is_some_and(|code| step.because.contains(code.as_str()));
+    reported::in_scope(session, scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
+}
+
+/// What a step may touch: its symbols, what it creates, and the place where that is put.
+fn scope_of(symbols: &[SymbolPath], creates: &[SymbolPath]) -> Scope {
+    let mut scope = symbols.to_vec();
+    for new in creates {
+        for path in [place_of(new), new.clone()] {
+            if !scope.contains(&path) {
+                scope.push(path);
+            }
+        }
+    }
+    Scope::Symbols(scope)
+}

@@ -1,0 +1,158 @@
+//! How the run of a plan ended: whether it can go on another time, and which steps failed and why.
+
+use crate::diagnostics::{reported, workspace};
+use crate::durable;
+use crate::edit::rollback;
+use crate::editor::event::Event;
+use crate::memory::keep;
+use crate::plan::mode::Phase;
+use crate::plan::{Plan, StepState, event};
+use crate::run::finish;
+use crate::run::unfit::CameTo;
+use crate::state::outcome::{Ending, FailedStep, Outcome};
+use crate::state::session::Session;
+use crate::state::stop;
+use crate::state::task::Task;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::hint::HintCode;
+use sextant_base::message::headline;
+use sextant_base::plural::counted;
+
+/// Failed steps that a summary tells of; the document has them all.
+const TOLD: usize = 3;
+
+/// Whether what ended a run from outside may be over at another time, so that the run can go on then.
+pub(crate) fn goes_on(kind: FailureKind) -> bool {
+    matches!(kind, FailureKind::Cancelled | FailureKind::Limit | FailureKind::Model | FailureKind::Editor)
+}
+
+/// The failure with the way on, where there is one.
+pub(crate) fn resumable(mut failure: Failure) -> Failure {
+    if matches!(failure.kind, FailureKind::Limit | FailureKind::Model | FailureKind::Editor) {
+        failure.hint = failure.hint.and(HintCode::Resume);
+    }
+    failure
+}
+
+/// The failed steps of a plan with their reasons; those before the last new plan are replaced by it.
+pub(crate) fn failed_steps(plan: &Plan, replaced: usize) -> Vec<FailedStep> {
+    let steps = plan.steps.iter().enumerate().filter(|(_, step)| step.state == StepState::Failed);
+    steps
+        .map(|(index, step)| FailedStep {
+            step: index + 1,
+            title: step.title.clone(),
+            reason: headline(&step.result.outcome),
+            replaced: index < replaced,
+        })
+        .collect()
+}
+
+/// How far a plan came, and why not further.
+pub(crate) fn words((done, all): (usize, usize), replans: u32, failed: &[FailedStep]) -> String {
+    let times = counted(replans as usize, "time");
+    let steps = counted(all, "step");
+    let mut out = format!("{done} of {steps} done");
+    if replans > 0 {
+        out.push_str(&format!(", planned anew {times}"));
+    }
+    for FailedStep { step, title, reason, .. } in failed.iter().filter(|step| !step.replaced).take(TOLD) {
+        let english = format!(". Step {step} (“{title}”) failed: {reason}");
+        out.push_str(&english);
+    }
+    out
+}
+
+/// Takes back what a step had done whose model went away, or whose budget ended: it begins anew, as after a
+/// process that was killed.
+///
+/// # Errors
+/// A file cannot be put back.
+pub(crate) async fn take_back_unfinished(session: &Session, task: &mut Task) -> Result<(), Failure> {
+    let Some(mark) = task.keep.mark.take() else { return Ok(()) };
+    if task.journal.checkpoints.len() <= mark {
+        return Ok(());
+    }
+    let left = rollback::roll_back_to(session, task, mark, true).await?;
+    if !left.is_empty() {
+        let text = format!("left as you changed it since: {}", left.join(", "));
+        session.emit(Event::Progress { text });
+    }
+    Ok(())
+}
+
+/// The run is over or pauses: the document, the open question, the outcome. `stopped` where a step could not be done and
+/// nothing else is tried.
+pub(crate) async fn end_run(
+    session: &Session,
+    plan: &Plan,
+    task: &mut Task,
+    (phase, stopped): (Phase, bool),
+    events: &mut Vec<Event>,
+) -> Outcome {
+    events.push(event::plan_event(plan, phase.words()));
+    if let Some(question) = &task.progress.question {
+        events.push(question.event());
+    }
+    let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
+    let failed = failed_steps(plan, task.progress.course.replaced);
+    let word = words((done, plan.steps.len()), task.progress.replans, &failed);
+    let word =
+        if phase == Phase::Completed { format!("{word}{}", says_what_is_left(session, task).await) } else { word };
+    let fails = stopped || failed.iter().any(|step| !step.replaced) || task.progress.question.is_some();
+    let came_to = match phase {
+        _ if fails => CameTo::Short,
+        Phase::Completed => CameTo::End,
+        Phase::Planning | Phase::Executing | Phase::Paused | Phase::Error => CameTo::Waits,
+    };
+    let mut outcome = finish::finish(session, task, &word, came_to).await;
+    if phase == Phase::Completed || phase == Phase::Error {
+        workspace::leave_all(session).await;
+    }
+    outcome.failed_steps = failed;
+    keep::remember_run(session, plan, task, phase, &outcome).await;
+    outcome
+}
+
+/// A plan of offered fixes is done where none is left; otherwise it says how many are.
+pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> String {
+    if !session.model.needs_providers() {
+        return String::new();
+    }
+    let cancel = session.cancelled();
+    let Ok(left) = stop::unless_stopped(session, &cancel, reported::fixes_left(session, task)).await else {
+        return String::new();
+    };
+    let count = counted(left.open, "more fix");
+    let mut out = match (left.open, left.more) {
+        (0, false) => String::new(),
+        (0, true) => ". Not everything that is still reported could be asked about: plan again".to_owned(),
+        (_, false) => format!(". {count} on offer: plan again to go on"),
+        (_, true) => format!(". At least {count} on offer: plan again to go on"),
+    };
+    if !left.unanswered.is_empty() {
+        let names: Vec<String> = left.unanswered.iter().cloned().collect();
+        out.push_str(&format!(". Not answered: which fixes {} still offers", names.join(" and ")));
+    }
+    if left.tried > 0 {
+        let kept = counted(left.tried, "diagnostic");
+        out.push_str(&format!(". For {kept} a fix is offered that did not help here"));
+    }
+    out
+}
+
+/// Ends a run where it stands, without another step.
+pub(crate) async fn pause(session: &Session) -> Ending<Outcome> {
+    let mut events = Vec::new();
+    let result = end_waiting(session, Phase::Paused, &mut events).await;
+    Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
+}
+
+/// Shows the plan of the session as it stands, and what came of it so far.
+pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
+    let mut waiting = session.plan.lock().await;
+    let Some((plan, task)) = waiting.as_mut() else {
+        return Err(Failure::user("there is no plan", HintCode::Plan));
+    };
+    durable::keep_task(session, task, Some(plan), phase).await;
+    Ok(end_run(session, plan, task, (phase, false), events).await)
+}

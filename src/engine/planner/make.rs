@@ -1,0 +1,105 @@
+//! Making a plan: the facts to the model, its reply held against the project, the document shown.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::budget;
+use crate::editor::event::Event;
+use crate::plan::{Plan, Step};
+use crate::planner::{talk, validate};
+use crate::run::{context, model_turn};
+use crate::state::session::Session;
+use crate::state::stop;
+use crate::state::task::Task;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::abilities::Style;
+use sextant_model::input::PlanAsk;
+use sextant_model::step::{ModelError, PlanReply};
+
+/// How often a model is asked again when its plan does not fit the project.
+const ATTEMPTS: usize = 2;
+
+/// What a plan is asked for with, besides the facts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlanRequest {
+    /// What was wrong, or what has made a new plan necessary.
+    pub(crate) problems: Vec<String>,
+    /// Steps that stay; the new ones are numbered behind them.
+    pub(crate) kept: Vec<Step>,
+    /// The plan that stands, as a model reads it.
+    pub(crate) standing: Vec<String>,
+    /// What the user wants changed in it.
+    pub(crate) change: String,
+}
+
+/// Asks the model for steps from where things stand, and holds them against the project.
+pub(crate) async fn propose(
+    session: &Session,
+    task: &mut Task,
+    wanted: PlanRequest,
+    cancel: &CancellationToken,
+) -> Result<Plan, Failure> {
+    let because = wanted.problems.clone();
+    let ask = PlanAsk { problems: wanted.problems, standing: wanted.standing, change: wanted.change };
+    let mut input = stop::unless_stopped(session, cancel, context::plan_facts(session, task, ask)).await?;
+    let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
+    let abilities = stop::unless_stopped(session, cancel, session.model.abilities()).await?;
+    let talk = match abilities.style {
+        Style::Conversation => Some(talk::open(session, task, &input).await),
+        Style::Step | Style::Compact => None,
+    };
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        if let Some(why) = budget::over_budget(session, task) {
+            return Err(budget::stop(task, &why));
+        }
+        let reply = match &talk {
+            Some(talk) => talk::ask(session, task, talk, cancel).await?,
+            None => model_turn::answered(session, task, cancel, session.model.plan(&input, &words)).await?,
+        };
+        let Some(reply) = reply else { continue };
+        let problems = match held(session, task, reply, &wanted.kept, cancel).await? {
+            Ok(plan) => return Ok(plan),
+            Err(problems) => problems,
+        };
+        let trace = Trace::new(Effect::Refused, "a plan", session.model.name(), problems.join("; "));
+        task.events.trace(1, trace);
+        if attempt > ATTEMPTS {
+            let message = format!("no usable plan came back: {}", problems.join("; "));
+            return Err(Failure::new(FailureKind::Model, message, "ask in other words, or use another model"));
+        }
+        match &talk {
+            Some(talk) => talk::again(task, talk, &problems),
+            None => input.ask.problems = because.iter().cloned().chain(problems).collect(),
+        }
+    }
+}
+
+/// A reply held against the project: the plan, or all that is wrong with it.
+async fn held(
+    session: &Session,
+    task: &Task,
+    reply: Result<PlanReply, ModelError>,
+    kept: &[Step],
+    cancel: &CancellationToken,
+) -> Result<Result<Plan, Vec<String>>, Failure> {
+    let reply = match reply {
+        Ok(reply) => reply,
+        Err(ModelError::Unusable { problems, .. }) => return Ok(Err(problems)),
+        Err(error) => {
+            let trace = Trace::new(Effect::Stopped, "the plan", session.model.name(), error.to_string());
+            task.events.trace(1, trace);
+            return Err(crate::run::run_loop::model_failure(&error));
+        }
+    };
+    let held = stop::unless_stopped(session, cancel, validate::validate(session, task, reply, kept)).await?;
+    Ok(held.map(|mut plan| {
+        session.model.name().clone_into(&mut plan.model);
+        for (number, step) in (1..).zip(&plan.steps) {
+            let trace = Trace::new(Effect::Planned, &step.title, session.model.name(), &step.because);
+            task.events.trace_step(number, trace);
+        }
+        plan
+    }))
+}

@@ -1,0 +1,170 @@
+//! Changing a plan that stands: because the work left it, or because the user wants it otherwise.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::durable;
+use crate::editor::event::Event;
+use crate::events::fact::{StepChange, TaskFact};
+use crate::memory::keep;
+use crate::plan::evaluate::Trigger;
+use crate::plan::{Plan, Step, StepState, depends, document};
+use crate::planner::available;
+use crate::planner::make::{self, PlanRequest};
+use crate::state::request::Request;
+use crate::state::session::Session;
+use crate::state::span;
+use crate::state::stop;
+use crate::state::task::Task;
+use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
+
+/// What a request begins with that is about the waiting plan.
+const CHANGE: &str = "change:";
+
+/// What a text wants changed in the plan that waits; `None` where it is a request of its own.
+pub fn change(text: &str) -> Option<&str> {
+    let text = text.trim_start();
+    let begins = text.get(..CHANGE.len())?.eq_ignore_ascii_case(CHANGE);
+    Some(text[CHANGE.len()..].trim()).filter(|words| begins && !words.is_empty())
+}
+
+/// Whether there is a plan that could be changed now.
+pub(crate) fn has_plan(session: &Session) -> bool {
+    session.plan.try_lock().is_ok_and(|plan| plan.is_some())
+}
+
+pub(crate) async fn change_of(session: &Session, request: &Request) -> Option<String> {
+    let words = change(&request.text)?;
+    session.plan.lock().await.is_some().then(|| words.to_owned())
+}
+
+/// Gives the waiting plan to the model with the user's words. Done steps stay; the plan that stood stays too
+/// where no usable one comes back.
+pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &CancellationToken) -> Result<Plan, Failure> {
+    session.use_cancel(cancel);
+    let Some((mut plan, mut task)) = session.plan.lock().await.take() else {
+        return Err(Failure::user("there is no plan to change", HintCode::Plan));
+    };
+    session.take_up(&mut task);
+    span::belongs_to(&task);
+    let standing = document::numbered(&plan);
+    let mut new = plan.clone();
+    depends::keep_closed(&mut new);
+    let wanted = PlanRequest { standing, change: words.to_owned(), kept: new.steps.clone(), ..PlanRequest::default() };
+    let result = make::propose(session, &mut task, wanted, cancel).await;
+    let result = result.map(|proposed| {
+        new.steps.extend(proposed.steps);
+        (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
+        task.progress.question = None;
+        task.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(&plan, &new) });
+        plan = new;
+        plan.clone()
+    });
+    if result.is_ok() {
+        keep::keep(session, &mut task).await;
+        durable::keep_plan(session, &plan, &mut task).await;
+    }
+    *session.plan.lock().await = Some((plan, task));
+    result
+}
+
+/// What the user's words made of the steps: those that went first, then those that came.
+pub(crate) fn changes(before: &Plan, after: &Plan) -> Vec<StepChange> {
+    let has = |plan: &Plan, title: &str| plan.steps.iter().any(|step| step.title == title);
+    let mut new: Vec<&Step> = after.steps.iter().filter(|step| !has(before, &step.title)).collect();
+    let mut changes = Vec::new();
+    for step in before.steps.iter().filter(|step| !has(after, &step.title)) {
+        // A step with the same symbols is the same work in other words.
+        let reworded = new.iter().position(|other| other.symbols == step.symbols).map(|at| new.remove(at));
+        let title = step.title.clone();
+        changes.push(match reworded {
+            Some(other) => StepChange::Reworded { from: title, to: other.title.clone() },
+            None => StepChange::TakenOut { title },
+        });
+    }
+    changes.extend(new.into_iter().map(|step| StepChange::Added { title: step.title.clone() }));
+    changes
+}
+
+/// Plans anew for what is left; what is done stays, with its outputs. False when nothing is left to be done.
+pub(crate) async fn replan(
+    session: &Session,
+    plan: &mut Plan,
+    task: &mut Task,
+    trigger: &Trigger,
+    cancel: &CancellationToken,
+) -> Result<bool, Failure> {
+    durable::keep_replan(session, plan, task, trigger).await;
+    task.progress.replans += 1;
+    task.intent.consent.replanned = true;
+    task.progress.plan_errors = 0;
+    session.emit(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
+    let leaning: Vec<String> = plan
+        .steps
+        .iter()
+        .filter(|step| step.state == StepState::Open && !depends::needs(step).is_empty())
+        .map(|step| step.title.clone())
+        .collect();
+    let mut new = plan.clone();
+    depends::keep_closed(&mut new);
+    let mut problems = vec![trigger.words()];
+    problems.extend(stop::unless_stopped(session, cancel, available::available(session, trigger)).await?);
+    if !leaning.is_empty() {
+        problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
+    }
+    let wanted =
+        PlanRequest { problems, standing: document::numbered(&new), kept: new.steps.clone(), change: String::new() };
+    let proposed = make::propose(session, task, wanted, cancel).await?;
+    let more = !proposed.steps.is_empty();
+    if more {
+        task.progress.course.replaced = new.steps.len();
+    }
+    new.steps.extend(proposed.steps);
+    new.model = proposed.model;
+    *plan = new;
+    Ok(more)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::mode::Mode;
+    use crate::state::scope::Scope;
+    use sextant_text::symbols::path::SymbolPath;
+
+    #[test]
+    fn what_the_user_changes_in_a_plan_is_feedback() {
+        let step = |title: &str, symbol: &str| Step {
+            title: title.into(),
+            symbols: vec![SymbolPath::parse(symbol)],
+            ..Step::default()
+        };
+        let plan = |steps: Vec<Step>| Plan { steps, ..Plan::default() };
+        let before = plan(vec![step("one", "a.py::f"), step("two", "a.py::g"), step("three", "a.py::h")]);
+        let after = plan(vec![step("three", "a.py::h"), step("one, gently", "a.py::f"), step("four", "b.py::k")]);
+        let task = Task::new("fix total", Mode::Planner, None, Scope::Workspace);
+        let words = "h first, and gently".to_owned();
+        task.events.did(TaskFact::PlanChanged { words, changes: changes(&before, &after) });
+        let said: Vec<String> = task.notes.take_drafts().into_iter().map(|draft| draft.content).collect();
+        assert_eq!(
+            said,
+            [
+                "The user wanted the plan otherwise: h first, and gently",
+                "The user reworded the step “one”: one, gently",
+                "The user took the step “two” out of the plan.",
+                "The user added the step “four”."
+            ]
+        );
+        let lessons = task.notes.counted().approaches;
+        assert_eq!((lessons.len(), lessons[0].approach.as_str(), lessons[0].success), (1, "step two", false));
+    }
+
+    #[test]
+    fn a_change_says_so() {
+        assert_eq!(change("change: do g first"), Some("do g first"));
+        assert_eq!(change(" Change:x"), Some("x"));
+        for text in ["change g", "change:", "change:  ", "chang", "Änderung: g", "do g"] {
+            assert_eq!(change(text), None, "{text}");
+        }
+    }
+}

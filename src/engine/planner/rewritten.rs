@@ -1,0 +1,121 @@
+//! A plan that the user has rewritten as a document, held against the one that stands and against the project.
+
+use crate::plan::document::{self, Problem};
+use crate::plan::{Plan, Step, StepResult, StepState};
+use crate::planner::validate;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use sextant_model::step::PlanReplyStep;
+
+/// What is said of a step that the user has left out.
+const LEFT_OUT: &str = "left out by you";
+
+/// The plan that a document says, or all that is wrong with it, each with its line. What is done stays as it is, with
+/// its results: a document has only their words.
+pub(crate) async fn rewritten(
+    session: &Session,
+    task: &Task,
+    standing: &Plan,
+    text: &str,
+) -> Result<Plan, Vec<Problem>> {
+    let (read, mut problems) = document::read(text);
+    let (lines, parts) = (document::step_lines(text), document::part_lines(text));
+    let line = |index: usize| lines.get(index).copied().unwrap_or(1);
+    let mut left: Vec<&Step> = standing.steps.iter().collect();
+    let mut steps: Vec<Step> = Vec::new();
+    for (index, step) in read.steps.into_iter().enumerate() {
+        let known = left.iter().position(|known| known.title == step.title).map(|at| left.remove(at));
+        let had = |title: &str| known.is_some_and(|known| known.result.parts.iter().any(|part| part.title == title));
+        for part in step.result.parts.iter().filter(|part| !had(&part.title)) {
+            let at = parts.iter().find(|(_, title)| *title == part.title).map_or(line(index), |(at, _)| *at);
+            let message = "the parts of a step come from its run; a step of its own begins its line".to_owned();
+            problems.push(Problem { line: at, message });
+        }
+        match merged(step, known) {
+            Ok(step) => steps.push(step),
+            Err(message) => problems.push(Problem { line: line(index), message }),
+        }
+    }
+    for gone in left.iter().filter(|step| step.state == StepState::Done) {
+        let message = format!("the step “{}” is done and belongs into the plan; roll it back first", gone.title);
+        problems.push(Problem { line: 1, message });
+    }
+    if steps.is_empty() && problems.is_empty() && !standing.steps.is_empty() {
+        let message = "no step is left; `- [-]` leaves a step out and keeps it in sight".to_owned();
+        problems.push(Problem { line: 1, message });
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    for index in 0..steps.len() {
+        if steps[index].state != StepState::Open {
+            continue;
+        }
+        let before: Vec<&Step> = steps[..index].iter().collect();
+        let (held, wrong) = validate::check_step(session, task, as_reply(&steps[index]), &before).await;
+        problems.extend(wrong.into_iter().map(|message| Problem { line: line(index), message }));
+        steps[index] = Step { state: StepState::Open, ..held };
+    }
+    let model = standing.model.clone();
+    let plan = Plan { title: read.title, reason: read.reason, steps, model, declined: false };
+    if problems.is_empty() { Ok(plan) } else { Err(problems) }
+}
+
+/// A step of the document with what is known of it.
+fn merged(step: Step, known: Option<&Step>) -> Result<Step, String> {
+    let was = known.map_or(StepState::Open, |known| known.state);
+    match (was, step.state) {
+        // What ran is what it was; only whether it runs again is the user's.
+        (_, now) if now == was && was != StepState::Open => Ok(known.cloned().unwrap_or(step)),
+        (StepState::Open | StepState::Failed | StepState::Skipped, StepState::Open) => {
+            Ok(Step { result: StepResult::default(), ..step })
+        }
+        (StepState::Open | StepState::Failed, StepState::Skipped) => {
+            let result = StepResult { outcome: LEFT_OUT.to_owned(), ..StepResult::default() };
+            Ok(Step { result, ..step })
+        }
+        (StepState::Done, _) => Err("this step is done; roll it back first".to_owned()),
+        (_, now) => Err(format!("only a run makes a step [{}]; use [ ] or [-]", document::mark(now))),
+    }
+}
+
+fn as_reply(step: &Step) -> PlanReplyStep {
+    let texts = |list: &[sextant_text::symbols::path::SymbolPath]| list.iter().map(ToString::to_string).collect();
+    PlanReplyStep {
+        title: step.title.clone(),
+        symbols: texts(&step.symbols),
+        because: step.because.clone(),
+        expect: step.expect.clone(),
+        kind: step.kind.name().to_owned(),
+        with: step.inputs.iter().map(ToString::to_string).collect(),
+        after: step.after.clone(),
+        creates: texts(&step.creates),
+        checks: step.checks.iter().map(ToString::to_string).collect(),
+        fallback: step.fallback.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(state: StepState) -> Step {
+        let result = StepResult { outcome: "came".into(), ..StepResult::default() };
+        Step { title: "one".into(), because: "it was so".into(), state, result, ..Step::default() }
+    }
+
+    #[test]
+    fn what_ran_stays_and_the_rest_is_the_users() {
+        let wanted = |state| Step { title: "one".into(), because: "mine".into(), state, ..Step::default() };
+        let (done, failed, open) = (step(StepState::Done), step(StepState::Failed), step(StepState::Open));
+        assert_eq!(merged(wanted(StepState::Done), Some(&done)), Ok(done.clone()), "with its result");
+        assert!(merged(wanted(StepState::Open), Some(&done)).unwrap_err().contains("roll it back"));
+        let again = merged(wanted(StepState::Open), Some(&failed)).unwrap();
+        assert_eq!((again.because.as_str(), again.result.outcome.as_str()), ("mine", ""));
+        let skipped = merged(wanted(StepState::Skipped), Some(&open)).unwrap();
+        assert_eq!(skipped.result.outcome, LEFT_OUT);
+        for state in [StepState::Done, StepState::Failed, StepState::Running] {
+            assert!(merged(wanted(state), None).unwrap_err().contains("use [ ] or [-]"), "{state:?}");
+        }
+    }
+}

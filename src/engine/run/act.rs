@@ -1,0 +1,175 @@
+//! One call of a tool as everybody sees it: shown before and after, traced, counted; several that look, at once.
+
+use futures::future::join_all;
+use tracing::{Instrument, Span};
+
+use crate::durable::traces;
+use crate::edit::change;
+use crate::editor::event::Event;
+use crate::memory::keep;
+use crate::plan::mode::Mode;
+use crate::run::last_look;
+use crate::state::called::{self, Called};
+use crate::state::render::Line;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::usual_kinds::UsualKinds;
+use crate::state::{edit_answer, span, stop};
+use crate::tools::tool::ToolCall;
+use crate::tools::tool_answer::ToolAnswer;
+use crate::tools::{apply_fix, read_once, validate};
+use sextant_base::failure::Failure;
+use sextant_base::message;
+use sextant_base::plural::counted;
+use sextant_base::secrets::mask;
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::step::{Action, LastResult};
+use sextant_model::tools::Access;
+
+/// A call that was shown and has not come back.
+struct Begun {
+    tool: String,
+    called: Called,
+    about: String,
+    reasoning: String,
+    /// Checkpoints of the task before it.
+    edits: usize,
+    span: Span,
+}
+
+/// Runs one call to its end, and words what came of it.
+pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
+    let (begun, call) = begin(session, task, action, reasoning);
+    let cancel = session.cancelled();
+    let ran = async {
+        let call = validate::gate(session, task, &begun.tool, call).await?;
+        task.conversation.answered.before(call.access());
+        match call.access() {
+            Access::Read => read_once::run_once(session, task, &call).await,
+            Access::Edit | Access::Run => call.run(session, task).await,
+        }
+    };
+    let ran = stop::unless_stopped(session, &cancel, ran).instrument(begun.span.clone()).await.and_then(|ran| ran);
+    end(session, task, begun, ran).await
+}
+
+/// Runs calls that only look at the same time; their results in the order of the calls.
+pub(crate) async fn look_together(
+    session: &Session,
+    task: &mut Task,
+    actions: &[Action],
+    reasoning: &str,
+) -> Vec<(LastResult, bool)> {
+    let cancel = session.cancelled();
+    let mut begun = Vec::new();
+    for action in actions {
+        let (one, call) = begin(session, task, action, reasoning);
+        let gate = validate::gate(session, task, &one.tool, call);
+        let call = stop::unless_stopped(session, &cancel, gate).instrument(one.span.clone()).await;
+        begun.push((one, call.and_then(|call| call)));
+    }
+    let (request, scope, step) = (task.request.clone(), task.scope.clone(), task.counts.step);
+    let current = task.intent.current_file.clone();
+    let before = task.conversation.seen.clone();
+    let runs = begun.into_iter().map(|(one, call)| {
+        let mut own = Task::new(&request, Mode::Simple, current.clone(), scope.clone());
+        own.counts.step = step;
+        own.conversation.seen.clone_from(&before);
+        let cancel = cancel.clone();
+        async move {
+            let ran = match call {
+                Ok(call) => stop::unless_stopped(session, &cancel, call.run(session, &mut own))
+                    .instrument(one.span.clone())
+                    .await
+                    .and_then(|ran| ran),
+                Err(failure) => Err(failure),
+            };
+            (one, ran, own.conversation.seen)
+        }
+    });
+    let mut results = Vec::new();
+    for (one, ran, seen) in join_all(runs).await {
+        task.conversation.seen.take(seen, &before);
+        results.push(end(session, task, one, ran).await);
+    }
+    results
+}
+
+fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> (Begun, Result<ToolCall, Failure>) {
+    let tool = action.tool.clone();
+    let call = validate::call(&tool, &action.parameters);
+    let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
+    let called = call.as_ref().map_or_else(unread, ToolCall::called);
+    let target = called.subject.shown();
+    let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
+    let about = format!("{tool} {target}");
+    let (reasoning, span) = (reasoning.to_owned(), span::tool(&tool));
+    session.emit(Event::Acting { step: task.counts.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
+    (Begun { tool, called, about, reasoning, edits: task.journal.checkpoints.len(), span }, call)
+}
+
+/// What the edits have brought whose diagnostics were put off, as the model reads it; `None` where there are none.
+pub(crate) async fn settled(session: &Session, task: &mut Task) -> Option<String> {
+    let cancel = session.cancelled();
+    let verdict = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await.ok()??;
+    let checks = &session.config.diagnostics;
+    let lines: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
+    unread(task, &lines);
+    Some(edit_answer::deferred(&verdict, checks))
+}
+
+/// Notes what of these new diagnostics speaks against an end that was written before they were read.
+fn unread(task: &mut Task, lines: &[Line]) {
+    let kinds = UsualKinds::of(&task.reports.start);
+    let against: Vec<&Line> = lines.iter().filter(|line| kinds.speaks_against(line)).collect();
+    task.conversation.open.extend(edit_answer::introduced(&against));
+}
+
+/// What the edits before an end have brought that was put off or not known when they were answered, as the model reads
+/// it; `None` where nothing was.
+pub(crate) async fn known_at_end(session: &Session, task: &mut Task) -> Option<String> {
+    let put_off = settled(session, task).await;
+    let cancel = session.cancelled();
+    stop::unless_stopped(session, &cancel, last_look::wait(session, task)).await.ok()?;
+    let floor = session.config.diagnostics.severity_floor;
+    let late = std::mem::take(&mut task.reports.late.found);
+    let lines: Vec<Line> = late.iter().filter(|found| found.diagnostic.severity <= floor).map(Line::of).collect();
+    unread(task, &lines);
+    let late = lines.iter().map(|line| format!("late: {}", line.text("")));
+    let told: Vec<String> = put_off.into_iter().chain(late).collect();
+    (!told.is_empty()).then(|| told.join("\n"))
+}
+
+async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolAnswer, Failure>) -> (LastResult, bool) {
+    let Begun { tool, called, about, reasoning, edits, span } = begun;
+    let step = task.counts.step;
+    let (ok, mut text) = match ran {
+        Ok(answer) => {
+            task.conversation.open.extend(answer.open);
+            (true, mask(&answer.text).into_owned())
+        }
+        Err(failure) => (false, mask(&failure.one_line()).into_owned()),
+    };
+    if task.journal.checkpoints.len() == edits
+        && let Some(told) = settled(session, task).await
+    {
+        text = format!("{text}\n{told}");
+    }
+    span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
+    // Of an edit also what it did to the diagnostics: whether what it was for is gone.
+    let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
+    let came_of_it = message::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
+    let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
+    task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
+    session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
+    traces::keep(session).await;
+    task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
+    task.events.did(called::came_back(task, &called, ok, &text));
+    keep::keep(session, task).await;
+    (LastResult { tool, ok, text }, ok)
+}
+
+/// What a user sees of a tool's answer: of reading only how much, of editing all.
+pub(crate) fn shown(called: &Called, ok: bool, text: &str) -> String {
+    if ok && called.reads() { counted(text.lines().count(), "line") } else { text.to_owned() }
+}

@@ -1,0 +1,176 @@
+//! The calls of one answer in their order: what only looks at once, what changes something until one of it fails.
+
+use crate::run::act;
+use crate::run::control::{self, Control};
+use crate::state::edit_answer;
+use crate::state::outcome::Ended;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::tools::{self, apply_fix};
+use sextant_base::message::headline;
+use sextant_model::chat::{ToolResult, ToolUse};
+use sextant_model::step::Action;
+use sextant_model::tools::{Access, ToolSpec, find};
+
+/// What came of the calls of one answer.
+#[derive(Default)]
+pub(crate) struct Ran {
+    /// One for each call, in their order.
+    pub(crate) results: Vec<ToolResult>,
+    pub(crate) ended: Option<Ended>,
+    /// The answer of a model that is done, where what it sent along passed.
+    pub(crate) done: Option<String>,
+    /// Whether a `done` was refused for what is new: the model has read it then.
+    pub(crate) told_new: bool,
+    /// The first edit that failed.
+    broken: Option<String>,
+}
+
+/// Runs the calls of one answer in their order: what only looks together, what changes something one after the other
+/// until the first that fails.
+pub(crate) async fn carry_out(
+    session: &Session,
+    task: &mut Task,
+    tools: &[ToolSpec],
+    uses: &[ToolUse],
+    reasoning: &str,
+) -> Ran {
+    let reasoning = headline(reasoning);
+    task.conversation.open.clear();
+    let mut ran = Ran::default();
+    while let Some(used) = uses.get(ran.results.len()) {
+        let left = &uses[ran.results.len()..];
+        if session.cancelled().is_cancelled() {
+            break;
+        }
+        if let Some(problem) = &used.problem {
+            ran.broken = ran.broken.or_else(|| changes(tools, used).then(|| used.tool.clone()));
+            ran.results.push(result_of(used, false, problem.clone()));
+            continue;
+        }
+        if let Some(control) = control::run(session, task, used).await {
+            // An end stands on what the edits before it have brought, told or put off.
+            let told = match control {
+                Control::Done(_) => act::known_at_end(session, task).await,
+                Control::Answer(_) | Control::Ends(_) => None,
+            };
+            if ran.controlled(task, (tools, uses), control, told) {
+                return ran;
+            }
+            continue;
+        }
+        let looks = left.iter().take_while(|used| used.problem.is_none() && is_look(used)).count();
+        if looks > 0 {
+            let together = &left[..looks];
+            let actions: Vec<Action> = together.iter().map(action).collect();
+            let looked = act::look_together(session, task, &actions, &reasoning).await;
+            ran.results
+                .extend(together.iter().zip(looked).map(|(used, (result, ok))| result_of(used, ok, result.text)));
+            continue;
+        }
+        if let Some(before) = &ran.broken {
+            ran.results.push(result_of(used, false, format!("not run: the {before} before it failed")));
+            continue;
+        }
+        let (result, ok) = act::act(session, task, &put_off(tools, left), &reasoning).await;
+        // A fix that is gone says nothing against the edits behind it.
+        if !ok && changes(tools, used) && used.tool != apply_fix::TOOL.name {
+            ran.broken = Some(used.tool.clone());
+        }
+        ran.results.push(result_of(used, ok, result.text));
+    }
+    ran.leave(uses, "not run: stopped");
+    ran
+}
+
+impl Ran {
+    /// Takes what came of a control; whether the answer ends with it.
+    fn controlled(
+        &mut self,
+        task: &Task,
+        (tools, uses): (&[ToolSpec], &[ToolUse]),
+        control: Control,
+        told: Option<String>,
+    ) -> bool {
+        let (before, used) = (&uses[..self.results.len()], &uses[self.results.len()]);
+        match control {
+            Control::Answer(answer) => {
+                let ok = answer.is_ok();
+                self.results.push(result_of(used, ok, answer.unwrap_or_else(|failure| failure.one_line())));
+                return false;
+            }
+            Control::Done(answer) => {
+                if let Some(why) = not_over(task, tools, before, &self.results) {
+                    self.told_new = task.conversation.open.iter().any(|why| why.starts_with(edit_answer::NEW));
+                    let told = told.map(|told| format!("\n{told}")).unwrap_or_default();
+                    self.results.push(result_of(used, false, format!("not over: {why}{told}")));
+                    return false;
+                }
+                self.results.push(result_of(used, true, "ok".to_owned()));
+                self.done = Some(answer);
+            }
+            Control::Ends(ended) => {
+                self.results.push(result_of(used, true, "The step ends here.".to_owned()));
+                self.ended = Some(ended);
+            }
+        }
+        self.leave(uses, "not run");
+        true
+    }
+
+    /// Answers the calls that are left.
+    fn leave(&mut self, uses: &[ToolUse], why: &str) {
+        let left = uses.iter().skip(self.results.len()).map(|used| result_of(used, false, why.to_owned()));
+        self.results.extend(left.collect::<Vec<_>>());
+    }
+}
+
+/// Why the end does not stand that a model wrote before it saw what came of the calls in front of it.
+fn not_over(task: &Task, tools: &[ToolSpec], before: &[ToolUse], results: &[ToolResult]) -> Option<String> {
+    if let Some(failed) = results.iter().find(|result| !result.ok) {
+        return Some(format!("the {} before it failed", failed.tool));
+    }
+    let looked = before.iter().find(|used| find(tools, &used.tool).is_some_and(|tool| tool.access == Access::Read));
+    if let Some(looked) = looked {
+        return Some(format!("read what {} gave first", looked.tool));
+    }
+    task.conversation.open.first().cloned()
+}
+
+pub(crate) fn action(used: &ToolUse) -> Action {
+    Action { tool: used.tool.clone(), parameters: used.parameters.clone() }
+}
+
+/// The first of these uses; where more edits follow it, its diagnostics are left to the last of them: what one edit
+/// breaks the next one may need.
+fn put_off(tools: &[ToolSpec], uses: &[ToolUse]) -> Action {
+    let mut action = action(&uses[0]);
+    let takes_it = |used: &ToolUse| {
+        let tool = find(tools, &used.tool);
+        tool.is_some_and(|tool| tool.parameters.iter().any(|parameter| parameter.name == DIAGNOSTICS))
+    };
+    if takes_it(&uses[0])
+        && uses.get(1).is_some_and(|next| next.problem.is_none() && takes_it(next))
+        && let Some(given) = action.parameters.as_object_mut()
+    {
+        given.entry(DIAGNOSTICS).or_insert_with(|| "defer".into());
+    }
+    action
+}
+
+/// The parameter of an edit that says when its diagnostics are told.
+const DIAGNOSTICS: &str = "diagnostics";
+
+/// Whether it only looks.
+pub(crate) fn is_look(used: &ToolUse) -> bool {
+    find(tools::specs(), &used.tool).is_some_and(|tool| tool.access == Access::Read)
+}
+
+/// Whether it edits; what cannot be read may have been meant to.
+fn changes(tools: &[ToolSpec], used: &ToolUse) -> bool {
+    find(tools, &used.tool).is_none_or(|tool| tool.access == Access::Edit)
+}
+
+pub(crate) fn result_of(used: &ToolUse, ok: bool, text: String) -> ToolResult {
+    ToolResult { id: used.id.clone(), tool: used.tool.clone(), ok, text }
+}

@@ -1,0 +1,155 @@
+//! The rest of a file beside one of its symbols, in few words: imports, constants, classes, and what its functions
+//! take and give.
+
+use std::ops::Range;
+
+use sextant_text::symbols::language::Language;
+use sextant_text::symbols::outline::{Outline, SymbolKind};
+
+/// Bytes of a constructor that is shown whole, since it says what the object holds.
+const CONSTRUCTOR: usize = 500;
+
+/// The file without the symbol and without the bodies of the others, in so many bytes at most.
+pub(crate) fn around(language: &Language, text: &str, outline: &Outline, symbol: usize, room: usize) -> String {
+    let Some(tree) = language.tree(text) else { return String::new() };
+    let own = &outline.symbols[symbol];
+    let used = |name: &str| {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        text[own.extent.clone()].split(|c: char| !is_word(c)).any(|word| word == name)
+    };
+    let all = shortened(text, outline, symbol, &tree, &|_| true);
+    if all.len() <= room {
+        return all;
+    }
+    let named = shortened(text, outline, symbol, &tree, &used);
+    if named.len() <= room {
+        return named;
+    }
+    let mut end = room;
+    while !named.is_char_boundary(end) {
+        end -= 1;
+    }
+    named[..named[..end].rfind('\n').unwrap_or(0)].to_owned()
+}
+
+/// The text with each other function as its header alone, where it is wanted, and nothing of it where it is not.
+fn shortened(
+    text: &str,
+    outline: &Outline,
+    symbol: usize,
+    tree: &tree_sitter::Tree,
+    wanted: &dyn Fn(&str) -> bool,
+) -> String {
+    let own = &outline.symbols[symbol];
+    let mut cuts: Vec<(Range<usize>, &str)> = vec![(line_start(text, own.extent.start)..own.extent.end, "")];
+    for other in &outline.symbols {
+        let apart = other.extent.end <= own.extent.start || other.extent.start >= own.extent.end;
+        if !apart || other.kind == SymbolKind::Class && wanted(&other.name) {
+            continue;
+        }
+        let beside = other.parent.is_some() && other.parent == own.parent;
+        let tells = other.name == "__init__" && beside && other.extent.len() <= CONSTRUCTOR;
+        if tells || cuts.iter().any(|(cut, _)| cut.contains(&other.extent.start)) {
+            continue;
+        }
+        let whole = line_start(text, other.extent.start)..other.extent.end;
+        match body(tree, &other.name_range) {
+            Some(body) if wanted(&other.name) => cuts.push((body, "...")),
+            _ => cuts.push((whole, "")),
+        }
+    }
+    cuts.sort_by_key(|(cut, _)| cut.start);
+    let (mut out, mut at) = (String::new(), 0);
+    for (cut, instead) in cuts {
+        if cut.start < at {
+            continue;
+        }
+        let kept = &text[at..cut.start];
+        out.push_str(if instead.is_empty() { kept } else { kept.trim_end() });
+        if !instead.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(instead);
+        at = cut.end;
+    }
+    out.push_str(&text[at..]);
+    let lines: Vec<&str> = out.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    lines.join("\n")
+}
+
+fn line_start(text: &str, at: usize) -> usize {
+    let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    if text[line..at].trim().is_empty() { line } else { at }
+}
+
+/// The body of the definition whose name stands here.
+fn body(tree: &tree_sitter::Tree, name: &Range<usize>) -> Option<Range<usize>> {
+    let node = tree.root_node().descendant_for_byte_range(name.start, name.end)?;
+    node.parent()?.child_by_field_name("body").map(|body| body.byte_range())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sextant_text::symbols::language;
+
+    const TEXT: &str = "\
+\"\"\"Accounts.\"\"\"
+
+import os
+
+LIMIT = 3
+
+
+def helper(a: int) -> int:
+    \"\"\"Helps.\"\"\"
+    return a
+
+
+class Account:
+    kind: str = \"x\"
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+
+    # Comment.
+    def pay(self, sum: int) -> int:
+        return helper(sum)
+
+    @property
+    def name(self) -> str:
+        return self.owner
+
+
+class Other:
+    def far(self):
+        def inner():
+            pass
+        return inner
+";
+
+    fn shown(names: &str, room: usize) -> String {
+        let language = language::of_path("a.py").unwrap();
+        let outline = Outline::parse(language, TEXT);
+        around(language, TEXT, &outline, outline.find(names).unwrap(), room)
+    }
+
+    #[test]
+    fn the_others_are_their_headers_and_the_constructor_of_the_class_is_whole() {
+        assert_eq!(
+            shown("Account::pay", 2000),
+            "\"\"\"Accounts.\"\"\"\nimport os\nLIMIT = 3\ndef helper(a: int) -> int: ...\nclass Account:\n    \
+             kind: str = \"x\"\n    def __init__(self, owner: str) -> None:\n        self.owner = owner\n    \
+             @property\n    def name(self) -> str: ...\nclass Other:\n    def far(self): ..."
+        );
+        assert!(!shown("helper", 2000).contains("self.owner") && shown("helper", 2000).contains("def pay"));
+    }
+
+    #[test]
+    fn what_is_too_long_is_left_out_unless_the_symbol_names_it() {
+        let short = shown("Account::pay", 220);
+        assert!(short.contains("def helper") && !short.contains("def far"), "{short}");
+        assert!(shown("Account::pay", 40).len() <= 40);
+        assert_eq!(shown("Account::pay", 0), "");
+    }
+}

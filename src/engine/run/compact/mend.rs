@@ -1,0 +1,63 @@
+//! What a new text caused and a language server can mend is mended by the server, before the model is asked again.
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::diagnostics::reported::OFFERS_MS;
+use crate::diagnostics::{code_actions, triage};
+use crate::durable;
+use crate::memory::learn;
+use crate::run::act;
+use crate::state::edit_request::EditRequest;
+use crate::state::located::LocatedDiagnostic;
+use crate::state::session::Session;
+use crate::state::stop;
+use crate::state::task::Task;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::Failure;
+use sextant_model::step::Action;
+
+/// Applies one fix for what is new: the one that its server prefers, or the only one. Of several none is the one, and
+/// what makes things worse `apply_fix` takes back. Says whether one has helped.
+///
+/// A fix that only removes is left alone: what nothing uses may be what the model forgot to use.
+pub(super) async fn mend(
+    session: &Session,
+    task: &mut Task,
+    new: &[LocatedDiagnostic],
+    cancel: &CancellationToken,
+) -> Result<bool, Failure> {
+    if new.is_empty() {
+        return Ok(false);
+    }
+    let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
+    let offers = code_actions::offers(session, task, new, usize::MAX, (deadline, false));
+    let (offers, _) = stop::unless_stopped(session, cancel, offers).await?;
+    let offers = learn::trusted(session, task, new, offers).await;
+    for at in 0..new.len() {
+        let Some(fix) = triage::the_one(&offers, &[at]) else { continue };
+        if stop::unless_stopped(session, cancel, only_removes(session, &fix.id, deadline)).await? {
+            continue;
+        }
+        let action = Action { tool: "apply_fix".to_owned(), parameters: json!({"fix": fix.id}) };
+        let (_, ok) = act::act(session, task, &action, "the new text caused what it is for").await;
+        task.counts.errors = 0;
+        durable::keep_call(session, task).await;
+        if cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        if ok {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a fix puts nothing in; one that cannot be had puts nothing in either.
+async fn only_removes(session: &Session, id: &str, deadline: Deadline) -> bool {
+    let adds = |wanted: &EditRequest| match wanted {
+        EditRequest::Change { hunks, .. } => hunks.iter().any(|hunk| !hunk.text.trim().is_empty()),
+        _ => true,
+    };
+    code_actions::wanted(session, id, deadline).await.map_or(true, |wanted| !wanted.iter().any(adds))
+}

@@ -1,0 +1,139 @@
+//! Replies as small models give them, and what is taken of each.
+
+use super::*;
+use sextant_text::symbols::language;
+
+const CART: &str = "\
+\"\"\"A cart.\"\"\"
+
+import os
+
+
+class Cart:
+    # The sum.
+    def total(self):
+        return 1
+
+    def count(self):
+        return 2
+
+
+def total():
+    return 3
+";
+
+fn asked<'t>(names: &'t str, request: &'t str) -> AskedPiece<'t> {
+    AskedPiece { text: CART, language: language::of_path("a.py"), names, request }
+}
+
+fn fenced(code: &str) -> String {
+    format!("```python\n{code}\n```")
+}
+
+/// The file after a reply about a symbol.
+fn after(names: &str, reply: &str) -> Result<String, CompactFault> {
+    let asked = asked(names, "make it so");
+    let taken = take(asked, reply, false)?;
+    if names.is_empty() { Ok(taken.content) } else { placed(asked, asked.language.unwrap(), &taken) }
+}
+
+fn refused(names: &str, reply: &str) -> String {
+    match after(names, reply) {
+        Ok(text) => panic!("it was taken: {text}"),
+        Err(fault) => fault.problems.join("; "),
+    }
+}
+
+#[test]
+fn a_method_is_taken_whatever_way_it_is_indented() {
+    let wanted = CART.replace("return 1", "return 10");
+    for code in [
+        "def total(self):\n    return 10",
+        "    def total(self):\n        return 10",
+        "def total(self):\n        return 10",
+        "        def total(self):\n            return 10\n\n",
+        "\n\ndef total(self):\n\treturn 10",
+        "# The sum.\ndef total(self):\n    return 10",
+        "class Cart:\n    def total(self):\n        return 10",
+        "class Cart:\n    # The sum.\n    def total(self):\n        return 10\n\n    def count(self):\n        return 99",
+    ] {
+        assert_eq!(after("Cart::total", &fenced(code)).as_deref(), Ok(wanted.as_str()), "{code}");
+    }
+    let whole = wanted.replace("return 3", "return 33");
+    assert_eq!(after("Cart::total", &fenced(&whole)).as_deref(), Ok(wanted.as_str()), "of a whole file only that");
+}
+
+#[test]
+fn prose_several_fences_and_none_are_read() {
+    let wanted = CART.replace("return 3", "return 30");
+    let code = "def total():\n    return 30";
+    for reply in [
+        format!("Sure, here it is:\n\n{}\n\nIt returns 30 now.", fenced(code)),
+        format!("Before:\n{}\nAfter:\n{}", fenced("def total():\n    return 3"), fenced(code)),
+        format!("{}\nUse it so:\n{}", fenced(code), fenced("print(total())")),
+        format!("{}\nAnd it was:\n{}", fenced(code), fenced("def total():\n    return 3")),
+        code.to_owned(),
+        format!("{code}\n"),
+        format!("~~~py\r\n{}\r\n~~~", code.replace('\n', "\r\n")),
+    ] {
+        assert_eq!(after("total", &reply).as_deref(), Ok(wanted.as_str()), "{reply}");
+    }
+}
+
+#[test]
+fn what_is_not_the_whole_symbol_is_refused() {
+    assert!(refused("total", "```python\ndef total():\n    return").contains("not closed"));
+    assert!(take(asked("total", "x"), "def total():\n    ret", true).unwrap_err().problems[0].contains("the middle"));
+    assert!(refused("total", &fenced("def other():\n    return 1")).contains("`other` and not `total`"));
+    assert!(refused("total", &fenced("return 30")).contains("does not define `total`"));
+    assert!(refused("total", "I cannot do that.").contains("does not define"));
+    assert!(refused("total", "").contains("does not define"));
+    assert!(refused("total", &fenced("def total():\n    # ... rest of the code\n    return 1")).contains("left out"));
+    assert!(refused("total", &fenced("def total():\n    return (1")).contains("does not parse"));
+    assert!(refused("total", &fenced("def total():\n    return 3   ")).contains("nothing was changed"));
+    let beside = "def total():\n    return half() * 2\n\n\ndef half():\n    return 1";
+    assert!(refused("total", &fenced(beside)).contains("`half`"));
+}
+
+#[test]
+fn a_name_that_the_request_gives_is_the_symbol_s_new_one() {
+    let reply = fenced("def whole_sum():\n    return 3");
+    assert!(take(asked("total", "rename it to whole_sum"), &reply, false).is_ok());
+    assert!(take(asked("total", "make it quicker"), &reply, false).is_err());
+}
+
+#[test]
+fn imports_that_come_along_are_put_behind_the_others() {
+    let reply = fenced("import os\nfrom math import pi\n\ndef total():\n    return pi");
+    let wanted = CART.replace("return 3", "return pi").replace("import os\n", "import os\nfrom math import pi\n");
+    assert_eq!(after("total", &reply).as_deref(), Ok(wanted.as_str()));
+    let alone = CART.replace("import os\n", "import os\nfrom math import pi\n");
+    assert_eq!(
+        after("total", &fenced("from math import pi")).as_deref(),
+        Ok(alone.as_str()),
+        "alone, they are the change"
+    );
+    assert!(refused("total", &fenced("from math import pi\nreturn pi")).contains("does not define"));
+    let python = language::of_path("a.py").unwrap();
+    let import = ["import re".to_owned()];
+    assert_eq!(
+        with_imports("\"\"\"Doc.\"\"\"\n\n\nx = 1\n", python, &import),
+        "\"\"\"Doc.\"\"\"\n\nimport re\n\n\nx = 1\n"
+    );
+    assert_eq!(with_imports("x = 1\n", python, &import), "import re\n\nx = 1\n");
+    assert_eq!(with_imports("", python, &import), "import re\n");
+}
+
+#[test]
+fn of_a_file_the_whole_is_taken_or_the_symbols_that_are_given() {
+    let wanted = CART.replace("return 3", "return 30");
+    assert_eq!(after("", &fenced(&wanted)).as_deref(), Ok(wanted.as_str()));
+    assert_eq!(after("", &fenced("def total():\n    return 30")).as_deref(), Ok(wanted.as_str()));
+    assert!(refused("", &fenced("def new():\n    return 30")).contains("`Cart` is missing"));
+    assert!(refused("", &fenced("# ... existing code\ndef total():\n    return 30")).contains("left out"));
+    assert!(refused("", &fenced(CART)).contains("nothing was changed"));
+    let more = format!("{CART}\n\ndef new():\n    return 4\n");
+    assert_eq!(after("", &fenced(&more)).as_deref(), Ok(more.as_str()));
+    let text = AskedPiece { text: "a = 1\n", language: None, names: "", request: "a is 2" };
+    assert_eq!(take(text, &fenced("a = 2"), false).unwrap().content, "a = 2\n");
+}

@@ -1,0 +1,246 @@
+//! What a model is told: the request, the source in scope, the diagnostics there, the fixes on offer.
+
+use std::collections::BTreeSet;
+
+use crate::diagnostics::code_actions;
+use crate::diagnostics::relevant::{Relevant, relevant};
+use crate::diagnostics::reported::{self, OFFERS_MS};
+use crate::diagnostics::triage::{self, RankedDiagnostic};
+use crate::memory::{learn, project, recall};
+use crate::plan::mode::Mode;
+use crate::run::{conventions, file_list, sources};
+use crate::state::authority;
+use crate::state::located::LocatedDiagnostic;
+use crate::state::render;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::{comparison, wanted};
+use crate::tools;
+use sextant_base::deadline::Deadline;
+use sextant_diagnostics::grouping;
+use sextant_diagnostics::merge::Placed;
+use sextant_model::abilities::Style;
+use sextant_model::input::{
+    MemoryFacts, ModelContext, PlanAsk, PlanInput, ReportFacts, RequestFacts, SourceFacts, StepAsk, StepInput,
+};
+use sextant_model::prompt::budget::PromptBudget;
+use sextant_model::step::{DiagnosticLine, FixOffer};
+
+/// Diagnostics of one question. More would not be read, and would cost.
+const DIAGNOSTICS: usize = 12;
+/// Diagnostics of a plan's question.
+const PLAN_DIAGNOSTICS: usize = 60;
+/// The same for a model that reads no prompt and only applies what is offered. Two servers may report each twice.
+const OFFLINE_DIAGNOSTICS: usize = 1000;
+/// Symbols and themes that a plan's question sums up.
+const SYMBOL_GROUPS: usize = 12;
+const THEME_GROUPS: usize = 5;
+/// Fixes of one step's question.
+const FIXES: usize = 4;
+const FILES: usize = 40;
+
+pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
+    let only_fixes = session.model.needs_providers();
+    let (most, shown) = if only_fixes { (usize::MAX, OFFLINE_DIAGNOSTICS) } else { (PLAN_DIAGNOSTICS, DIAGNOSTICS) };
+    let Relevant { found, fixable, older } = relevant(session, task).await;
+    let all = found.len();
+    let mut found = first_ones(task, found, fixable, most).await;
+    let unseen = all - found.len();
+    if only_fixes {
+        // What had no fix a moment ago is asked about when nothing else is left: there may be hundreds of them.
+        found.sort_by_cached_key(|found| task.reports.offers.barren.contains(&triage::key(found)));
+    }
+    let checks = &session.config.diagnostics;
+    // Who lives on what servers offer waits for one as long as it may take to start.
+    let start = if only_fixes { checks.start_timeout_ms } else { 0 };
+    let deadline = Deadline::after_ms(OFFERS_MS.max(checks.timeout_ms).max(start));
+    // Nobody is asked for what will not be shown.
+    let asked_of = if only_fixes { found.len() } else { fixable.min(found.len()).min(DIAGNOSTICS) };
+    let (fixes, asked) = code_actions::offers(session, task, &found[..asked_of], FIXES, (deadline, only_fixes)).await;
+    let left_out = if only_fixes { found.len() - asked } else { 0 };
+    let unweighed = found.len().saturating_sub(asked.max(PLAN_DIAGNOSTICS));
+    found.truncate(asked.max(PLAN_DIAGNOSTICS));
+    let fixes = learn::trusted(session, task, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
+    let (seen, left, fixes) = shorten(seen, fixes, shown);
+    let more = if only_fixes { 0 } else { unseen + unweighed + left.len() };
+    task.note_left_out(left).await;
+    let absent = if only_fixes { absent(task).await } else { Vec::new() };
+    let reports = ReportFacts { left_out, older, more, fixes, absent, ..ReportFacts::default() };
+    let context = context(session, task, &seen, reports, false).await;
+    let ask = StepAsk {
+        step: task.counts.step,
+        error_count: task.counts.errors,
+        results: task.conversation.results.clone(),
+        fresh: task.progress.course.fresh,
+        applied: task.counts.applied,
+        inputs: task.progress.course.inputs.clone(),
+        contract: task.progress.course.contract.clone(),
+    };
+    StepInput { context, ask }
+}
+
+pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk) -> PlanInput {
+    let Relevant { found, fixable, older } = relevant(session, task).await;
+    let groups = groups(&found).await;
+    let only_fixes = session.model.needs_providers();
+    let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
+    let mut found = first_ones(task, found, fixable, most).await;
+    let checks = &session.config.diagnostics;
+    let deadline = Deadline::after_ms((4 * OFFERS_MS).max(checks.timeout_ms).max(checks.start_timeout_ms));
+    let most = if only_fixes { usize::MAX } else { most };
+    let asked_of = fixable.min(found.len());
+    let (mut fixes, asked) = code_actions::offers(session, task, &found[..asked_of], most, (deadline, true)).await;
+    if only_fixes {
+        found.truncate(asked);
+    }
+    let left_out = all - found.len();
+    code_actions::look_up_changes(session, task, &mut fixes, deadline).await;
+    let fixes = learn::trusted(session, task, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
+    let absent = if only_fixes { absent(task).await } else { Vec::new() };
+    let reports = ReportFacts { groups, left_out, older, fixes, absent, ..ReportFacts::default() };
+    PlanInput { context: context(session, task, &seen, reports, true).await, ask }
+}
+
+/// What the request names and nobody reported in its scope when the task began.
+async fn absent(task: &Task) -> Vec<String> {
+    let (narrowed, scope) = (wanted::wanted(task), task.scope.clone());
+    if narrowed.is_all() {
+        return Vec::new();
+    }
+    let start = &task.reports.start;
+    let mut found = comparison::all(start, reported::files_of(&scope, start)).await;
+    found.retain(|found| scope.holds(&found.symbol));
+    tokio::task::spawn_blocking(move || wanted::absent(&narrowed, &found)).await.unwrap_or_default()
+}
+
+/// Where things stand, with what is reported as it was weighed.
+async fn context(
+    session: &Session,
+    task: &mut Task,
+    seen: &[RankedDiagnostic],
+    reports: ReportFacts,
+    planning: bool,
+) -> ModelContext {
+    task.note_seen(seen);
+    let part = recall::memory_part(session, task, codes(seen), planning).await;
+    let abilities = session.model.abilities().await;
+    let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
+    let texts = sources::sources(session, task, sources::room(talks, budget)).await;
+    let workspace = if planning && !talks {
+        project::files_by_use(session, FILES, file_list::useful_files(session, task, FILES).await).await
+    } else {
+        file_list::file_list(session, task, budget.files).await
+    };
+    let unsettled = reported::unsettled(session, &task.scope).await;
+    let guides = planning || talks || task.counts.step > 1 || task.mode != Mode::Simple;
+    ModelContext {
+        tools: tools::specs(),
+        request: request_facts(task, &texts),
+        sources: SourceFacts { texts, workspace },
+        reports: ReportFacts { diagnostics: seen.iter().map(|seen| line(task, seen)).collect(), unsettled, ..reports },
+        memory: MemoryFacts { lines: part.lines, tokens: Some(part.limit) },
+        framing: conventions::framing(session, guides).await,
+        budget,
+    }
+}
+
+fn request_facts(task: &Task, shown: &[(String, String)]) -> RequestFacts {
+    let user = if task.request == task.journal.request { String::new() } else { task.journal.request.clone() };
+    RequestFacts {
+        query: task.request.clone(),
+        user,
+        cursor: task.intent.cursor.clone(),
+        current_file: task.intent.current_file.clone(),
+        places: task.intent.places.clone(),
+        scope: task.scope.told(),
+        named: task.intent.analysis.lines(|path| {
+            let own = path.to_string();
+            // A source has its path above it, and what is whole shows what it defines.
+            shown.iter().any(|(name, text)| *name == own || (*name == path.file && !sources::is_list(text)))
+        }),
+    }
+}
+
+/// Each code once, in the order of the diagnostics.
+fn codes(seen: &[RankedDiagnostic]) -> Vec<String> {
+    let mut codes: Vec<String> = Vec::new();
+    for code in seen.iter().filter_map(|seen| seen.found.diagnostic.code.as_ref()) {
+        if !codes.contains(code) {
+            codes.push(code.clone());
+        }
+    }
+    codes
+}
+
+/// As many as can be weighed, worst first, and before them what the request names. What is left out is summed up in
+/// the trace.
+async fn first_ones(
+    task: &Task,
+    mut found: Vec<LocatedDiagnostic>,
+    fixable: usize,
+    most: usize,
+) -> Vec<LocatedDiagnostic> {
+    let (analysis, request) = (task.intent.analysis.clone(), task.request.clone());
+    let sorted = move || {
+        let second =
+            |found: &LocatedDiagnostic| !(analysis.bears_on(found) || authority::is_named(&request, &found.diagnostic));
+        // Those that a fix may be offered for stay before the others.
+        let mut others = found.split_off(fixable.min(found.len()));
+        found.sort_by_cached_key(second);
+        others.sort_by_cached_key(second);
+        found.append(&mut others);
+        let left = found.split_off(found.len().min(most));
+        (found, left)
+    };
+    let (found, left) = tokio::task::spawn_blocking(sorted).await.unwrap_or_default();
+    task.note_left_out(left).await;
+    found
+}
+
+/// All that is in scope in a line each for the symbols and the themes; nothing where the list itself is short.
+async fn groups(found: &[LocatedDiagnostic]) -> Vec<String> {
+    if found.len() <= DIAGNOSTICS {
+        return Vec::new();
+    }
+    let found = found.to_vec();
+    let work = move || {
+        let items: Vec<Placed> =
+            found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
+        let mut lines = grouping::lines(&grouping::by_symbol(&items), SYMBOL_GROUPS);
+        lines.extend(grouping::lines(&grouping::by_theme(&items), THEME_GROUPS));
+        lines
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_default()
+}
+
+fn line(task: &Task, seen: &RankedDiagnostic) -> DiagnosticLine {
+    let unanswered = task.reports.offers.unanswered.get(&triage::key(&seen.found)).cloned().unwrap_or_default();
+    let line = render::question(&seen.found, seen.source(), seen.confidence, seen.doubtful);
+    DiagnosticLine { also: seen.codes.clone(), unanswered, ..line }
+}
+
+/// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes. What does not fit comes
+/// second.
+fn shorten(
+    found: Vec<RankedDiagnostic>,
+    fixes: Vec<FixOffer>,
+    most: usize,
+) -> (Vec<RankedDiagnostic>, Vec<LocatedDiagnostic>, Vec<FixOffer>) {
+    let fixable: BTreeSet<usize> = fixes.iter().filter_map(|fix| fix.diagnostic).collect();
+    let mut kept: Vec<usize> = fixable.iter().copied().take(most).collect();
+    kept.extend((0..found.len()).filter(|index| !fixable.contains(index)).take(most.saturating_sub(kept.len())));
+    kept.sort_unstable();
+    let place = |index: usize| kept.iter().position(|known| *known == index);
+    let fixes = fixes
+        .into_iter()
+        .filter_map(|fix| match fix.diagnostic {
+            Some(index) => place(index).map(|index| FixOffer { diagnostic: Some(index), ..fix }),
+            None => Some(fix),
+        })
+        .collect();
+    let left = found.iter().enumerate().filter(|(index, _)| place(*index).is_none());
+    let left = left.map(|(_, seen)| seen.found.clone()).collect();
+    (kept.iter().filter_map(|index| found.get(*index).cloned()).collect(), left, fixes)
+}

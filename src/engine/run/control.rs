@@ -1,0 +1,193 @@
+//! What a model may ask for in a conversation besides tools: a word of the user, a wider scope, another plan, the end.
+
+use std::sync::LazyLock;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::edit::questions::{self, UserQuestion};
+use crate::editor::event::QuestionKind;
+use crate::events::fact::TaskFact;
+use crate::plan::mode::Mode;
+use crate::plan::progress::Objection;
+use crate::state::outcome::Ended;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::target;
+use crate::tools::tool::schema;
+use sextant_base::failure::{Failure, tool_failure};
+use sextant_base::message::clean;
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::chat::ToolUse;
+use sextant_model::contract::Contract;
+use sextant_model::tools::{Access, ToolSpec};
+use sextant_store::workspace::running::runs_code;
+use sextant_text::symbols::path::SymbolPath;
+
+const ASK_USER: &str = "ask_user";
+const REPLAN: &str = "replan";
+const DONE: &str = "done";
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct AskUser {
+    question: String,
+    /// Answers to choose from.
+    options: Option<Vec<String>>,
+    /// Files and symbols that the user is asked to let the task edit.
+    allow: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Replan {
+    reason: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Done {
+    answer: String,
+}
+
+static CONTROLS: LazyLock<[ToolSpec; 3]> = LazyLock::new(|| {
+    let spec = |name: &str, purpose: &str, schema: Value| ToolSpec::new(name, purpose, Access::Read, vec![], schema);
+    [
+        spec(
+            ASK_USER,
+            "only where the request leaves open what matters, or an edit outside of \"May edit\" is needed: name it in allow",
+            schema::<AskUser>(),
+        ),
+        spec(REPLAN, "ends the step: what you see makes the plan itself wrong", schema::<Replan>()),
+        spec(
+            DONE,
+            "last call: ends with this answer if all before it passes and nothing new is reported",
+            schema::<Done>(),
+        ),
+    ]
+});
+
+/// Those that the mode of the task offers. Where nobody can answer, nobody is asked; a plan that was agreed with the
+/// user waits for the answer.
+pub(crate) fn offered(mode: Mode, can_ask: bool) -> impl Iterator<Item = &'static ToolSpec> {
+    let asks = can_ask || mode == Mode::Supervised;
+    let replans = mode == Mode::Planner;
+    CONTROLS.iter().filter(move |tool| match tool.name.as_str() {
+        REPLAN => replans,
+        ASK_USER => asks,
+        _ => true,
+    })
+}
+
+/// What came of a use.
+pub(crate) enum Control {
+    /// What the model is answered.
+    Answer(Result<String, Failure>),
+    Ends(Ended),
+    /// It is done where what it sent along holds; with its answer.
+    Done(String),
+}
+
+/// Carries it out where it is one; `None` for a tool.
+pub(crate) async fn run(session: &Session, task: &mut Task, used: &ToolUse) -> Option<Control> {
+    match used.tool.as_str() {
+        REPLAN => Some(match read::<Replan>(&used.parameters) {
+            Ok(Replan { reason }) => Control::Ends(objects(reason, String::new(), Vec::new())),
+            Err(failure) => Control::Answer(Err(failure)),
+        }),
+        DONE => Some(match read::<Done>(&used.parameters) {
+            Ok(Done { answer }) => Control::Done(answer),
+            Err(failure) => Control::Answer(Err(failure)),
+        }),
+        ASK_USER => Some(match read::<AskUser>(&used.parameters) {
+            // A plan that was agreed with the user waits for them with its own question, in another process too.
+            Ok(asked) if matches!(task.progress.course.contract, Contract::Supervised(_)) => {
+                Control::Ends(objects(asked.question.clone(), asked.question, asked.options.unwrap_or_default()))
+            }
+            Ok(asked) => Control::Answer(ask(session, task, asked).await),
+            Err(failure) => Control::Answer(Err(failure)),
+        }),
+        _ => None,
+    }
+}
+
+fn read<T: DeserializeOwned>(given: &Value) -> Result<T, Failure> {
+    serde_json::from_value(given.clone()).map_err(|error| tool_failure(error.to_string(), "give what it names"))
+}
+
+fn objects(reason: String, question: String, options: Vec<String>) -> Ended {
+    Ended::Objected(Objection { reason, question, options })
+}
+
+async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<String, Failure> {
+    let question = clean(&asked.question);
+    let step = task.counts.step;
+    let wanted = wider(session, task, &asked.allow.unwrap_or_default()).await?;
+    let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+    let (text, options) = if names.is_empty() {
+        let given: Vec<String> = asked.options.unwrap_or_default().iter().map(|option| clean(option)).collect();
+        let options = if given.is_empty() { vec!["yes".to_owned(), "no".to_owned()] } else { given };
+        (question.clone(), options)
+    } else {
+        let names = names.join(", ");
+        (format!("{question} (this lets the task edit {names})"), vec![format!("yes, edit {names}"), "no".to_owned()])
+    };
+    // A scope that names a file is the user's word for it, which nobody gives beforehand where something runs it.
+    let runs = wanted.iter().any(|path| runs_code(&path.file).is_some());
+    let kind = match () {
+        () if runs => QuestionKind::File,
+        () if names.is_empty() => QuestionKind::Ask,
+        () => QuestionKind::Scope,
+    };
+    let began = std::time::Instant::now();
+    let choice = questions::ask_user(session, UserQuestion::of(kind, &text, &options)).await;
+    task.events.did(TaskFact::UserWaited { time: began.elapsed() });
+    let choice = choice.map_err(|failure| {
+        tool_failure(failure.message, "go on without it, within \"May edit\"; say in your answer what is left")
+    })?;
+    let answer = options.get(choice.saturating_sub(1)).cloned().unwrap_or_default();
+    task.events.trace(step, Trace::new(Effect::Asked, &text, session.model.name(), &answer));
+    if wanted.is_empty() {
+        return Ok(format!("The user answers: {answer}"));
+    }
+    if choice != 1 {
+        return Ok("The user answers: no. \"May edit\" stays as it is.".to_owned());
+    }
+    task.scope = task.scope.widened(&wanted);
+    Ok(format!("The user answers: yes. May edit now: {}", task.scope.told().join(", ")))
+}
+
+/// The files and symbols that a model names, each of which there is or may be created.
+async fn wider(session: &Session, task: &Task, given: &[String]) -> Result<Vec<SymbolPath>, Failure> {
+    let mut wanted = Vec::new();
+    for text in given {
+        let path = SymbolPath::parse(text);
+        let known = match target::full_path(session, text).await {
+            Ok(known) => known,
+            // What is to be created.
+            Err(_) if !path.file.is_empty() => SymbolPath::new(session.root.resolve(&path.file)?, path.names),
+            Err(failure) => match session.root.resolve(text) {
+                Ok(file) if session.root.join(&file).is_file() => SymbolPath::new(file, ""),
+                _ => return Err(failure),
+            },
+        };
+        if !task.scope.holds(&known) && !wanted.contains(&known) {
+            wanted.push(known);
+        }
+    }
+    Ok(wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_can_be_objected_to_only_where_there_is_one() {
+        let names = |mode: Mode| -> Vec<&str> { offered(mode, true).map(|tool| tool.name.as_str()).collect() };
+        assert_eq!(names(Mode::Simple), ["ask_user", "done"]);
+        assert_eq!(names(Mode::Supervised), ["ask_user", "done"]);
+        assert_eq!(names(Mode::Planner), ["ask_user", "replan", "done"]);
+        assert_eq!(offered(Mode::Simple, false).count(), 1, "nobody is there");
+        assert_eq!(offered(Mode::Supervised, false).count(), 2);
+    }
+}

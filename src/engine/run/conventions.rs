@@ -1,0 +1,193 @@
+//! What the project's own guides say of its conventions, as data: a short excerpt, or whole within a budget.
+
+use crate::state::session::Session;
+use crate::tools::run_command;
+use sextant_base::plural::counted;
+use sextant_model::abilities::Style;
+use sextant_model::framing::Framing;
+use sextant_model::prompt::budget::PromptBudget;
+use sextant_model::tokens;
+use sextant_store::workspace::files;
+use sextant_store::workspace::root::Root;
+
+/// At the top of the workspace, in the order in which they are read.
+const GUIDES: &[&str] = &["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];
+
+/// Characters of one line.
+const LINE: usize = 160;
+
+/// What of git needs no leave.
+const FREE: [&str; 5] = ["git status", "git log", "git diff", "git show", "git blame"];
+
+/// What frames the task's questions.
+pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
+    let root = session.root.clone();
+    let read = async {
+        if !conventions {
+            return String::new();
+        }
+        let abilities = session.model.abilities().await;
+        let budget = PromptBudget::of(abilities).guides;
+        let is_told_once = abilities.style == Style::Conversation;
+        let read = move || if is_told_once { whole(&root, budget) } else { excerpt(&root, budget) };
+        tokio::task::spawn_blocking(read).await.unwrap_or_default()
+    };
+    let (detail, commands) = (detail(session).await, run_command::could_run(session));
+    let mut allowed = session.config.commands_allowed.clone();
+    if run_command::has_git(session) {
+        allowed.extend(FREE.map(str::to_owned));
+    }
+    Framing { conventions: read.await, detail, commands, allowed }
+}
+
+/// How much the user likes to be told: the project's preference, or else the general one.
+async fn detail(session: &Session) -> String {
+    let general = session.config.preferences.get("detail").cloned().unwrap_or_default();
+    // Memory that nobody has opened yet is not opened for this.
+    let Some(Some(remember)) = session.opened.memory.get().cloned() else { return general };
+    let project = remember.project;
+    let own = remember.run(move |memory| memory.preference("detail", Some(project))).await.ok().flatten();
+    own.and_then(|own| own.value.as_str().map(str::to_owned)).unwrap_or(general)
+}
+
+/// The guides whole, as far as a budget of tokens reaches, each under its name, cut at a line, with how much of it is
+/// left out and where it can be read. They are data, code blocks and all: no rule is lifted by them.
+fn whole(root: &Root, budget: usize) -> String {
+    let mut out = String::new();
+    let mut known: Vec<(String, String)> = Vec::new();
+    for guide in GUIDES {
+        let Ok(path) = root.resolve(guide) else { continue };
+        let Some(text) = files::text(root, &path) else { continue };
+        // One may be a link to another, or its copy.
+        if text.trim().is_empty() || known.iter().any(|(file, other)| *file == path || *other == text) {
+            continue;
+        }
+        let lines: Vec<String> = text.lines().map(printable).collect();
+        known.push((path.clone(), text));
+        let cost = |line: &str| tokens::estimate(line) + 1;
+        let left = budget.saturating_sub(tokens::estimate(&out));
+        let all: usize = cost(&path) + lines.iter().map(|line| cost(line)).sum::<usize>();
+        // What says that something is left out needs room too.
+        let room = if all <= left { left } else { left.saturating_sub(cost(&path) + NOTE) };
+        let mut spent = 0;
+        let shown = lines.iter().take_while(|line| {
+            spent += cost(line);
+            spent <= room
+        });
+        let shown: Vec<&str> = shown.map(String::as_str).collect();
+        let hidden = lines.len() - shown.len();
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&format!("{path}:\n"));
+        shown.iter().for_each(|line| out.push_str(&format!("{line}\n")));
+        if hidden > 0 {
+            let next = shown.len() + 1;
+            out.push_str(&format!("[{} not shown: read_file {path}, offset {next}]\n", counted(hidden, "more line")));
+        }
+    }
+    out.trim_end().to_owned()
+}
+
+/// Tokens that are kept for saying what is left out.
+const NOTE: usize = 24;
+/// Characters of one line of a whole guide.
+const LONG_LINE: usize = 1000;
+
+fn printable(line: &str) -> String {
+    let shown: String = line.trim_end().chars().filter(|c| *c == '\t' || !c.is_control()).take(LONG_LINE).collect();
+    if line.chars().count() > LONG_LINE { format!("{shown} […]") } else { shown }
+}
+
+/// The first lines of each guide that fit; empty without guides.
+fn excerpt(root: &Root, budget: usize) -> String {
+    let mut out = String::new();
+    for guide in GUIDES {
+        // A guide that is a link out of the workspace is none of its own.
+        let Some(text) = root.resolve(guide).ok().and_then(|path| files::text(root, &path)) else { continue };
+        for line in lines(&text) {
+            let more = if out.is_empty() { line } else { format!("\n{line}") };
+            if tokens::estimate(&out) + tokens::estimate(&more) > budget {
+                return out;
+            }
+            out.push_str(&more);
+        }
+    }
+    out
+}
+
+/// Prose and list items: no titles, no code, no tables, no comments.
+fn lines(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut code = false;
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("```") {
+            code = !code;
+        } else if !code && !line.is_empty() && !line.starts_with(['#', '|', '<', '!', '[']) {
+            let plain: String = line.chars().filter(|c| !c.is_control()).take(LINE).collect();
+            out.push(plain);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKENS: usize = 150;
+
+    #[test]
+    fn an_excerpt_is_prose_within_its_tokens() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::new(dir.path()).unwrap();
+        assert_eq!(excerpt(&root, TOKENS), "");
+        std::fs::write(dir.path().join("CONTRIBUTING.md"), "Sign off commits.\n".repeat(200)).unwrap();
+        std::fs::write(
+            dir.path().join("AGENTS.md"),
+            "# Rules\n\n- Use type hints.\u{1b}[31m\n```sh\nrm -rf /\n```\n| a | b |\n",
+        )
+        .unwrap();
+        let excerpt = excerpt(&root, TOKENS);
+        assert!(excerpt.starts_with("- Use type hints.[31m\nSign off commits.\n"), "{excerpt}");
+        assert!(!excerpt.contains("rm -rf") && !excerpt.contains("Rules"));
+        assert!(tokens::estimate(&excerpt) <= TOKENS, "{}", tokens::estimate(&excerpt));
+    }
+    #[test]
+    fn guides_are_whole_with_their_code_and_what_is_left_out_is_said() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Root::new(dir.path()).unwrap();
+        assert_eq!(whole(&root, 1000), "");
+        let agents = "# Rules\n\n- Use type hints.\u{1b}[31m\n```sh\nmake test\n```\n";
+        std::fs::write(dir.path().join("AGENTS.md"), agents).unwrap();
+        std::fs::write(dir.path().join("CONTRIBUTING.md"), "Sign off commits.\n".repeat(200)).unwrap();
+        let all = whole(&root, 100_000);
+        assert!(
+            all.starts_with("AGENTS.md:\n# Rules\n\n- Use type hints.[31m\n```sh\nmake test\n```\n\nCONTRIBUTING.md:"),
+            "{all}"
+        );
+        assert_eq!(all.matches("Sign off").count(), 200);
+        for budget in [60, 150, 800] {
+            let some = whole(&root, budget);
+            assert!(tokens::estimate(&some) <= budget, "{} of {budget}: {some}", tokens::estimate(&some));
+            let shown = some.matches("Sign off").count();
+            let hidden = counted(200 - shown, "more line");
+            let said = format!("[{hidden} not shown: read_file CONTRIBUTING.md, offset {}]", shown + 1);
+            assert!(some.ends_with(&said), "{some}");
+        }
+        std::fs::write(dir.path().join("CLAUDE.md"), agents).unwrap();
+        assert_eq!(whole(&root, 100_000), all, "a copy is shown once");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_guide_that_leads_out_or_to_another_is_not_shown_twice_or_at_all() {
+        let (dir, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let root = Root::new(dir.path()).unwrap();
+        std::fs::write(out.path().join("x.md"), "not yours\n").unwrap();
+        std::fs::write(dir.path().join("AGENTS.md"), "ours\n").unwrap();
+        std::os::unix::fs::symlink(out.path().join("x.md"), dir.path().join("CONTRIBUTING.md")).unwrap();
+        std::os::unix::fs::symlink("AGENTS.md", dir.path().join("CLAUDE.md")).unwrap();
+        assert_eq!(whole(&root, 1000), "AGENTS.md:\nours");
+    }
+}

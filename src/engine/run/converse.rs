@@ -1,0 +1,224 @@
+//! The loop of a model that takes part in a conversation: it answers with calls, each is carried out and answered,
+//! until it answers without one, or with the one that ends.
+
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::durable;
+use crate::editor::event::Event;
+use crate::run::calls::{Ran, carry_out};
+use crate::run::control;
+use crate::run::model_turn::{answered, next_step};
+use crate::run::paragraphs::Paragraphs;
+use crate::run::run_loop::{RESULTS, model_failure};
+use crate::run::unfinished::unfinished;
+use crate::run::{context, so_far, sources};
+use crate::state::outcome::Ended;
+use crate::state::session::Session;
+use crate::state::span;
+use crate::state::stop;
+use crate::state::task::Task;
+use crate::tools;
+use sextant_base::failure::Failure;
+use sextant_base::message::headline;
+use sextant_model::chat::{ChatInput, ChatReply, ToolResult};
+use sextant_model::prompt::budget::PromptBudget;
+use sextant_model::prompt::conversation;
+use sextant_model::step::{LastResult, ModelError};
+use sextant_model::tokens::head_and_tail;
+use sextant_model::tools::{ToolSpec, find, offered};
+
+/// What a task is talked over with.
+struct Talk {
+    tools: Vec<ToolSpec>,
+    budget: PromptBudget,
+    /// Checkpoints of the task before it began, or before the step of its plan did.
+    mark: usize,
+    /// How often the model was told that it is not done.
+    told: u32,
+    /// Checkpoints of the task when it was told last. A model that has changed nothing since has given its reason.
+    told_at: Option<usize>,
+    said: Paragraphs,
+}
+
+/// Goes on with the conversation of a task until one of the ends. A step of a plan goes on where the last one ended.
+pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
+    let mut talk = Talk {
+        tools: Vec::new(),
+        budget: PromptBudget::of(session.model.abilities().await),
+        mark: task.journal.checkpoints.len(),
+        told: 0,
+        told_at: None,
+        said: Paragraphs::default(),
+    };
+    task.conversation.transcript.take_up(session.model.name());
+    let commands = stop::unless_stopped(session, cancel, open(session, task, talk.budget)).await?;
+    talk.tools = tools(session, task, commands);
+    loop {
+        if let Some(ended) = next_step(session, task, cancel)? {
+            return Ok(ended);
+        }
+        so_far::shorten(task, talk.budget);
+        let span = span::step(task.counts.step);
+        let ended = match ask(session, task, (&talk.tools, &talk.said), cancel).instrument(span.clone()).await? {
+            None => continue,
+            Some(Ok(reply)) => take(session, task, &mut talk, reply).instrument(span).await,
+            Some(Err(ModelError::Unusable { problems, .. })) => {
+                let problem = problems.join("; ");
+                let told = format!("Your answer could not be used: {problem}.");
+                failed(session, task, problem, Some(told))
+            }
+            Some(Err(error)) => return Err(model_failure(&error)),
+        };
+        if cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        durable::keep_call(session, task).await;
+        if let Some(ended) = ended {
+            return Ok(ended);
+        }
+    }
+}
+
+/// What a model may ask for in this task: the same from its first question to its last, so that what is sent after it
+/// stays in a provider's cache.
+pub(crate) fn tools(session: &Session, task: &Task, commands: bool) -> Vec<ToolSpec> {
+    let controls = control::offered(task.mode, session.approvals.can_ask());
+    offered(tools::specs(), commands).chain(controls).cloned().collect()
+}
+
+/// Adds what the model has to know to begin with; whether commands may be run. A task that was stopped goes on from
+/// where it was, and a step of a plan adds to what was said before.
+async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool {
+    let resumes = task.conversation.transcript.is_open() && task.counts.step > 0;
+    let mut input = context::step_facts(session, task).await;
+    if task.conversation.transcript.is_open() {
+        // What there would be to read was told when it was opened, and may be read.
+        input.context.sources.texts.retain(|(_, text)| !sources::is_list(text));
+    }
+    for (_, source) in &mut input.context.sources.texts {
+        if task.conversation.transcript.holds(source) {
+            "(as you have read it)".clone_into(source);
+        }
+    }
+    let (contract, inputs) = (&input.ask.contract, &input.ask.inputs);
+    let transcript = &mut task.conversation.transcript;
+    if resumes {
+        transcript.tell("Go on.".to_owned());
+    } else if transcript.is_open() {
+        let fence = transcript.fence.clone();
+        let told = conversation::next_step(&input.context, contract, inputs, (&fence, budget), &transcript.told());
+        transcript.tell(told);
+    } else {
+        let opening = conversation::opening(&input.context, contract, inputs, budget);
+        (transcript.fence, task.counts.errors) = (opening.fence, 0);
+        transcript.tell(opening.first);
+    }
+    input.context.framing.commands
+}
+
+/// The next answer; `None` where the time of the task is over.
+async fn ask(
+    session: &Session,
+    task: &Task,
+    (tools, said): (&[ToolSpec], &Paragraphs),
+    cancel: &CancellationToken,
+) -> Result<Option<Result<ChatReply, ModelError>>, Failure> {
+    said.begin();
+    let words = |text: &str| said.say(session, text);
+    let transcript = &task.conversation.transcript;
+    let system = conversation::system(&transcript.fence);
+    let input = ChatInput { system: &system, messages: &transcript.messages, tools };
+    answered(session, task, cancel, session.model.chat(&input, &words)).await
+}
+
+/// Carries out what the model answers. `Some` where that ends the task or the step.
+async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatReply) -> Option<Ended> {
+    let (uses, text, cut) = (reply.uses.clone(), reply.text.clone(), reply.cut);
+    task.conversation.transcript.answer(reply);
+    if uses.is_empty() {
+        if cut {
+            return failed(session, task, CUT.to_owned(), Some(CUT.to_owned()));
+        }
+        return ends(session, task, talk, text).await;
+    }
+    let Ran { results, ended, done, told_new, .. } = carry_out(session, task, &talk.tools, &uses, &text).await;
+    if uses.iter().any(|used| find(tools::specs(), &used.tool).is_some()) {
+        talk.said.interrupt();
+    }
+    let ok = results.iter().any(|result| result.ok);
+    let problem = results.iter().rev().find(|result| !result.ok).map(|result| result.text.clone()).unwrap_or_default();
+    keep_for_others(task, &results);
+    let results = results.into_iter().map(|result| within(result, talk.budget.result)).collect();
+    task.conversation.transcript.results(results);
+    if ended.is_some() {
+        return ended;
+    }
+    if told_new {
+        (talk.told, talk.told_at) = (talk.told + 1, Some(task.journal.checkpoints.len()));
+    }
+    if let Some(answer) = done {
+        // It is no text of an answer, and was not shown as it came.
+        talk.said.begin();
+        talk.said.say(session, &answer);
+        return ends(session, task, talk, answer).await;
+    }
+    if cut {
+        task.conversation.transcript.tell(CUT.to_owned());
+    }
+    if !ok {
+        return failed(session, task, problem, None);
+    }
+    task.counts.errors = 0;
+    None
+}
+
+/// Said to a model whose answer ran into its limit: the same once more would end there again.
+const CUT: &str = "Your answer was cut off at the limit of tokens. Write it in parts: several smaller edits, one after \
+                   the other.";
+
+/// Counts an answer that nothing came of, and tells the model what it does not know yet. `Some` where they are too
+/// many.
+fn failed(session: &Session, task: &mut Task, problem: String, told: Option<String>) -> Option<Ended> {
+    task.counts.errors += 1;
+    told.into_iter().for_each(|text| task.conversation.transcript.tell(text));
+    (task.counts.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(problem))
+}
+
+/// The model says that it is done.
+async fn ends(session: &Session, task: &mut Task, talk: &mut Talk, answer: String) -> Option<Ended> {
+    let cancel = session.cancelled();
+    let edits = task.journal.checkpoints.len();
+    let left = if talk.told_at == Some(edits) {
+        None
+    } else {
+        let left = stop::unless_stopped(session, &cancel, unfinished(session, task, talk.mark, talk.told));
+        left.await.ok().flatten()
+    };
+    match left {
+        Some(left) => {
+            (talk.told, talk.told_at) = (talk.told + 1, Some(edits));
+            session.emit(Event::Progress { text: headline(&left.text) });
+            let fence = task.conversation.transcript.fence.clone();
+            let told = conversation::told((&fence, talk.budget), &left.text, "New errors", &left.errors);
+            task.conversation.transcript.tell(told);
+            None
+        }
+        None => Some(Ended::Done { changed: task.journal.checkpoints.len() > talk.mark, answer }),
+    }
+}
+
+/// As much of a result as fits, its beginning and its end.
+pub(crate) fn within(result: ToolResult, budget: usize) -> ToolResult {
+    ToolResult { text: head_and_tail(&result.text, budget), ..result }
+}
+
+/// The results in the form that the judgement of a step looks at.
+fn keep_for_others(task: &mut Task, results: &[ToolResult]) {
+    let kept =
+        results.iter().map(|result| LastResult { tool: result.tool.clone(), ok: result.ok, text: result.text.clone() });
+    task.conversation.results.extend(kept);
+    let old = task.conversation.results.len().saturating_sub(RESULTS);
+    task.conversation.results.drain(..old);
+    task.progress.course.fresh = results.len().min(RESULTS);
+}

@@ -1,0 +1,41 @@
+//! Whether a task that was to mend what is reported, and nothing else, has come to its end: then its model is not
+//! asked once more. A small one would go on to change what is right by now.
+
+use crate::diagnostics::reported;
+use crate::events::fact::TaskFact;
+use crate::plan::mode::Mode;
+use crate::run::finish::known_verdict;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::ask;
+
+/// Asked after each step. True only where every provider has spoken about the text as it is: something was
+/// repaired, nothing of what is reported in scope is left, and nothing is new anywhere.
+pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
+    let open = task.reports.pending.is_some() || task.reports.deferred.is_some();
+    if task.mode != Mode::Simple || task.journal.is_empty() || open {
+        return false;
+    }
+    let symbols = task.intent.analysis.symbols.iter().map(ToString::to_string);
+    let named: Vec<String> = symbols.chain(task.intent.analysis.files.iter().cloned()).collect();
+    let is_name = |word: &str| named.iter().any(|name| ask::words(name).contains(&word));
+    if !ask::only_mends_reports(&task.request, is_name) {
+        return false;
+    }
+    if !reported::in_scope(session, &task.scope).await.is_empty()
+        || !reported::unsettled(session, &task.scope).await.is_empty()
+    {
+        return false;
+    }
+    let floor = session.config.diagnostics.severity_floor;
+    let verdict = known_verdict(session, task).await;
+    let new = verdict.new_from(floor).count();
+    if verdict.fixed_from(floor) == 0 || new > 0 || !verdict.pending.is_empty() {
+        return false;
+    }
+    let reason = "nothing that is reported in scope is left, and nothing is new: the model is not asked again";
+    task.events.trace(task.counts.step, Trace::new(Effect::Stopped, "the task", "mended", reason));
+    task.events.did(TaskFact::CallSaved);
+    true
+}

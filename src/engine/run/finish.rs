@@ -1,0 +1,263 @@
+//! The end of a task: the last look, the list of what it introduced, its summary.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::diagnostics::triage::{key, summed_up};
+use crate::diagnostics::{collect, reached};
+use crate::durable::stack;
+use crate::edit::guard;
+use crate::editor::Document;
+use crate::editor::event::QuickfixEntry;
+use crate::run::unfit::CameTo;
+use crate::run::{listed, unfit};
+use crate::state::baseline::{doubt, without_late, without_others};
+use crate::state::comparison::{self, Status, Verdict};
+use crate::state::in_flight::RunningStart;
+use crate::state::journal::Journal;
+use crate::state::known_words;
+use crate::state::located::LocatedDiagnostic;
+use crate::state::outcome::Outcome;
+use crate::state::render::{self, Line};
+use crate::state::session::Session;
+use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots, with_created};
+use crate::state::task::Task;
+use crate::state::{stop, typed};
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
+use sextant_base::plural::counted;
+use sextant_diagnostics::model::Report;
+use sextant_diagnostics::syntax;
+use sextant_model::step::Usage;
+
+/// The least time, in milliseconds, that the last look may take: the task is over, nobody waits to type.
+pub(crate) const LAST_LOOK_MS: u64 = 5000;
+
+/// New diagnostics that a summary only counts; more are summed up by theme.
+pub(crate) const GLANCE: usize = 5;
+
+/// Themes of a summary.
+pub(crate) const THEMES: usize = 8;
+
+/// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
+pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_to: CameTo) -> Outcome {
+    let cancel = session.cancelled();
+    stop::soon(&cancel, collect::take_late(session, task)).await;
+    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let verdict = stop::soon(&cancel, task_verdict(session, task, &files)).await;
+    let verdict = verdict.unwrap_or_else(|| unreached(&files));
+    if !task.journal.is_empty() {
+        let mut history = session.history.lock().await;
+        stack::note(&mut history, &task.journal);
+        stack::bound(&mut history);
+    }
+    let floor = session.config.diagnostics.severity_floor;
+    let with_word = |found: &LocatedDiagnostic| {
+        let mut found = found.clone();
+        if let Some(word) = task.reports.suggested.get(&key(&found)) {
+            found.diagnostic.suggested_action = Some(word.clone());
+        }
+        found
+    };
+    let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
+    listed::show(session, task, &new, &verdict.pending).await;
+    reached::keep_open(session, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect()).await;
+    let word = match task.reports.reach {
+        Some(reach) if word.is_empty() => reach.words(),
+        Some(reach) => format!("{word}. {}", reach.words()),
+        None => word.to_owned(),
+    };
+    let judged = unfit::judge(session, task, came_to, (&files, &verdict));
+    let mut summary = summary(
+        &word,
+        &files,
+        &verdict,
+        (new.len(), verdict.fixed_from(floor), verdict.unchanged_from(floor)),
+        task.counts.spent.now().used,
+    );
+    summary.extend(judged.why.iter().flat_map(|why| [" ", why, "."]));
+    let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
+    summary.extend(themes.iter().flat_map(|line| ["\n", line]));
+    Outcome {
+        ok: judged.ok,
+        summary,
+        answer: String::new(),
+        files,
+        new_diagnostics: new.iter().map(Line::of).collect(),
+        fixed: verdict.fixed_from(floor),
+        unchanged: verdict.unchanged_from(floor),
+        diagnostics_status: verdict.status,
+        pending: verdict.pending,
+        usage: task.counts.spent.now().used,
+        failed_steps: Vec::new(),
+        trace: session.trace.of(&task.journal.task),
+    }
+}
+
+/// Why nothing more is known of what a stopped task has changed.
+const STOPPED: &str = "stopped while it was checked";
+
+/// The verdict where a stop left no time for any.
+fn unreached(files: &[String]) -> Verdict {
+    let pending = files.iter().map(|file| format!("{file} ({STOPPED})")).collect();
+    Verdict { pending, ..Verdict::without(if files.is_empty() { Status::Complete } else { Status::Partial }) }
+}
+
+/// Names who has not spoken of these files as they are now, where a stop has let nobody be asked.
+async fn doubt_stopped(session: &Session, documents: &[Document], verdict: &mut Verdict) {
+    let ledger = session.ledger.lock().await;
+    let mut open = Vec::new();
+    for Document { path, text, .. } in documents {
+        let unsettled = ledger.unsettled(path, text);
+        let named = |name: &&str| format!("{} ({path}, {STOPPED})", comparison::short(name));
+        open.extend(unsettled.iter().filter(|name| **name != syntax::NAME || unsettled.len() == 1).map(named));
+    }
+    drop(ledger);
+    doubt(verdict, open);
+}
+
+pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[String]) -> Verdict {
+    if !session.config.diagnostics.on_edit {
+        return Verdict::without(Status::Off);
+    }
+    if files.is_empty() {
+        return Verdict::without(Status::Complete);
+    }
+    let documents = reached::documents(session, files).await;
+    let mut bystanders = collect::bystanders(session, files).await;
+    bystanders.extend(reached::others(session, &task.reports.elsewhere.reached, files).await);
+    let budget =
+        session.config.diagnostics.timeout_ms.max(LAST_LOOK_MS) + reached::longer(task.reports.elsewhere.reached.len());
+    let open = task.reports.pending.is_some();
+    let deadline = Deadline::after_ms(budget);
+    let waited = task.reports.late.last_look.take().filter(|look| look.edits == task.journal.checkpoints.len());
+    let is_stopped = session.cancelled().is_cancelled();
+    let reports = if let Some(look) = waited {
+        look.reports
+    } else if open {
+        collect::look(session, &documents, &bystanders, deadline).await
+    } else {
+        collect::ensure_baseline(session, &documents, &bystanders, deadline).await
+    };
+    let known = collect::known(session).await;
+    // What was said of this very text stands, though it may not be all: who has reported an error here and says no more
+    // behind the edit of another file has not taken it back.
+    let said_of_this = |report: &Report| {
+        let said = known.get(&(report.file.clone(), report.provider.clone())).and_then(|snap| snap.text.as_deref());
+        documents.iter().any(|document| document.path == report.file && said == Some(document.text.as_str()))
+    };
+    let unfresh: BTreeSet<(String, String)> = reports
+        .iter()
+        .filter(|report| !report.freshness.is_fresh() && !said_of_this(report))
+        .map(|report| (report.file.clone(), report.provider.clone()))
+        .collect();
+    let mut start = with_created(&task.reports.start, &task.reports.created, &known);
+    // What was said of an earlier text of an edited file is no word on this one.
+    let of_now = |key: &SnapshotKey, snap: &Snapshot| {
+        let now = documents.iter().find(|document| document.path == key.0);
+        !is_stopped || now.is_none_or(|now| snap.text.as_deref() == Some(now.text.as_str()))
+    };
+    let is_known = |(key, snap): &(SnapshotKey, Arc<Snapshot>)| !unfresh.contains(key) && of_now(key, snap);
+    let mut after: Snapshots = known.into_iter().filter(is_known).collect();
+    let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut after)).await;
+    let floor = session.config.diagnostics.severity_floor;
+    let late = without_late(&mut start, &mut after, &task.reports.elsewhere.late, floor);
+    let mut verdict = comparison::compared(&start, &after, &reports).await;
+    doubt(&mut verdict, [others, late, reached::unlooked(session, task).await].concat());
+    if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
+        verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
+    }
+    typed::leave_out(&mut verdict, &task.journal, &after);
+    if is_stopped {
+        doubt_stopped(session, &documents, &mut verdict).await;
+    }
+    comparison::doubt_coverage(&mut verdict, files, &after, &reports);
+    guard::discount_all(task, &mut verdict);
+    verdict
+}
+
+/// The same from what is known by now, without asking anybody.
+pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
+    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let mut known = collect::known(session).await;
+    let mut start = with_created(&task.reports.start, &task.reports.created, &known);
+    let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut known)).await;
+    let floor = session.config.diagnostics.severity_floor;
+    let late = without_late(&mut start, &mut known, &task.reports.elsewhere.late, floor);
+    let mut verdict = comparison::compared(&start, &known, &[]).await;
+    doubt(&mut verdict, [others, late, reached::unlooked(session, task).await].concat());
+    typed::leave_out(&mut verdict, &task.journal, &known);
+    comparison::doubt_coverage(&mut verdict, &files, &known, &[]);
+    guard::discount_all(task, &mut verdict);
+    verdict
+}
+
+/// Takes out what is said of files that another task beside this one has changed, and this one has not.
+async fn of_other_tasks(
+    session: &Session,
+    (task, own): (&str, &BTreeSet<String>),
+    (start, after): (&mut Snapshots, &mut Snapshots),
+) -> Vec<String> {
+    let history = session.history.lock().await;
+    let others = history.iter().filter(|journal| journal.task != task);
+    let others: BTreeSet<String> = others.flat_map(Journal::files).collect();
+    drop(history);
+    without_others(start, after, |file| own.contains(file) || !others.contains(file), |_| true)
+}
+
+/// The same of the task that runs, for somebody else, as a list shows it; `None` where it has changed nothing.
+pub(crate) async fn introduced_so_far(session: &Session, task: &str) -> Option<Vec<QuickfixEntry>> {
+    let RunningStart { files, start, created, .. } =
+        Some(lock(&session.making.running).clone()).filter(|running| running.task == task)?;
+    let mut known = collect::known(session).await;
+    let mut start = with_created(&start, &created, &known);
+    of_other_tasks(session, (task, &files), (&mut start, &mut known)).await;
+    let verdict = comparison::compared(&start, &known, &[]).await;
+    Some(verdict.new_from(session.config.diagnostics.severity_floor).map(render::entry).collect())
+}
+
+/// What is new in a line for each theme, where it is more than is taken in at a glance.
+async fn themes(shown: &[LocatedDiagnostic]) -> Vec<String> {
+    if shown.len() <= GLANCE {
+        return Vec::new();
+    }
+    let lines = summed_up(shown.to_vec(), THEMES).await;
+    lines.into_iter().map(|line| format!("  {line}")).collect()
+}
+
+pub(crate) fn summary(
+    word: &str,
+    files: &[String],
+    verdict: &Verdict,
+    (new, fixed, unchanged): (usize, usize, usize),
+    usage: Usage,
+) -> String {
+    let mut parts = Vec::new();
+    if !word.is_empty() {
+        parts.push(word.trim_end_matches('.').to_owned());
+    }
+    if files.is_empty() {
+        parts.push("nothing was changed".to_owned());
+    } else {
+        let files = files.join(", ");
+        parts.push(format!("changed {files}"));
+        parts.push(known_words::of_task(verdict, new, (fixed, unchanged)));
+    }
+    parts.extend(verdict.not_counted.first().map(|first| {
+        let count = verdict.not_counted.len();
+        format!("{count} not counted as fixed: {first}")
+    }));
+    if usage.calls > 0 && usage.prompt_tokens > 0 {
+        let tokens = usage.prompt_tokens + usage.completion_tokens;
+        let about = if usage.estimated { "about ".to_owned() } else { String::new() };
+        let tokens = counted(tokens as usize, "token");
+        let cached = usage.cached_tokens;
+        let cached = match cached {
+            0 => String::new(),
+            _ => format!(" ({cached} of them cached)"),
+        };
+        let calls = counted(usage.calls as usize, "call");
+        parts.push(format!("{about}{tokens}{cached} in {calls}"));
+    }
+    parts.join(". ") + "."
+}

@@ -1,0 +1,36 @@
+//! The wait of a model that says it is done for those who may still answer about its last edits: it is not asked
+//! meanwhile, and what does not come is said at the end.
+
+use crate::diagnostics::{collect, reached};
+use crate::editor::event::Event;
+use crate::state::comparison;
+use crate::state::session::Session;
+use crate::state::snapshots::SnapshotKey;
+use crate::state::task::{LastLook, Task};
+use sextant_base::deadline::Deadline;
+
+/// The longest that an end waits, in milliseconds.
+const MOST_MS: u64 = 10_000;
+
+/// Waits until all have answered who may still do so. What came of it stands with what came late.
+pub(crate) async fn wait(session: &Session, task: &mut Task) {
+    let edits = task.journal.checkpoints.len();
+    let waited = task.reports.late.last_look.as_ref().is_some_and(|look| look.edits == edits);
+    // Offered fixes are many small ends: each of them is judged as it was verified.
+    if !task.reports.late.to_come || waited || session.model.needs_providers() {
+        return;
+    }
+    collect::take_late(session, task).await;
+    let open = collect::silent(session).await;
+    session.emit(Event::Progress { text: format!("waiting for what is not known yet: {}", open.join(", ")) });
+    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let documents = reached::documents(session, &files).await;
+    let mut bystanders = collect::bystanders(session, &files).await;
+    bystanders.extend(reached::others(session, &task.reports.elsewhere.reached, &files).await);
+    let reports = collect::look(session, &documents, &bystanders, Deadline::after_ms(MOST_MS)).await;
+    let fresh = reports.iter().filter(|report| report.freshness.is_fresh());
+    let arrived = fresh.map(|report| (report.file.clone(), report.provider.clone())).collect::<Vec<SnapshotKey>>();
+    collect::arrived(session, task, &arrived.into_iter().collect()).await;
+    task.reports.late.to_come = reports.iter().any(comparison::may_come);
+    task.reports.late.last_look = Some(LastLook { edits, reports });
+}

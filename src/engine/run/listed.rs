@@ -1,0 +1,169 @@
+//! The lists of what tasks have introduced: each follows what is known until a later task changes something.
+
+use std::collections::BTreeSet;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::diagnostics::{collect, reached};
+use crate::editor::event::{Event, QuickfixEntry};
+use crate::events::envelope::TaskEvent;
+use crate::plan::mode::Mode;
+use crate::state::baseline::{without_late, without_others};
+use crate::state::comparison;
+use crate::state::located::LocatedDiagnostic;
+use crate::state::outcome::Listed;
+use crate::state::scope::Scope;
+use crate::state::session::{OWN_CANCEL, Session};
+use crate::state::snapshots::{SnapshotKey, with_created};
+use crate::state::task::Task;
+use crate::state::{render, typed};
+use sextant_base::deadline::Deadline;
+use sextant_base::plural::counted;
+
+/// Lists that are followed. A program that edits from outside has one for each of its tasks.
+const MOST: usize = 8;
+
+/// The list of a task that has changed something, as its end shows it. Those of tasks before it are superseded, but for
+/// those of clients, which are not the user's own.
+pub(crate) async fn show(session: &Session, task: &mut Task, new: &[LocatedDiagnostic], pending: &[String]) {
+    if task.journal.is_empty() {
+        return;
+    }
+    let of = if task.intent.client.is_some() { task.journal.task.clone() } else { String::new() };
+    let entries: Vec<QuickfixEntry> = new.iter().map(render::entry).collect();
+    // A client whose task has introduced nothing has no list.
+    if !of.is_empty() && entries.is_empty() && !task.reports.shown {
+        return;
+    }
+    let listed = Listed {
+        of: of.clone(),
+        task: task.journal.task.clone(),
+        request: task.request.clone(),
+        start: task.reports.start.clone(),
+        created: task.reports.created.clone(),
+        late: task.reports.elsewhere.late.clone(),
+        pending: pending.to_vec(),
+        title: title(&task.request, pending),
+        entries,
+    };
+    emit(session, &listed, task.reports.shown);
+    task.reports.shown = true;
+    let mut lists = session.listed.lock().await;
+    lists.retain(|known| known.of != of);
+    lists.push(listed);
+    let over = lists.len().saturating_sub(MOST);
+    lists.drain(..over);
+}
+
+/// The title of a task's list, which says where the list may not be all.
+fn title(request: &str, pending: &[String]) -> String {
+    let open = if pending.is_empty() { String::new() } else { format!(", not known: {}", pending.join(", ")) };
+    format!("Sextant: {request}{open}")
+}
+
+fn emit(session: &Session, listed: &Listed, amend: bool) {
+    let Listed { of, task, title, entries, .. } = listed;
+    let event = Event::Introduced {
+        title: title.clone(),
+        entries: entries.clone(),
+        open: session.config.quickfix.open && of.is_empty(),
+        amend,
+        of: of.clone(),
+    };
+    // Another task may be worked on meanwhile.
+    session.events.emit(Some(task), TaskEvent::Shown { event });
+}
+
+/// An answer came after a task was over: the lists are amended, and the user is shown what the last one is about.
+pub(crate) async fn amend(session: &Session) {
+    let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
+    collect::take_late(session, &mut nobody).await;
+    let is_open = session.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty());
+    follow(session).await;
+    let new = session.listed.lock().await.iter().find(|known| known.of.is_empty()).map(|known| known.entries.len());
+    let Some(new) = new.filter(|_| is_open) else { return };
+    let (shown, open) = (counted(new, "new diagnostic"), collect::silent(session).await);
+    let text = if open.is_empty() {
+        format!("a late answer came: {shown} in all")
+    } else {
+        let so_far = if new == 0 { "nothing new" } else { &shown };
+        format!("a late answer came: {so_far} so far, not known yet: {}", open.join(", "))
+    };
+    session.emit(Event::Progress { text });
+}
+
+/// Holds the lists against what is known by now, and shows those again that are not as they were.
+pub(crate) async fn follow(session: &Session) {
+    let lists = session.listed.lock().await.clone();
+    for listed in lists {
+        let Some(now) = as_known(session, &listed).await else { continue };
+        let is_same = now.title == listed.title && now.entries == listed.entries;
+        let mut known = session.listed.lock().await;
+        // A task that has ended meanwhile has a list of its own.
+        let Some(place) = known.iter_mut().find(|known| known.task == listed.task) else { continue };
+        place.clone_from(&now);
+        drop(known);
+        if !is_same {
+            emit(session, &now, true);
+        }
+    }
+}
+
+/// A list as it is by what is known now; `None` where its task is not known any more.
+async fn as_known(session: &Session, listed: &Listed) -> Option<Listed> {
+    let journal = session.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
+    let known = collect::known(session).await;
+    let mut start = with_created(&listed.start, &listed.created, &known);
+    let mut after = known.clone();
+    let files = journal.files();
+    without_others(&mut start, &mut after, |file| files.contains(file), |_| true);
+    let floor = session.config.diagnostics.severity_floor;
+    without_late(&mut start, &mut after, &listed.late, floor);
+    let mut verdict = comparison::compared(&start, &after, &[]).await;
+    typed::leave_out(&mut verdict, &journal, &known);
+    let entries = verdict.new_from(floor).map(render::entry).collect();
+    let pending = if journal.net().is_empty() { Vec::new() } else { still_open(session, &listed.pending).await };
+    let title = title(&listed.request, &pending);
+    Some(Listed { entries, pending, title, ..listed.clone() })
+}
+
+/// What of this is still not known: who had not answered may have done so since.
+async fn still_open(session: &Session, pending: &[String]) -> Vec<String> {
+    let ledger = session.ledger.lock().await;
+    let silent: BTreeSet<&SnapshotKey> = ledger.silent().collect();
+    let known = ledger.snaps();
+    let answered = |entry: &String| {
+        known.keys().filter(|key| !silent.contains(key)).any(|(file, provider)| {
+            let Some(more) = entry.strip_prefix(&format!("{} ({file}", comparison::short(provider))) else {
+                return false;
+            };
+            let others = || silent.iter().any(|(_, other)| other == provider);
+            more == ")" || UNANSWERED.iter().any(|why| more.starts_with(why)) || more.starts_with(" and ") && !others()
+        })
+    };
+    pending.iter().filter(|entry| !answered(entry)).cloned().collect()
+}
+
+/// Behind the name of a file: why a provider had not answered about it, which an answer makes untrue. What had no
+/// baseline has none later.
+const UNANSWERED: &[&str] = &[", not available", ", by guess only", ", stopped while"];
+
+/// The texts of these files are others now, since something was taken back or brought back: what is reported in them is
+/// asked about, where a list is there that may change.
+pub(crate) async fn look_again(session: &Session, task: &str, files: &[String]) {
+    let may_change = |known: &Listed| known.task == task || !(known.pending.is_empty() && known.entries.is_empty());
+    let is_listed = session.listed.lock().await.iter().any(may_change);
+    if !is_listed || !session.config.diagnostics.on_edit {
+        return;
+    }
+    let looked = async {
+        let files: Vec<String> = files.to_vec();
+        let documents = reached::documents(session, &files).await;
+        let bystanders = collect::bystanders(session, &files).await;
+        let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+        collect::ensure_baseline(session, &documents, &bystanders, deadline).await;
+        follow(session).await;
+    };
+    // A task that was stopped before is no reason to ask nobody.
+    OWN_CANCEL.scope(CancellationToken::new(), looked).await;
+}

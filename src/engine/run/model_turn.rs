@@ -1,0 +1,52 @@
+//! One turn of a task's model: whether there may be one (not stopped, steps left, within what the task may use up),
+//! and the wait for its answer.
+
+use std::future::Future;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::budget;
+use crate::events::fact::TaskFact;
+use crate::state::outcome::Ended;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use sextant_base::failure::Failure;
+use sextant_model::step::{ModelError, Usage};
+
+/// Counts the step that begins. `Some` where the task ends instead.
+pub(crate) fn next_step(
+    session: &Session,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Option<Ended>, Failure> {
+    if cancel.is_cancelled() {
+        return Err(Failure::cancelled());
+    }
+    task.counts.step += 1;
+    // A model that only applies what is offered asks nobody: what it mends does not count, what it tries does.
+    let free = if session.model.needs_providers() { task.counts.mended } else { 0 };
+    if task.counts.step > session.config.limits.steps.saturating_add(free) {
+        return Ok(Some(Ended::OutOfSteps));
+    }
+    match budget::over_budget(session, task) {
+        Some(why) => Err(budget::stop(task, &why)),
+        None => Ok(None),
+    }
+}
+
+/// Waits for what the model was asked, and counts it. `None` where the time of the task is over before: what may
+/// still be done is then looked at anew.
+pub(crate) async fn answered<T>(
+    session: &Session,
+    task: &Task,
+    cancel: &CancellationToken,
+    asked: impl Future<Output = (Result<T, ModelError>, Usage)>,
+) -> Result<Option<Result<T, ModelError>>, Failure> {
+    let (reply, usage) = tokio::select! {
+        answered = asked => answered,
+        () = cancel.cancelled() => return Err(Failure::cancelled()),
+        () = budget::out_of_time(session, task.counts.spent.now()) => return Ok(None),
+    };
+    task.events.did(TaskFact::ModelAnswered { usage });
+    Ok(Some(reply))
+}

@@ -1,0 +1,135 @@
+//! What a request names may be changed with what the user points at: whether a name widens the scope.
+
+use crate::editor::event::Event;
+use crate::run::analyse;
+use crate::state::analysis::Meaning;
+use crate::state::scope::Scope;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::target;
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::ask::{self, Ask};
+use sextant_model::said;
+use sextant_text::symbols::path::SymbolPath;
+
+/// Words between a symbol and the file that it is looked for in.
+const PLACES: &str = "in of from inside at en de del aus von im";
+
+/// Adds to the scope what the request names for sure. A question widens nothing, what is to be left alone stays out,
+/// and so does a name that stands for several things, which is told.
+pub(crate) async fn widen(session: &Session, task: &mut Task) {
+    let asks = ask::classify(&task.request) == Ask::Question;
+    if task.scope == Scope::Workspace || task.intent.read_only || asks {
+        return;
+    }
+    let meanings = task.intent.analysis.meanings.clone();
+    let mut more = Vec::new();
+    for meaning in meanings.iter().filter(|meaning| meaning.sure) {
+        let [path] = meaning.paths.as_slice() else {
+            if meaning.paths.iter().any(|path| !task.scope.holds(path)) {
+                ambiguous(session, task, meaning);
+            }
+            continue;
+        };
+        if task.scope.holds(path) || is_place(&task.request, path, &meanings, &task.scope) {
+            continue;
+        }
+        match out_of_reach(session, task, &meaning.name, path).await {
+            Some((rule, why)) => {
+                task.events.trace(1, Trace::new(Effect::Kept, format!("the scope without {path}"), rule, why))
+            }
+            None => more.push(path.clone()),
+        }
+    }
+    for file in task.intent.analysis.new_files.clone() {
+        if !leaves_alone(&task.request, &file) {
+            more.push(SymbolPath::new(file, ""));
+        }
+    }
+    if more.is_empty() {
+        return;
+    }
+    task.scope = task.scope.widened(&more);
+    let names: Vec<String> = more.iter().map(ToString::to_string).collect();
+    let may = if names.len() == 1 { "it may be changed too" } else { "they may be changed too" };
+    let why = format!("the request names {}: {may}", names.join(", "));
+    task.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
+}
+
+fn ambiguous(session: &Session, task: &mut Task, meaning: &Meaning) {
+    let all: Vec<String> = meaning.paths.iter().map(ToString::to_string).collect();
+    let text = format!("{} may be {}, so none of them joins the scope", meaning.name, all.join(" or "));
+    task.events.trace(1, Trace::new(Effect::Understood, "the scope", "ambiguous", &*text));
+    session.emit(Event::Progress { text });
+}
+
+/// Why what is named cannot be changed, by which rule.
+async fn out_of_reach(session: &Session, task: &Task, name: &str, path: &SymbolPath) -> Option<(&'static str, String)> {
+    if leaves_alone(&task.request, name) {
+        return Some(("left_alone", "the request says to leave it alone".to_owned()));
+    }
+    match target::document(session, &path.file).await {
+        Ok(document) => document.locked.map(|reason| ("locked", reason)),
+        Err(failure) => Some(("unreadable", failure.message)),
+    }
+}
+
+/// Whether a request says to leave what it names alone.
+pub(crate) fn leaves_alone(request: &str, name: &str) -> bool {
+    let plain = name.replace("::", ".");
+    said::leaves_alone(request, |word| {
+        analyse::mention(word).is_some_and(|found| {
+            let found = found.name.replace("::", ".");
+            found == plain || found.trim_start_matches("./") == plain
+        })
+    })
+}
+
+/// Whether a file is only named to say where a symbol is: `fix total in cart.py`.
+fn is_place(request: &str, path: &SymbolPath, meanings: &[Meaning], scope: &Scope) -> bool {
+    let words = said::words(request);
+    let is_file = |word: &str| {
+        let word = word.trim_start_matches("./");
+        path.file == word || path.file.ends_with(&format!("/{word}"))
+    };
+    let of_file = |word: &str| {
+        let Some(found) = analyse::mention(word) else { return false };
+        let last = found.name.rsplit("::").next().unwrap_or_default().to_owned();
+        let known = meanings.iter().filter(|meaning| meaning.name == found.name).flat_map(|meaning| &meaning.paths);
+        let mut known = known.chain(scope.symbols());
+        known.any(|own| own.file == path.file && own.names.rsplit("::").next() == Some(&*last) && !last.is_empty())
+    };
+    let places: Vec<usize> = (0..words.len()).filter(|at| path.names.is_empty() && is_file(words[*at])).collect();
+    !places.is_empty()
+        && places.into_iter().all(|at| {
+            let stands = |back: usize| at.checked_sub(back).and_then(|at| words.get(at)).copied().unwrap_or_default();
+            PLACES.split(' ').any(|place| place == stands(1).to_lowercase()) && of_file(stands(2))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_behind_a_symbol_of_it_only_says_where_that_is() {
+        let path = SymbolPath::new("src/cart.py", "");
+        let scope = Scope::Symbols(vec![SymbolPath::new("src/cart.py", "Cart::total")]);
+        let is_place = |request: &str| is_place(request, &path, &[], &scope);
+        for request in ["fix total in cart.py", "fix `total` of src/cart.py, please", "arregla total en cart.py"] {
+            assert!(is_place(request), "{request}");
+        }
+        for request in
+            ["update its callers in cart.py", "cart.py", "fix total in cart.py, and add a comment to cart.py"]
+        {
+            assert!(!is_place(request), "{request}");
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_left_alone_is_known_by_any_spelling() {
+        assert!(leaves_alone("do not touch Cart.total", "Cart::total"));
+        assert!(leaves_alone("change f but not ./notes.txt", "notes.txt"));
+        assert!(!leaves_alone("change Cart.total", "Cart::total"));
+    }
+}

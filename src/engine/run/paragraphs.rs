@@ -1,0 +1,57 @@
+//! The words of a model as paragraphs: what it says next stays apart from what it has said.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::editor::event::Event;
+use crate::state::session::Session;
+
+/// Where the words of a piece of work stand.
+#[derive(Debug, Default)]
+pub(crate) struct Paragraphs {
+    /// Whether something was said behind which no line has ended.
+    open: AtomicBool,
+    /// Whether the next words begin a paragraph.
+    next: AtomicBool,
+}
+
+impl Paragraphs {
+    /// What is said from here on is a paragraph of its own.
+    pub(crate) fn begin(&self) {
+        self.next.store(true, Ordering::Relaxed);
+    }
+
+    /// Something else was shown since: the next words begin a line anyway.
+    pub(crate) fn interrupt(&self) {
+        self.open.store(false, Ordering::Relaxed);
+    }
+
+    pub(crate) fn say(&self, session: &Session, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        session.emit(Event::Words { text: self.apart(text) });
+    }
+
+    fn apart(&self, text: &str) -> String {
+        let begins = self.next.swap(false, Ordering::Relaxed);
+        let open = self.open.swap(true, Ordering::Relaxed);
+        if begins && open { format!("\n\n{text}") } else { text.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_follows_words_is_set_apart() {
+        let paragraphs = Paragraphs::default();
+        paragraphs.begin();
+        assert_eq!([paragraphs.apart("I do"), paragraphs.apart(" so.")], ["I do", " so."]);
+        paragraphs.begin();
+        assert_eq!(paragraphs.apart("Finished."), "\n\nFinished.");
+        paragraphs.begin();
+        paragraphs.interrupt();
+        assert_eq!(paragraphs.apart("Next."), "Next.");
+    }
+}

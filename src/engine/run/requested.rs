@@ -1,0 +1,65 @@
+//! From what a door was asked to the scope that it names.
+
+use crate::editor::Document;
+use crate::state::request::Request;
+use crate::state::scope::Scope;
+use crate::state::session::Session;
+use crate::target;
+use sextant_base::failure::Failure;
+use sextant_base::hint::{Hint, HintCode};
+
+/// Bytes of the longest request: a page of words, or a log of some hundred lines.
+const LONGEST: usize = 64 << 10;
+
+/// Refuses a request that is too long to be read, before anything is done with it.
+pub(crate) fn refuse_long(request: &Request) -> Result<(), Failure> {
+    if request.text.len() <= LONGEST {
+        return Ok(());
+    }
+    let (size, limit) = (request.text.len().div_ceil(1 << 10), LONGEST >> 10);
+    let message = format!("the request has {size} KB, and requests of up to {limit} KB are taken");
+    Err(Failure::user(message, "put what is long into a file of the project and name it").without_change())
+}
+
+pub(crate) async fn requested(session: &Session, request: &Request) -> Result<Option<Document>, Failure> {
+    if request.text.trim().is_empty() {
+        return Err(Failure::user("the request has no text", Hint::from("say what to do").and(HintCode::Request)));
+    }
+    match &request.path {
+        Some(path) => Ok(Some(target::document(session, path).await?)),
+        None => Ok(None),
+    }
+}
+
+/// The scope of a task: named symbols, or the innermost symbol around the lines, or the file.
+pub(crate) async fn scope(session: &Session, request: &Request) -> Result<Scope, Failure> {
+    let document = requested(session, request).await?;
+    if !request.symbols.is_empty() {
+        let mut symbols = Vec::new();
+        for given in &request.symbols {
+            symbols.push(target::full_path(session, given).await?);
+        }
+        return Ok(Scope::Symbols(symbols));
+    }
+    if request.workspace {
+        return Ok(Scope::Workspace);
+    }
+    Ok(match (document, request.lines) {
+        (Some(document), Some((first, last))) => Scope::at(&document.path, &document.text, first, last),
+        (Some(document), None) => Scope::Files(vec![document.path]),
+        (None, _) => Scope::Workspace,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_request_is_refused_with_its_length_and_the_limit() {
+        let of = |bytes: usize| Request { text: "x".repeat(bytes), ..Request::default() };
+        assert!(refuse_long(&of(LONGEST)).is_ok());
+        let refused = refuse_long(&of(100_000)).unwrap_err();
+        assert_eq!(refused.message, "the request has 98 KB, and requests of up to 64 KB are taken");
+    }
+}

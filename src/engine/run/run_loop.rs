@@ -1,0 +1,163 @@
+//! The loop of every mode: ask the model, act, until it is done, the steps run out, or three errors in a row.
+
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::durable;
+use crate::events::fact::TaskFact;
+use crate::run::act::act;
+use crate::run::model_turn::{answered, next_step};
+use crate::run::paragraphs::Paragraphs;
+use crate::run::unfinished::unfinished;
+use crate::run::{context, contract, early_stop};
+use crate::state::outcome::Ended;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::{span, stop};
+use crate::tools;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_model::step::{Action, LastResult, ModelError};
+use sextant_model::tools::{looks, names};
+
+/// Results that are kept for the model; older ones have been acted upon.
+pub(crate) const RESULTS: usize = 6;
+
+/// Whether a task has changed a file, or an edit or a command of it may have.
+pub(crate) fn may_have_changed(session: &Session, task: &Task) -> bool {
+    !task.journal.is_empty() || session.making.open() || task.conversation.answered.ran_command
+}
+
+/// Runs steps until one of the ends. A cancelled call leaves whole tool calls behind, never half ones.
+pub(crate) async fn run_steps(
+    session: &Session,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Ended, Failure> {
+    let changes = task.journal.checkpoints.len();
+    // Facts are told anew with every step: one word more is enough.
+    let mut told = 1;
+    let said = Paragraphs::default();
+    loop {
+        if let Some(ended) = next_step(session, task, cancel)? {
+            return Ok(ended);
+        }
+        let span = span::step(task.counts.step);
+        let input =
+            stop::unless_stopped(session, cancel, context::step_facts(session, task)).instrument(span.clone()).await?;
+        said.begin();
+        let words = |text: &str| said.say(session, text);
+        let asked = session.model.step(&input, &words).instrument(span.clone());
+        let Some(reply) = answered(session, task, cancel, asked).await? else { continue };
+        let mut more = Vec::new();
+        let changed = task.journal.checkpoints.len() > changes;
+        if let Some(ended) = reply.as_ref().ok().and_then(|reply| contract::ends(task, reply, changed)) {
+            return Ok(ended);
+        }
+        let result = match reply {
+            Ok(reply) => match reply.action.clone() {
+                None => match told_unfinished(session, task, changes, &mut told).instrument(span.clone()).await {
+                    Some(result) => result,
+                    None => return Ok(Ended::Done { changed, answer: reply.answer }),
+                },
+                Some(action) => {
+                    said.interrupt();
+                    more.clone_from(&reply.more);
+                    let (result, ok) = act(session, task, &action, &reply.reasoning).instrument(span.clone()).await;
+                    if ok && (!reply.proceed || early_stop::mended(session, task).instrument(span.clone()).await) {
+                        let changed = task.journal.checkpoints.len() > changes;
+                        match told_unfinished(session, task, changes, &mut told).instrument(span.clone()).await {
+                            Some(result) => result,
+                            None => return Ok(Ended::Done { changed, answer: reply.answer }),
+                        }
+                    } else {
+                        result
+                    }
+                }
+            },
+            Err(ModelError::Unusable { problems, .. }) => {
+                LastResult { tool: "reply".into(), ok: false, text: problems.join("; ") }
+            }
+            Err(error) => return Err(model_failure(&error)),
+        };
+        if cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        if let Some(ended) = enter(session, task, result, &more).instrument(span).await {
+            return Ok(ended);
+        }
+    }
+}
+
+/// What speaks against the end that the model wants, as a result that it reads; `None` where it may end.
+async fn told_unfinished(session: &Session, task: &mut Task, mark: usize, told: &mut u32) -> Option<LastResult> {
+    let cancel = session.cancelled();
+    let left = stop::unless_stopped(session, &cancel, unfinished(session, task, mark, *told)).await.ok().flatten()?;
+    *told += 1;
+    let text = format!("{}\n{}", left.text, left.errors.join("\n"));
+    Some(LastResult { tool: "end".to_owned(), ok: false, text })
+}
+
+/// Enters the result of a call into the task, with what the model wanted to read besides.
+async fn enter(session: &Session, task: &mut Task, result: LastResult, more: &[Action]) -> Option<Ended> {
+    task.counts.errors = if result.ok { 0 } else { task.counts.errors + 1 };
+    let text = result.text.clone();
+    task.conversation.results.push(result);
+    task.progress.course.fresh = 1 + look_further(session, task, more).await;
+    let old = task.conversation.results.len().saturating_sub(RESULTS.max(task.progress.course.fresh));
+    task.conversation.results.drain(..old);
+    durable::keep_call(session, task).await;
+    (task.counts.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(text))
+}
+
+pub(crate) fn model_failure(error: &ModelError) -> Failure {
+    let hint = match error {
+        ModelError::Unreachable { .. } => {
+            "check base_url and whether the server runs; `provider = \"offline\"` needs none"
+        }
+        ModelError::Unauthorized { .. } => "check the key and that it belongs to this provider",
+        ModelError::Busy { .. } => "try again later, or use another model",
+        ModelError::Rejected { .. } => "check the model's name and the provider in the configuration",
+        ModelError::Cut { .. } | ModelError::Stalled { .. } => "try again; what was finished is kept",
+        ModelError::Declined { .. } => "put the request in other words, or use another model",
+        ModelError::Unusable { .. } => "try again, or use a model that can answer in JSON",
+    };
+    Failure::new(FailureKind::Model, error.to_string(), hint)
+}
+
+/// Runs the further actions of an answer where all of them only look, and none of them otherwise: the model
+/// is told which is not allowed. Returns how many results came of it.
+pub(crate) async fn look_further(session: &Session, task: &mut Task, more: &[Action]) -> usize {
+    if let Some(problem) = refused(more) {
+        task.conversation.results.push(LastResult { tool: "more".to_owned(), ok: false, text: problem });
+        return 1;
+    }
+    for action in more {
+        let (result, _) = act(session, task, action, "asked for together").await;
+        task.conversation.results.push(result);
+        // Asked for one at a time, each of them would have been a question of its own.
+        task.events.did(TaskFact::CallSaved);
+    }
+    more.len()
+}
+
+pub(crate) fn refused(more: &[Action]) -> Option<String> {
+    let only = || looks(tools::specs());
+    let other = more.iter().find(|action| !only().any(|tool| tool.name == action.tool))?;
+    Some(format!("`more` takes only {}; {} does more, so none of `more` ran", names(only()), other.tool))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn one_action_that_edits_stops_all_of_them() {
+        let action = |tool: &str| Action { tool: tool.to_owned(), parameters: json!({}) };
+        assert_eq!(refused(&[]), None);
+        assert_eq!(refused(&[action("read_symbol"), action("search")]), None);
+        let said = refused(&[action("read_symbol"), action("write_file")]).unwrap();
+        assert!(said.contains("write_file does more, so none"), "{said}");
+    }
+}

@@ -1,0 +1,150 @@
+//! Starts a task: shows it, and learns what the providers say about its files before anything changes.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::diagnostics::{collect, reported, workspace};
+use crate::edit::permissions;
+use crate::editor::Document;
+use crate::editor::event::Event;
+use crate::memory::keep;
+use crate::plan::mode::Mode;
+use crate::run::{analyse, listed, named, narrow};
+use crate::state::request::Request;
+use crate::state::risk;
+use crate::state::scope::Scope;
+use crate::state::session::Session;
+use crate::state::snapshots::Snapshots;
+use crate::state::span;
+use crate::state::task::Task;
+use crate::{budget, target};
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::hint::{Hint, HintCode};
+use sextant_diagnostics::syntax;
+use sextant_model::ask::{self, Ask};
+
+/// Starts a task: shows it, and learns what the providers say about its files before anything changes.
+pub(crate) async fn begin(
+    session: &Session,
+    request: &Request,
+    mode: Mode,
+    scope: Scope,
+    cancel: &CancellationToken,
+) -> Result<Task, Failure> {
+    session.use_cancel(cancel);
+    let current = request.path.as_deref().and_then(|path| session.root.resolve(path).ok());
+    let mut task = Task::new(&request.text, mode, current, scope);
+    task.intent.cursor = cursor(session, request).await;
+    session.take_up(&mut task);
+    span::belongs_to(&task);
+    session.note_asked(&task.journal.task, &request.text);
+    analyse::analyse_into(session, &mut task).await;
+    named::widen(session, &mut task).await;
+    narrow::narrow(session, &mut task).await;
+    session.emit(Event::Started {
+        request: request.text.clone(),
+        mode: mode.to_string(),
+        model: session.model.name().to_owned(),
+    });
+    budget::say_what_is_not_counted(session);
+    let mut documents = Vec::new();
+    for file in task.scope.files() {
+        let document = match target::document(session, &file).await {
+            Err(_) if task.intent.analysis.new_files.contains(&file) => continue,
+            read => read?,
+        };
+        if let Some(reason) = &document.locked {
+            let error = crate::editor::error::EditorError::Locked { path: file, reason: reason.clone() };
+            return Err(error.into());
+        }
+        documents.push(document);
+    }
+    workspace::drop_stale(session, &documents).await;
+    first_look(session, &documents, cancel).await?;
+    listed::follow(session).await;
+    if workspace::is_wide(session, &task) {
+        let text = "looking over the files of the workspace".to_owned();
+        session.emit(Event::Progress { text });
+        let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
+        task.reports.reach = Some(workspace::look_over(session, deadline).await);
+    }
+    let known = collect::known(session).await;
+    if session.model.needs_providers() && ask::classify(&request.text) == Ask::Repair {
+        refuse_blind(&documents, &known)?;
+    }
+    permissions::begin_on_reports(session, &task).await?;
+    task.remember_start(&known, false);
+    analyse::weigh_named(&mut task, &known).await;
+    keep::remember_start(session, &mut task).await;
+    tell_risk(session, &mut task, None).await;
+    Ok(task)
+}
+
+/// The line that the user is on, with its text; empty where the request is about no single line.
+async fn cursor(session: &Session, request: &Request) -> String {
+    let (Some(path), Some((first, last))) = (&request.path, request.lines) else { return String::new() };
+    let Ok(document) = target::document(session, path).await else { return String::new() };
+    let line = document.text.lines().nth(first.saturating_sub(1)).unwrap_or_default().trim().to_owned();
+    match (first == last, line.is_empty()) {
+        (true, true) => format!("line {first}, an empty one"),
+        (true, false) => format!("line {first}: {line}"),
+        (false, _) => format!("lines {first} to {last}, the first: {line}"),
+    }
+}
+
+/// A model that lives on the providers' words must not take their silence for "nothing wrong".
+pub(crate) fn refuse_blind(documents: &[Document], known: &Snapshots) -> Result<(), Failure> {
+    // That a text parses says nothing about what it means.
+    let said = |path: &str| known.keys().any(|(file, provider)| file == path && provider != syntax::NAME);
+    let Some(blind) = documents.iter().find(|document| !said(&document.path)) else { return Ok(()) };
+    let hint = Hint::from("attach a language server to it, or configure a language model").and(HintCode::Servers);
+    Err(Failure::new(FailureKind::Editor, format!("no language server has said anything about {}", blind.path), hint))
+}
+
+pub(crate) async fn first_look(
+    session: &Session,
+    documents: &[Document],
+    cancel: &CancellationToken,
+) -> Result<(), Failure> {
+    if !session.config.diagnostics.on_edit {
+        return Ok(());
+    }
+    let paths: Vec<String> = documents.iter().map(|document| document.path.clone()).collect();
+    let bystanders = collect::bystanders(session, &paths).await;
+    if documents.is_empty() && bystanders.is_empty() {
+        let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
+        session.emit(Event::Progress { text });
+    }
+    let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
+    let look = async {
+        collect::let_go(session).await;
+        collect::ensure_baseline(session, documents, &bystanders, deadline).await
+    };
+    let reports = tokio::select! {
+        reports = collect::waiting(session, look) => reports,
+        () = cancel.cancelled() => return Err(Failure::cancelled()),
+    };
+    for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
+        let why = report.note.as_deref().unwrap_or("no answer in time");
+        session.emit(Event::Progress {
+            text: format!("{} says nothing about {} yet: {why}", report.provider, report.file),
+        });
+    }
+    Ok(())
+}
+
+/// Assesses a task and shows it; again with the steps of its plan, once there is one.
+pub(crate) async fn tell_risk(session: &Session, task: &mut Task, plan_steps: Option<usize>) {
+    let risk =
+        risk::assess(&task.request, &task.scope, reported::count_in_scope(session, &task.scope).await, plan_steps);
+    tracing::info!(?risk, "the risk of a task");
+    session.emit(Event::Risk {
+        level: risk.level.to_string(),
+        steps: risk.estimated_steps,
+        complexity: risk.complexity,
+        confidence: risk.confidence,
+        reasons: risk.reasons.clone(),
+        line: risk::line(&risk),
+    });
+    task.intent.risk = Some(risk);
+}

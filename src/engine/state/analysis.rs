@@ -1,0 +1,135 @@
+//! What the words of a request were found to mean.
+
+use std::collections::BTreeSet;
+
+use crate::state::located::LocatedDiagnostic;
+use crate::state::scope::Scope;
+use sextant_base::plural::counted;
+use sextant_text::symbols::path::SymbolPath;
+
+/// Letters of a plain word that may be a symbol's name.
+pub(crate) const SHORTEST: usize = 3;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Analysis {
+    pub question: bool,
+    pub symbols: Vec<SymbolPath>,
+    pub files: Vec<String>,
+    /// Names that stand for several symbols, with all of them.
+    pub ambiguous: Vec<(String, Vec<SymbolPath>)>,
+    /// Each name of the request with all that it stands for: symbols, files as a whole.
+    pub meanings: Vec<Meaning>,
+    /// Files that it names and that are not there yet.
+    pub new_files: Vec<String>,
+    /// Codes of known diagnostics that the request quotes.
+    pub codes: BTreeSet<String>,
+    /// How many known diagnostics bear on it.
+    pub bearing: usize,
+}
+
+/// What one name of a request stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meaning {
+    pub name: String,
+    /// Whether its form says that it is a name.
+    pub sure: bool,
+    pub paths: Vec<SymbolPath>,
+}
+
+impl Meaning {
+    /// As a model and a user read it; `None` where the name says it all.
+    fn line(&self) -> Option<String> {
+        let paths: Vec<String> = self.paths.iter().map(ToString::to_string).collect();
+        match paths.as_slice() {
+            [one] if *one == self.name => None,
+            [one] => Some(format!("`{}` is {one}", self.name)),
+            _ => Some(format!("`{}` may be {}", self.name, paths.join(" or "))),
+        }
+    }
+}
+
+impl Analysis {
+    /// What the names of the request stand for, a line each; but for what is to be seen where the test says so.
+    pub(crate) fn lines(&self, is_seen: impl Fn(&SymbolPath) -> bool) -> Vec<String> {
+        let untold = |meaning: &&Meaning| !matches!(meaning.paths.as_slice(), [one] if is_seen(one));
+        self.meanings.iter().filter(untold).filter_map(Meaning::line).take(MOST_LINES).collect()
+    }
+
+    /// What is named and not shown as part of the scope.
+    pub(crate) fn named(&self, scope: &Scope) -> Vec<SymbolPath> {
+        let shown = |symbol: &SymbolPath| *scope != Scope::Workspace && scope.holds(symbol);
+        let files = self.files.iter().map(|file| SymbolPath::new(file, ""));
+        self.symbols.iter().cloned().chain(files).filter(|symbol| !shown(symbol)).take(MOST_SOURCES).collect()
+    }
+
+    /// Whether a diagnostic is about what the request names.
+    pub(crate) fn bears_on(&self, found: &LocatedDiagnostic) -> bool {
+        let named = !self.symbols.is_empty() && Scope::Symbols(self.symbols.clone()).holds(&found.symbol);
+        let quoted = found.diagnostic.code.as_ref().is_some_and(|code| self.codes.contains(code));
+        named || quoted || self.files.contains(&found.symbol.file)
+    }
+
+    pub(crate) fn words(&self) -> String {
+        let mut parts = vec![if self.question { "a question" } else { "a change" }.to_owned()];
+        let named: Vec<String> =
+            self.symbols.iter().map(ToString::to_string).chain(self.files.iter().cloned()).collect();
+        if !named.is_empty() {
+            parts.push(format!("it names {}", named.join(", ")));
+        }
+        for (name, all) in &self.ambiguous {
+            let all: Vec<String> = all.iter().map(ToString::to_string).collect();
+            parts.push(format!("{name} may be {}", all.join(" or ")));
+        }
+        if self.bearing > 0 {
+            let bear = if self.bearing == 1 { "bears" } else { "bear" };
+            parts.push(format!("{} {bear} on it", counted(self.bearing, "known diagnostic")));
+        }
+        parts.join("; ")
+    }
+}
+
+/// A word of a request that may name something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mention {
+    /// As a symbol path or a file path.
+    pub(crate) name: String,
+    /// Whether its form says that it is a name: quoted, `a::b`, `a_b`, `f()`, `CamelCase`, a path.
+    pub(crate) sure: bool,
+}
+
+impl Mention {
+    /// A plain word of one or two letters is a word, whatever a symbol is called.
+    pub(crate) fn is_long_enough(&self) -> bool {
+        self.sure || (self.name.chars().count() >= SHORTEST && !self.name.starts_with(|c: char| c.is_ascii_digit()))
+    }
+}
+
+impl Analysis {
+    pub(crate) fn take_files(&mut self, name: &str, files: &[String]) {
+        let paths = files.iter().map(|file| SymbolPath::new(file, "")).collect();
+        self.meanings.push(Meaning { name: name.to_owned(), sure: true, paths });
+        if let [one] = files
+            && !self.files.contains(one)
+        {
+            self.files.push(one.clone());
+        }
+    }
+
+    pub(crate) fn take(&mut self, name: &str, sure: bool, found: Vec<SymbolPath>) {
+        if !found.is_empty() {
+            self.meanings.push(Meaning { name: name.to_owned(), sure, paths: found.clone() });
+        }
+        match found.as_slice() {
+            [] => {}
+            [one] if self.symbols.contains(one) => {}
+            [one] => self.symbols.push(one.clone()),
+            _ => self.ambiguous.push((name.to_owned(), found)),
+        }
+    }
+}
+
+/// Names that a model is told the meaning of.
+const MOST_LINES: usize = 12;
+
+/// Sources that are shown beside those in scope.
+pub(crate) const MOST_SOURCES: usize = 4;

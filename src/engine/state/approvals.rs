@@ -1,0 +1,66 @@
+//! The open question, and what the user has allowed for the session.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::oneshot;
+
+use sextant_base::lock::lock;
+
+/// The open question, and what the user has allowed for the session.
+#[derive(Debug, Default)]
+pub(crate) struct Approvals {
+    /// Whether a door brings answers.
+    pub(crate) someone: AtomicBool,
+    /// Held by whoever asks, so that a second question waits for its turn.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    pub(crate) waiting: Mutex<Option<OpenQuestion>>,
+    /// Commands that were allowed for the session, argument by argument.
+    pub(crate) commands: Mutex<BTreeSet<Vec<String>>>,
+    /// Files that run by being there, which may be changed for the session.
+    pub(crate) files: Mutex<BTreeSet<String>>,
+    /// Whether the plan that is carried out was read by nobody before.
+    pub(crate) unread: AtomicBool,
+}
+
+#[derive(Debug)]
+pub(crate) struct OpenQuestion {
+    pub(crate) options: usize,
+    pub(crate) answer: oneshot::Sender<usize>,
+}
+
+impl Approvals {
+    pub(crate) fn open(&self) -> std::sync::MutexGuard<'_, Option<OpenQuestion>> {
+        lock(&self.waiting)
+    }
+
+    pub(crate) fn plan_is_read(&self, read: bool) {
+        self.unread.store(!read, Ordering::Relaxed);
+    }
+
+    /// Whether what a plan says is a word of the user's: somebody has read it.
+    pub(crate) fn is_read(&self) -> bool {
+        !self.unread.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn can_ask(&self) -> bool {
+        self.someone.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn allowed(&self, command: &[String]) -> bool {
+        lock(&self.commands).contains(command)
+    }
+
+    pub(crate) fn allowed_file(&self, path: &str) -> bool {
+        lock(&self.files).contains(path)
+    }
+
+    pub(crate) fn allow_file(&self, path: &str) {
+        lock(&self.files).insert(path.to_owned());
+    }
+
+    pub(crate) fn allow(&self, command: &[String]) {
+        lock(&self.commands).insert(command.to_vec());
+    }
+}

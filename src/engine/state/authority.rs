@@ -1,0 +1,214 @@
+//! What the user has allowed: in words, by a plan, by an answer.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::plan::StepState;
+use crate::plan::mode::Mode;
+use crate::plan::question::Question;
+use crate::state::doubt::{Doubt, Uncounted};
+use crate::state::edit_request::EditRequest;
+use crate::state::journal::Journal;
+use crate::state::scope::{self, Scope};
+use crate::state::task::Task;
+use sextant_diagnostics::model::Diagnostic;
+use sextant_model::ask;
+use sextant_text::edits::apply::apply;
+use sextant_text::symbols::language;
+use sextant_text::symbols::outline::{Outline, SymbolKind};
+use sextant_text::symbols::path::SymbolPath;
+
+/// Groups that the way out of too much noise names.
+pub(crate) const KINDS: usize = 4;
+
+/// On whose word a task works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// The user asked for this change.
+    Asked,
+    /// What providers report is to be mended.
+    Reported,
+    /// A step of a plan that the user approved.
+    Approved,
+}
+
+/// What the user has allowed and what waits for a word.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Consent {
+    /// Symbols whose deletion the user has allowed.
+    pub(crate) allowed: BTreeSet<String>,
+    /// What the step that runs was kept from deleting.
+    pub(crate) withheld: BTreeSet<String>,
+    /// What the last edit that was kept from it would introduce, in a question's words.
+    pub(crate) foreseen: String,
+    /// Whether the open steps were planned anew since the user approved the plan: nobody has agreed to their words.
+    pub(crate) replanned: bool,
+    /// Why the edit that is being made is not credited with what goes away.
+    pub(crate) doubts: Vec<Doubt>,
+    /// What went away in the task and is not counted as fixed.
+    pub(crate) uncounted: Vec<Uncounted>,
+}
+
+impl Consent {
+    /// Keeps the newest so many of what was doubted: what an older edit is not credited with is told by then.
+    pub(crate) fn forget_old(&mut self, most: usize) {
+        self.doubts.drain(..self.doubts.len().saturating_sub(most));
+        self.uncounted.drain(..self.uncounted.len().saturating_sub(most));
+    }
+
+    /// A step that came to nothing because it lacks the user's word: the question for it.
+    pub(crate) fn question(&self, (step, title): (usize, &str), state: StepState, mark: usize) -> Option<Question> {
+        if self.withheld.is_empty() || state == StepState::Done {
+            return None;
+        }
+        let what: Vec<&str> = self.withheld.iter().map(String::as_str).collect();
+        let (number, what) = (step + 1, what.join(", "));
+        let mut text = format!(
+            "Step {number} (“{title}”) would delete {what}, which the approved plan does not say. To do the step again allows it. What now?"
+        );
+        if !self.foreseen.is_empty() {
+            text = format!("{text}\n{}", self.foreseen);
+        }
+        let allows = self.withheld.iter().cloned().collect();
+        Some(Question { step, text, mark, allows, ..Question::default() })
+    }
+}
+
+/// What a client outside is told to do its own user decides: it is not held to what providers report.
+pub(crate) fn basis_of(task: &Task, request: &str, needs_providers: bool) -> Basis {
+    if task.intent.client.is_some() { Basis::Asked } else { basis(task.mode, request, needs_providers) }
+}
+
+pub(crate) fn basis(mode: Mode, request: &str, needs_providers: bool) -> Basis {
+    match mode {
+        Mode::Planner | Mode::Supervised => Basis::Approved,
+        Mode::Simple if needs_providers || ask::mends(request) => Basis::Reported,
+        Mode::Simple => Basis::Asked,
+    }
+}
+
+/// The symbols that an edit would leave the project without, outermost only; a file that it would empty.
+///
+/// What gets another name in its place, or turns up elsewhere in the same edit, is not lost. What is inside of a
+/// function is that function's own affair.
+pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
+    let mut gone: Vec<(String, String)> = Vec::new();
+    let mut added: BTreeSet<String> = BTreeSet::new();
+    for want in wanted {
+        let (before, after, path, hunks) = match want {
+            EditRequest::Change { document, hunks, .. } => {
+                let Ok(after) = apply(&document.text, hunks) else { continue };
+                (document.text.as_str(), after, &document.path, hunks.as_slice())
+            }
+            EditRequest::Create { path, text } => ("", text.clone(), path, [].as_slice()),
+        };
+        let Some(language) = language::of_path(path) else {
+            if after.trim().is_empty() && !before.trim().is_empty() {
+                gone.push((path.clone(), String::new()));
+            }
+            continue;
+        };
+        let (old, new) = (Outline::parse(language, before), Outline::parse(language, &after));
+        let names = |outline: &Outline| -> Vec<String> {
+            (0..outline.symbols.len()).map(|symbol| outline.path_of(symbol)).collect()
+        };
+        let (old_names, new_names) = (names(&old), names(&new));
+        let fresh = |symbol: &usize| !old_names.contains(&new_names[*symbol]);
+        let fresh: Vec<usize> = (0..new.symbols.len()).filter(fresh).collect();
+        added.extend(fresh.iter().map(|symbol| new.symbols[*symbol].name.clone()));
+        let is_gone = |symbol: usize| !new_names.contains(&old_names[symbol]);
+        for (index, symbol) in old.symbols.iter().enumerate().filter(|(index, _)| is_gone(*index)) {
+            let inside =
+                symbol.parent.is_some_and(|parent| is_gone(parent) || old.symbols[parent].kind != SymbolKind::Class);
+            let start = scope::moved(symbol.name_range.start, hunks);
+            let renamed = fresh.iter().any(|new_one| new.symbols[*new_one].name_range.start == start);
+            // A text that does not parse says nothing of what is in it.
+            let unread = new.has_errors && has_word(&after, &symbol.name);
+            if !inside && !renamed && !unread {
+                gone.push((SymbolPath::new(path, &old_names[index]).to_string(), symbol.name.clone()));
+            }
+        }
+    }
+    gone.into_iter().filter(|(_, name)| name.is_empty() || !added.contains(name)).map(|(path, _)| path).collect()
+}
+
+/// Whether the task has put a symbol of this name into another file before: then it is moved and not lost.
+pub(crate) fn put_elsewhere(journal: &Journal, lost: &str) -> bool {
+    let lost = SymbolPath::parse(lost);
+    let name = lost.names.rsplit("::").next().unwrap_or_default();
+    let holds = |path: &str, text: &Option<Arc<str>>| {
+        let (Some(language), Some(text)) = (language::of_path(path), text) else { return false };
+        Outline::parse(language, text).symbols.iter().any(|symbol| symbol.name == name)
+    };
+    !name.is_empty()
+        && journal.net().iter().any(|change| {
+            change.path != lost.file && holds(&change.path, &change.after) && !holds(&change.path, &change.before)
+        })
+}
+
+/// Whether the task itself has put a symbol where it is: then nothing of anybody else is lost with it.
+pub(crate) fn made_here(journal: &Journal, lost: &str) -> bool {
+    let lost = SymbolPath::parse(lost);
+    let Some(language) = language::of_path(&lost.file) else { return false };
+    journal.net().iter().filter(|change| change.path == lost.file && !lost.names.is_empty()).any(|change| {
+        let before = change.before.as_deref().unwrap_or_default();
+        Outline::parse(language, before).find_all(&lost.names).is_err()
+    })
+}
+
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|found| found == word)
+}
+
+/// Whether words ask for a symbol to go: it is named right after a word of removal, or what such a word speaks of is
+/// no name at all (`the dead code`) and the symbol is what the words are about.
+pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
+    let path = SymbolPath::parse(symbol);
+    let last = path.names.rsplit("::").next().unwrap_or_default();
+    let name = last.split('#').next().unwrap_or(last);
+    ask::removals(words).iter().any(|object| {
+        if name.is_empty() {
+            return object.iter().any(|word| word.to_lowercase() == "file" || path.file.contains(*word));
+        }
+        let named = |own: &SymbolPath| own.names.rsplit("::").next().is_some_and(|name| object.contains(&name));
+        let listed = match scope {
+            Scope::Files(_) | Scope::Workspace => true,
+            scope if scope.whole_files().contains(&path.file) => true,
+            scope if scope.symbols().iter().any(named) => false,
+            scope => scope.symbols().iter().any(|own| own.to_string() == symbol),
+        };
+        object.contains(&name) || listed && ask::is_generic(object)
+    })
+}
+
+/// Whether a request names a code or a kind of what is reported.
+pub(crate) fn names_a_kind(request: &str, diagnostics: &[&Diagnostic]) -> bool {
+    let kinds: BTreeSet<String> = diagnostics.iter().flat_map(|diagnostic| kinds(diagnostic)).collect();
+    kinds.iter().any(|kind| names(request, kind))
+}
+
+/// Whether a request names the kind of this one.
+pub(crate) fn is_named(request: &str, diagnostic: &Diagnostic) -> bool {
+    kinds(diagnostic).iter().any(|kind| names(request, kind))
+}
+
+/// Its code and its theme.
+pub(crate) fn kinds(diagnostic: &Diagnostic) -> Vec<String> {
+    let theme = sextant_diagnostics::theme::theme(diagnostic).map(str::to_owned);
+    diagnostic.code.iter().cloned().chain(theme).collect()
+}
+
+/// Every word of the kind begins a word of the request: `unused import` is in `fix the unused imports`.
+pub(crate) fn names(request: &str, kind: &str) -> bool {
+    let lower = request.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '-')).collect();
+    let kind = kind.to_lowercase();
+    let mut parts = kind.split_whitespace().peekable();
+    parts.peek().is_some() && parts.all(|part| words.iter().any(|word| word.starts_with(part)))
+}
+
+#[cfg(test)]
+mod tests;

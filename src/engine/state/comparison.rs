@@ -1,0 +1,400 @@
+//! What a change did to the diagnostics: two snapshots and the reports between them, judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::state::dedup::{self, DedupItem, Fate};
+use crate::state::located::LocatedDiagnostic;
+use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
+use sextant_base::message::headline;
+use sextant_base::text::{Encoding, LineIndex};
+use sextant_diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
+use sextant_diagnostics::model::{Diagnostic, Freshness, Report, Severity};
+use sextant_diagnostics::syntax;
+use sextant_text::symbols::language;
+use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::path::SymbolPath;
+
+/// How much of the answer is known. An empty list means clean only under `Complete`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Complete,
+    Partial,
+    Timeout,
+    Unavailable,
+    /// No provider covers the files.
+    Skipped,
+    /// Turned off by the user.
+    Off,
+}
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Partial => "partial",
+            Self::Timeout => "timeout",
+            Self::Unavailable => "unavailable",
+            Self::Skipped => "skipped",
+            Self::Off => "off",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    pub status: Status,
+    /// Introduced; worst first, then in source order.
+    pub new: Vec<LocatedDiagnostic>,
+    pub revealed: Vec<LocatedDiagnostic>,
+    pub fixed: Vec<Diagnostic>,
+    pub unchanged: usize,
+    pub stays: Vec<Severity>,
+    /// Of the unchanged, those that say it in other words, and what they said before.
+    pub updated: Vec<(LocatedDiagnostic, String)>,
+    pub masked: usize,
+    /// Providers that have not answered yet, as `basedpyright (src/shop/cart.py)`.
+    pub pending: Vec<String>,
+    /// Whether one of those may still answer; a file that only the parser reads, or a provider that is gone, has nobody
+    /// to wait for.
+    pub to_come: bool,
+    /// Why each of those that went away is not counted as fixed.
+    pub not_counted: Vec<String>,
+}
+
+impl Verdict {
+    pub fn without(status: Status) -> Self {
+        Self {
+            status,
+            new: Vec::new(),
+            revealed: Vec::new(),
+            fixed: Vec::new(),
+            unchanged: 0,
+            stays: Vec::new(),
+            updated: Vec::new(),
+            masked: 0,
+            pending: Vec::new(),
+            to_come: false,
+            not_counted: Vec::new(),
+        }
+    }
+
+    /// What is not counted as fixed, in a line; `None` where everything is.
+    pub fn not_counted_line(&self) -> Option<String> {
+        let first = self.not_counted.first()?;
+        Some(format!("{} not counted as fixed: {first}", self.not_counted.len()))
+    }
+
+    /// The new ones that are at least as severe as the floor.
+    pub fn new_from(&self, floor: Severity) -> impl Iterator<Item = &LocatedDiagnostic> {
+        self.new.iter().filter(move |found| found.diagnostic.severity <= floor)
+    }
+
+    /// How many of the fixed ones are as severe as that.
+    pub fn fixed_from(&self, floor: Severity) -> usize {
+        self.fixed.iter().filter(|gone| gone.severity <= floor).count()
+    }
+
+    pub fn unchanged_from(&self, floor: Severity) -> usize {
+        self.stays.iter().filter(|severity| **severity <= floor).count()
+    }
+
+    pub fn count(&self, severity: Severity) -> usize {
+        self.new.iter().filter(|found| found.diagnostic.severity == severity).count()
+    }
+}
+
+/// The reports' own story.
+pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
+    let open = reports.iter().filter(|report| !report.freshness.is_fresh());
+    let (late, others): (Vec<&Report>, Vec<&Report>) =
+        open.partition(|report| !matches!(report.freshness, Freshness::Quiet | Freshness::Unavailable));
+    let count = late.len() + others.len();
+    let mut pending = late_words(&late);
+    pending.extend(others.into_iter().map(|report| {
+        let name = short(&report.provider);
+        if report.freshness == Freshness::Quiet {
+            return format!("{name} ({}, by guess only)", report.file);
+        }
+        let why = report.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
+        format!("{name} ({}, not available{why})", report.file)
+    }));
+    let status = if reports.is_empty() {
+        Status::Skipped
+    } else if pending.is_empty() {
+        Status::Complete
+    } else if count < reports.len() {
+        Status::Partial
+    } else if reports.iter().all(|report| report.freshness == Freshness::Unavailable) {
+        Status::Unavailable
+    } else {
+        Status::Timeout
+    };
+    let only_syntax = only_syntax(reports);
+    if only_syntax.is_empty() {
+        return (status, pending);
+    }
+    pending.extend(only_syntax.into_iter().map(unchecked));
+    (if status == Status::Complete { Status::Partial } else { status }, pending)
+}
+
+/// Files that are named of one provider that is late; of more the rest is a number.
+const NAMED: usize = 3;
+
+/// Who is late with which files.
+fn late_words(late: &[&Report]) -> Vec<String> {
+    let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    late.iter().for_each(|report| by_name.entry(&report.provider).or_default().push(&report.file));
+    let words = |(provider, files): (&str, Vec<&str>)| match files.len() {
+        0..=NAMED => files.iter().map(|file| format!("{} ({file})", short(provider))).collect::<Vec<_>>(),
+        many => vec![format!("{} ({} and {} others)", short(provider), files[0], many - 1)],
+    };
+    by_name.into_iter().flat_map(words).collect()
+}
+
+/// Whether somebody who has not answered may still do so.
+pub(crate) fn may_come(report: &Report) -> bool {
+    !report.freshness.is_fresh() && report.freshness != Freshness::Unavailable
+}
+
+/// What is pending of a file that nobody but the parser speaks of.
+fn unchecked(file: &str) -> String {
+    format!("all but the syntax ({file})")
+}
+
+/// Names the edited files that nobody but the parser is known to speak of, and those that nobody speaks of at all.
+pub fn doubt_coverage(verdict: &mut Verdict, files: &[String], known: &Snapshots, reports: &[Report]) {
+    let asked = |verdict: &Verdict, file: &str| {
+        let word = format!("({file}");
+        reports.iter().any(|report| report.file == file) || verdict.pending.iter().any(|open| open.contains(&word))
+    };
+    let others = |file: &String| reports.iter().any(|one| one.file == *file && one.provider != syntax::NAME);
+    let mut uncovered = 0;
+    for file in files {
+        let providers: Vec<&str> = known.keys().filter(|key| key.0 == *file).map(|key| key.1.as_str()).collect();
+        let word = match providers.as_slice() {
+            [syntax::NAME] if others(file) => continue,
+            [syntax::NAME] => unchecked(file),
+            [_, ..] => continue,
+            [] if asked(verdict, file) => continue,
+            [] => {
+                uncovered += 1;
+                format!("nothing checks {file}")
+            }
+        };
+        if !verdict.pending.contains(&word) {
+            verdict.pending.push(word);
+        }
+        if verdict.status == Status::Complete {
+            verdict.status = Status::Partial;
+        }
+    }
+    if uncovered > 0 && uncovered == files.len() && verdict.new.is_empty() && verdict.status == Status::Partial {
+        verdict.status = Status::Skipped;
+    }
+}
+
+/// The files of which nobody but the parser speaks: that a text parses says little.
+fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
+    let by = |syntax: bool| {
+        let chosen = reports.iter().filter(move |report| (report.provider == syntax::NAME) == syntax);
+        chosen.map(|report| report.file.as_str()).collect::<BTreeSet<_>>()
+    };
+    by(true).difference(&by(false)).copied().collect()
+}
+
+/// As [`compare`], on a thread of its own: many diagnostics take a while, and a stop must not wait for them. Given
+/// up, the thread finishes for nobody.
+pub async fn compared(before: &Snapshots, after: &Snapshots, reports: &[Report]) -> Verdict {
+    let (before, after, told) = (before.clone(), after.clone(), status(reports));
+    let done = tokio::task::spawn_blocking(move || compare(&before, &after, told)).await;
+    let verdict = done.unwrap_or_else(|_| Verdict::without(Status::Unavailable));
+    Verdict { to_come: reports.iter().any(may_come), ..verdict }
+}
+
+/// Compares two snapshots. Only what is fresh on both sides is compared: a provider without a baseline
+/// for a file says nothing about what is new there, and the status tells so. What several say of one place
+/// is counted once.
+/// What the reports tell by themselves comes from [`status`].
+fn compare(before: &Snapshots, after: &Snapshots, (status, pending): (Status, Vec<String>)) -> Verdict {
+    let mut verdict = Verdict { pending, ..Verdict::without(status) };
+    let mut without_baseline = Vec::new();
+    let (mut old, mut new) = (Vec::new(), Vec::new());
+    for (provider, keys) in by_provider(after) {
+        // What the parser says, every other provider says too: it counts where nobody else is known.
+        let told = |key: &&SnapshotKey| provider != syntax::NAME || !known_of_others(before, after, key);
+        let (known, unknown): (Vec<&SnapshotKey>, Vec<&SnapshotKey>) =
+            keys.into_iter().filter(told).partition(|key| before.contains_key(*key));
+        without_baseline.extend(unknown.iter().map(|key| format!("{} ({}, no baseline)", short(&provider), key.0)));
+        compare_provider(before, after, &known, (&mut old, &mut new));
+    }
+    old.extend(unheard(before, after));
+    let mut namer = Namer::default();
+    let text_of = |file: &str| text_of(after, file).and_then(|snap| snap.text.as_deref());
+    for complaint in dedup::after(&new) {
+        let mut name =
+            || LocatedDiagnostic { sources: complaint.sources.clone(), ..namer.name(&complaint.diagnostic, text_of) };
+        match complaint.fate {
+            Fate::New => verdict.new.push(name()),
+            Fate::Revealed => verdict.revealed.push(name()),
+            _ => {
+                verdict.unchanged += 1;
+                verdict.stays.push(complaint.diagnostic.severity);
+                verdict.updated.extend(complaint.was.clone().map(|was| (name(), was)));
+            }
+        }
+    }
+    for complaint in dedup::before(&old) {
+        match complaint.fate {
+            Fate::Fixed => verdict.fixed.push(complaint.diagnostic),
+            Fate::Masked => verdict.masked += 1,
+            _ => {}
+        }
+    }
+    if !without_baseline.is_empty() {
+        verdict.pending.extend(without_baseline);
+        if verdict.status == Status::Complete {
+            verdict.status = Status::Partial;
+        }
+    }
+    verdict.new.sort_by(|a, b| order(a).cmp(&order(b)));
+    verdict
+}
+
+/// What was said before by those who have not spoken since, of files that others have spoken of.
+fn unheard(before: &Snapshots, after: &Snapshots) -> Vec<DedupItem> {
+    let files: BTreeSet<&str> = after.keys().map(|key| key.0.as_str()).collect();
+    let silent =
+        |key: &SnapshotKey| key.1 != syntax::NAME && files.contains(key.0.as_str()) && !after.contains_key(key);
+    let said = before.iter().filter(|(key, _)| silent(key)).flat_map(|(_, snap)| &snap.diagnostics);
+    said.map(|diagnostic| DedupItem::new(diagnostic.clone(), Fate::Unknown)).collect()
+}
+
+fn known_of_others(before: &Snapshots, after: &Snapshots, key: &SnapshotKey) -> bool {
+    after.keys().any(|other| other.0 == key.0 && other.1 != key.1 && before.contains_key(other))
+}
+
+fn order(found: &LocatedDiagnostic) -> (Severity, &str, u32, u32) {
+    (found.diagnostic.severity, found.symbol.file.as_str(), found.line, found.column)
+}
+
+pub(crate) fn short(provider: &str) -> &str {
+    provider.strip_prefix("lsp:").unwrap_or(provider)
+}
+
+fn by_provider(snaps: &Snapshots) -> BTreeMap<String, Vec<&SnapshotKey>> {
+    let mut out: BTreeMap<String, Vec<&SnapshotKey>> = BTreeMap::new();
+    for key in snaps.keys() {
+        out.entry(key.1.clone()).or_default().push(key);
+    }
+    out
+}
+
+fn compare_provider(
+    before: &Snapshots,
+    after: &Snapshots,
+    keys: &[&SnapshotKey],
+    (old_items, new_items): (&mut Vec<DedupItem>, &mut Vec<DedupItem>),
+) {
+    let side = |snaps: &'_ Snapshots| -> Vec<Diagnostic> {
+        keys.iter().filter_map(|key| snaps.get(*key)).flat_map(|snap| snap.diagnostics.iter().cloned()).collect()
+    };
+    let (old, new) = (side(before), side(after));
+    let unchanged_files = |key: &&&SnapshotKey| matches!((before.get(**key), after.get(**key)), (Some(a), Some(b)) if std::sync::Arc::ptr_eq(a, b));
+    if keys.iter().all(|key| unchanged_files(&key)) {
+        let stays = |diagnostic: Diagnostic| DedupItem::new(diagnostic, Fate::Stays);
+        old_items.extend(old.into_iter().map(stays));
+        new_items.extend(new.into_iter().map(stays));
+        return;
+    }
+    let files = keys
+        .iter()
+        .map(|key| SnapshotFile {
+            path: &key.0,
+            before: before.get(*key).and_then(|snap| snap.text.as_deref()),
+            after: after.get(*key).and_then(|snap| snap.text.as_deref()),
+        })
+        .collect();
+    let result = delta(&SnapshotChange { files, renames: Vec::new() }, &old, &new);
+    let (mut was, mut is) = (vec![Fate::Stays; old.len()], vec![Fate::Stays; new.len()]);
+    result.fixed.iter().for_each(|index| was[*index] = Fate::Fixed);
+    result.masked.iter().for_each(|index| was[*index] = Fate::Masked);
+    result.new.iter().for_each(|index| is[*index] = Fate::New);
+    result.revealed.iter().for_each(|index| is[*index] = Fate::Revealed);
+    let first = new_items.len();
+    let item = |(diagnostic, fate)| DedupItem::new(diagnostic, fate);
+    new_items.extend(new.into_iter().zip(is).map(item));
+    for pair in result.persisting.iter().filter(|pair| pair.how == MatchedBy::Updated) {
+        let (then, now) = (headline(&old[pair.before].message), &mut new_items[first + pair.after]);
+        now.was = (then != headline(&now.diagnostic.message)).then_some(then);
+    }
+    old_items.extend(old.into_iter().zip(was).map(item));
+}
+
+/// Finds the symbol of a diagnostic; parses each file once.
+#[derive(Default)]
+pub struct Namer {
+    files: BTreeMap<String, (LineIndex, Outline)>,
+}
+
+impl Namer {
+    pub fn name<'t>(
+        &mut self,
+        diagnostic: &Diagnostic,
+        text_of: impl Fn(&str) -> Option<&'t str>,
+    ) -> LocatedDiagnostic {
+        let file = diagnostic.location.file().unwrap_or_default().to_owned();
+        let Some((text, range)) = text_of(&file).zip(diagnostic.location.range()) else {
+            let line = diagnostic.location.range().map_or(1, |range| range.start.line.saturating_add(1));
+            let (symbol, sources) = (SymbolPath::new(file, ""), vec![diagnostic.source.clone()]);
+            return LocatedDiagnostic { diagnostic: diagnostic.clone(), sources, symbol, line, column: 1 };
+        };
+        let (index, outline) = self.files.entry(file.clone()).or_insert_with(|| {
+            let outline = language::of_path(&file).map(|language| Outline::parse(language, text)).unwrap_or_default();
+            (LineIndex::new(text), outline)
+        });
+        let offset = index.offset(text, range.start, Encoding::Utf16);
+        let names = outline.at(offset).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
+        let line = index.line_of(offset);
+        LocatedDiagnostic {
+            diagnostic: diagnostic.clone(),
+            sources: vec![diagnostic.source.clone()],
+            symbol: SymbolPath::new(file, names),
+            line: range.start.line.saturating_add(1),
+            column: u32::try_from(offset.saturating_sub(index.line_start(line))).unwrap_or(0) + 1,
+        }
+    }
+}
+
+/// As [`named`], on a thread of its own.
+pub async fn all(snaps: &Snapshots, files: BTreeSet<String>) -> Vec<LocatedDiagnostic> {
+    let snaps = snaps.clone();
+    tokio::task::spawn_blocking(move || named(&snaps, &files)).await.unwrap_or_default()
+}
+
+/// Every diagnostic of a snapshot in these files, named.
+fn named(snaps: &Snapshots, files: &BTreeSet<String>) -> Vec<LocatedDiagnostic> {
+    let mut namer = Namer::default();
+    let mut found: Vec<LocatedDiagnostic> = Vec::new();
+    // As in a comparison: the parser is heard where nobody else is.
+    let others: BTreeSet<&str> = snaps.keys().filter(|key| key.1 != syntax::NAME).map(|key| key.0.as_str()).collect();
+    let told = |(file, provider): &SnapshotKey| {
+        files.contains(file) && (provider != syntax::NAME || !others.contains(file.as_str()))
+    };
+    for ((file, _), snap) in snaps.iter().filter(|(key, _)| told(key)) {
+        let text_of = |asked: &str| if asked == file { snap.text.as_deref() } else { None };
+        found.extend(snap.diagnostics.iter().map(|diagnostic| namer.name(diagnostic, text_of)));
+    }
+    found.sort_by(|a, b| order(a).cmp(&order(b)));
+    found
+}
+
+/// The texts of a snapshot, one a file.
+pub fn text_of<'a>(snaps: &'a Snapshots, file: &str) -> Option<&'a Snapshot> {
+    snaps.iter().find(|((known, _), _)| known == file).map(|(_, snap)| snap.as_ref())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The memory file as the place where tasks are kept, and what a task knows of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::task::JoinHandle;
+
+use crate::editor::event::Event;
+use crate::events::stream::EventStream;
+use crate::plan::evaluate::Trigger;
+use crate::state::memory::{Remember, tell};
+use crate::state::owner::Owner;
+use crate::state::snapshots::SnapshotKey;
+use sextant_store::memory::error::Result;
+use sextant_store::memory::store::Memory;
+
+/// What a task knows of how it is kept.
+#[derive(Debug, Default)]
+pub struct Keep {
+    /// The step of the plan that runs, or ran last; counted from 1, 0 before the first.
+    pub at: usize,
+    /// Checkpoints before the running step; `None` between steps.
+    pub mark: Option<usize>,
+    /// Checkpoints before what is gone on with, where a stop has cut it off and what it had done stands.
+    pub begun: Option<usize>,
+    /// Why the plan is being made anew.
+    pub replanning: Option<Trigger>,
+    /// What of the task's baseline is kept already.
+    pub baseline: BTreeSet<SnapshotKey>,
+    /// Of the state in the memory file; a larger one there means that another process went on with the task.
+    pub revision: Option<i64>,
+    /// Writes of what it leaves to memory that are under way, in their order.
+    pub writing: Option<JoinHandle<()>>,
+}
+
+/// The memory file as the place where tasks are kept, and this process as the one that works on them.
+#[derive(Debug)]
+pub(crate) struct Durable {
+    pub(crate) remember: Arc<Remember>,
+    pub(crate) owner: Owner,
+    pub(crate) told: AtomicBool,
+}
+
+impl Durable {
+    pub(crate) fn session(&self) -> String {
+        self.remember.session.clone()
+    }
+
+    pub(crate) fn owner(&self) -> &Owner {
+        &self.owner
+    }
+
+    pub(crate) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Memory) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.remember.run(work).await
+    }
+
+    /// What was kept, or the user told once why not: a task goes on without it.
+    pub(crate) fn or_tell<T>(&self, events: &EventStream, kept: Result<T>) -> Option<T> {
+        tell(&self.remember, events);
+        let error = match kept {
+            Ok(kept) => return Some(kept),
+            Err(error) => error,
+        };
+        tracing::warn!(%error, "something was not kept");
+        if !self.told.swap(true, Ordering::Relaxed) {
+            let text = format!("this task could not be kept for another process: {error}");
+            events.show(Event::Progress { text });
+        }
+        None
+    }
+}

@@ -1,0 +1,211 @@
+//! The answer of every tool that edits: as data and as the text that says the same.
+
+use serde::Serialize;
+
+use crate::state::comparison::{Status, Verdict};
+use crate::state::config::Checks;
+use crate::state::edit_request::EditOutcome;
+use crate::state::known_words;
+use crate::state::located::LocatedDiagnostic;
+use crate::state::render::Line;
+use crate::state::usual_kinds::UsualKinds;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EditAnswer {
+    pub ok: bool,
+    pub path: String,
+    pub symbols: Vec<String>,
+    pub checkpoint: String,
+    pub saved: bool,
+    #[serde(flatten)]
+    pub diagnostics: EditDiagnostics,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// What its text sums up.
+    #[serde(skip)]
+    pub usual: UsualKinds,
+    /// All new ones, beyond the cap too.
+    #[serde(skip)]
+    pub unread: Vec<Line>,
+}
+
+/// What an edit did to the diagnostics, as far as it is known.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EditDiagnostics {
+    pub new_diagnostics: Vec<Line>,
+    /// New ones beyond the cap.
+    pub more: usize,
+    pub fixed: usize,
+    pub unchanged: usize,
+    /// Of the unchanged, those that say something else now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updated: Vec<Line>,
+    pub masked: usize,
+    pub revealed: Vec<Line>,
+    pub diagnostics_status: Status,
+    pub pending: Vec<String>,
+    /// Whether one of those may still answer.
+    #[serde(skip)]
+    pub to_come: bool,
+    /// New ones of an earlier edit, told late.
+    pub late: Vec<Line>,
+}
+
+/// Said behind what is not counted as fixed: alone it reads as an order.
+const NOT_COUNTED: &str = "Keep it, unless a better mend is at hand";
+
+/// Said of those who have not answered: nobody has to ask again.
+fn not_known(pending: &[String], to_come: bool) -> String {
+    let hint = if to_come { "what comes is told with a later result: go on" } else { "nobody else reads it: go on" };
+    format!("not known yet: {} ({hint})", pending.join(", "))
+}
+
+/// What is pending of an edit whose diagnostics were put off.
+pub(crate) const DEFERRED: &str = "deferred to the next result";
+
+impl EditAnswer {
+    pub fn of(changed: &EditOutcome, checks: &Checks, late: &[LocatedDiagnostic], notes: Vec<String>) -> Self {
+        let EditOutcome { verdict, applied, symbols, checkpoint, .. } = changed;
+        let wanted: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
+        let shown: Vec<Line> = wanted.iter().take(checks.max).cloned().collect();
+        let mut notes = notes;
+        notes.extend(changed.notes.iter().cloned());
+        if !changed.imports.is_empty() {
+            notes.push(format!("imports of {} changed with it", changed.imports.join(", ")));
+        }
+        notes.extend(verdict.not_counted_line().map(|line| format!("{line}. {NOT_COUNTED}")));
+        notes.extend(applied.iter().filter_map(|done| done.note.clone()));
+        let floor = |found: &&LocatedDiagnostic| found.diagnostic.severity <= checks.severity_floor;
+        Self {
+            ok: true,
+            path: applied.first().map(|done| done.path.clone()).unwrap_or_default(),
+            symbols: symbols.clone(),
+            checkpoint: checkpoint.clone(),
+            saved: applied.iter().all(|done| done.saved),
+            diagnostics: EditDiagnostics {
+                more: wanted.len() - shown.len(),
+                new_diagnostics: shown,
+                fixed: verdict.fixed_from(checks.severity_floor),
+                unchanged: verdict.unchanged_from(checks.severity_floor),
+                updated: updated(verdict, checks),
+                masked: verdict.masked,
+                revealed: verdict.revealed.iter().filter(floor).take(checks.max).map(Line::of).collect(),
+                diagnostics_status: verdict.status,
+                pending: verdict.pending.clone(),
+                to_come: verdict.to_come,
+                late: late.iter().filter(floor).map(Line::of).collect(),
+            },
+            notes,
+            usual: UsualKinds::of(&changed.before),
+            unread: wanted,
+        }
+    }
+
+    /// The same as text; one line a diagnostic.
+    pub fn text(&self) -> String {
+        let mut out = vec![format!("edited {}{}", self.path, list(&self.path, &self.symbols))];
+        if self.diagnostics.pending == [DEFERRED] {
+            out.push("diagnostics: with the next result".to_owned());
+            out.extend(self.notes.iter().cloned());
+            return out.join("\n");
+        }
+        out.push(self.headline());
+        let line = |line: &Line| format!("  {}", line.text(&self.path));
+        let (usual, told): (Vec<&Line>, Vec<&Line>) =
+            self.diagnostics.new_diagnostics.iter().partition(|line| self.usual.is_usual(line));
+        out.extend(told.into_iter().map(line));
+        out.extend(UsualKinds::summed_up(&usual).map(|usual| format!("  {usual}")));
+        if self.diagnostics.more > 0 {
+            out.push(format!("  and {} more", self.diagnostics.more));
+        }
+        if !self.diagnostics.updated.is_empty() {
+            out.push("unchanged, in other words than before:".to_owned());
+            out.extend(self.diagnostics.updated.iter().map(line));
+        }
+        if !self.diagnostics.revealed.is_empty() {
+            out.push("seen again after an earlier error went away:".to_owned());
+            out.extend(self.diagnostics.revealed.iter().map(line));
+        }
+        if !self.diagnostics.late.is_empty() {
+            out.push("late, from the edit before:".to_owned());
+            out.extend(self.diagnostics.late.iter().map(line));
+        }
+        if !self.diagnostics.pending.is_empty() && self.diagnostics.diagnostics_status != Status::Skipped {
+            out.push(not_known(&self.diagnostics.pending, self.diagnostics.to_come));
+        }
+        out.extend(self.notes.iter().cloned());
+        out.join("\n")
+    }
+
+    /// Why nobody should end a task on it unread. What is put off or not known yet is looked at before an end.
+    pub(crate) fn open(&self) -> Option<String> {
+        let said = &self.diagnostics;
+        let lines = self.unread.iter().chain(&said.revealed).chain(&said.late);
+        introduced(&lines.filter(|line| self.usual.speaks_against(line)).collect::<Vec<_>>())
+    }
+
+    fn headline(&self) -> String {
+        let total = self.diagnostics.new_diagnostics.len() + self.diagnostics.more;
+        let masked = if self.diagnostics.masked > 0 {
+            format!(", {} hidden by a syntax error", self.diagnostics.masked)
+        } else {
+            String::new()
+        };
+        let more = format!(", {} unchanged{masked}", self.diagnostics.unchanged);
+        let counts = (total, self.diagnostics.fixed);
+        format!("diagnostics: {}", known_words::of_edit(self.diagnostics.diagnostics_status, counts, &more))
+    }
+}
+
+/// The ways on from what speaks against an end: alone it reads as an order.
+pub(crate) const WAYS_ON: &str = "Mend it where it is a fault of yours; where it is none, call done again";
+
+/// How a reason begins that is about what is new.
+pub(crate) const NEW: &str = "this is new";
+
+/// Why an end does not stand: the first of these, and how many more there are; `None` where there are none.
+pub(crate) fn introduced(lines: &[&Line]) -> Option<String> {
+    let (first, others) = (lines.first()?.text(""), lines.len() - 1);
+    let what = match others {
+        0 => format!("{NEW}: {first}"),
+        others => format!("{NEW}, with {others} more: {first}"),
+    };
+    Some(format!("{what}. {WAYS_ON}"))
+}
+
+fn updated(verdict: &Verdict, checks: &Checks) -> Vec<Line> {
+    let worth = verdict.updated.iter().filter(|(found, _)| found.diagnostic.severity <= checks.severity_floor);
+    worth.take(checks.max).map(|(found, was)| Line { was: Some(was.clone()), ..Line::of(found) }).collect()
+}
+
+/// Symbols of one answer that are named; a model knows what it wrote.
+const NAMED: usize = 4;
+
+/// The symbols without their file; the file itself is named already.
+fn list(path: &str, symbols: &[String]) -> String {
+    let inside = |symbol: &String| match symbol.strip_prefix(path) {
+        Some("") => None,
+        Some(rest) => Some(rest.strip_prefix("::").unwrap_or(symbol).to_owned()),
+        None => Some(symbol.clone()),
+    };
+    let mut names: Vec<String> = symbols.iter().filter_map(inside).collect();
+    let more = names.len().saturating_sub(NAMED);
+    names.truncate(NAMED);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
+}
+
+/// The answer to a burst of edits that was settled with a later result.
+pub fn deferred(verdict: &Verdict, checks: &Checks) -> String {
+    let floor = checks.severity_floor;
+    let counts = (verdict.new_from(floor).count(), verdict.fixed_from(floor));
+    let mut out =
+        vec![format!("diagnostics of the edits before: {}", known_words::of_edit(verdict.status, counts, ""))];
+    out.extend(verdict.new_from(floor).take(checks.max).map(|found| format!("  {}", Line::of(found).text(""))));
+    if !verdict.pending.is_empty() {
+        out.push(not_known(&verdict.pending, verdict.to_come));
+    }
+    out.join("\n")
+}

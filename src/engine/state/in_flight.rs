@@ -1,0 +1,121 @@
+//! Changes of files that are under way.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use tokio::sync::watch;
+
+use crate::editor::error::EditorError;
+use crate::editor::{Applied, FileEdit};
+use crate::state::journal::{Checkpoint, Journal};
+use crate::state::neighbours::Neighbours;
+use crate::state::snapshots::Snapshots;
+use sextant_base::lock::lock;
+
+/// A change that is to be made, in the name of a task.
+#[derive(Debug)]
+pub(crate) struct PendingChange {
+    pub(crate) task: String,
+    pub(crate) request: String,
+    /// Its files name the text that is meant to be there afterwards.
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) edits: Vec<FileEdit>,
+    /// The checkpoints that it takes back: they go from the journal instead of this one coming into it.
+    pub(crate) takes_back: Vec<Checkpoint>,
+    /// Whether marks are put where the checkpoint has them, rather than read.
+    pub(crate) restores_marks: bool,
+}
+
+/// A change that was made: its files name what is there now.
+#[derive(Clone, Debug)]
+pub(crate) struct Made {
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) applied: Vec<Applied>,
+}
+
+pub(crate) type MadeResult<T> = std::result::Result<T, EditorError>;
+
+/// A change that somebody waits for, or has left.
+#[derive(Clone, Debug)]
+pub(crate) struct Begun {
+    pub(crate) task: String,
+    pub(crate) request: String,
+    pub(crate) takes_back: Vec<String>,
+    pub(crate) left: Arc<AtomicBool>,
+    /// `None` until the editor has answered.
+    pub(crate) ended: watch::Receiver<Option<MadeResult<Made>>>,
+    /// Of an edit that the editor did not answer in time: what was to be made, which may come yet.
+    pub(crate) doubtful: Arc<Mutex<Option<Checkpoint>>>,
+}
+
+impl Begun {
+    pub(crate) fn made(&self) -> Option<Checkpoint> {
+        self.ended.borrow().as_ref().and_then(|ended| ended.as_ref().ok()).map(|made| made.checkpoint.clone())
+    }
+
+    pub(crate) fn doubtful(&self) -> Option<Checkpoint> {
+        lock(&self.doubtful).clone()
+    }
+
+    /// Puts what was made into the journal that it belongs to. Doing it twice is doing it once.
+    pub(crate) fn enter(&self, made: &Checkpoint, journal: &mut Journal) {
+        if journal.task != self.task {
+            return;
+        }
+        if !self.takes_back.is_empty() {
+            journal.checkpoints.retain(|known| !self.takes_back.contains(&known.id));
+        } else if journal.checkpoints.iter().all(|known| known.id != made.id) {
+            journal.checkpoints.push(made.clone());
+        }
+    }
+}
+
+/// What the task that runs began with, for who asks meanwhile what it has introduced.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunningStart {
+    pub(crate) task: String,
+    /// Files that it has changed.
+    pub(crate) files: BTreeSet<String>,
+    pub(crate) start: Snapshots,
+    /// Files that it has made: nothing in them is old.
+    pub(crate) created: BTreeSet<String>,
+}
+
+/// Changes that are being made, and those that a stop has left.
+#[derive(Default)]
+pub(crate) struct Making {
+    pub(crate) begun: Mutex<Vec<Begun>>,
+    /// Held from the baseline of an edit to its verdict, so that an answer tells of no other edit than its own.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    /// Of the task that changed something last.
+    pub(crate) running: Mutex<RunningStart>,
+    /// Who is asked before a change: the other sessions of the workspace, where there may be some.
+    pub(crate) neighbours: OnceLock<Arc<dyn Neighbours>>,
+    /// The number of the last checkpoint.
+    pub(crate) checkpoints: AtomicU64,
+}
+
+impl Making {
+    pub(crate) fn list(&self) -> std::sync::MutexGuard<'_, Vec<Begun>> {
+        lock(&self.begun)
+    }
+
+    /// Whether a change is under way that somebody still waits for.
+    pub(crate) fn busy(&self) -> bool {
+        self.list().iter().any(|begun| !begun.left.load(Ordering::SeqCst))
+    }
+
+    /// Whether the editor may still make a change, whoever waits for it.
+    pub(crate) fn open(&self) -> bool {
+        !self.list().is_empty()
+    }
+
+    pub(crate) fn left(&self) -> Vec<Begun> {
+        self.list().iter().filter(|begun| begun.left.load(Ordering::SeqCst)).cloned().collect()
+    }
+
+    pub(crate) fn forget(&self, ended: &watch::Receiver<Option<MadeResult<Made>>>) {
+        self.list().retain(|begun| !begun.ended.same_channel(ended));
+    }
+}

@@ -1,0 +1,104 @@
+//! How it is said what a change did to the diagnostics: a count only of what is known, “not known” of the rest.
+
+use crate::state::comparison::{Status, Verdict};
+use crate::state::render::Line;
+use sextant_base::plural::counted;
+
+/// What is known of the diagnostics after a task.
+pub(crate) fn of_task(verdict: &Verdict, new: usize, (fixed, all): (usize, usize)) -> String {
+    let pending = verdict.pending.join(", ");
+    let count = counted(new, "new diagnostic");
+    match verdict.status {
+        Status::Complete => format!("{count}, {fixed} fixed, {all} unchanged"),
+        Status::Partial if new == 0 => format!("whether anything is new is not known yet: {pending}"),
+        Status::Partial => format!("{count} so far, not known yet: {pending}"),
+        status => {
+            let who = if pending.is_empty() { String::new() } else { format!(": {pending}") };
+            format!("diagnostics {}: what the change did is not known{who}", status.name())
+        }
+    }
+}
+
+/// The same of a step of a plan.
+pub(crate) fn of_step(verdict: &Verdict, new: usize, fixed: usize) -> String {
+    let pending = verdict.pending.join(", ");
+    match verdict.status {
+        Status::Complete => format!("{fixed} fixed, {new} new"),
+        Status::Partial if new == 0 => format!("{fixed} fixed so far, whether anything is new is not known: {pending}"),
+        Status::Partial => format!("{fixed} fixed and {new} new so far, not known: {pending}"),
+        status => unknown(status).to_owned(),
+    }
+}
+
+/// The same of one edit, or of several that were settled as one.
+pub(crate) fn of_edit(status: Status, (new, fixed): (usize, usize), more: &str) -> String {
+    match status {
+        Status::Complete => format!("{new} new, {fixed} fixed{more}"),
+        Status::Partial if new == 0 => {
+            format!("partly known: whether anything is new is not known yet; so far {fixed} fixed{more}")
+        }
+        Status::Partial => format!("partly known: {new} new so far, {fixed} fixed{more}"),
+        status => unknown(status).to_owned(),
+    }
+}
+
+/// The same of an edit that is not made, before the lines of what is new.
+pub(crate) fn of_candidate(verdict: &Verdict, new: &[Line]) -> String {
+    let pending = verdict.pending.join(", ");
+    let errors = new.iter().all(|line| line.severity == "error");
+    let count = match errors {
+        true => counted(new.len(), "error"),
+        false => counted(new.len(), "new diagnostic"),
+    };
+    match verdict.status {
+        Status::Complete if new.is_empty() => "It would introduce nothing that is reported.".to_owned(),
+        Status::Complete => format!("It would introduce {count}:"),
+        Status::Partial if new.is_empty() => not_foreseen(&pending),
+        Status::Partial => format!("It would introduce {count} at least, not known: {pending}:"),
+        Status::Skipped => not_foreseen("nobody reports on it"),
+        status if pending.is_empty() => not_foreseen(status.name()),
+        status => not_foreseen(&format!("{}, {pending}", status.name())),
+    }
+}
+
+/// What an edit would introduce cannot be told.
+pub(crate) fn not_foreseen(why: &str) -> String {
+    format!("What it would introduce is not known: {why}")
+}
+
+fn unknown(status: Status) -> &'static str {
+    match status {
+        Status::Timeout => "no answer in time, so nothing is known yet of the diagnostics",
+        Status::Unavailable => "no provider could answer, so nothing is known of the diagnostics",
+        Status::Skipped => "no provider covers this file, so nothing is known of its diagnostics",
+        Status::Off => "diagnostics are turned off, so nothing is known of them",
+        Status::Complete | Status::Partial => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Status; 6] =
+        [Status::Complete, Status::Partial, Status::Timeout, Status::Unavailable, Status::Skipped, Status::Off];
+
+    #[test]
+    fn nothing_new_is_said_only_where_all_is_known() {
+        for status in ALL {
+            let verdict = Verdict { pending: vec!["fake (a.py)".into()], ..Verdict::without(status) };
+            let words =
+                [of_task(&verdict, 0, (2, 0)), of_step(&verdict, 0, 2), of_edit(status, (0, 2), ", 3 unchanged")];
+            let ahead = of_candidate(&verdict, &[]);
+            assert_eq!(ahead.contains("nothing"), status == Status::Complete, "{status:?}: {ahead}");
+            assert_eq!(ahead.contains("not known"), status != Status::Complete, "{status:?}: {ahead}");
+            for words in words {
+                assert_eq!(words.contains("0 new"), status == Status::Complete, "{status:?}: {words}");
+                assert_eq!(words.contains("known"), status != Status::Complete, "{status:?}: {words}");
+            }
+        }
+        let verdict = Verdict { pending: vec!["fake (a.py)".into()], ..Verdict::without(Status::Partial) };
+        assert_eq!(of_step(&verdict, 1, 0), "0 fixed and 1 new so far, not known: fake (a.py)");
+        assert_eq!(of_edit(Status::Partial, (1, 0), ""), "partly known: 1 new so far, 0 fixed");
+    }
+}

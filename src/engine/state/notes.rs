@@ -1,0 +1,245 @@
+//! What one task leaves to memory while it runs: short sentences, approaches, counts. Never a file's content.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use sextant_base::clock::now_ms;
+use sextant_base::message::headline;
+use sextant_base::secrets::{self, mask};
+use sextant_store::memory::entry::{EntryId, Kind, Role};
+
+/// How the refusal of a fix begins that was applied and did no good.
+pub(crate) const TAKEN_BACK: &str = "the fix was taken back";
+/// Characters of one entry.
+pub(crate) const SENTENCE: usize = 220;
+/// Characters of an error inside of its solution.
+pub(crate) const CLAUSE: usize = 90;
+
+/// Keys, tokens and passwords as they are commonly written.
+static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(sk-[\w-]{12,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{12,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{12,}|AIza[\w-]{20,}|eyJ[\w-]{10,}\.[\w-]{10,}[\w.-]*)|-----BEGIN[^-]*-----|\b(password|passwd|contraseña|secret|token|api[_-]?key)\s*(=|:|\bis\b|\bes\b)\s*\S+",
+    )
+    .ok()
+});
+
+/// Whether a text holds what looks like a key or a password.
+pub(crate) fn has_secret(text: &str) -> bool {
+    secrets::holds(text) || SECRET.as_ref().is_some_and(|secret| secret.is_match(text))
+}
+
+/// One line of at most so many characters, without what looks like a secret.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    let flat = mask(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = SECRET.as_ref().map_or(flat.clone(), |secret| secret.replace_all(&flat, "(hidden)").into_owned());
+    match flat.char_indices().nth(most) {
+        Some((cut, _)) => format!("{}…", &flat[..cut]),
+        None => flat,
+    }
+}
+
+/// An entry before it is written; session and mode are the task's.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Draft {
+    pub(crate) kind: Kind,
+    pub(crate) role: Option<Role>,
+    pub(crate) content: String,
+    pub(crate) tools: Vec<String>,
+    pub(crate) files: Vec<String>,
+    pub(crate) relevance: f64,
+    /// Milliseconds since 1970.
+    pub(crate) at: i64,
+}
+
+/// What was done about a kind of task, and whether it worked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Approach {
+    pub(crate) kind: String,
+    pub(crate) approach: String,
+    pub(crate) success: bool,
+    pub(crate) note: String,
+    /// The checkpoint of what was done; empty where it is of the task as a whole.
+    pub(crate) checkpoint: String,
+}
+
+/// What the lookups of one task came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Tally {
+    pub(crate) lookups: u32,
+    pub(crate) hits: u32,
+    /// Microseconds of all of them together.
+    pub(crate) retrieval_us: u32,
+    /// Tokens of what was found, and of what prompts have got of it.
+    pub(crate) found: u64,
+    pub(crate) given: u64,
+}
+
+/// How long the agent has worked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WorkClock {
+    /// Milliseconds since 1970; 0 before it began.
+    pub(crate) started: i64,
+    since: Option<Instant>,
+    worked: Duration,
+}
+
+impl WorkClock {
+    /// The clock runs while the agent works, not while a plan waits for its user.
+    pub(crate) fn start(&mut self) {
+        if self.started == 0 {
+            self.started = now_ms();
+        }
+        self.since.get_or_insert_with(Instant::now);
+    }
+
+    pub(crate) fn stop(&mut self) {
+        (self.worked, self.since) = (self.worked(), None);
+    }
+
+    pub(crate) fn worked(&self) -> Duration {
+        self.worked + self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}
+
+/// What a run is counted by.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WorkCounts {
+    /// Tool calls of the whole task.
+    pub(crate) steps: u32,
+    pub(crate) errors: u32,
+    pub(crate) escalations: u32,
+    pub(crate) calls_saved: u32,
+}
+
+/// What was asked of memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lookups {
+    pub(crate) tally: Tally,
+    /// Of all of it; `tally` since it was last concluded.
+    pub(crate) total: Tally,
+    /// Entries that its prompts have carried.
+    pub(crate) recalled: BTreeSet<EntryId>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    pub(crate) clock: WorkClock,
+    pub(crate) counts: WorkCounts,
+    pub(crate) lookups: Lookups,
+    pub(crate) drafts: Vec<Draft>,
+    pub(crate) approaches: Vec<Approach>,
+    /// Codes of the diagnostics of the last question, the worst first.
+    pub(crate) codes: Vec<String>,
+    /// Whether a diagnostic was in view when it began.
+    pub(crate) had_work: bool,
+    /// Tool and words of what nothing has repaired yet.
+    pub(crate) open_error: Option<(String, String)>,
+}
+
+/// What another process needs of the notes to count on. Grows by fields with defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counted {
+    pub(crate) started: i64,
+    pub(crate) worked_ms: u64,
+    pub(crate) steps: u32,
+    pub(crate) errors: u32,
+    pub(crate) escalations: u32,
+    pub(crate) calls_saved: u32,
+    pub(crate) tally: Tally,
+    pub(crate) total: Tally,
+    pub(crate) approaches: Vec<Approach>,
+    pub(crate) had_work: bool,
+    pub(crate) open_error: Option<(String, String)>,
+}
+
+impl Counted {
+    /// A run that ends or pauses has its approaches learned by its own process.
+    pub(crate) fn concluded(&mut self) {
+        self.approaches.clear();
+    }
+}
+
+impl Notes {
+    /// As they stand. Drafts are written in their own time and are no part of it.
+    pub(crate) fn counted(&self) -> Counted {
+        let WorkCounts { steps, errors, escalations, calls_saved } = self.counts;
+        Counted {
+            started: self.clock.started,
+            worked_ms: u64::try_from(self.clock.worked().as_millis()).unwrap_or(u64::MAX),
+            steps,
+            errors,
+            escalations,
+            calls_saved,
+            tally: self.lookups.tally,
+            total: self.lookups.total,
+            approaches: self.approaches.clone(),
+            had_work: self.had_work,
+            open_error: self.open_error.clone(),
+        }
+    }
+
+    /// Counts on from what another process has counted; the clock stands.
+    pub(crate) fn count_on(counted: Counted) -> Self {
+        let Counted { steps, errors, escalations, calls_saved, tally, total, .. } = counted;
+        let worked = Duration::from_millis(counted.worked_ms);
+        Self {
+            clock: WorkClock { started: counted.started, since: None, worked },
+            counts: WorkCounts { steps, errors, escalations, calls_saved },
+            lookups: Lookups { tally, total, ..Lookups::default() },
+            approaches: counted.approaches,
+            had_work: counted.had_work,
+            open_error: counted.open_error,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn add(&mut self, kind: Kind, text: &str) -> &mut Draft {
+        self.drafts.push(Draft {
+            kind,
+            role: None,
+            content: short(text, SENTENCE),
+            tools: Vec::new(),
+            files: Vec::new(),
+            relevance: 1.0,
+            at: now_ms(),
+        });
+        let last = self.drafts.len() - 1;
+        &mut self.drafts[last]
+    }
+
+    pub(crate) fn said(&mut self, role: Role, text: &str) {
+        self.add(Kind::Chat, text).role = Some(role);
+    }
+}
+
+/// The first line of a tool's answer up to what it quotes: the rest may be a piece of a file.
+pub(crate) fn plain(text: &str) -> String {
+    let line = headline(text);
+    let end = line.find(['`', '"']).filter(|at| *at > 0).unwrap_or(line.len());
+    line[..end].trim_end_matches([' ', ':', '(']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_a_secret_is_hidden_and_the_rest_is_short() {
+        for secret in ["use sk-abcdefghijklmnop1234 now", "la contraseña es hunter2", "API_KEY=abc123", "token: xyz"] {
+            assert!(has_secret(secret) && short(secret, 99).contains("(hidden)"), "{secret}");
+        }
+        assert!(!has_secret("rename the token parser in a.py::tokenize"));
+        assert_eq!(short("a  b\nc", 99), "a b c");
+        assert_eq!(short("abcdef", 3), "abc…");
+        assert_eq!(
+            plain("old_string is not in a.py; the closest is `x = secret()`"),
+            "old_string is not in a.py; the closest is"
+        );
+    }
+}

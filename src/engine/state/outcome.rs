@@ -1,0 +1,104 @@
+//! What a piece of work came to: the outcome of a task, how its loop ended, what is still to be shown.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::editor::event::{Event, QuickfixEntry};
+use crate::events::envelope::TraceEntry;
+use crate::plan::progress::Objection;
+use crate::state::comparison::Status;
+use crate::state::render::Line;
+use crate::state::snapshots::{SnapshotKey, Snapshots};
+use sextant_base::failure::Failure;
+use sextant_model::step::Usage;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Whether it came to its own end, no step of a plan failed, no new error stays, and what was to be changed was.
+    /// New warnings are told apart from this.
+    pub ok: bool,
+    pub summary: String,
+    /// What the model said at the end; empty when it only worked.
+    pub answer: String,
+    /// Files that are different now.
+    pub files: Vec<String>,
+    /// Introduced by the task and still there.
+    pub new_diagnostics: Vec<Line>,
+    pub fixed: usize,
+    pub unchanged: usize,
+    pub diagnostics_status: Status,
+    pub pending: Vec<String>,
+    pub usage: Usage,
+    /// Steps of the plan that failed, with the reasons.
+    pub failed_steps: Vec<FailedStep>,
+    /// Which diagnostics led to what, and what was set aside and why.
+    pub trace: Vec<TraceEntry>,
+}
+
+/// A step that failed, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedStep {
+    pub step: usize,
+    pub title: String,
+    pub reason: String,
+    /// Whether a new plan came in its place.
+    pub replaced: bool,
+}
+
+/// The list of what a task has introduced, and what it is held against when more is known.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// A client's task, whose list is its own; empty for the user's.
+    pub(crate) of: String,
+    pub(crate) task: String,
+    pub(crate) request: String,
+    pub(crate) start: Snapshots,
+    pub(crate) created: BTreeSet<String>,
+    /// The part of the start that was first known after an edit that may have brought it.
+    pub(crate) late: BTreeSet<SnapshotKey>,
+    /// What was not known at its end and is not known yet.
+    pub(crate) pending: Vec<String>,
+    /// As they were shown last.
+    pub(crate) title: String,
+    pub(crate) entries: Vec<QuickfixEntry>,
+}
+
+/// How a piece of work ended, and what is still to be shown: after the door is free for the next command,
+/// since the user may answer at once.
+#[derive(Debug)]
+#[must_use = "the events are not shown yet"]
+pub struct Ending<T> {
+    pub result: Result<T, Failure>,
+    pub events: Vec<Event>,
+}
+
+impl<T> Ending<T> {
+    /// The last words come from the result itself.
+    pub(crate) fn new(result: Result<T, Failure>, mut events: Vec<Event>, done: impl Fn(&T) -> (bool, String)) -> Self {
+        events.push(match &result {
+            Ok(outcome) => {
+                let (ok, summary) = done(outcome);
+                Event::Finished { ok, summary }
+            }
+            Err(failure) => Event::Failed { failure: failure.clone() },
+        });
+        Self { result, events }
+    }
+}
+
+/// How the steps came to their end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Done {
+        changed: bool,
+        answer: String,
+    },
+    OutOfSteps,
+    /// The last of the errors.
+    TooManyErrors(String),
+    /// The model does not want to go on with the step of its plan.
+    Objected(Objection),
+    /// Its tries are used up and it is not done; why, in words.
+    Unsolved(String),
+}

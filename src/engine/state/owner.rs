@@ -1,0 +1,115 @@
+//! Which process works on what: each holds a locked file, and the system lets go of the lock when it dies.
+//!
+//! A process id alone would not do: it is used again, and means nothing from inside another container.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use sextant_base::clock::new_id;
+use sextant_base::own;
+use sextant_store::memory::tasks::is_name;
+
+/// Where the files are, inside of the workspace's own folder.
+const FOLDER: &str = "live";
+
+/// This process, as others can see it.
+#[derive(Debug)]
+pub struct Owner {
+    name: String,
+    path: PathBuf,
+    /// Held for its lock.
+    _file: File,
+}
+
+impl Owner {
+    /// Begins to be seen. Blocks for a moment.
+    pub fn new(own_folder: &Path) -> io::Result<Self> {
+        let folder = own_folder.join(FOLDER);
+        own::folder(&folder)?;
+        let name = new_id();
+        // Nobody looks at it before it has its lock and its name.
+        let making = folder.join(format!(".{name}"));
+        let file = own::make(&making)?;
+        let path = folder.join(&name);
+        match file.try_lock() {
+            Ok(()) => fs::rename(&making, &path)?,
+            Err(error) => {
+                fs::remove_file(&making)?;
+                return Err(match error {
+                    TryLockError::Error(error) => error,
+                    TryLockError::WouldBlock => io::ErrorKind::WouldBlock.into(),
+                });
+            }
+        }
+        Ok(Self { name, path, _file: file })
+    }
+
+    /// Of the workspace's record.
+    pub fn folder(&self) -> &Path {
+        // `live/NAME` is inside of it.
+        self.path.ancestors().nth(2).unwrap_or(&self.path)
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the process of that name is still there. Whom nobody has heard of is gone; where it cannot be
+    /// told, it is there, so that nobody's work is touched.
+    pub fn is_alive(&self, name: &str) -> bool {
+        if name == self.name {
+            return true;
+        }
+        // A name that is none of ours never becomes a path, and names nobody.
+        if !is_name(name) {
+            return false;
+        }
+        let Some(path) = self.path.parent().map(|folder| folder.join(name)) else { return true };
+        let file = match own::open(&path, false) {
+            Ok(file) => file,
+            Err(error) => return error.kind() != io::ErrorKind::NotFound,
+        };
+        match file.try_lock() {
+            Ok(()) => {
+                if let Err(error) = fs::remove_file(&path) {
+                    tracing::warn!(path = %path.display(), %error, "the mark of a dead process stays behind");
+                }
+                false
+            }
+            Err(TryLockError::WouldBlock) => true,
+            Err(TryLockError::Error(_)) => true,
+        }
+    }
+}
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::debug!(%error, "the mark of this process is gone already");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_there_as_long_as_it_holds_its_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, two) = (Owner::new(dir.path()).unwrap(), Owner::new(dir.path()).unwrap());
+        let name = two.name().to_owned();
+        assert!(one.is_alive(&name) && one.is_alive(one.name()));
+        let path = two.path.clone();
+        drop(two);
+        assert!(!path.exists() && !one.is_alive(&name));
+        assert!(!one.is_alive("never-heard-of"));
+        fs::write(dir.path().join("outside"), "").unwrap();
+        assert!(!one.is_alive("../outside") && dir.path().join("outside").exists(), "a path is no name");
+        // Killed: the file stays, and the lock is gone.
+        fs::write(dir.path().join(FOLDER).join("killed"), "").unwrap();
+        assert!(!one.is_alive("killed"));
+        assert!(!dir.path().join(FOLDER).join("killed").exists(), "and is cleaned away");
+    }
+}

@@ -1,0 +1,45 @@
+//! How far a look over the workspace came.
+
+use sextant_base::plural::counted;
+
+/// How far a look over the workspace went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LookReach {
+    /// Files that a provider has spoken about.
+    pub(crate) looked_at: usize,
+    /// Files that there are to look at.
+    pub(crate) of: usize,
+}
+
+impl LookReach {
+    /// In the words of a summary.
+    pub(crate) fn words(self) -> String {
+        let (looked_at, of) = (self.looked_at, counted(self.of, "file"));
+        if self.of == 1 && looked_at == 1 {
+            return "looked at the one file of the workspace".to_owned();
+        }
+        if looked_at == self.of {
+            return format!("looked at all {of} of the workspace");
+        }
+        format!("looked at {looked_at} of the {of} of the workspace, those changed last first")
+    }
+}
+
+/// Endings of files that use each other's names.
+const FAMILIES: &[&[&str]] = &[
+    &["c", "h", "cc", "hh", "cpp", "hpp", "cxx", "hxx", "inl", "ipp", "m", "mm", "cu", "cuh"],
+    &["ts", "tsx", "js", "jsx", "mts", "cts", "mjs", "cjs", "vue", "svelte", "astro"],
+    &["java", "kt", "kts", "scala", "groovy"],
+];
+
+/// What the ending of a name says of a file: its language, where somebody may speak about it.
+pub(crate) fn ending(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(_, ending)| ending)
+}
+
+/// The ending that stands for all files that may use this one's names.
+pub(crate) fn family(path: &str) -> &str {
+    let ending = ending(path);
+    let family = FAMILIES.iter().find(|family| family.contains(&ending));
+    family.and_then(|family| family.first()).unwrap_or(&ending)
+}

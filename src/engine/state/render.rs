@@ -1,0 +1,243 @@
+//! A located diagnostic as everybody reads it: the line of an answer, of a question and of a comparison, the entry of
+//! the quickfix list, JSON.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::editor::event::QuickfixEntry;
+use crate::state::located::LocatedDiagnostic;
+use sextant_base::message::{clean, headline};
+use sextant_diagnostics::model::{Confidence, Severity};
+use sextant_diagnostics::policy::{word, words};
+use sextant_diagnostics::theme;
+use sextant_model::step::DiagnosticLine;
+
+/// Bytes of one line of the text form: 35 tokens at 3.5 bytes each, less the mark of a cut.
+const LINE: usize = 119;
+/// Bytes of the message that a line keeps however long its names are.
+const LEAST_MESSAGE: usize = 24;
+
+/// As data for a program, and with [`Line::text`] as what a model and a user read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    pub severity: String,
+    pub symbol: String,
+    pub path: String,
+    /// One-based.
+    pub line: u32,
+    pub code: Option<String>,
+    pub message: String,
+    pub source: String,
+    /// Everybody who says so, `source` first.
+    pub sources: Vec<String>,
+    pub confidence: Confidence,
+    /// What is known to be done about it. Not in the text form, where a line is short.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggested_action: Option<String>,
+    /// What it said before, of one that is not new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
+    /// The first line of the message, for the text form.
+    #[serde(skip)]
+    pub headline: String,
+}
+
+impl Line {
+    pub fn of(found: &LocatedDiagnostic) -> Self {
+        Self {
+            severity: found.diagnostic.severity.to_string(),
+            symbol: if found.symbol.names.is_empty() { found.symbol.file.clone() } else { found.symbol.names.clone() },
+            path: found.symbol.file.clone(),
+            line: found.line,
+            code: found.diagnostic.code.clone(),
+            message: clean(&found.diagnostic.message),
+            source: found.diagnostic.source.clone(),
+            sources: found.sources.clone(),
+            confidence: found.diagnostic.confidence,
+            suggested_action: found.diagnostic.suggested_action.as_deref().map(headline),
+            was: None,
+            headline: headline(&found.diagnostic.message),
+        }
+    }
+
+    /// One line, at most about 35 tokens: `error Cart::total:42 reportReturnType Type "str" is …`.
+    pub fn text(&self, of_path: &str) -> String {
+        let place = match (self.path == of_path, self.symbol == self.path) {
+            (true, true) => format!("line {}", self.line),
+            (true, false) => format!("{}:{}", self.symbol, self.line),
+            (false, true) => format!("{}:{}", self.path, self.line),
+            (false, false) => format!("{}::{}:{}", self.path, self.symbol, self.line),
+        };
+        let code = self.code.as_deref().map(|code| format!(" {code}")).unwrap_or_default();
+        let head = format!("{} {place}{code} ", self.severity);
+        let agreed = agreed(&self.sources, self.confidence);
+        let room = LINE.saturating_sub(head.len() + agreed.len()).max(LEAST_MESSAGE);
+        let mut end = room.min(self.headline.len());
+        while !self.headline.is_char_boundary(end) {
+            end -= 1;
+        }
+        let rest = if end < self.headline.len() { "…" } else { "" };
+        format!("{head}{}{rest}{agreed}", &self.headline[..end])
+    }
+}
+
+/// ` (basedpyright and ruff, confidence high)`; nothing of a single source, whose word is all there is.
+pub fn agreed(sources: &[String], confidence: Confidence) -> String {
+    let names = words::names(sources);
+    if sources.len() < 2 { String::new() } else { format!(" ({names}, confidence {})", word(confidence)) }
+}
+
+/// As it stands in a question to a model. `source` and `confidence` are those of everybody who says so.
+pub(crate) fn question(
+    found: &LocatedDiagnostic,
+    source: String,
+    confidence: Confidence,
+    doubtful: bool,
+) -> DiagnosticLine {
+    let doubt = if doubtful { " (still there after its fixes: possibly a false positive)" } else { "" };
+    DiagnosticLine {
+        severity: found.diagnostic.severity.to_string(),
+        symbol: found.symbol.to_string(),
+        code: found.diagnostic.code.clone().unwrap_or_default(),
+        message: format!("{}{doubt}", headline(&found.diagnostic.message)),
+        source,
+        confidence: word(confidence).to_owned(),
+        suggested_action: found.diagnostic.suggested_action.as_deref().map(headline),
+        theme: theme::theme(&found.diagnostic).unwrap_or_default().to_owned(),
+        also: Vec::new(),
+        unanswered: Vec::new(),
+    }
+}
+
+/// As an entry of the quickfix list.
+pub(crate) fn entry(found: &LocatedDiagnostic) -> QuickfixEntry {
+    let kind = match found.diagnostic.severity {
+        Severity::Error => "E",
+        Severity::Warning => "W",
+        Severity::Info => "I",
+        Severity::Hint => "N",
+    };
+    let symbol = if found.symbol.names.is_empty() { String::new() } else { format!("{}: ", found.symbol.names) };
+    let code = found.diagnostic.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
+    QuickfixEntry {
+        path: found.symbol.file.clone(),
+        line: found.line,
+        column: found.column,
+        kind: kind.to_owned(),
+        text: format!(
+            "{symbol}{}{code}{}",
+            headline(&found.diagnostic.message),
+            agreed(&found.sources, found.diagnostic.confidence)
+        ),
+    }
+}
+
+/// As JSON for a program. Lines are counted from 1, columns in bytes from 1, `range` is LSP's.
+pub fn json(found: &LocatedDiagnostic) -> Value {
+    let said = &found.diagnostic;
+    json!({
+        "path": found.symbol.file,
+        "symbol": symbol(found),
+        "line": found.line,
+        "column": found.column,
+        "range": said.location.range(),
+        "severity": said.severity,
+        "code": said.code,
+        "message": said.message,
+        "source": said.source,
+        "suggested_action": said.suggested_action,
+    })
+}
+
+/// `file:line:col: severity: symbol: message [code]`.
+pub fn errorformat(found: &LocatedDiagnostic) -> String {
+    let LocatedDiagnostic { line, column, diagnostic, .. } = found;
+    let (file, message) = (clean(&found.symbol.file), headline(&diagnostic.message));
+    format!("{file}:{line}:{column}: {}: {}: {message}{}", diagnostic.severity, symbol(found), code(found))
+}
+
+/// `Cart::total: new error: Type "str" is … [reportReturnType] basedpyright, line 42`.
+pub fn compared(found: &LocatedDiagnostic, state: &str, source: &str, gone: bool) -> String {
+    let (message, line) = (headline(&found.diagnostic.message), if gone { "was line" } else { "line" });
+    format!("{}: {state}: {message}{} {source}, {line} {}", symbol(found), code(found), found.line)
+}
+
+/// The names inside the file; at module level, the file.
+fn symbol(found: &LocatedDiagnostic) -> String {
+    clean(if found.symbol.names.is_empty() { &found.symbol.file } else { &found.symbol.names })
+}
+
+fn code(found: &LocatedDiagnostic) -> String {
+    found.diagnostic.code.as_deref().map(|code| format!(" [{}]", clean(code))).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[path = "../../../tests/fixtures/matchbench/cases.rs"]
+mod cases;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_names_the_file_only_where_it_is_another() {
+        let line = Line {
+            severity: "error".into(),
+            symbol: "Cart::total".into(),
+            path: "src/cart.py".into(),
+            line: 42,
+            code: Some("reportReturnType".into()),
+            message: "Type \"str\" is not assignable to return type \"int\"".into(),
+            source: "lsp:basedpyright".into(),
+            sources: vec!["lsp:basedpyright".into()],
+            confidence: Confidence::High,
+            suggested_action: None,
+            was: None,
+            headline: "Type \"str\" is not assignable to return type \"int\"".into(),
+        };
+        let text = line.text("src/cart.py");
+        assert_eq!(text, "error Cart::total:42 reportReturnType Type \"str\" is not assignable to return type \"int\"");
+        assert!(line.text("other.py").starts_with("error src/cart.py::Cart::total:42 "));
+        let both = Line { sources: vec!["lsp:basedpyright".into(), "tool:mypy".into()], ..line };
+        let text = both.text("src/cart.py");
+        assert!(text.ends_with("… (basedpyright and mypy, confidence high)"), "{text}");
+        assert!(sextant_model::tokens::estimate(&text) <= 35, "{text}");
+    }
+
+    /// Every diagnostic that a case of the sample calls new, as one line of an answer.
+    fn sample_lines() -> Vec<String> {
+        let mut lines = Vec::new();
+        for case in super::cases::cases() {
+            let case: serde_json::Value = serde_json::from_str(&case).unwrap();
+            for index in case["truth"]["new"].as_array().unwrap() {
+                let given = &case["after"][usize::try_from(index.as_u64().unwrap()).unwrap()];
+                let file = given["file"].as_str().unwrap().to_owned();
+                let text = case["files"][&file]["after"].as_str().unwrap_or_default().to_owned();
+                let diagnostic = sextant_diagnostics::model::Diagnostic {
+                    source: format!("lsp:{}", given["source"].as_str().unwrap_or("x")),
+                    severity: sextant_diagnostics::model::Severity::from_lsp(given["severity"].as_u64()),
+                    code: given["code"].as_str().map(str::to_owned),
+                    message: given["message"].as_str().unwrap().to_owned(),
+                    location: sextant_diagnostics::model::Location::Range {
+                        file: file.clone(),
+                        range: serde_json::from_value(given["range"].clone()).unwrap(),
+                    },
+                    confidence: sextant_diagnostics::model::Confidence::High,
+                    suggested_action: None,
+                    evidence: None,
+                };
+                let found = crate::state::comparison::Namer::default().name(&diagnostic, |_| Some(text.as_str()));
+                lines.push(Line::of(&found).text(&file));
+            }
+        }
+        lines
+    }
+
+    #[test]
+    fn a_line_costs_at_most_thirty_five_tokens() {
+        let mut costs: Vec<usize> = sample_lines().iter().map(|line| sextant_model::tokens::estimate(line)).collect();
+        costs.sort_unstable();
+        let (median, longest) = (costs[costs.len() / 2], costs[costs.len() - 1]);
+        assert!(costs.len() > 300 && longest <= 35, "{} lines: median {median}, longest {longest} tokens", costs.len());
+    }
+}

@@ -1,0 +1,238 @@
+//! Taking hunks of edits back, or bringing them back, while keeping what others changed since. Pure functions.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::state::journal::FileChange;
+use sextant_base::text::LineIndex;
+use sextant_text::edits::TextEdit;
+use sextant_text::edits::apply::apply;
+use sextant_text::edits::hunks::hunks;
+use sextant_text::symbols::language;
+use sextant_text::symbols::outline::Outline;
+
+/// One file over one edit, and which of its hunks are turned.
+///
+/// Hunks are counted from 0, in the order of the text. A file that was made or removed is one hunk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HunkTurn<'a> {
+    pub change: &'a FileChange,
+    /// Those that are taken back at present.
+    pub taken: BTreeSet<usize>,
+    /// Those that change sides: what stands is taken back, what is taken back stands again.
+    pub wanted: BTreeSet<usize>,
+}
+
+/// What became of one file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turned {
+    /// `None` where there is no such file then.
+    pub text: Option<String>,
+    /// Places that were changed since: `a.py::f (line 12)`.
+    pub left: Vec<String>,
+    /// For each turn the hunks that this text turns.
+    pub done: Vec<BTreeSet<usize>>,
+    /// For each turn the hunks that were on the other side already, by somebody else's hand.
+    pub by_hand: Vec<BTreeSet<usize>>,
+}
+
+/// How many hunks a change of a file has.
+pub fn count(change: &FileChange) -> usize {
+    match (&change.before, &change.after) {
+        (Some(before), Some(after)) => hunks(after, before).len(),
+        (None, None) => 0,
+        _ => 1,
+    }
+}
+
+/// The hunks of a change inside of one symbol (its names, without the file), and whether others reach over its edge.
+pub fn within(change: &FileChange, names: &str) -> (BTreeSet<usize>, bool) {
+    let (mut inside, mut across) = (BTreeSet::new(), false);
+    let (Some(before), Some(after)) = (&change.before, &change.after) else { return (inside, across) };
+    let Some(language) = language::of_path(&change.path) else { return (inside, across) };
+    let side = |text: &str| extent(&Outline::parse(language, text), names);
+    let (new_side, old_side) = (side(after), side(before));
+    let mut grown: isize = 0;
+    for (index, edit) in hunks(after, before).iter().enumerate() {
+        let old = edit.range.start.saturating_add_signed(grown);
+        grown += edit.text.len() as isize - edit.range.len() as isize;
+        let place = lies(new_side.as_ref(), &edit.range).max(lies(old_side.as_ref(), &(old..old + edit.text.len())));
+        match place {
+            Place::Within => {
+                inside.insert(index);
+            }
+            Place::Across => across = true,
+            Place::Apart => {}
+        }
+    }
+    (inside, across)
+}
+
+/// Turns hunks of the changes of one file, in the order in which they are given: to take back, the newest first; to
+/// bring back, the oldest first. `now` is the file as it is.
+///
+/// What touches a change of somebody else stays as it is and is named. What is on the other side already is passed
+/// over.
+pub fn turn(turns: &[HunkTurn<'_>], now: Option<&str>) -> Turned {
+    let mut out = Turned { text: now.map(str::to_owned), left: Vec::new(), done: Vec::new(), by_hand: Vec::new() };
+    for turn in turns {
+        let mut step = Step::default();
+        if !turn.wanted.is_empty() {
+            out.text = turn_one(turn, out.text.take(), &mut step);
+        }
+        out.left.extend(step.left);
+        out.done.push(step.done);
+        out.by_hand.push(step.by_hand);
+    }
+    out.left.dedup();
+    out
+}
+
+#[derive(Default)]
+struct Step {
+    left: Vec<String>,
+    done: BTreeSet<usize>,
+    by_hand: BTreeSet<usize>,
+}
+
+fn turn_one(turn: &HunkTurn<'_>, now: Option<String>, step: &mut Step) -> Option<String> {
+    let change = turn.change;
+    if let (Some(before), Some(after)) = (&change.before, &change.after) {
+        return match now {
+            Some(now) => Some(turn_text(turn, before, after, now, step)),
+            None => {
+                step.left.push(format!("{} (it is gone)", change.path));
+                None
+            }
+        };
+    }
+    let standing = turn.taken.is_empty();
+    let (from, to) = if standing { (&change.after, &change.before) } else { (&change.before, &change.after) };
+    if now.as_deref() == to.as_deref() {
+        step.by_hand.insert(0);
+        now
+    } else if now.as_deref() == from.as_deref() {
+        step.done.insert(0);
+        to.as_deref().map(str::to_owned)
+    } else {
+        let made = if change.before.is_none() { "it was created by the task" } else { "it is there again" };
+        let why = if now.is_none() { "it is gone" } else { made };
+        step.left.push(format!("{} ({why})", change.path));
+        now
+    }
+}
+
+/// The text that the edit itself would have left with these hunks taken back, and the edits of that text that
+/// change the side of each hunk.
+fn sides(before: &str, after: &str, taken: &BTreeSet<usize>) -> (String, Vec<TextEdit>) {
+    let all = hunks(after, before);
+    let gone: Vec<TextEdit> =
+        all.iter().enumerate().filter(|(index, _)| taken.contains(index)).map(|(_, edit)| edit.clone()).collect();
+    let from = apply(after, &gone).unwrap_or_else(|_| after.to_owned());
+    let mut grown: isize = 0;
+    let mut edits = Vec::with_capacity(all.len());
+    for (index, edit) in all.iter().enumerate() {
+        let start = edit.range.start.saturating_add_signed(grown);
+        if taken.contains(&index) {
+            grown += edit.text.len() as isize - edit.range.len() as isize;
+            edits.push(TextEdit::new(start..start + edit.text.len(), &after[edit.range.clone()]));
+        } else {
+            edits.push(TextEdit::new(start..start + edit.range.len(), &edit.text));
+        }
+    }
+    (from, edits)
+}
+
+fn turn_text(turn: &HunkTurn<'_>, before: &str, after: &str, now: String, step: &mut Step) -> String {
+    let path = turn.change.path.as_str();
+    let (from, edits) = sides(before, after, &turn.taken);
+    let wanted: Vec<TextEdit> = turn.wanted.iter().filter_map(|index| edits.get(*index)).cloned().collect();
+    if apply(&from, &wanted).is_ok_and(|to| to == now) {
+        step.by_hand.extend(&turn.wanted);
+        return now;
+    }
+    let others = hunks(&from, &now);
+    let mut outline = None;
+    let mut moved = Vec::new();
+    for index in &turn.wanted {
+        let Some(edit) = edits.get(*index) else { continue };
+        if others.contains(edit) {
+            step.by_hand.insert(*index);
+        } else if let Some(edit) = shift(edit, &others) {
+            step.done.insert(*index);
+            moved.push(edit);
+        } else {
+            let outline =
+                outline.get_or_insert_with(|| language::of_path(path).map(|language| Outline::parse(language, &now)));
+            step.left.push(named(path, edit, &others, &now, outline.as_ref()));
+        }
+    }
+    // Hunks of one text do not overlap, so this does not fail; the text stays as it is if it does.
+    apply(&now, &moved).unwrap_or(now)
+}
+
+/// Where the hunks of a change that stand are in the text as it is now: those that can be taken back there. None of a
+/// file that was made or removed.
+pub(crate) fn places(change: &FileChange, standing: &BTreeSet<usize>, now: &str) -> Vec<(usize, Range<usize>)> {
+    let (Some(before), Some(after)) = (&change.before, &change.after) else { return Vec::new() };
+    let taken = (0..count(change)).filter(|index| !standing.contains(index)).collect();
+    let (from, edits) = sides(before, after, &taken);
+    let others = hunks(&from, now);
+    let own = edits.iter().enumerate().filter(|(index, edit)| standing.contains(index) && !others.contains(edit));
+    own.filter_map(|(index, edit)| Some((index, shift(edit, &others)?.range))).collect()
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Apart,
+    /// Partly in the symbol and partly outside.
+    Across,
+    Within,
+}
+
+fn extent(outline: &Outline, names: &str) -> Option<Range<usize>> {
+    outline.find(names).ok().map(|index| outline.symbols[index].extent.clone())
+}
+
+fn lies(symbol: Option<&Range<usize>>, range: &Range<usize>) -> Place {
+    let Some(symbol) = symbol else { return Place::Apart };
+    if range.start >= symbol.start && range.end <= symbol.end {
+        Place::Within
+    } else if range.start < symbol.end && range.end > symbol.start {
+        Place::Across
+    } else {
+        Place::Apart
+    }
+}
+
+/// Where an edit of the old text is in the current one, for a reader.
+fn named(path: &str, edit: &TextEdit, others: &[TextEdit], now: &str, outline: Option<&Outline>) -> String {
+    let before = others.iter().filter(|other| other.range.end <= edit.range.start);
+    let moved: isize = before.map(|other| other.text.len() as isize - other.range.len() as isize).sum();
+    let mut at = edit.range.start.saturating_add_signed(moved).min(now.len());
+    while !now.is_char_boundary(at) {
+        at -= 1;
+    }
+    let line = LineIndex::new(now).line_of(at) + 1;
+    match outline.and_then(|outline| outline.at(at).map(|symbol| outline.path_of(symbol))) {
+        Some(names) => format!("{path}::{names} (line {line})"),
+        None => format!("{path} (line {line})"),
+    }
+}
+
+/// Moves an edit of a text to where it belongs after other edits of the same text; `None` where they touch.
+fn shift(edit: &TextEdit, others: &[TextEdit]) -> Option<TextEdit> {
+    let mut start = edit.range.start;
+    for other in others {
+        if other.range.end < edit.range.start || (other.range.end == edit.range.start && !other.range.is_empty()) {
+            start = start + other.text.len() - other.range.len();
+        } else if other.range.start <= edit.range.end {
+            return None;
+        }
+    }
+    Some(TextEdit { range: start..start + edit.range.len(), text: edit.text.clone() })
+}
+
+#[cfg(test)]
+#[path = "reverse/tests.rs"]
+mod tests;

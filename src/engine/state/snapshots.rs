@@ -1,0 +1,284 @@
+//! What is known of diagnostics: for each file and provider the last fresh report, with the text it is of.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use sextant_diagnostics::model::{Diagnostic, Report};
+
+/// A fresh report and its text. `text` is `None` where the file does not exist.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Snapshot {
+    pub text: Option<Arc<str>>,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Path relative to the root, and provider.
+pub type SnapshotKey = (String, String);
+
+/// Fresh knowledge at one moment; cheap to keep as a baseline.
+pub type Snapshots = BTreeMap<SnapshotKey, Arc<Snapshot>>;
+
+/// The live store: every baseline comes from here, so that no edit waits for one without need.
+#[derive(Debug, Default)]
+pub struct SnapshotStore {
+    last: Snapshots,
+    /// Whoever was asked last and did not answer about the text as it was.
+    silent: BTreeSet<SnapshotKey>,
+    /// Who has spoken of a file that others edited, and so is asked again whenever they do.
+    from_beside: BTreeSet<SnapshotKey>,
+    /// Who has spoken of a text of the file that is not there any more.
+    outdated: BTreeSet<SnapshotKey>,
+    /// Files of which everybody was asked: of a bystander those alone are whom an edit elsewhere may concern.
+    whole: BTreeSet<String>,
+}
+
+impl SnapshotStore {
+    /// Takes a report that is of this very text. One that is not fresh changes nothing.
+    pub fn take(&mut self, report: &Report, text: &Arc<str>) {
+        if report.freshness.is_fresh() {
+            let key = (report.file.clone(), report.provider.clone());
+            self.silent.remove(&key);
+            self.outdated.remove(&key);
+            let snap = Snapshot { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
+            self.last.insert(key, Arc::new(snap));
+        }
+    }
+
+    /// Notes that everybody was asked about a file, whatever they said.
+    pub fn note_whole(&mut self, file: &str) {
+        self.whole.insert(file.to_owned());
+    }
+
+    /// Whether all that there is to know of a file is known, and of this text.
+    pub fn is_whole(&self, file: &str, text: &str) -> bool {
+        self.whole.contains(file) && self.is_current(file, text)
+    }
+
+    /// Whether everybody was ever asked about a file.
+    pub fn was_asked(&self, file: &str) -> bool {
+        self.whole.contains(file)
+    }
+
+    /// Notes who speaks of files that others edit.
+    pub fn note_beside(&mut self, reports: &[Report], bystanders: &[String]) {
+        let beside = reports.iter().filter(|report| report.freshness.is_fresh() && bystanders.contains(&report.file));
+        self.from_beside.extend(beside.map(|report| (report.file.clone(), report.provider.clone())));
+    }
+
+    /// Who spoke of one of these files before and has no word at all now: what it would say is not known until it
+    /// speaks again, or was [`Self::let_go`]. `attached` are the editor's clients, where it has some: of a file that
+    /// others edit, one that is there and was not asked has nothing to say.
+    pub fn missing(
+        &self,
+        reports: &[Report],
+        (edited, bystanders): (&[String], &[String]),
+        attached: Option<&[SnapshotKey]>,
+    ) -> Vec<SnapshotKey> {
+        let anywhere = |provider: &str| reports.iter().any(|report| report.provider == provider);
+        self.unheard(reports, (edited, bystanders))
+            .filter(|key| match attached.filter(|_| key.1.starts_with("lsp:")) {
+                Some(attached) => edited.contains(&key.0) || !attached.contains(key),
+                None => edited.contains(&key.0) || (self.from_beside.contains(*key) && !anywhere(&key.1)),
+            })
+            .cloned()
+            .collect()
+    }
+
+    /// Who spoke of one of these files before and has no word in these reports.
+    pub fn unheard<'a>(
+        &'a self,
+        reports: &'a [Report],
+        (edited, bystanders): (&'a [String], &'a [String]),
+    ) -> impl Iterator<Item = &'a SnapshotKey> {
+        let heard = |key: &SnapshotKey| reports.iter().any(|r| r.file == key.0 && r.provider == key.1);
+        let spoke = self.last.iter().filter(|(_, snap)| snap.text.is_some()).map(|(key, _)| key);
+        let of_these = |key: &&SnapshotKey| edited.contains(&key.0) || bystanders.contains(&key.0);
+        spoke.chain(&self.outdated).filter(of_these).filter(move |key| !heard(key))
+    }
+
+    /// Forgets those that the user has taken away: without them the others are all that there is.
+    pub fn let_go(&mut self, is_taken: impl Fn(&SnapshotKey) -> bool) {
+        self.last.retain(|key, _| !is_taken(key));
+        for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated] {
+            keys.retain(|key| !is_taken(key));
+        }
+    }
+
+    /// Notes who has answered and who has not, of the files that were asked about.
+    pub fn note_silence(&mut self, reports: &[Report]) {
+        self.silent.retain(|(file, _)| !reports.iter().any(|report| report.file == *file));
+        let silent = reports.iter().filter(|report| !report.freshness.is_fresh());
+        self.silent.extend(silent.map(|report| (report.file.clone(), report.provider.clone())));
+    }
+
+    /// Whoever was asked last and did not answer.
+    pub fn silent(&self) -> impl Iterator<Item = &SnapshotKey> {
+        self.silent.iter()
+    }
+
+    /// Whether somebody was asked and has never spoken of any file.
+    pub fn is_mute(&self) -> bool {
+        self.silent.iter().any(|(_, silent)| self.last.keys().all(|(_, provider)| provider != silent))
+    }
+
+    /// Who has not answered about this text of the file: what is known of them is of an older one, or nothing.
+    pub fn unsettled<'a>(&'a self, file: &'a str, text: &str) -> BTreeSet<&'a str> {
+        let older = self.of(file).filter(|(_, snap)| snap.text.as_deref().is_some_and(|known| known != text));
+        let silent = self.silent.iter().filter(|(known, _)| known == file).map(|(_, provider)| provider.as_str());
+        older.map(|(provider, _)| provider).chain(silent).collect()
+    }
+
+    /// The file is gone, and with it everything that was said about it.
+    pub fn remove(&mut self, file: &str) {
+        for (_, snap) in self.last.iter_mut().filter(|((known, _), _)| known == file) {
+            *snap = Arc::new(Snapshot { text: None, diagnostics: Vec::new() });
+        }
+        self.silent.retain(|(known, _)| known != file);
+    }
+
+    /// Nothing is known of a file any more, and nobody is asked about it.
+    pub fn forget(&mut self, file: &str) {
+        self.last.retain(|(known, _), _| known != file);
+        for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated] {
+            keys.retain(|(known, _)| known != file);
+        }
+        self.whole.remove(file);
+    }
+
+    /// Drops what these providers said of another text of a file than this one, `None` for no file. That they spoke
+    /// is still known.
+    pub fn drop_stale(&mut self, file: &str, text: Option<&str>, of: impl Fn(&str) -> bool) {
+        let stale = |key: &SnapshotKey, snap: &Snapshot| key.0 == file && snap.text.as_deref() != text && of(&key.1);
+        self.outdated.extend(self.last.iter().filter(|(key, snap)| stale(key, snap)).map(|(key, _)| key.clone()));
+        self.last.retain(|key, snap| !stale(key, snap));
+    }
+
+    /// The texts are what they were: so is what was known of them.
+    pub fn restore(&mut self, known: &Snapshots) {
+        self.last.extend(known.iter().map(|(key, snap)| (key.clone(), Arc::clone(snap))));
+    }
+
+    /// A file was created: nothing was said about it before by those who speak about it now.
+    pub fn absent(file: &str, providers: impl IntoIterator<Item = String>) -> Snapshots {
+        let nothing = Arc::new(Snapshot { text: None, diagnostics: Vec::new() });
+        providers.into_iter().map(|provider| ((file.to_owned(), provider), Arc::clone(&nothing))).collect()
+    }
+
+    /// Whether everything known of the file is of this text, and something is known.
+    pub fn is_current(&self, file: &str, text: &str) -> bool {
+        let mut of_file = self.of(file).peekable();
+        of_file.peek().is_some() && of_file.all(|(_, snap)| snap.text.as_deref() == Some(text))
+    }
+
+    pub fn of<'a>(&'a self, file: &'a str) -> impl Iterator<Item = (&'a str, &'a Snapshot)> {
+        self.last
+            .iter()
+            .filter(move |((known, _), _)| known == file)
+            .map(|((_, provider), snap)| (provider.as_str(), snap.as_ref()))
+    }
+
+    pub fn snaps(&self) -> Snapshots {
+        self.last.clone()
+    }
+}
+
+/// A start in which nothing is old in the files that a task has created.
+pub(crate) fn with_created(start: &Snapshots, created: &BTreeSet<String>, known: &Snapshots) -> Snapshots {
+    let mut start = start.clone();
+    for (file, provider) in known.keys().filter(|(file, _)| created.contains(file)) {
+        start.extend(SnapshotStore::absent(file, [provider.clone()]));
+    }
+    start
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sextant_diagnostics::model::Freshness;
+
+    fn report(provider: &str, freshness: Freshness) -> Report {
+        Report {
+            provider: provider.to_owned(),
+            file: "a.py".to_owned(),
+            diagnostics: Vec::new(),
+            freshness,
+            version: Some(1),
+            wanted_version: Some(1),
+            elapsed_ms: 0,
+            note: None,
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_only_a_bystander_is_not_known_whole() {
+        let mut ledger = SnapshotStore::default();
+        ledger.take(&report("analyzer:syntax", Freshness::Exact), &Arc::from("x\n"));
+        assert!(ledger.is_current("a.py", "x\n") && !ledger.is_whole("a.py", "x\n"));
+        ledger.note_whole("a.py");
+        assert!(ledger.is_whole("a.py", "x\n") && !ledger.is_whole("a.py", "y\n"));
+    }
+
+    #[test]
+    fn who_spoke_before_and_is_not_heard_of_is_missing_until_it_was_taken_away() {
+        let mut ledger = SnapshotStore::default();
+        let (one, other) = (report("lsp:one", Freshness::Exact), report("lsp:other", Freshness::Exact));
+        for known in [&one, &other] {
+            ledger.take(known, &Arc::from("x\n"));
+        }
+        let (a, key) = (["a.py".to_owned()], ("a.py".to_owned(), "lsp:other".to_owned()));
+        let silent = report("lsp:other", Freshness::Timeout);
+        let none: &[String] = &[];
+        assert_eq!(ledger.missing(&[one.clone(), silent], (&a, none), None), [], "it is there and slow");
+        let only = std::slice::from_ref(&one);
+        assert_eq!(ledger.missing(only, (none, &a), None), [], "not asked about what others edit");
+        assert_eq!(ledger.missing(only, (&a, none), None), std::slice::from_ref(&key));
+        assert_eq!(ledger.missing(only, (&a, none), None), std::slice::from_ref(&key), "in every answer, of any task");
+        ledger.let_go(|known| *known == key);
+        assert_eq!(ledger.missing(only, (&a, none), None), []);
+        ledger.take(&other, &Arc::from("x\n"));
+        ledger.note_beside(std::slice::from_ref(&other), &a);
+        assert_eq!(ledger.missing(only, (none, &a), None).len(), 1, "it is asked whatever is edited");
+    }
+
+    #[test]
+    fn of_a_file_that_others_edit_only_a_client_that_is_gone_is_missing() {
+        let mut ledger = SnapshotStore::default();
+        ledger.take(&report("lsp:one", Freshness::Exact), &Arc::from("x\n"));
+        let (a, b, key) = (["a.py".to_owned()], ["b.py".to_owned()], ("a.py".to_owned(), "lsp:one".to_owned()));
+        assert_eq!(ledger.missing(&[], (&b, &a), Some(std::slice::from_ref(&key))), [], "it looks at single files");
+        assert_eq!(ledger.missing(&[], (&b, &a), Some(&[])), [key], "nobody runs it any more");
+    }
+
+    #[test]
+    fn what_is_of_another_text_is_dropped_and_nothing_else() {
+        let mut ledger = SnapshotStore::default();
+        ledger.take(&report("lsp:quick", Freshness::Exact), &Arc::from("x = 1\n"));
+        ledger.take(&report("lsp:slow", Freshness::Exact), &Arc::from("x = 2\n"));
+        ledger.drop_stale("b.py", None, |_| true);
+        ledger.drop_stale("a.py", Some("x = 2\n"), |name| name == "lsp:slow");
+        assert_eq!(ledger.snaps().len(), 2);
+        ledger.drop_stale("a.py", Some("x = 2\n"), |_| true);
+        assert_eq!(ledger.of("a.py").map(|(name, _)| name).collect::<Vec<_>>(), ["lsp:slow"]);
+        let missing = ledger.missing(&[], (&["a.py".to_owned()], &[]), None);
+        assert_eq!(missing.len(), 2, "that it spoke is known: {missing:?}");
+        ledger.forget("a.py");
+        assert!(ledger.snaps().is_empty());
+    }
+
+    #[test]
+    fn who_was_asked_and_did_not_answer_is_known_until_he_does() {
+        let mut ledger = SnapshotStore::default();
+        let (slow, quick) = (report("lsp:slow", Freshness::Timeout), report("lsp:quick", Freshness::Exact));
+        ledger.take(&quick, &Arc::from("x = 1\n"));
+        ledger.note_silence(&[slow, quick]);
+        assert_eq!(ledger.unsettled("a.py", "x = 1\n"), BTreeSet::from(["lsp:slow"]));
+        assert!(ledger.is_mute());
+        assert_eq!(ledger.unsettled("a.py", "x = 2\n"), BTreeSet::from(["lsp:quick", "lsp:slow"]), "it is older");
+        assert!(ledger.unsettled("b.py", "").is_empty());
+        ledger.take(&report("lsp:slow", Freshness::Versioned), &Arc::from("x = 1\n"));
+        assert!(ledger.unsettled("a.py", "x = 1\n").is_empty() && !ledger.is_mute(), "a late answer is one");
+        ledger.note_silence(&[report("lsp:neovim", Freshness::Unavailable)]);
+        ledger.note_silence(&[report("lsp:quick", Freshness::Exact)]);
+        assert!(ledger.unsettled("a.py", "x = 1\n").is_empty(), "what counts is the last question");
+    }
+}

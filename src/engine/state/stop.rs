@@ -1,0 +1,58 @@
+//! When a stopped task ends: at once, except in the middle of an edit, which gets a moment to be whole.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::state::session::Session;
+use sextant_base::failure::Failure;
+
+/// What a stopped task may still take to sum itself up, at each of its two last looks.
+const GRACE: Duration = Duration::from_millis(25);
+
+/// What an edit that is under way may still take, so that the outcome names it. One that takes longer is left to
+/// itself ([`crate::edit::making::make`]); together with the two last looks a stop takes 80 ms of the 100 ms that it may.
+const EDIT: Duration = Duration::from_millis(30);
+
+/// Does the work, and gives it up [`GRACE`] after a stop.
+pub(crate) async fn soon<T>(cancel: &CancellationToken, work: impl Future<Output = T>) -> Option<T> {
+    let late = async {
+        cancel.cancelled().await;
+        tokio::time::sleep(GRACE).await;
+    };
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = late => None,
+    }
+}
+
+/// Does the work, unless the task is stopped before it is done: then the work is dropped where it stands, or as
+/// soon as the edit that it waits for is whole, but at the latest [`EDIT`] after the stop.
+pub(crate) async fn unless_stopped<T>(
+    session: &Session,
+    cancel: &CancellationToken,
+    work: impl Future<Output = T>,
+) -> Result<T, Failure> {
+    let mut work = pin!(work);
+    let mut late = pin!(async {
+        cancel.cancelled().await;
+        tokio::time::sleep(EDIT).await;
+    });
+    let mut is_late = false;
+    poll_fn(|context| {
+        is_late = is_late || late.as_mut().poll(context).is_ready();
+        let stops = || cancel.is_cancelled() && (is_late || !session.making.busy());
+        if stops() {
+            return Poll::Ready(Err(Failure::cancelled()));
+        }
+        if let Poll::Ready(done) = work.as_mut().poll(context) {
+            return Poll::Ready(Ok(done));
+        }
+        if stops() { Poll::Ready(Err(Failure::cancelled())) } else { Poll::Pending }
+    })
+    .await
+}

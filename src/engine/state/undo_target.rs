@@ -1,0 +1,390 @@
+//! What of a task is to be taken back: all of it, a step, or what it did in one symbol.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::plan::{Plan, StepState};
+use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
+use crate::state::reverse::{count, within};
+use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
+use sextant_text::symbols::path::SymbolPath;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Target {
+    #[default]
+    Task,
+    /// Counted from 1; the last one that changed something where absent.
+    Step(Option<usize>),
+    Symbol(String),
+    Lines(ChangedLines),
+}
+
+/// Hunks beside each other of one file of one edit, as `src/engine/state/reverse.rs` counts them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ChangedLines {
+    pub task: String,
+    /// The edit's name.
+    pub edit: String,
+    /// Among the files of the edit, from 0.
+    pub file: usize,
+    pub first: usize,
+    pub last: usize,
+}
+
+impl ChangedLines {
+    /// As [`fmt::Display`] writes it.
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.strip_prefix("lines:")?.rsplitn(5, ':');
+        let mut number = || parts.next()?.parse().ok();
+        let (last, first, file) = (number()?, number()?, number()?);
+        let (edit, task) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+        Some(Self { task, edit, file, first, last })
+    }
+}
+
+impl fmt::Display for ChangedLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "lines:{}:{}:{}:{}:{}", self.task, self.edit, self.file, self.first, self.last)
+    }
+}
+
+impl Target {
+    /// Reads what a user writes: nothing or `task`, `step`, a number, or a symbol; or what an editor was offered.
+    pub fn parse(text: &str) -> Self {
+        if let Some(lines) = ChangedLines::parse(text.trim()) {
+            return Self::Lines(lines);
+        }
+        match text.trim() {
+            "" | "task" => Self::Task,
+            "step" => Self::Step(None),
+            text => match text.strip_prefix("step ").unwrap_or(text).trim().parse() {
+                Ok(number) => Self::Step(Some(number)),
+                Err(_) => Self::Symbol(text.to_owned()),
+            },
+        }
+    }
+
+    /// The same with a reason behind it: `2 because it broke the tests`.
+    pub fn parse_because(text: &str) -> (Self, String) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let at = words.iter().position(|word| ["because", "porque"].contains(&word.to_lowercase().as_str()));
+        let (target, reason) = words.split_at(at.unwrap_or(words.len()));
+        (Self::parse(&target.join(" ")), reason.get(1..).unwrap_or_default().join(" "))
+    }
+
+    /// As a sentence names it.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Task => "the task".to_owned(),
+            Self::Step(None) => "the last step".to_owned(),
+            Self::Step(Some(number)) => format!("step {number}"),
+            Self::Symbol(symbol) => symbol.clone(),
+            Self::Lines(_) => "one change".to_owned(),
+        }
+    }
+
+    /// Opens the steps of a plan that were taken back. Doing it twice is doing it once.
+    pub(crate) fn reopen(&self, plan: &mut Plan) {
+        let one = match self {
+            Self::Task => None,
+            Self::Step(Some(number)) => Some(number.saturating_sub(1)),
+            Self::Step(None) | Self::Symbol(_) | Self::Lines(_) => return,
+        };
+        for (index, step) in plan.steps.iter_mut().enumerate() {
+            if one.is_none_or(|one| one == index) && step.state != StepState::Open {
+                step.state = StepState::Open;
+                step.result.outcome = "taken back".to_owned();
+            }
+        }
+    }
+
+    /// The steps that [`Target::reopen`] has opened become what they were in the plan before it.
+    pub(crate) fn close_again(&self, plan: &mut Plan, before: &Plan) {
+        let one = match self {
+            Self::Task => None,
+            Self::Step(Some(number)) => Some(number.saturating_sub(1)),
+            Self::Step(None) | Self::Symbol(_) | Self::Lines(_) => return,
+        };
+        for (index, (step, was)) in plan.steps.iter_mut().zip(&before.steps).enumerate() {
+            // A plan that was changed since has other steps there.
+            let same = step.title == was.title && step.symbols == was.symbols;
+            if one.is_none_or(|one| one == index) && same && step.state == StepState::Open {
+                step.clone_from(was);
+            }
+        }
+    }
+}
+
+/// As [`Target::parse`] reads it.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Task => Ok(()),
+            Self::Step(None) => f.write_str("step"),
+            Self::Step(Some(number)) => write!(f, "{number}"),
+            Self::Symbol(symbol) => f.write_str(symbol),
+            Self::Lines(lines) => lines.fmt(f),
+        }
+    }
+}
+
+/// Hunks of one file of an edit that are to be taken back.
+#[derive(Debug)]
+pub(crate) struct Pick<'a> {
+    pub(crate) edit: &'a Checkpoint,
+    pub(crate) file: &'a FileChange,
+    pub(crate) hunks: BTreeSet<usize>,
+}
+
+/// What a target is about, oldest edit first; nothing of it is taken back yet.
+#[derive(Debug)]
+pub(crate) struct Chosen<'a> {
+    /// With everything that the user left out.
+    pub(crate) target: Target,
+    pub(crate) picks: Vec<Pick<'a>>,
+    pub(crate) step: usize,
+    /// Places where an edit of a symbol reaches over the symbol's edge.
+    pub(crate) across: Vec<String>,
+}
+
+impl Chosen<'_> {
+    /// The names of the edits that it is about.
+    pub(crate) fn edits(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.picks.iter().map(|pick| pick.edit.id.clone()).collect();
+        names.dedup();
+        names
+    }
+}
+
+/// What of a task stands, oldest edit first. Each is compared as it is asked for: whoever wants to know whether anything
+/// does looks at the first.
+pub(crate) fn standing(journal: &Journal) -> impl Iterator<Item = Pick<'_>> {
+    let taken = journal.taken();
+    let edits = journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
+    edits.flat_map(|edit| edit.files.iter().map(move |file| (edit, file))).filter_map(move |(edit, file)| {
+        let gone = taken.get(&(edit.id.as_str(), file.path.as_str()));
+        let stands = |index: &usize| gone.is_none_or(|gone| !gone.contains(index));
+        let hunks: BTreeSet<usize> = (0..count(file)).filter(stands).collect();
+        (!hunks.is_empty()).then_some(Pick { edit, file, hunks })
+    })
+}
+
+/// Finds what a target is about in a task. The error names what there is.
+pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen<'a>, Failure> {
+    let again = |target: &Target| Failure::user(format!("{} was taken back already", target.words()), HintCode::Redo);
+    let all: Vec<Pick<'a>> = standing(journal).collect();
+    let plain = |target: Target, picks: Vec<Pick<'a>>| Chosen { target, picks, step: 0, across: Vec::new() };
+    match target {
+        Target::Task if all.is_empty() => Err(again(target)),
+        Target::Task => Ok(plain(Target::Task, all)),
+        Target::Step(number) => {
+            let Some(step) = number.or_else(|| all.last().map(|pick| pick.edit.step)) else {
+                return Err(again(target));
+            };
+            let own: Vec<Pick<'a>> = all.into_iter().filter(|pick| pick.edit.step == step).collect();
+            let target = Target::Step(Some(step));
+            if !own.is_empty() {
+                return Ok(Chosen { step, ..plain(target, own) });
+            }
+            let edits = journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
+            let mut steps: Vec<usize> = edits.map(|row| row.step).collect();
+            if steps.contains(&step) {
+                return Err(again(&target));
+            }
+            steps.dedup();
+            let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
+            let hint = format!("the steps of “{}” that changed something: {}", journal.request, steps.join(", "));
+            Err(Failure::user(format!("step {step} changed nothing"), hint))
+        }
+        Target::Lines(lines) => {
+            let own = |pick: &Pick<'_>| {
+                pick.edit.id == lines.edit && pick.edit.files.get(lines.file).is_some_and(|file| file == pick.file)
+            };
+            let pick = all.into_iter().find(own).ok_or_else(|| again(target))?;
+            let hunks: BTreeSet<usize> = pick.hunks.range(lines.first..=lines.last.max(lines.first)).copied().collect();
+            if hunks.is_empty() {
+                return Err(again(target));
+            }
+            Ok(plain(target.clone(), vec![Pick { hunks, ..pick }]))
+        }
+        Target::Symbol(given) => {
+            let symbol = symbol(&journal.checkpoints.iter().collect::<Vec<_>>(), given)?;
+            let mut chosen = plain(Target::Symbol(symbol.to_string()), Vec::new());
+            for pick in all.into_iter().filter(|pick| pick.file.path == symbol.file) {
+                let (inside, across) = within(pick.file, &symbol.names);
+                if across {
+                    chosen.across.push(format!("{symbol} (an edit there reaches beyond it)"));
+                }
+                let hunks: BTreeSet<usize> = pick.hunks.intersection(&inside).copied().collect();
+                if !hunks.is_empty() {
+                    chosen.picks.push(Pick { hunks, ..pick });
+                }
+            }
+            if chosen.picks.is_empty() && chosen.across.is_empty() { Err(again(&chosen.target)) } else { Ok(chosen) }
+        }
+    }
+}
+
+/// The one symbol that the task has touched and that was meant: by its whole path or by the end of it.
+fn symbol(rows: &[&Checkpoint], given: &str) -> Result<SymbolPath, Failure> {
+    let edits = rows.iter().filter(|row| row.kind == CheckpointKind::Edit);
+    let mut touched: Vec<&String> = edits.flat_map(|row| &row.symbols).collect();
+    touched.sort();
+    touched.dedup();
+    let meant: Vec<&String> = touched
+        .iter()
+        .copied()
+        .filter(|symbol| **symbol == given || symbol.ends_with(&format!("::{given}")))
+        .filter(|symbol| !SymbolPath::parse(symbol).names.is_empty())
+        .collect();
+    let list = |names: &[&String]| names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+    match meant.as_slice() {
+        [one] => Ok(SymbolPath::parse(one)),
+        [] => Err(Failure::user(
+            format!("the last task changed nothing in {given}"),
+            format!("it changed {}", list(&touched)),
+        )),
+        several => Err(Failure::user(format!("{given} is not one symbol"), format!("name one of {}", list(several)))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::Marks;
+    use crate::plan::Step;
+    use crate::state::journal::Taken;
+
+    const BEFORE: &str =
+        "class Cart:\n    def total(self):\n        return 1\n\n    def add(self):\n        return 2\n";
+
+    fn edit(id: &str, step: usize, path: &str, change: (&str, &str), symbols: &[&str]) -> Checkpoint {
+        let after = BEFORE.replace(change.0, change.1);
+        let (marks_before, marks_after) = (Marks::Null, Marks::Null);
+        let file = FileChange {
+            path: path.into(),
+            before: Some(BEFORE.into()),
+            after: Some(after.into()),
+            marks_before,
+            marks_after,
+        };
+        let symbols = symbols.iter().map(|symbol| (*symbol).to_owned()).collect();
+        Checkpoint { id: id.into(), step, symbols, files: vec![file], ..Checkpoint::default() }
+    }
+
+    fn journal() -> Journal {
+        let checkpoints = vec![
+            edit("c1", 1, "a.py", ("return 1", "return 11"), &["a.py::Cart::total"]),
+            Checkpoint { kind: CheckpointKind::Replan, ..Checkpoint::default() },
+            edit("c2", 2, "a.py", ("return", "return -"), &["a.py::Cart::total", "a.py::Cart::add"]),
+            edit("c3", 2, "b.py", ("return 2", "return 22"), &["b.py::Cart::add"]),
+        ];
+        Journal { checkpoints, ..Journal::new("t", "fix") }
+    }
+
+    fn lines(task: &str, edit: &str, first: usize, last: usize) -> Target {
+        Target::Lines(ChangedLines { task: task.into(), edit: edit.into(), file: 0, first, last })
+    }
+
+    #[test]
+    fn of_an_edit_the_named_hunks_alone_are_taken_and_once() {
+        let mut journal = journal();
+        let chosen = choose(&journal, &lines("t", "c2", 1, 1)).unwrap();
+        assert_eq!((chosen.edits(), chosen.picks[0].hunks.clone()), (vec!["c2".to_owned()], BTreeSet::from([1])));
+        let row = undone(&journal, "lines:t:c2:0:1:1");
+        journal.checkpoints.push(row);
+        for gone in [lines("t", "c2", 1, 1), lines("t", "c9", 0, 0), lines("t", "c2", 7, 3)] {
+            assert!(choose(&journal, &gone).unwrap_err().message.contains("already"), "{gone}");
+        }
+        assert_eq!(choose(&journal, &lines("t", "c2", 0, 1)).unwrap().picks[0].hunks, BTreeSet::from([0]));
+    }
+
+    fn undone(journal: &Journal, text: &str) -> Checkpoint {
+        let chosen = choose(journal, &Target::parse(text)).unwrap();
+        let taken = |pick: &Pick<'_>| Taken {
+            edit: pick.edit.id.clone(),
+            path: pick.file.path.clone(),
+            hunks: pick.hunks.iter().copied().collect(),
+            over: Vec::new(),
+        };
+        Checkpoint {
+            kind: CheckpointKind::Rollback,
+            takes: chosen.picks.iter().map(taken).collect(),
+            ..Checkpoint::default()
+        }
+    }
+
+    #[test]
+    fn a_target_is_read_as_it_is_written() {
+        for (text, target) in [
+            ("", Target::Task),
+            ("step", Target::Step(None)),
+            ("2", Target::Step(Some(2))),
+            ("Cart::total", Target::Symbol("Cart::total".into())),
+            ("lines:a:b:c2:0:1:3", lines("a:b", "c2", 1, 3)),
+            ("lines:c2:0:1", Target::Symbol("lines:c2:0:1".into())),
+        ] {
+            assert_eq!(Target::parse(text), target);
+            assert_eq!(target.to_string(), text);
+        }
+        assert_eq!((Target::parse("step 3"), Target::parse("task")), (Target::Step(Some(3)), Target::Task));
+        let because = |text: &str| Target::parse_because(text);
+        assert_eq!(because("2 because it broke the tests"), (Target::Step(Some(2)), "it broke the tests".into()));
+        assert_eq!(because("Because it is wrong"), (Target::Task, "it is wrong".into()));
+        assert_eq!(because("Cart::total"), (Target::Symbol("Cart::total".into()), String::new()));
+    }
+
+    #[test]
+    fn a_target_finds_its_edits_or_says_what_there_is() {
+        let journal = journal();
+        let count = |text: &str| choose(&journal, &Target::parse(text)).map(|chosen| chosen.picks.len());
+        assert_eq!((count(""), count("1"), count("2"), count("step")), (Ok(3), Ok(1), Ok(2), Ok(2)));
+        let chosen = choose(&journal, &Target::parse("total")).unwrap();
+        assert_eq!((chosen.target.to_string().as_str(), chosen.picks.len()), ("a.py::Cart::total", 2));
+        assert_eq!(chosen.picks[1].hunks.len(), 1, "not what the same edit did in add");
+        assert!(count("add").unwrap_err().hint.text().contains("b.py::Cart::add"), "two of that name");
+        assert!(count("nobody").unwrap_err().hint.text().contains("a.py::Cart::total"));
+        assert!(count("7").unwrap_err().hint.text().ends_with("1, 2"));
+    }
+
+    #[test]
+    fn what_was_taken_back_is_not_taken_back_again() {
+        let mut journal = journal();
+        journal.checkpoints.push(undone(&journal, "total"));
+        let step = choose(&journal, &Target::parse("2")).unwrap();
+        assert_eq!(step.picks.iter().map(|pick| pick.hunks.len()).collect::<Vec<_>>(), [1, 1], "what is left of it");
+        assert!(choose(&journal, &Target::parse("1")).unwrap_err().message.contains("already"), "it was all in total");
+        journal.checkpoints.push(undone(&journal, "2"));
+        assert!(choose(&journal, &Target::parse("2")).unwrap_err().message.contains("already"));
+        let again = edit("c9", 2, "a.py", ("return 2", "return 3"), &["a.py::Cart::add"]);
+        journal.checkpoints.push(again);
+        assert_eq!(choose(&journal, &Target::parse("2")).unwrap().edits(), ["c9"], "done again, once");
+        journal.checkpoints.push(undone(&journal, ""));
+        for text in ["", "1", "2", "step", "total"] {
+            assert!(choose(&journal, &Target::parse(text)).unwrap_err().message.contains("already"), "{text}");
+        }
+        // Without the undo of `total` it stands again.
+        journal.checkpoints.remove(4);
+        assert_eq!(choose(&journal, &Target::Task).unwrap().edits(), ["c1", "c2"]);
+    }
+
+    #[test]
+    fn the_plan_follows() {
+        let step = |state| Step { state, ..Step::default() };
+        let mut plan = Plan {
+            steps: vec![step(StepState::Done), step(StepState::Done), step(StepState::Open)],
+            ..Plan::default()
+        };
+        Target::Step(Some(2)).reopen(&mut plan);
+        assert_eq!(
+            plan.steps.iter().map(|step| step.state).collect::<Vec<_>>(),
+            [StepState::Done, StepState::Open, StepState::Open]
+        );
+        let before = plan.clone();
+        Target::Task.reopen(&mut plan);
+        assert!(plan.steps.iter().all(|step| step.state == StepState::Open));
+        Target::Task.close_again(&mut plan, &before);
+        assert_eq!(plan, before);
+    }
+}

@@ -1,0 +1,76 @@
+//! The files in reach of edits that nobody has looked at.
+
+use sextant_base::plural::counted;
+
+/// Files that an edit may have broken and that were not looked at, with the names that they use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unlooked {
+    groups: Vec<UnlookedGroup>,
+    /// Whether there may be others, in a workspace that is too large to be looked through.
+    more: bool,
+}
+
+/// Those of one edit, the likeliest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct UnlookedGroup {
+    names: String,
+    files: Vec<String>,
+}
+
+impl Unlooked {
+    /// Those of one edit. The names come in words.
+    pub(crate) fn of(files: Vec<String>, names: &str, more: bool) -> Self {
+        let groups = if files.is_empty() { Vec::new() } else { vec![UnlookedGroup { names: names.to_owned(), files }] };
+        Self { groups, more }
+    }
+
+    /// Any file: nothing is known of what was looked at.
+    pub(crate) fn anything() -> Self {
+        Self { groups: Vec::new(), more: true }
+    }
+
+    /// Whether a file may have been broken without a look at it.
+    pub(crate) fn may_be(&self, file: &str) -> bool {
+        self.more || self.groups.iter().any(|group| group.files.iter().any(|known| known == file))
+    }
+
+    pub(crate) fn extend(&mut self, other: &Self) {
+        let new = other.groups.iter().filter(|group| !self.groups.contains(group)).cloned().collect::<Vec<_>>();
+        self.groups.extend(new);
+        self.more |= other.more;
+    }
+
+    /// As a verdict names what is not known.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let group = |group: &UnlookedGroup| {
+            let first = group.files.first().cloned().unwrap_or_default();
+            match group.files.len() {
+                1 => format!("{first} (may use {}, not looked at)", group.names),
+                many => format!("{} that may use {}, not looked at, first {first}", counted(many, "file"), group.names),
+            }
+        };
+        let mut words: Vec<String> = self.groups.iter().map(group).collect();
+        if self.more {
+            words.push("files beyond the first 20000 of the workspace".to_owned());
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_looked_at_is_counted_with_its_names() {
+        let mut unlooked = Unlooked::of(vec!["b.py".into(), "a.py".into()], "`make_item`", false);
+        unlooked.extend(&Unlooked::of(vec!["c.py".into()], "`total`", false));
+        unlooked.extend(&Unlooked::of(vec!["c.py".into()], "`total`", false));
+        assert_eq!(
+            unlooked.words(),
+            ["2 files that may use `make_item`, not looked at, first b.py", "c.py (may use `total`, not looked at)"]
+        );
+        assert!(unlooked.may_be("a.py") && !unlooked.may_be("d.py"));
+        assert!(Unlooked::anything().may_be("d.py") && !Unlooked::default().may_be("a.py"));
+    }
+}

@@ -1,0 +1,103 @@
+//! Which kinds of diagnostics a file has had: another of them speaks against no end, and warnings of a kind that it is
+//! full of are summed up where an edit is answered in text.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::state::render::Line;
+use crate::state::snapshots::Snapshots;
+use sextant_base::plural::counted;
+use sextant_diagnostics::model::Severity;
+
+/// So many of a kind make it usual in a file.
+const USUAL: usize = 3;
+
+/// Kinds by file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsualKinds {
+    /// Those of which there was at least one.
+    known: BTreeSet<(String, String)>,
+    /// The warnings of which there were many.
+    usual: BTreeSet<(String, String)>,
+}
+
+impl UsualKinds {
+    /// From what was known before an edit.
+    pub(crate) fn of(before: &Snapshots) -> Self {
+        let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
+        let mut known = BTreeSet::new();
+        for ((file, _), snap) in before {
+            for found in &snap.diagnostics {
+                known.insert((file.clone(), found.code.clone().unwrap_or_default()));
+            }
+            for found in snap.diagnostics.iter().filter(|found| found.severity != Severity::Error) {
+                if let Some(code) = &found.code {
+                    *counts.entry((file.clone(), code.clone())).or_default() += 1;
+                }
+            }
+        }
+        let usual = counts.into_iter().filter(|(_, count)| *count >= USUAL).map(|(kind, _)| kind).collect();
+        Self { known, usual }
+    }
+
+    pub(crate) fn is_usual(&self, line: &Line) -> bool {
+        line.severity != Severity::Error.to_string() && self.usual.contains(&kind(line))
+    }
+
+    /// Whether a new diagnostic speaks against an end: it is an error, or of a kind that its file did not have.
+    pub(crate) fn speaks_against(&self, line: &Line) -> bool {
+        line.severity == Severity::Error.to_string() || !self.known.contains(&kind(line))
+    }
+
+    /// `14 of kinds that the file has already: reportUnknownMemberType (9), reportAny (5)`; `None` for none.
+    pub(crate) fn summed_up(lines: &[&Line]) -> Option<String> {
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        for line in lines {
+            *kinds.entry(line.code.as_deref().unwrap_or_default()).or_default() += 1;
+        }
+        let kinds: Vec<String> = kinds.into_iter().map(|(code, count)| format!("{code} ({count})")).collect();
+        let count = counted(lines.len(), "warning");
+        (!lines.is_empty()).then(|| format!("{count} of kinds that the file has already: {}", kinds.join(", ")))
+    }
+}
+
+fn kind(line: &Line) -> (String, String) {
+    (line.path.clone(), line.code.clone().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sextant_diagnostics::model::Confidence;
+
+    fn line(severity: &str, code: &str) -> Line {
+        Line {
+            severity: severity.into(),
+            symbol: "f".into(),
+            path: "a.py".into(),
+            line: 1,
+            code: Some(code.into()),
+            message: "x".into(),
+            source: "lsp:basedpyright".into(),
+            sources: Vec::new(),
+            confidence: Confidence::High,
+            suggested_action: None,
+            was: None,
+            headline: "x".into(),
+        }
+    }
+
+    #[test]
+    fn only_warnings_of_a_kind_that_is_there_already_are_summed_up() {
+        let kind = BTreeSet::from([("a.py".to_owned(), "reportAny".to_owned())]);
+        let usual = UsualKinds { known: kind.clone(), usual: kind };
+        assert!(usual.is_usual(&line("warning", "reportAny")));
+        assert!(!usual.is_usual(&line("error", "reportAny")), "an error is always told");
+        assert!(!usual.is_usual(&line("warning", "F401")));
+        let against = [line("warning", "reportAny"), line("error", "reportAny"), line("warning", "F401")];
+        assert_eq!(against.each_ref().map(|line| usual.speaks_against(line)), [false, true, true]);
+        let (one, two) = (line("warning", "reportAny"), line("warning", "reportAny"));
+        let said = UsualKinds::summed_up(&[&one, &two]).unwrap();
+        assert_eq!(said, "2 warnings of kinds that the file has already: reportAny (2)");
+        assert_eq!(UsualKinds::summed_up(&[]), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! From what a caller names to a document and a symbol in it.
+
+use crate::editor::Document;
+use crate::state::session::Session;
+use sextant_base::failure::{Failure, tool_failure};
+use sextant_base::message::clean;
+use sextant_store::workspace::files;
+use sextant_store::workspace::root::Root;
+use sextant_text::symbols::language::{self, Language};
+use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::path::SymbolPath;
+
+/// Files that are looked through for a bare symbol name.
+const MOST_FILES: usize = 2000;
+
+/// A symbol in its document.
+#[derive(Debug)]
+pub(crate) struct SymbolPlace {
+    pub(crate) document: Document,
+    pub(crate) language: &'static Language,
+    pub(crate) outline: Outline,
+    /// Index into the outline.
+    pub(crate) symbol: usize,
+}
+
+impl SymbolPlace {
+    pub(crate) fn path(&self) -> String {
+        SymbolPath::new(&self.document.path, self.outline.path_of(self.symbol)).to_string()
+    }
+}
+
+/// Reads a file that a caller named. The path is confined to the root.
+pub(crate) async fn document(session: &Session, given: &str) -> Result<Document, Failure> {
+    let path = session.root.resolve(given)?;
+    refuse_large(&path, files::size(&session.root, &path))?;
+    Ok(session.editor.read(&path).await?)
+}
+
+/// Refuses a text that is too large to be worked on, before anything is done with it.
+pub(crate) fn refuse_large(path: &str, bytes: u64) -> Result<(), Failure> {
+    if bytes <= files::LARGEST_TARGET {
+        return Ok(());
+    }
+    let (size, limit) = (bytes >> 20, files::LARGEST_TARGET >> 20);
+    let message = format!("{} has {size} MB, and files of up to {limit} MB are worked on", clean(path));
+    Err(Failure::user(message, "name a smaller file, or split this one"))
+}
+
+/// Finds a symbol by full path, or by a suffix that is unique in the workspace.
+pub(crate) async fn place(session: &Session, given: &str) -> Result<SymbolPlace, Failure> {
+    let (wanted, document, language) = in_file(session, given).await?;
+    let outline = Outline::parse(language, &document.text);
+    match outline.find(&wanted) {
+        Ok(symbol) => Ok(SymbolPlace { document, language, outline, symbol }),
+        Err(not_found) => Err(unknown(&document.path, &wanted, &not_found.candidates)),
+    }
+}
+
+/// The same with all that share the name in one place, the first of them in front: overloads, a property's parts.
+pub(crate) async fn places(session: &Session, given: &str) -> Result<(SymbolPlace, Vec<usize>), Failure> {
+    let (wanted, document, language) = in_file(session, given).await?;
+    let outline = Outline::parse(language, &document.text);
+    match outline.find_all(&wanted) {
+        Ok(symbols) => {
+            let symbol = symbols.first().copied().unwrap_or_default();
+            Ok((SymbolPlace { document, language, outline, symbol }, symbols))
+        }
+        Err(not_found) => Err(unknown(&document.path, &wanted, &not_found.candidates)),
+    }
+}
+
+/// The names of a symbol inside of its file, and that file.
+async fn in_file(session: &Session, given: &str) -> Result<(String, Document, &'static Language), Failure> {
+    let wanted = SymbolPath::parse(given);
+    if wanted.names.is_empty() {
+        return Err(tool_failure(
+            format!("{given:?} names a file and no symbol"),
+            "name the symbol as path::Class::method, or use edit_file, for imports too",
+        ));
+    }
+    let file = if wanted.file.is_empty() { file_of(session, &wanted.names).await? } else { wanted.file };
+    let document = document(session, &file).await?;
+    let language = language::of_path(&document.path).ok_or_else(|| no_grammar(&document.path))?;
+    Ok((wanted.names, document, language))
+}
+
+async fn file_of(session: &Session, names: &str) -> Result<String, Failure> {
+    let (root, wanted) = (session.root.clone(), names.to_owned());
+    // Many files are read: a stop must not have to wait for that.
+    let found = tokio::task::spawn_blocking(move || files_with(&root, &wanted)).await.unwrap_or_default();
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => Err(unknown("the workspace", names, &[])),
+        many => Err(tool_failure(
+            format!("{names} is in several files"),
+            format!("name one: {}", many.iter().map(|file| format!("{file}::{names}")).collect::<Vec<_>>().join(", ")),
+        )),
+    }
+}
+
+/// The files that hold one symbol of a name, as they are on disk.
+fn files_with(root: &Root, names: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in files::list(root, "", MOST_FILES).files {
+        let Some(language) = language::of_path(&path) else { continue };
+        let last = names.rsplit("::").next().unwrap_or(names);
+        let plain = last.split('#').next().unwrap_or(last);
+        // A file that does not even hold the name need not be parsed or opened in the editor.
+        let Some(on_disk) = files::text(root, &path) else { continue };
+        if on_disk.contains(plain) && Outline::parse(language, &on_disk).find_all(names).is_ok() {
+            found.push(path);
+        }
+    }
+    found
+}
+
+pub(crate) fn no_grammar(path: &str) -> Failure {
+    tool_failure(
+        format!("{path} is in a language without symbols here"),
+        "use edit_file with old_string and new_string",
+    )
+}
+
+fn unknown(place: &str, names: &str, candidates: &[String]) -> Failure {
+    let hint = if candidates.is_empty() {
+        "list_symbols shows what there is".to_owned()
+    } else {
+        format!("did you mean {}?", candidates.join(", "))
+    };
+    tool_failure(format!("no single symbol {names} in {place}"), hint)
+}
+
+/// A symbol path as somebody wrote it; `Makefile` is the file where there is one.
+pub(crate) fn written(session: &Session, given: &str) -> SymbolPath {
+    let path = SymbolPath::parse(given);
+    let is_file = path.file.is_empty()
+        && session.root.resolve(&path.names).is_ok_and(|resolved| session.root.join(&resolved).is_file());
+    if is_file { SymbolPath::new(path.names, "") } else { path }
+}
+
+pub(crate) async fn full_path(session: &Session, given: &str) -> Result<SymbolPath, Failure> {
+    let path = written(session, given);
+    if !path.file.is_empty() && path.names.is_empty() {
+        let document = document(session, &path.file).await?;
+        return Ok(SymbolPath::new(document.path, ""));
+    }
+    let place = place(session, given).await?;
+    Ok(SymbolPath::new(&place.document.path, place.outline.path_of(place.symbol)))
+}
+
+/// Which of these symbols are there now.
+pub(crate) async fn present(session: &Session, symbols: &[SymbolPath]) -> Vec<SymbolPath> {
+    let mut present = Vec::new();
+    for symbol in symbols {
+        let Ok(document) = document(session, &symbol.file).await else { continue };
+        let found = match language::of_path(&document.path) {
+            _ if symbol.names.is_empty() => true,
+            // A getter has its setter beside it, an overload its twins.
+            Some(language) => Outline::parse(language, &document.text).find_all(&symbol.names).is_ok(),
+            None => false,
+        };
+        if found {
+            present.push(symbol.clone());
+        }
+    }
+    present
+}

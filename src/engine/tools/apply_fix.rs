@@ -1,0 +1,120 @@
+//! `apply_fix`: a language server's own fix, verified by what it does to the diagnostics.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::diagnostics::{code_actions, reported, triage};
+use crate::edit::change;
+use crate::plan::StepKind;
+use crate::state::called::Subject;
+use crate::state::comparison::{Status, Verdict};
+use crate::state::edit_answer::EditAnswer;
+use crate::state::edit_request::{EditOutcome, When};
+use crate::state::notes::TAKEN_BACK;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::tools::tool::{Tool, ToolDefinition};
+use crate::tools::tool_answer::ToolAnswer;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, tool_failure};
+use sextant_base::message::headline;
+use sextant_base::plural::counted;
+use sextant_diagnostics::model::Severity;
+use sextant_model::tools::Access;
+
+/// The least time, in milliseconds, that the verification of a fix may take: an unverified fix is worth little.
+const VERIFY_MS: u64 = 10_000;
+
+pub(crate) const TOOL: ToolDefinition =
+    ToolDefinition::of::<ApplyFix>("apply_fix", "", Access::Edit).serves(&[StepKind::Edit]);
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApplyFix {
+    fix: String,
+}
+
+#[async_trait]
+impl Tool for ApplyFix {
+    fn subject(&self) -> Subject {
+        Subject::fix(&self.fix)
+    }
+
+    async fn permit(&self, _: &Session, task: &mut Task) -> Result<(), Failure> {
+        let id = &self.fix;
+        let offered = task.conversation.offered.iter().any(|offer| offer.id == *id);
+        if offered { Ok(()) } else { Err(tool_failure(format!("no fix {id:?} is offered"), "name one that is")) }
+    }
+
+    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms.max(VERIFY_MS));
+        let name = task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.key.clone());
+        let about =
+            task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.about.clone());
+        let wanted = code_actions::wanted(session, &self.fix, deadline).await;
+        let wanted = match wanted {
+            Ok(wanted) => wanted,
+            Err(failure) => {
+                task.conversation.tried.extend(name);
+                return Err(failure);
+            }
+        };
+        let alike = count_alike(session, task, about.as_deref()).await;
+        task.conversation.tried.extend(name.clone());
+        let changed = change::change(session, task, wanted, When::Now, deadline).await?;
+        if changed.verdict.status == Status::Complete
+            && changed.verdict.fixed.is_empty()
+            && let Some(about) = &about
+        {
+            *task.reports.survived.entry(about.clone()).or_default() += 1;
+        }
+        if let Some(reason) = worse(&changed.verdict) {
+            change::take_back(session, task, &changed).await?;
+            return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
+        }
+        if changed.verdict.new.is_empty() && count_alike(session, task, about.as_deref()).await < alike {
+            // It did what it is for: the same may be offered for another of the same words. Each such fix leaves less to
+            // be mended, so that this comes to an end.
+            task.counts.mended += 1;
+            task.conversation.tried.retain(|tried| Some(tried) != name.as_ref());
+        }
+        let late = std::mem::take(&mut task.reports.late.found);
+        let answer = EditAnswer::of(&changed, &session.config.diagnostics, &late, unverified(&changed));
+        Ok(answer.into())
+    }
+}
+
+/// How many diagnostics in scope read like the one that a fix is for.
+async fn count_alike(session: &Session, task: &Task, about: Option<&str>) -> usize {
+    let Some(about) = about else { return 0 };
+    reported::in_scope(session, &task.scope).await.iter().filter(|found| triage::key(found) == about).count()
+}
+
+fn unverified(changed: &EditOutcome) -> Vec<String> {
+    match changed.verdict.status {
+        Status::Complete | Status::Off => Vec::new(),
+        status => vec![format!("the fix could not be verified in full: diagnostics {}", status.name())],
+    }
+}
+
+/// Why a fix did no good; `None` when it did, or when nothing is known.
+fn worse(verdict: &Verdict) -> Option<String> {
+    let first = |severity| verdict.new.iter().find(|found| found.diagnostic.severity == severity);
+    if let Some(found) = first(Severity::Error) {
+        return Some(format!("it introduced an error: {}", headline(&found.diagnostic.message)));
+    }
+    if verdict.masked > 0 {
+        return Some("it left a file that does not parse".to_owned());
+    }
+    let worth = |severity: Severity| severity <= Severity::Warning;
+    let introduced = verdict.new.iter().filter(|found| worth(found.diagnostic.severity)).count();
+    let gone = verdict.fixed.len();
+    if introduced > 0 && introduced >= gone {
+        return Some(format!("it introduced {} and repaired {gone}", counted(introduced, "warning")));
+    }
+    if verdict.status == Status::Complete && gone == 0 {
+        return Some("the diagnostic is still there".to_owned());
+    }
+    None
+}

@@ -1,0 +1,87 @@
+//! `edit_symbol`: replaces, deletes or stands beside a whole symbol.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::editor::Document;
+use crate::plan::StepKind;
+use crate::state::called::Subject;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::target::{self, SymbolPlace};
+use crate::tools::edit::{self, Defer, Worked};
+use crate::tools::tool::{self, Tool, ToolDefinition};
+use crate::tools::tool_answer::ToolAnswer;
+use crate::tools::unnumbered::{self, UNNUMBERED};
+use sextant_base::failure::{Failure, tool_failure};
+use sextant_base::message::headline;
+use sextant_model::tools::Access;
+use sextant_text::edits::hunks;
+use sextant_text::edits::symbol::{self, SymbolAction};
+use sextant_text::symbols::language::Language;
+use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::path::SymbolPath;
+
+pub(crate) const TOOL: ToolDefinition =
+    ToolDefinition::of::<EditSymbol>("edit_symbol", "replace: complete definition", Access::Edit)
+        .serves(&[StepKind::Edit])
+        .outside("Replace, delete or stand beside a whole definition. Answers like edit_file.");
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EditSymbol {
+    symbol: String,
+    action: SymbolAction,
+    content: String,
+    /// `defer` leaves the diagnostics of this edit to the next result.
+    #[schemars(transform = tool::untold)]
+    diagnostics: Option<Defer>,
+}
+
+#[async_trait]
+impl Tool for EditSymbol {
+    fn subject(&self) -> Subject {
+        Subject::symbol(&self.symbol)
+    }
+
+    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        let place = target::place(session, &self.symbol).await?;
+        let names = place.outline.path_of(place.symbol);
+        let SymbolPlace { document, language, .. } = place;
+        edit::make(session, task, document, self.diagnostics.into(), |document| {
+            self.worked_out(document, language, &names)
+        })
+        .await
+    }
+}
+
+impl EditSymbol {
+    fn worked_out(&self, document: &Document, language: &'static Language, names: &str) -> Result<Worked, Failure> {
+        let text = &document.text;
+        let outline = Outline::parse(language, text);
+        // In a text that was seen earlier the name that was given may stand for another symbol.
+        let given = SymbolPath::parse(&self.symbol).names;
+        let symbol = outline.find(if given.is_empty() { &self.symbol } else { &given }).ok();
+        let symbol = symbol.filter(|symbol| outline.path_of(*symbol) == names);
+        let symbol = symbol.ok_or_else(|| tool_failure(format!("no symbol {names}"), "read the file again"))?;
+        let plain = unnumbered::without_numbers(&self.content);
+        let content = plain.as_deref().unwrap_or(&self.content);
+        let mut notes: Vec<String> = plain.iter().map(|_| UNNUMBERED.to_owned()).collect();
+        if self.action == SymbolAction::Replace {
+            let kept = symbol::kept_decorators(text, language, &outline, symbol, content);
+            notes.extend(kept.map(|kept| format!("{} stays above it: edit_file takes it away", headline(kept))));
+        }
+        let whole = symbol::edit(text, language, &outline, symbol, self.action, content).map_err(|error| {
+            tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it")
+        })?;
+        // What the new text has in common with the old is not touched, so that marks in it stay.
+        let after = sextant_text::edits::apply::apply(text, &[whole])
+            .map_err(|error| tool_failure(error, "read the symbol again"))?;
+        let hunks = hunks::hunks(text, &after);
+        if hunks.is_empty() {
+            return Err(tool_failure("the symbol is like that already", "nothing has to be changed"));
+        }
+        Ok(Worked { hunks, notes, of_symbols: true })
+    }
+}

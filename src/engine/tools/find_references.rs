@@ -1,0 +1,164 @@
+//! `find_references`: every place that a language server knows a symbol to be used at.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::editor::lookup::{MOST_PLACES, places};
+use crate::plan::StepKind;
+use crate::state::called::Subject;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::tools::lookup::{self, AnsweredName};
+use crate::tools::tool::{Tool, ToolDefinition};
+use crate::tools::tool_answer::ToolAnswer;
+use sextant_base::failure::Failure;
+use sextant_base::path;
+use sextant_base::plural::counted;
+use sextant_base::text::{LineIndex, Range};
+use sextant_diagnostics::server::lookup::NameQuestion;
+use sextant_model::tools::Access;
+use sextant_store::workspace::files;
+use sextant_text::symbols::language;
+use sextant_text::symbols::outline::Outline;
+
+/// Lines that are shown.
+const MOST: usize = 60;
+/// Characters of a line that are shown.
+const LONGEST: usize = 160;
+
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<FindReferences>("find_references", "", Access::Read)
+    .serves(&[StepKind::Search])
+    .outside("Where a symbol is used.");
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FindReferences {
+    symbol: String,
+}
+
+#[async_trait]
+impl Tool for FindReferences {
+    fn subject(&self) -> Subject {
+        Subject::symbol(&self.symbol)
+    }
+
+    fn spans_files(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
+        let asked = lookup::ask(session, &self.symbol, None, &NameQuestion::References).await?;
+        let found = places(&asked.said.value);
+        let known = found.len();
+        let mut by_file: BTreeMap<PathBuf, Vec<Range>> = BTreeMap::new();
+        for place in found {
+            by_file.entry(place.file).or_default().push(place.range);
+        }
+        let (own, uses) = without_declaration(session, &asked, by_file);
+        let total: usize = uses.values().map(Vec::len).sum();
+        let least = if known == MOST_PLACES { "at least " } else { "" };
+        let mut out = vec![format!(
+            "{least}{} to {}{own} in {}",
+            counted(total, "reference"),
+            asked.place.path(),
+            counted(uses.len(), "file")
+        )];
+        let mut left = MOST;
+        let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
+        let mut beyond = Vec::new();
+        for (file, ranges) in &uses {
+            let Some(path) = path::relative(session.root.path(), file) else {
+                out.push(format!("outside of the workspace: {}", counted(ranges.len(), "place")));
+                continue;
+            };
+            if left == 0 {
+                beyond.push(format!("{path} ({})", ranges.len()));
+                continue;
+            }
+            let lines = lines(session, &path, loaded.contains(&path), ranges).await;
+            let more = lines.len().saturating_sub(left);
+            out.push(path.clone());
+            let shown = lines.into_iter().take(left);
+            left = left.saturating_sub(shown.len());
+            out.extend(grouped(shown));
+            if more > 0 {
+                beyond.push(format!("{path} ({more})"));
+            }
+        }
+        if !beyond.is_empty() {
+            out.push(format!("[not shown: {}]", beyond.join(", ")));
+        }
+        out.extend(asked.notes);
+        Ok(ToolAnswer::text(out.join("\n")))
+    }
+}
+
+/// Says whether the declaration itself was among the places, and leaves it out.
+fn without_declaration(
+    session: &Session,
+    asked: &AnsweredName,
+    mut by_file: BTreeMap<PathBuf, Vec<Range>>,
+) -> (String, BTreeMap<PathBuf, Vec<Range>>) {
+    let document = &asked.place.document;
+    let index = LineIndex::new(&document.text);
+    let file = session.root.join(&document.path);
+    let line = index.line_of(asked.offset) + 1;
+    if let Some(ranges) = by_file.get_mut(&file) {
+        ranges.retain(|range| index.offset(&document.text, range.start, asked.said.encoding) != asked.offset);
+        if ranges.is_empty() {
+            by_file.remove(&file);
+        }
+    }
+    (format!(" (declared on line {line})"), by_file)
+}
+
+/// A line with the symbol around it, its one-based number, and its text.
+type Line = (String, usize, String);
+
+/// The lines of these places. What is loaded is read as the editor has it, the rest from the disk: nothing is opened
+/// for being listed.
+async fn lines(session: &Session, path: &str, loaded: bool, ranges: &[Range]) -> Vec<Line> {
+    let text = match loaded {
+        true => session.editor.read(path).await.map(|document| document.text).ok(),
+        false => {
+            let (root, file) = (session.root.clone(), path.to_owned());
+            let read = move || {
+                let resolved = root.resolve(&file).ok().filter(|file| !files::is_ignored(&root, file))?;
+                files::text(&root, &resolved)
+            };
+            tokio::task::spawn_blocking(read).await.ok().flatten()
+        }
+    };
+    let text = text.unwrap_or_default();
+    let outline = language::of_path(path).map(|language| Outline::parse(language, &text)).unwrap_or_default();
+    let index = LineIndex::new(&text);
+    let mut numbers: Vec<usize> = ranges.iter().map(|range| range.start.line as usize).collect();
+    numbers.dedup();
+    let line = |number: usize| {
+        let range = index.line_range(&text, number);
+        let whole = &text[range.clone()];
+        let (bare, start) = (whole.trim(), range.end - whole.trim_start().len());
+        let names = outline.at(start).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
+        let cut = if bare.chars().count() > LONGEST { "…" } else { "" };
+        (names, number + 1, format!("{}{cut}", bare.chars().take(LONGEST).collect::<String>()))
+    };
+    numbers.into_iter().map(line).collect()
+}
+
+/// The lines below the symbols that they are in.
+fn grouped(lines: impl Iterator<Item = Line>) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut within = None;
+    for (names, number, text) in lines {
+        if within.as_ref() != Some(&names) {
+            out.push(format!("  {}", if names.is_empty() { "(module level)" } else { &names }));
+            within = Some(names);
+        }
+        out.push(format!("    {number}: {text}"));
+    }
+    out
+}

@@ -1,0 +1,138 @@
+//! Which files' texts a reading command of git would show, judged by all the paths that their objects have.
+//!
+//! A blob has no name of its own: `git show 3f2a9c` prints a secret as well as `git show HEAD:.env`. So what a word
+//! means is asked of git itself, and a blob is shown where every path that it ever had is open to a tool.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::tools::reading::Reading;
+use sextant_base::failure::Failure;
+use sextant_base::message::clean;
+use sextant_diagnostics::confined_git::{self, Confined};
+use sextant_store::workspace::secrets::is_secret;
+
+/// How long the history is searched for the paths of one object.
+const SEARCH: Duration = Duration::from_secs(10);
+/// The tree with nothing in it, in both formats of objects: differences to it are those to no file at all.
+const EMPTY: [&str; 2] =
+    ["4b825dc642cb6eb9a060e54bf8d69288fbee4904", "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"];
+/// Words of a command that are looked up.
+const MOST: usize = 40;
+
+/// A repository in which a command may look, and the top of its working tree.
+pub(crate) struct Repository {
+    pub(crate) git: Confined,
+    pub(crate) top: PathBuf,
+}
+
+impl Repository {
+    /// # Errors
+    /// There is no git, or no repository that is what it says.
+    pub(crate) async fn of(root: &Path) -> Result<Self, Failure> {
+        let (git, top) = Confined::open(root).await?;
+        Ok(Self { git, top })
+    }
+
+    /// Whether it is all of the workspace and no more.
+    fn is_just(&self, root: &Path) -> bool {
+        self.top == root && std::env::var_os("GIT_DIR").is_none()
+    }
+
+    async fn lines(&self, arguments: &[&str]) -> Result<Option<String>, Failure> {
+        let mut command = self.git.command(&self.top);
+        command.args(arguments);
+        let said = confined_git::said(command).await?;
+        Ok(said.ok().map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()))
+    }
+
+    /// The objects that a word names, as far as git takes it for revisions.
+    async fn objects(&self, word: &str) -> Result<Vec<String>, Failure> {
+        let said = self.lines(&["rev-parse", "--quiet", "--revs-only", "--end-of-options", word]).await?;
+        let said = said.unwrap_or_default();
+        let objects = said.lines().map(|line| line.trim_start_matches('^').to_owned());
+        Ok(objects.filter(|object| object.bytes().all(|byte| byte.is_ascii_hexdigit())).collect())
+    }
+
+    /// What a word would show that is not open, in words.
+    async fn shows(&self, word: &str) -> Result<Option<String>, Failure> {
+        for object in self.objects(word).await? {
+            let peeled = self.lines(&["rev-parse", "--verify", "--quiet", &format!("{object}^{{}}")]).await?;
+            let peeled = peeled.unwrap_or(object);
+            let kind = self.lines(&["cat-file", "-t", &peeled]).await?;
+            match kind.as_deref() {
+                Some("commit") => {}
+                Some("tree") if EMPTY.contains(&peeled.as_str()) || self.is_in_commit(word).await? => {}
+                Some("tree") => return Ok(Some("names a folder without its path".to_owned())),
+                Some("blob") => {
+                    let search = tokio::time::timeout(SEARCH, self.paths(&peeled)).await;
+                    let Ok(paths) = search else {
+                        return Ok(Some("has too long a history to be looked at".to_owned()));
+                    };
+                    let paths = paths?;
+                    if paths.is_empty() {
+                        return Ok(Some("is a text of which no path is known".to_owned()));
+                    }
+                    if let Some(secret) = paths.iter().find(|path| is_secret(path)) {
+                        return Ok(Some(format!("is the text of {}, which may hold secrets", clean(secret))));
+                    }
+                }
+                _ => return Ok(Some("is nothing that git has".to_owned())),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a word is a path within a commit: `HEAD:src`.
+    async fn is_in_commit(&self, word: &str) -> Result<bool, Failure> {
+        let Some((commit, _)) = word.split_once(':').filter(|(commit, _)| !commit.is_empty()) else { return Ok(false) };
+        let commit = format!("{commit}^{{commit}}");
+        Ok(self.lines(&["rev-parse", "--verify", "--quiet", "--end-of-options", &commit]).await?.is_some())
+    }
+
+    /// Every path that a blob has or had: in the index, and in what any name or reflog leads to.
+    async fn paths(&self, blob: &str) -> Result<BTreeSet<String>, Failure> {
+        let mut paths = BTreeSet::new();
+        let staged = self.lines(&["ls-files", "--stage", "-z", "--full-name", ":/"]).await?.unwrap_or_default();
+        let staged = staged.split('\0').filter_map(|entry| entry.split_once('\t'));
+        paths.extend(staged.filter(|(about, _)| about.contains(blob)).map(|(_, path)| path.to_owned()));
+        let find = format!("--find-object={blob}");
+        let known =
+            ["log", "--all", "--reflog", "-m", "--raw", "--no-abbrev", "--no-renames", "--format=", "-z", &find];
+        let said = self.lines(&known).await?.unwrap_or_default();
+        // `:100644 100644 OLD NEW M`, NUL, path, NUL.
+        let mut parts = said.split('\0');
+        while let Some(about) = parts.next() {
+            if about.trim_start().starts_with(':')
+                && let Some(path) = parts.next()
+                && about.contains(blob)
+            {
+                paths.insert(path.to_owned());
+            }
+        }
+        Ok(paths)
+    }
+}
+
+/// Why a command that is known to read would show what is not open; `None` where nothing speaks against it.
+pub(crate) async fn objection(root: &Path, reading: &Reading<'_>, listed: bool) -> Option<String> {
+    let repository = match Repository::of(root).await {
+        Ok(repository) => repository,
+        Err(failure) => return Some(failure.message),
+    };
+    if !listed && !repository.is_just(root) {
+        return Some("the repository is larger than the workspace".to_owned());
+    }
+    if reading.operands.len() > MOST {
+        return Some("it names more than is looked at".to_owned());
+    }
+    for word in &reading.operands {
+        match repository.shows(word).await {
+            Ok(None) => {}
+            Ok(Some(why)) => return Some(format!("{} {why}", clean(word))),
+            Err(failure) => return Some(failure.message),
+        }
+    }
+    None
+}

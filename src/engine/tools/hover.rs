@@ -1,0 +1,55 @@
+//! `hover`: what a language server shows for a name: its type, its signature, its documentation.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::editor::lookup::hover;
+use crate::plan::StepKind;
+use crate::state::called::Subject;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::tools::lookup;
+use crate::tools::tool::{Tool, ToolDefinition};
+use crate::tools::tool_answer::ToolAnswer;
+use sextant_base::failure::Failure;
+use sextant_diagnostics::server::lookup::NameQuestion;
+use sextant_model::tools::Access;
+
+/// Characters that are shown.
+const LONGEST: usize = 3000;
+
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<Hover>("hover", "", Access::Read)
+    .serves(&[StepKind::Examine])
+    .outside("Type and documentation of a symbol, or of a name in it.");
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hover {
+    symbol: String,
+    name: Option<String>,
+}
+
+#[async_trait]
+impl Tool for Hover {
+    fn subject(&self) -> Subject {
+        Subject::symbol(&self.symbol)
+    }
+
+    fn spans_files(&self) -> bool {
+        true
+    }
+
+    async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
+        let asked = lookup::ask(session, &self.symbol, self.name.as_deref(), &NameQuestion::Hover).await?;
+        let text = hover(&asked.said.value).replace("\r\n", "\n");
+        let more = text.chars().count().saturating_sub(LONGEST);
+        let mut shown: String = text.chars().take(LONGEST).collect();
+        if more > 0 {
+            // A fence that was cut is closed.
+            let fence = if shown.matches("```").count() % 2 == 1 { "\n```" } else { "" };
+            shown.push_str(&format!("{fence}\n[{more} more characters]"));
+        }
+        Ok(ToolAnswer::text([vec![shown], asked.notes].concat().join("\n")))
+    }
+}

@@ -1,0 +1,81 @@
+//! The tools: one file each, listed here once. The same for the built-in agent and for other agents.
+
+pub(crate) mod apply_fix;
+pub mod arguments;
+pub(crate) mod check;
+pub(crate) mod definition;
+pub(crate) mod edit;
+pub(crate) mod edit_file;
+pub(crate) mod edit_in_file;
+pub(crate) mod edit_symbol;
+pub(crate) mod find_references;
+mod git_objects;
+pub(crate) mod hover;
+pub(crate) mod list_symbols;
+pub(crate) mod lookup;
+pub(crate) mod page;
+mod passed;
+pub(crate) mod read_file;
+pub mod read_once;
+pub(crate) mod read_symbol;
+mod reading;
+pub(crate) mod rename_symbol;
+pub(crate) mod run_command;
+pub(crate) mod search;
+pub(crate) mod sweeps;
+pub mod tool;
+pub mod tool_answer;
+pub(crate) mod unnumbered;
+pub(crate) mod validate;
+mod withheld;
+pub(crate) mod write_file;
+
+use std::sync::LazyLock;
+
+use crate::tools::tool::{OutsideTool, ToolDefinition};
+use sextant_model::tools::ToolSpec;
+
+/// Every tool, in the order in which a model reads about them.
+const TOOLS: &[ToolDefinition] = &[
+    read_file::TOOL,
+    read_symbol::TOOL,
+    list_symbols::TOOL,
+    search::TOOL,
+    find_references::TOOL,
+    definition::TOOL,
+    hover::TOOL,
+    edit_file::TOOL,
+    edit_symbol::TOOL,
+    write_file::TOOL,
+    rename_symbol::TOOL,
+    apply_fix::TOOL,
+    run_command::TOOL,
+];
+
+/// What only clients outside call: they may give several replacements at once.
+const OUTSIDE_ONLY: &[ToolDefinition] = &[edit_in_file::TOOL];
+
+static SPECS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| TOOLS.iter().map(ToolDefinition::spec).collect());
+
+/// The same list as data.
+pub fn specs() -> &'static [ToolSpec] {
+    &SPECS
+}
+
+pub(crate) fn definition(name: &str) -> Option<&'static ToolDefinition> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+/// Those that a client outside may call, in the order of the list.
+pub fn for_clients() -> impl Iterator<Item = &'static ToolDefinition> {
+    let instead = |tool: &'static ToolDefinition| OUTSIDE_ONLY.iter().find(|own| own.name == tool.name).unwrap_or(tool);
+    TOOLS.iter().map(instead).filter(|tool| tool.outside_spec().is_some())
+}
+
+/// The tools of a client outside, as data.
+pub fn outside() -> Vec<OutsideTool> {
+    for_clients().filter_map(ToolDefinition::outside_spec).collect()
+}
+
+#[cfg(test)]
+mod tests;

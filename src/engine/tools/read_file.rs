@@ -1,0 +1,54 @@
+//! `read_file`: a file's lines. Reading never answers with diagnostics.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::state::called::Subject;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::target;
+use crate::tools::page::{self, Wanted};
+use crate::tools::tool::{Tool, ToolDefinition};
+use crate::tools::tool_answer::ToolAnswer;
+use sextant_base::failure::Failure;
+use sextant_base::plural::counted;
+use sextant_base::secrets::mask;
+use sextant_model::tools::Access;
+
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ReadFile>("read_file", "", Access::Read)
+    .outside("Lines of a file, the text of an open editor buffer included. offset: first line.");
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadFile {
+    path: String,
+    /// One-based first line.
+    offset: Option<usize>,
+    limit: Option<usize>,
+}
+
+#[async_trait]
+impl Tool for ReadFile {
+    fn subject(&self) -> Subject {
+        Subject::file(&self.path)
+    }
+
+    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        let document = target::document(session, &self.path).await?;
+        // Before it is cut into lines: a part of a key does not look like one.
+        let open = mask(&document.text);
+        let total = open.lines().count();
+        let wanted = Wanted { offset: self.offset, limit: self.limit };
+        let part = page::page(&open, 1, wanted, page::limits(session, task).await);
+        let mut text = part.text;
+        if part.first > total && total > 0 {
+            text = format!("[{} has {}]", document.path, counted(total, "line"));
+        } else if part.first > 1 || part.last < total {
+            let more = part.next.map(|next| format!("; offset {next} goes on")).unwrap_or_default();
+            text.push_str(&format!("\n[lines {} to {} of {total} of {}{more}]", part.first, part.last, document.path));
+        }
+        task.conversation.seen.lines(&document.path, &document.text, part.first.saturating_sub(1)..part.last);
+        Ok(ToolAnswer::text(text))
+    }
+}

@@ -1,0 +1,73 @@
+//! Whether a read was answered before in the same task, of the same state of the workspace.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::time::SystemTime;
+
+use crate::events::fact::TaskFact;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::target;
+use crate::tools::tool::ToolCall;
+use crate::tools::tool_answer::ToolAnswer;
+use sextant_base::failure::Failure;
+use sextant_store::workspace::files;
+use sextant_store::workspace::root::Root;
+
+/// Files whose state is looked at; in a larger workspace nothing is answered twice from here.
+const MOST_FILES: usize = 20_000;
+
+/// Runs a reading tool that was let through, or repeats what it answered when nothing can have changed since.
+pub(crate) async fn run_once(session: &Session, task: &mut Task, call: &ToolCall) -> Result<ToolAnswer, Failure> {
+    let (key, file) = (call.key(), call.only_file());
+    if let Some((state, step, text)) = task.conversation.answered.known.get(&key).cloned()
+        && state_of(session, file.as_deref()).await == Some(state)
+    {
+        task.events.did(TaskFact::CallSaved);
+        return Ok(ToolAnswer::text(format!("(as in step {step}; nothing has changed since)\n{text}")));
+    }
+    let before = state_of(session, file.as_deref()).await;
+    let answer = call.run(session, task).await?;
+    if let Some(state) = before {
+        task.conversation.answered.known.insert(key, (state, task.counts.step, answer.text.clone()));
+    }
+    Ok(answer)
+}
+
+/// A number that differs whenever the answer may; `None` where that cannot be told. What is about one file depends on
+/// its text alone, the rest on every file.
+async fn state_of(session: &Session, file: Option<&str>) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    if let Some(file) = file {
+        target::document(session, file).await.ok()?.text.hash(&mut hasher);
+        return Some(hasher.finish());
+    }
+    // What is in buffers and not on disk counts as well: `list_symbols` reads a file through the editor.
+    for path in session.editor.loaded().await {
+        let document = session.editor.read(&path).await.ok()?;
+        (path, document.version).hash(&mut hasher);
+    }
+    let root = session.root.clone();
+    let on_disk = tokio::task::spawn_blocking(move || disk_state(&root)).await.ok()??;
+    on_disk.hash(&mut hasher);
+    Some(hasher.finish())
+}
+
+/// Paths, lengths and times of all files that are searched.
+fn disk_state(root: &Root) -> Option<u64> {
+    let list = files::list(root, "", MOST_FILES);
+    if list.more {
+        return None;
+    }
+    let mut hasher = DefaultHasher::new();
+    for path in list.files {
+        let what = root.join(&path).metadata().ok();
+        let facts = what.map(|what| (what.len(), what.modified().ok().and_then(since_1970)));
+        (path, facts).hash(&mut hasher);
+    }
+    Some(hasher.finish())
+}
+
+fn since_1970(time: SystemTime) -> Option<u128> {
+    time.duration_since(SystemTime::UNIX_EPOCH).ok().map(|since| since.as_nanos())
+}

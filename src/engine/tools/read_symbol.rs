@@ -1,0 +1,88 @@
+//! `read_symbol`: the source of one symbol, decorators and leading comments included; of all that share its name where
+//! the name alone is given (overloads, the getter and setter of a property).
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::plan::StepKind;
+use crate::state::called::Subject;
+use crate::state::scope;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::target;
+use crate::tools::page::{self, Wanted};
+use crate::tools::tool::{self, Tool, ToolDefinition};
+use crate::tools::tool_answer::ToolAnswer;
+use sextant_base::failure::Failure;
+use sextant_base::secrets::mask;
+use sextant_base::text::LineIndex;
+use sextant_model::tools::Access;
+use sextant_text::symbols::path::SymbolPath;
+
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ReadSymbol>("read_symbol", "", Access::Read)
+    .serves(&[StepKind::Edit, StepKind::Examine, StepKind::Search])
+    .outside("The source of a symbol: path::Class::method, or its name where that is unique.");
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadSymbol {
+    symbol: String,
+    /// Line of the file to begin with.
+    offset: Option<usize>,
+    #[schemars(transform = tool::untold)]
+    limit: Option<usize>,
+    /// Without the lines that it is on: for a user.
+    #[serde(default)]
+    #[schemars(transform = tool::untold)]
+    plain: bool,
+}
+
+#[async_trait]
+impl Tool for ReadSymbol {
+    fn subject(&self) -> Subject {
+        Subject::symbol(&self.symbol)
+    }
+
+    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        let (place, symbols) = target::places(session, &self.symbol).await?;
+        let mut limits = page::limits(session, task).await;
+        let index = LineIndex::new(&place.document.text);
+        let wanted = Wanted { offset: self.offset, limit: self.limit };
+        let mut parts: Vec<String> = Vec::new();
+        let mut left_out: Vec<String> = Vec::new();
+        for symbol in &symbols {
+            let path = match symbols.as_slice() {
+                [_] => place.path(),
+                all => SymbolPath::new(&place.document.path, place.outline.exact_path_of(*symbol, all)).to_string(),
+            };
+            let end = index.line_of(place.outline.symbols[*symbol].extent.end) + 1;
+            let source = scope::source(&place.document.text, &place.outline, *symbol);
+            let number = index.line_of(place.outline.symbols[*symbol].extent.start) + 1;
+            if limits.lines == 0 {
+                left_out.push(path);
+                continue;
+            }
+            if symbols.len() > 1 && wanted.offset.is_some_and(|offset| offset > end) {
+                continue;
+            }
+            let part = page::page(&mask(source), number, wanted, limits);
+            let lines = if self.plain { String::new() } else { format!(", lines {number} to {end}") };
+            let mut text = format!("{path}{lines}\n{}", part.text);
+            if part.first > number || part.next.is_some() {
+                let more = part.next.map(|next| format!("; offset {next} goes on")).unwrap_or_default();
+                text.push_str(&format!("\n[lines {} to {}{more}]", part.first, part.last));
+            }
+            let lines = part.first.saturating_sub(1)..part.last;
+            task.conversation.seen.lines(&place.document.path, &place.document.text, lines);
+            let used = text.lines().count();
+            limits.lines = if part.next.is_some() { 0 } else { limits.lines.saturating_sub(used) };
+            limits.bytes = limits.bytes.saturating_sub(text.len());
+            parts.push(text);
+        }
+        if !left_out.is_empty() {
+            parts.push(format!("[not shown: {}]", left_out.join(", ")));
+        }
+        Ok(ToolAnswer::text(parts.join("\n")))
+    }
+}

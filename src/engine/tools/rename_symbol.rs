@@ -1,0 +1,267 @@
+//! `rename_symbol`: a symbol and all its uses get another name, as the language server knows them, in one edit.
+
+use async_trait::async_trait;
+use regex::Regex;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::edit::{change, guard};
+use crate::editor::{Document, workspace_edit};
+use crate::plan::StepKind;
+use crate::state::called::Subject;
+use crate::state::edit_answer::EditAnswer;
+use crate::state::edit_request::{EditOutcome, EditRequest, When};
+use crate::state::scope;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::target::{self, SymbolPlace};
+use crate::tools::lookup::{self, AnsweredName};
+use crate::tools::tool::{Tool, ToolDefinition};
+use crate::tools::tool_answer::ToolAnswer;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, tool_failure};
+use sextant_base::plural::counted;
+use sextant_base::text::{LineIndex, Range};
+use sextant_diagnostics::server::lookup::NameQuestion;
+use sextant_model::tools::Access;
+use sextant_store::workspace::files;
+use sextant_text::edits::{TextEdit, apply, hunks};
+
+/// Lines with the old name that are shown, and files that are looked through for it.
+const SHOWN: usize = 8;
+const MOST_FILES: usize = 20_000;
+
+pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<RenameSymbol>("rename_symbol", "", Access::Edit)
+    .serves(&[StepKind::Edit])
+    .outside("Rename a symbol and all of its uses.");
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RenameSymbol {
+    symbol: String,
+    new_name: String,
+}
+
+/// What a server's answer comes to.
+#[derive(Default)]
+struct Renaming {
+    wanted: Vec<EditRequest>,
+    /// Each file with the number of places in it.
+    places: Vec<(String, usize)>,
+    /// What may not be changed, in words.
+    outside: Vec<String>,
+}
+
+#[async_trait]
+impl Tool for RenameSymbol {
+    fn subject(&self) -> Subject {
+        Subject::symbol(&self.symbol)
+    }
+
+    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        let new_name = self.new_name.trim();
+        let place = target::place(session, &self.symbol).await?;
+        check_name(&place, new_name)?;
+        let question = NameQuestion::Rename { new_name: new_name.to_owned() };
+        let mut again = true;
+        let (asked, renaming) = loop {
+            let asked = lookup::ask(session, &self.symbol, None, &question).await?;
+            match read(session, task, &asked).await? {
+                Some(renaming) => break (asked, renaming),
+                None if again => again = false,
+                None => return Err(lookup::outdated()),
+            }
+        };
+        if !renaming.outside.is_empty() {
+            let files: Vec<String> = renaming.places.iter().map(|(path, _)| path.clone()).collect();
+            session.editor.close(&files).await;
+            return Err(wider(task, &asked, &renaming));
+        }
+        if renaming.wanted.is_empty() {
+            return Err(tool_failure(
+                format!("{} would change nothing for that name", asked.provider),
+                "search finds its places, and edit_file changes them",
+            ));
+        }
+        let checks = &session.config.diagnostics;
+        let deadline = Deadline::after_ms(checks.timeout_ms);
+        let changed = change::change(session, task, renaming.wanted, When::Now, deadline).await?;
+        let late = std::mem::take(&mut task.reports.late.found);
+        let mut notes = vec![told(&asked.name, new_name, &renaming.places)];
+        notes.extend(left_over(session, &changed, &asked.name).await);
+        notes.extend(asked.notes);
+        Ok(EditAnswer::of(&changed, checks, &late, notes).into())
+    }
+}
+
+/// Refuses what is no name, and one that stands beside the symbol already: servers carry both out.
+fn check_name(place: &SymbolPlace, new_name: &str) -> Result<(), Failure> {
+    let symbol = &place.outline.symbols[place.symbol];
+    if symbol.name == new_name {
+        return Err(tool_failure(format!("{} is called that already", place.path()), "nothing has to be changed"));
+    }
+    let tree = place.language.tree(new_name);
+    let node = tree.as_ref().and_then(|tree| tree.root_node().descendant_for_byte_range(0, new_name.len()));
+    let is_name = node.is_some_and(|mut node| {
+        while node.named_child_count() == 1
+            && node.child_count() == 1
+            && let Some(child) = node.named_child(0)
+        {
+            node = child;
+        }
+        !node.has_error() && node.kind().contains("identifier") && node.byte_range() == (0..new_name.len())
+    });
+    if new_name.is_empty() || !is_name {
+        return Err(tool_failure(
+            format!("{new_name:?} is no name in {}; nothing was changed", place.language.name),
+            "give one word that is no keyword",
+        ));
+    }
+    let twin = (0..place.outline.symbols.len()).find(|index| {
+        let other = &place.outline.symbols[*index];
+        other.parent == symbol.parent && other.name == new_name
+    });
+    match twin {
+        Some(twin) => Err(tool_failure(
+            format!("{}::{} exists already; nothing was changed", place.document.path, place.outline.path_of(twin)),
+            "take another name, or rename that one first",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Reads the edit of the server; `None` where it is of a text gone by. Nothing is changed yet.
+async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Option<Renaming>, Failure> {
+    let edit = workspace_edit::read(&asked.said.value, session.root.path());
+    if let Some(operation) = edit.operations.first() {
+        return Err(tool_failure(
+            format!("{} wants more than edits in the workspace: {operation}; nothing was changed", asked.provider),
+            "search finds the places, and edit_file changes them",
+        ));
+    }
+    let mut renaming = Renaming::default();
+    let mut listed: Vec<_> = edit.files.into_iter().filter(|(_, edits)| !edits.is_empty()).collect();
+    listed.sort_by_key(|(path, _)| (*path != asked.place.document.path, path.clone()));
+    for (path, edits) in listed {
+        let document = match session.root.resolve(&path) {
+            Ok(resolved) if resolved == path => target::document(session, &path).await?,
+            Ok(resolved) => {
+                renaming.outside.push(format!("{path} (a link to {resolved})"));
+                continue;
+            }
+            Err(error) => {
+                renaming.outside.push(format!("{path} ({error})"));
+                continue;
+            }
+        };
+        if asked.said.versions.get(&path).is_some_and(|version| *version != document.version) {
+            return Ok(None);
+        }
+        let Some(texts) = texts(&document, edits, asked) else { return Ok(None) };
+        renaming.places.push((path.clone(), texts.len()));
+        let after = apply::apply(&document.text, &texts).map_err(|error| {
+            tool_failure(
+                format!("the edits of {} for {path} do not fit together: {error}; nothing was changed", asked.provider),
+                "search finds the places, and edit_file changes them",
+            )
+        })?;
+        if files::is_ignored(&session.root, &path) && !guard::is_named(task, &path) {
+            renaming.outside.push(format!("{path} (left out of version control)"));
+            continue;
+        }
+        for one in &texts {
+            let want = EditRequest::Change { document: document.clone(), hunks: vec![one.clone()], of_symbols: false };
+            if task.scope.check(&want).is_err() {
+                let names = scope::touched(&want);
+                renaming.outside.extend(names);
+            }
+        }
+        let hunks = hunks::hunks(&document.text, &after);
+        if !hunks.is_empty() {
+            renaming.wanted.push(EditRequest::Change { document, hunks, of_symbols: false });
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    renaming.outside.retain(|name| seen.insert(name.clone()));
+    Ok(Some(renaming))
+}
+
+/// The edits in bytes, sorted; `None` where what one of them replaces does not hold the old name: the server has another
+/// text than the one that stands there.
+fn texts(document: &Document, edits: Vec<(Range, String)>, asked: &AnsweredName) -> Option<Vec<TextEdit>> {
+    let index = LineIndex::new(&document.text);
+    let mut texts: Vec<TextEdit> = edits
+        .into_iter()
+        .map(|(range, text)| TextEdit {
+            range: index.byte_range(&document.text, range, asked.said.encoding),
+            text: text.replace("\r\n", "\n"),
+        })
+        .collect();
+    texts.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    texts.dedup();
+    let fits = |edit: &TextEdit| {
+        edit.range.is_empty()
+            || document.text.get(edit.range.clone()).is_some_and(|old| lookup::holds_word(old, &asked.name))
+    };
+    texts.iter().all(fits).then_some(texts)
+}
+
+/// The refusal of a renaming that reaches further than the task may.
+fn wider(task: &Task, asked: &AnsweredName, renaming: &Renaming) -> Failure {
+    let names = task.scope.names();
+    tool_failure(
+        format!(
+            "renaming {} changes {} outside of the scope of this task ({}): {}; nothing was changed",
+            asked.place.path(),
+            counted(renaming.outside.len(), "place"),
+            if names.is_empty() { "the workspace".to_owned() } else { names.join(", ") },
+            renaming.outside.join(", ")
+        ),
+        "ask the user for a wider scope that names them, or leave the name",
+    )
+}
+
+/// What was renamed, in one line.
+fn told(old: &str, new: &str, places: &[(String, usize)]) -> String {
+    let total: usize = places.iter().map(|(_, count)| count).sum();
+    let files: Vec<String> = places.iter().map(|(path, count)| format!("{path} ({count})")).collect();
+    format!(
+        "renamed {old} to {new}: {} in {}: {}",
+        counted(total, "place"),
+        counted(places.len(), "file"),
+        files.join(", ")
+    )
+}
+
+/// The lines of the workspace that still have the old name, which a language server does not see or does not mean.
+async fn left_over(session: &Session, changed: &EditOutcome, old: &str) -> Option<String> {
+    let word = Regex::new(&format!(r"\b{}\b", regex::escape(old))).ok()?;
+    let edited: Vec<(String, String)> = changed
+        .applied
+        .iter()
+        .filter_map(|done| done.document.as_ref().map(|document| (done.path.clone(), document.text.clone())))
+        .collect();
+    let root = session.root.clone();
+    let look = move || {
+        let mut lines = Vec::new();
+        for path in files::list(&root, "", MOST_FILES).files {
+            let known = edited.iter().find(|(file, _)| *file == path).map(|(_, text)| text.clone());
+            let Some(text) = known.or_else(|| files::text(&root, &path)) else { continue };
+            let found = text.lines().enumerate().filter(|(_, line)| word.is_match(line));
+            lines.extend(found.map(|(number, _)| format!("{path}:{}", number + 1)));
+        }
+        lines
+    };
+    // Many files are read: a stop must not have to wait for that.
+    let lines = tokio::task::spawn_blocking(look).await.ok()?;
+    if lines.is_empty() {
+        return Some(format!("no text of the workspace holds {old} any more"));
+    }
+    let more = lines.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let first = lines.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    Some(format!(
+        "{old} still stands on {} (strings, comments, docs, or something else of that name): {first}{more}",
+        counted(lines.len(), "line")
+    ))
+}

@@ -1,0 +1,148 @@
+//! What a command prints of secret files, told by the names in its own lines: parts of a diff, hits of a search.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+use sextant_base::lock::lock;
+use sextant_store::workspace::secrets::is_secret;
+
+/// How the part of a file begins in a diff.
+const HEADERS: &[&str] = &["diff --git ", "diff --cc ", "diff --combined ", "diff -"];
+/// Programs whose lines begin with the name of the file that they are of.
+const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep", "rg", "ag", "ugrep", "ack"];
+/// Bytes of a line in which its file's name is looked for.
+const NAME: usize = 400;
+
+/// Looks at an output line by line, as it comes.
+#[derive(Debug, Default)]
+pub(crate) struct Withheld {
+    searches: bool,
+    /// Whether a log draws a graph in front of its lines.
+    graph: bool,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// Whether the part of a diff is one that is withheld.
+    within: bool,
+    files: BTreeSet<String>,
+}
+
+impl Withheld {
+    pub(crate) fn of(command: &[String]) -> Self {
+        let searches = command.iter().take(3).any(|word| SEARCHERS.contains(&word.rsplit('/').next().unwrap_or(word)));
+        let graph = command.iter().any(|word| word.starts_with("--gra"));
+        Self { searches, graph, ..Self::default() }
+    }
+
+    /// Whether a line may be kept.
+    pub(crate) fn keeps(&self, line: &str) -> bool {
+        let mut seen = lock(&self.seen);
+        if self.searches
+            && let Some(file) = found_in(line)
+        {
+            seen.files.insert(file.to_owned());
+            return false;
+        }
+        let (front, rest) = if self.graph { behind_graph(line) } else { ("", line) };
+        if let Some(header) = HEADERS.iter().find_map(|header| rest.strip_prefix(header)) {
+            let secret = named(header);
+            seen.within = secret.is_some();
+            seen.files.extend(secret);
+        } else if seen.within {
+            seen.within = !((front.is_empty() || front.contains('*')) && begins_commit(rest));
+        } else if let Some(secret) = ["--- ", "+++ "].iter().find_map(|mark| named(rest.strip_prefix(mark)?)) {
+            seen.within = true;
+            seen.files.insert(secret);
+        }
+        !seen.within
+    }
+
+    /// The files of which something was withheld.
+    pub(crate) fn files(&self) -> Vec<String> {
+        lock(&self.seen).files.iter().cloned().collect()
+    }
+}
+
+/// A line without the graph that a log draws in front of it, which is blank beside the first commit.
+fn behind_graph(line: &str) -> (&str, &str) {
+    let rest = line.trim_start_matches([' ', '|', '/', '\\', '*', '_']);
+    (&line[..line.len() - rest.len()], rest)
+}
+
+/// The secret file that a header names, with or without git's `a/` in front.
+fn named(header: &str) -> Option<String> {
+    let mut words = header.split_whitespace().map(|word| word.trim_matches('"'));
+    let last = words.rfind(|word| is_secret(word))?;
+    let own = last.split_once('/').filter(|(side, rest)| side.len() == 1 && !rest.is_empty());
+    Some(own.map_or(last, |(_, rest)| rest).to_owned())
+}
+
+fn begins_commit(line: &str) -> bool {
+    let hash = line.strip_prefix("commit ").and_then(|rest| rest.split_whitespace().next());
+    hash.is_some_and(|hash| hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// The secret file whose line this is: `.env:3:TOKEN`, `HEAD:.env:TOKEN`, and `.env-2-TOKEN` beside a hit.
+fn found_in(line: &str) -> Option<&str> {
+    let ends = line.char_indices().take_while(|(at, _)| *at < NAME).filter(|(_, c)| ":-=\0".contains(*c));
+    let names = ends.flat_map(|(at, _)| [line[..at].split_once(':').map(|(_, file)| file), Some(&line[..at])]);
+    names.flatten().find(|name| is_secret(name)).or_else(|| is_secret(line).then_some(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept(command: &str, output: &str) -> (String, Vec<String>) {
+        let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+        let withheld = Withheld::of(&words);
+        let lines: Vec<&str> = output.lines().filter(|line| withheld.keeps(line)).collect();
+        (lines.join("\n"), withheld.files())
+    }
+
+    const OF_ENV: &str = "index 1..2 100644\n--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-TOKEN=old\n+TOKEN=new\n+diff --git a/x.py b/x.py\n+commit 0123456789\n";
+    const OF_CODE: &str = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n";
+
+    #[test]
+    fn the_part_of_a_secret_file_is_left_out_of_every_form_of_a_diff() {
+        for header in [
+            "diff --git a/.env b/.env",
+            "diff --git .env .env",
+            "diff --git i/.env w/.env",
+            "diff --git \"a/\\303\\241/.env\" \"b/\\303\\241/.env\"",
+            "diff --cc .env",
+            "diff --combined .env",
+            "diff --git a/notes.txt b/.env",
+            "diff -ru old/.env new/.env",
+        ] {
+            let output = format!("{OF_CODE}{header}\n{OF_ENV}{OF_CODE}");
+            let (text, files) = kept("git diff", &output);
+            assert_eq!((text.contains("TOKEN"), text.matches("+x = 2").count(), files.len()), (false, 2, 1), "{text}");
+        }
+        let graph: String =
+            format!("diff --git a/.env b/.env\n{OF_ENV}{OF_CODE}").lines().map(|l| format!("| {l}\n")).collect();
+        let (text, files) = kept("git log -p --graph", &graph);
+        assert!(!text.contains("TOKEN") && text.contains("+x = 2"), "{text}");
+        assert_eq!(files, [".env"]);
+        let first = graph.replace("| ", "  ");
+        assert!(!kept("git log -p --graph", &first).0.contains("TOKEN"));
+    }
+
+    #[test]
+    fn a_log_goes_on_with_the_next_commit() {
+        let commit = "commit 0123456789abcdef0123456789abcdef01234567\nAuthor: A\n\n    say it\n\n";
+        let (text, _) = kept("git log -p", &format!("{commit}diff --git a/.env b/.env\n{OF_ENV}{commit}{OF_CODE}"));
+        assert!(!text.contains("TOKEN") && text.matches("say it").count() == 2 && text.contains("+x = 2"), "{text}");
+    }
+
+    #[test]
+    fn the_lines_of_a_secret_file_are_left_out_of_a_search() {
+        let lines = ".env:TOKEN=a\n.env:3:TOKEN=b\nHEAD:.env:TOKEN=c\nHEAD~1:sub/.env:4:TOKEN=d\n.env-5-TOKEN=e\n.env\nTOKEN.py:1:TOKEN=f";
+        let (text, files) = kept("git grep -n TOKEN", lines);
+        assert_eq!((text.as_str(), files), ("TOKEN.py:1:TOKEN=f", vec![".env".to_owned(), "sub/.env".to_owned()]));
+        assert_eq!(kept("git status", "\tmodified:   .env").0, "\tmodified:   .env");
+        assert_eq!(kept("git diff --stat", " .env | 2 +-\n a.py | 2 +-").1, Vec::<String>::new());
+    }
+}

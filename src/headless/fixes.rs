@@ -1,0 +1,126 @@
+//! The fixes on offer: which ids are good, and what a fix would change.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures::future::join_all;
+
+use crate::HeadlessEditor;
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
+use sextant_base::text::{Encoding, LineIndex, Range};
+use sextant_diagnostics::model::{DiagnosticsProvider, FileText};
+use sextant_diagnostics::server::LanguageServer;
+use sextant_diagnostics::server::actions::{ActionError, ActionOffer};
+use sextant_engine::editor::error::EditorError;
+use sextant_engine::editor::{Document, Editor, Fix, FixAnswers, WorkspaceChange, workspace_edit};
+
+/// What was offered and not yet outdated by an edit.
+#[derive(Debug, Default)]
+pub(super) struct Fixes {
+    count: u64,
+    offered: HashMap<String, Offered>,
+}
+
+#[derive(Clone, Debug)]
+struct Offered {
+    server: Arc<LanguageServer>,
+    /// Of the document.
+    version: i64,
+    offer: ActionOffer,
+}
+
+impl Fixes {
+    fn add(&mut self, offered: Offered) -> String {
+        self.count += 1;
+        let id = format!("f{}", self.count);
+        self.offered.insert(id.clone(), offered);
+        id
+    }
+
+    /// The fixes of other servers are good no longer.
+    pub(super) fn keep_those_of(&mut self, servers: &[Arc<LanguageServer>]) {
+        self.offered.retain(|_, offered| servers.iter().any(|server| Arc::ptr_eq(server, &offered.server)));
+    }
+
+    /// The fixes of edited files are good no longer.
+    pub(super) fn forget<'a>(&mut self, edited: impl Iterator<Item = &'a str>) {
+        edited.for_each(|path| self.offered.retain(|_, offered| offered.offer.path != path));
+    }
+}
+
+/// Asks every server that covers the file.
+pub(super) async fn offers(
+    editor: &HeadlessEditor,
+    document: &Document,
+    range: Option<Range>,
+    patience: (Deadline, bool),
+) -> FixAnswers {
+    let file = FileText { path: document.path.clone(), text: document.text.clone() };
+    let asked: Vec<Arc<LanguageServer>> =
+        editor.servers().into_iter().filter(|server| server.covers(&file.path)).collect();
+    let answers = join_all(asked.iter().map(|server| server.offers(&file, range, patience))).await;
+    let mut all = FixAnswers::default();
+    for (server, answer) in asked.into_iter().zip(answers) {
+        let provider = server.name().to_owned();
+        let offers = match answer {
+            Ok(offers) => offers,
+            Err(error) => {
+                tracing::debug!(%error, provider, "no answer to which fixes there are");
+                all.silent.push(provider);
+                continue;
+            }
+        };
+        for offer in offers {
+            let (title, kind, repairs) = (offer.title.clone(), offer.kind.clone(), offer.repairs.clone());
+            let preferred = offer.preferred;
+            let offered = Offered { server: Arc::clone(&server), version: document.version, offer };
+            let id = lock(&editor.fixes).add(offered);
+            all.fixes.push(Fix { id, provider: provider.clone(), title, kind, preferred, repairs });
+        }
+    }
+    all
+}
+
+/// What a fix would change, in UTF-16; nothing is changed by asking.
+pub(super) async fn change(
+    editor: &HeadlessEditor,
+    id: &str,
+    deadline: Deadline,
+) -> Result<WorkspaceChange, EditorError> {
+    let gone = || EditorError::FixGone(id.to_owned());
+    let offered = lock(&editor.fixes).offered.get(id).cloned().ok_or_else(gone)?;
+    if editor.read(&offered.offer.path).await?.version != offered.version {
+        return Err(gone());
+    }
+    let server = &offered.server;
+    let edits = server.edits(&offered.offer, deadline).await.map_err(|error| refusal(error, id, deadline))?;
+    let mut change = WorkspaceChange::default();
+    for edit in edits {
+        let part = workspace_edit::read(&edit, &editor.root);
+        change.operations.extend(part.operations);
+        for (path, texts) in part.files {
+            match change.files.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, known)) => known.extend(texts),
+                None => change.files.push((path, texts)),
+            }
+        }
+    }
+    let encoding = server.encoding();
+    for (path, texts) in &mut change.files {
+        let Ok(document) = editor.read(path).await else { continue };
+        let index = LineIndex::new(&document.text);
+        for (range, _) in texts.iter_mut() {
+            *range = index.convert(&document.text, *range, encoding, Encoding::Utf16);
+        }
+    }
+    Ok(change)
+}
+
+fn refusal(error: ActionError, subject: &str, deadline: Deadline) -> EditorError {
+    match error {
+        ActionError::Outdated => EditorError::FixGone(subject.to_owned()),
+        ActionError::TimedOut => EditorError::Timeout(deadline.elapsed_ms()),
+        ActionError::Failed(reason) => EditorError::Other(reason),
+    }
+}

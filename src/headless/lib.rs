@@ -1,0 +1,391 @@
+//! A folder treated as an editor: files on disk, language servers of our own, events to whoever listens.
+
+#![deny(unreachable_pub)]
+
+mod asked;
+mod files;
+mod fixes;
+pub mod format;
+mod lookup;
+pub mod overlay;
+mod probe;
+mod transaction;
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use futures::future::join_all;
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{RwLock, watch};
+
+use crate::asked::{ask, asked, file_text, text};
+use crate::files::Files;
+use crate::fixes::Fixes;
+use crate::overlay::OpenBuffers;
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
+use sextant_base::text::Range;
+use sextant_diagnostics::command::CommandProvider;
+use sextant_diagnostics::command::background::{Asked, Commands};
+use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Report};
+use sextant_diagnostics::server::LanguageServer;
+use sextant_diagnostics::server::config::ServerConfig;
+use sextant_engine::editor::error::EditorError;
+use sextant_engine::editor::event::Event;
+use sextant_engine::editor::lookup::{LookupAnswer, NameLookup};
+use sextant_engine::editor::{
+    Applied, Document, Editor, FileEdit, FixAnswers, HalfDone, HeldFile, Marks, Save, WorkspaceChange,
+};
+
+/// Among the marks of a file: how it is written.
+const FORMAT: &str = "format";
+
+/// LSP's numbers for what happened to a file on disk.
+const CREATED: u8 = 1;
+const CHANGED: u8 = 2;
+const DELETED: u8 = 3;
+
+/// The headless editor. Dropping it kills its servers; [`HeadlessEditor::shutdown`] lets them end in order.
+pub struct HeadlessEditor {
+    root: PathBuf,
+    files: Arc<Mutex<Files>>,
+    /// Replaced as a whole where an editor's servers come and go.
+    servers: Mutex<Vec<Arc<LanguageServer>>>,
+    /// Asked about texts that are not applied, where the others may not be.
+    trying: Mutex<Vec<Arc<LanguageServer>>>,
+    /// Files that an editor has open, where there is one.
+    buffers: Option<Arc<dyn OpenBuffers>>,
+    /// Providers that need no editor and answer at once: the syntax.
+    providers: Vec<Box<dyn DiagnosticsProvider>>,
+    commands: Commands,
+    fixes: Mutex<Fixes>,
+    /// By provider and file: the server's version of the text that it was asked about last, and ours.
+    asked: Mutex<HashMap<(String, String), (i64, i64)>>,
+    /// Files that were read: as good as open, since what an edit breaks in them matters to whoever has read them.
+    read: Mutex<BTreeSet<String>>,
+    /// Taken to write while the servers are shown texts that are not applied.
+    turn: RwLock<()>,
+    events: UnboundedSender<Event>,
+}
+
+impl HeadlessEditor {
+    /// Starts nothing: each server is started by the first question about one of its languages.
+    /// Errors where the root is no folder.
+    pub fn new(root: &Path, servers: Vec<ServerConfig>, events: UnboundedSender<Event>) -> Result<Self, EditorError> {
+        let root = root
+            .canonicalize()
+            .ok()
+            .filter(|root| root.is_dir())
+            .ok_or_else(|| EditorError::NotFound(root.display().to_string()))?;
+        Ok(Self {
+            files: Arc::new(Mutex::new(Files::new(root.clone()))),
+            providers: Vec::new(),
+            commands: Commands::new(Vec::new()),
+            servers: Mutex::new(
+                servers.into_iter().map(|config| Arc::new(LanguageServer::new(config, &root))).collect(),
+            ),
+            trying: Mutex::default(),
+            buffers: None,
+            fixes: Mutex::default(),
+            asked: Mutex::default(),
+            read: Mutex::default(),
+            turn: RwLock::default(),
+            events,
+            root,
+        })
+    }
+
+    /// Asks these beside the language servers.
+    #[must_use]
+    pub fn with_providers(mut self, providers: Vec<Box<dyn DiagnosticsProvider>>) -> Self {
+        self.providers.extend(providers);
+        self
+    }
+
+    /// Asks these commands beside them; one that is slow is told late.
+    #[must_use]
+    pub fn with_commands(mut self, commands: Vec<CommandProvider>) -> Self {
+        self.commands = Commands::new(commands);
+        self
+    }
+
+    /// Changes with every late answer of a command.
+    pub fn command_news(&self) -> watch::Receiver<u64> {
+        self.commands.news()
+    }
+
+    /// Ends all servers, by force where the deadline passes.
+    pub async fn shutdown(&self, deadline: Deadline) {
+        join_all(self.told().iter().map(|server| server.shutdown(deadline))).await;
+    }
+
+    /// Those that are asked now.
+    pub fn servers(&self) -> Vec<Arc<LanguageServer>> {
+        lock(&self.servers).clone()
+    }
+
+    /// Asks these from now on. What the others have offered is good no longer.
+    pub fn set_servers(&self, servers: Vec<Arc<LanguageServer>>) {
+        lock(&self.fixes).keep_those_of(&servers);
+        *lock(&self.servers) = servers;
+    }
+
+    /// Works on the files without holding up the other tasks of this thread.
+    async fn with_files<T, F>(&self, work: F) -> Result<T, EditorError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Files) -> Result<T, EditorError> + Send + 'static,
+    {
+        let files = Arc::clone(&self.files);
+        let span = tracing::Span::current();
+        let done = tokio::task::spawn_blocking(move || span.in_scope(|| work(&mut lock(&files))));
+        done.await.map_err(|_| EditorError::Closed)?
+    }
+
+    /// A server counts the texts that it was shown, and we those that we have seen: a file that was edited before
+    /// its server came up has another number there.
+    fn in_our_versions(&self, report: &mut Report, documents: &[Document]) {
+        let Some(document) = documents.iter().find(|document| document.path == report.file) else { return };
+        if let Some(theirs) = report.wanted_version {
+            let key = (report.provider.clone(), report.file.clone());
+            lock(&self.asked).insert(key, (theirs, document.version));
+        }
+        if report.version == report.wanted_version {
+            report.version = report.version.map(|_| document.version);
+        }
+        report.wanted_version = Some(document.version);
+    }
+
+    fn loaded_files(&self) -> BTreeSet<String> {
+        self.servers().iter().flat_map(|server| server.open()).collect()
+    }
+
+    /// Reads the asked files and all that the servers know, and tells these what changed on disk meanwhile.
+    async fn refresh(&self, asked: &[String]) -> Vec<Document> {
+        let told = self.told();
+        let mut paths: BTreeSet<String> = told.iter().flat_map(|server| server.open()).collect();
+        paths.extend(asked.iter().cloned());
+        let read = self
+            .with_files(move |files| Ok(paths.into_iter().map(|path| (files.read(&path), path)).collect::<Vec<_>>()))
+            .await
+            .unwrap_or_default();
+        let mut wanted = Vec::new();
+        for server in told {
+            let open: BTreeSet<String> = server.open().into_iter().collect();
+            let known: Vec<FileText> =
+                read.iter().filter(|(_, path)| open.contains(path)).filter_map(|(read, _)| text(read)).collect();
+            let stale = server.sync(&known);
+            let written = |path: &&String| {
+                read.iter().flat_map(|(read, _)| read).any(|document| document.path == **path && !document.unsaved)
+            };
+            stale.iter().filter(written).for_each(|path| server.saved(path));
+            let gone = |(read, path): &&(Result<Document, EditorError>, String)| {
+                open.contains(path) && matches!(read, Err(EditorError::NotFound(_)))
+            };
+            let gone: Vec<(String, u8)> = read.iter().filter(gone).map(|(_, path)| (path.clone(), DELETED)).collect();
+            gone.iter().for_each(|(path, _)| server.close(path));
+            server.changed_on_disk(&gone);
+        }
+        for (read, path) in read {
+            if asked.contains(&path) {
+                wanted.extend(read);
+            }
+        }
+        wanted
+    }
+
+    /// Tells the servers what was done.
+    fn announce(&self, edits: &[FileEdit], applied: &[Applied]) {
+        for server in self.told() {
+            let open: BTreeSet<String> = server.open().into_iter().collect();
+            let mut texts = Vec::new();
+            let mut on_disk = Vec::new();
+            for (edit, applied) in edits.iter().zip(applied).filter(|(edit, _)| server.covers(edit.path())) {
+                let path = edit.path().to_owned();
+                match (edit, &applied.document) {
+                    (FileEdit::Delete { .. }, _) | (_, None) => {
+                        server.close(&path);
+                        on_disk.push((path, DELETED));
+                    }
+                    (FileEdit::Create { .. }, Some(document)) => {
+                        texts.push(FileText { path: path.clone(), text: document.text.clone() });
+                        on_disk.push((path, CREATED));
+                    }
+                    (FileEdit::Change { .. }, Some(document)) if open.contains(&path) => {
+                        texts.push(FileText { path, text: document.text.clone() });
+                    }
+                    (FileEdit::Change { .. }, Some(_)) => on_disk.push((path, CHANGED)),
+                }
+            }
+            server.sync(&texts);
+            server.changed_on_disk(&on_disk);
+            applied.iter().filter(|applied| applied.saved).for_each(|applied| server.saved(&applied.path));
+        }
+    }
+}
+
+impl fmt::Debug for HeadlessEditor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HeadlessEditor").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Editor for HeadlessEditor {
+    async fn read(&self, path: &str) -> Result<Document, EditorError> {
+        let wanted = path.to_owned();
+        let document = self.with_files(move |files| files.read(&wanted)).await?;
+        if document.exists && self.servers().iter().any(|server| server.covers(path)) {
+            lock(&self.read).insert(document.path.clone());
+        }
+        Ok(document)
+    }
+
+    async fn close(&self, paths: &[String]) {
+        let open = self.buffers.as_ref().map(|buffers| buffers.paths(&self.root)).unwrap_or_default();
+        for path in paths.iter().filter(|path| !open.contains(path)) {
+            lock(&self.read).remove(path);
+            self.told().iter().for_each(|server| server.close(path));
+        }
+    }
+
+    async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
+        let _turn = self.turn.read().await;
+        let wanted = edits.to_vec();
+        let applied = match &self.buffers {
+            Some(buffers) => overlay::apply(self, buffers.as_ref(), edits, save).await?,
+            None => self.with_files(move |files| files.apply(&wanted, save)).await?,
+        };
+        self.announce(edits, &applied);
+        lock(&self.fixes).forget(edits.iter().map(FileEdit::path));
+        Ok(applied)
+    }
+
+    async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
+        let paths = [edited, bystanders].concat();
+        let Ok(_turn) = tokio::time::timeout(deadline.left(), self.turn.read()).await else {
+            let servers = self.servers();
+            let pairs = servers.iter().flat_map(|server| paths.iter().map(move |path| (server, path)));
+            let covered = pairs.filter(|(server, path)| server.covers(path));
+            return covered.map(|(server, path)| server.unasked(path, deadline)).collect();
+        };
+        let documents = self.refresh(&paths).await;
+        let asked_servers = self.servers();
+        // A long text is copied for those alone who read it.
+        let is_covered = |document: &&Document| asked_servers.iter().any(|server| server.covers(&document.path));
+        let texts: Vec<FileText> = documents.iter().filter(is_covered).map(file_text).collect();
+        let servers = join_all(asked_servers.iter().map(|server| server.fetch(&texts, deadline)));
+        let others = self.providers.iter().map(|provider| ask(provider.as_ref(), &documents, edited, deadline));
+        let for_commands = documents.iter().filter(|_| !self.commands.is_empty());
+        let asked: Vec<Asked> = for_commands.map(|document| asked(document, edited)).collect();
+        let commands = self.commands.ask(&asked, deadline);
+        let (mut reports, others, commands) = futures::join!(servers, join_all(others), commands);
+        reports.extend(others);
+        reports.iter_mut().flatten().for_each(|report| self.in_our_versions(report, &documents));
+        reports.push(commands);
+        reports.concat()
+    }
+
+    async fn late(&self) -> Vec<Report> {
+        let mut reports: Vec<Report> = self.servers().iter().flat_map(|server| server.late()).collect();
+        let asked = lock(&self.asked);
+        for report in &mut reports {
+            let known = asked.get(&(report.provider.clone(), report.file.clone()));
+            let ours = known.filter(|(theirs, _)| Some(*theirs) == report.version).map(|(_, ours)| *ours);
+            (report.version, report.wanted_version) = (ours, ours);
+        }
+        reports.extend(self.commands.late());
+        reports
+    }
+
+    async fn loaded(&self) -> Vec<String> {
+        let mut loaded = self.loaded_files();
+        loaded.extend(lock(&self.read).iter().cloned());
+        if let Some(buffers) = &self.buffers {
+            let servers = self.servers();
+            let covered = |path: &String| servers.iter().any(|server| server.covers(path));
+            loaded.extend(buffers.paths(&self.root).into_iter().filter(covered));
+        }
+        loaded.into_iter().collect()
+    }
+
+    async fn fixes(
+        &self,
+        path: &str,
+        range: Option<Range>,
+        (deadline, waits): (Deadline, bool),
+    ) -> Result<FixAnswers, EditorError> {
+        let turn = tokio::time::timeout(deadline.left(), self.turn.read()).await;
+        let _turn = turn.map_err(|_| EditorError::Timeout(deadline.elapsed_ms()))?;
+        let document = self.read(path).await?;
+        self.refresh(&[]).await;
+        Ok(fixes::offers(self, &document, range, (deadline, waits)).await)
+    }
+
+    async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
+        fixes::change(self, id, deadline).await
+    }
+
+    async fn look_up(&self, wanted: &NameLookup, deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
+        lookup::look_up(self, wanted, deadline).await
+    }
+
+    async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {
+        probe::probe(self, edits, deadline).await
+    }
+
+    async fn tidy(&self, files: &[HalfDone]) {
+        let (root, files) = (self.root.clone(), files.to_vec());
+        let swept = self.with_files(move |_| {
+            files.iter().for_each(|file| transaction::sweep(&root, &file.path));
+            Ok(())
+        });
+        if let Err(error) = swept.await {
+            tracing::warn!(%error, "leftovers were not looked for");
+        }
+    }
+
+    /// There are no marks to keep, and a format that a text alone does not tell.
+    async fn marks(&self, path: &str) -> Marks {
+        let path = path.to_owned();
+        let format = self.with_files(move |files| Ok(files.format(&path))).await.ok().flatten();
+        format.map_or(Marks::Null, |format| serde_json::json!({ FORMAT: format }))
+    }
+
+    async fn restore_format(&self, path: &str, text: &str, then: &Marks) -> bool {
+        let Ok(format) = serde_json::from_value(then[FORMAT].clone()) else { return false };
+        let (path, text) = (path.to_owned(), text.to_owned());
+        let restored = self.with_files(move |files| files.restore(&path, &text, format)).await;
+        restored.unwrap_or_else(|error| {
+            tracing::warn!(%error, "line ends could not be restored");
+            false
+        })
+    }
+
+    /// Nobody looks at these files; only what is written nowhere is in this process alone.
+    async fn held(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
+        let unsaved = self.with_files(|files| Ok(files.unsaved())).await?;
+        let unsaved: Vec<PathBuf> = unsaved.iter().map(|path| self.root.join(path)).collect();
+        let open = self.buffers.as_ref().map(|buffers| buffers.paths(&self.root)).unwrap_or_default();
+        let mut held = Vec::new();
+        for file in files {
+            let buffer = open.iter().find(|path| self.root.join(path) == *file);
+            let differs = match buffer {
+                Some(path) => self.read(path).await.is_ok_and(|document| document.unsaved),
+                None => unsaved.contains(file),
+            };
+            if buffer.is_some() || differs {
+                held.push(HeldFile { path: file.clone(), unsaved: differs });
+            }
+        }
+        Ok(held)
+    }
+
+    fn show(&self, event: Event) {
+        // Nobody listening is no reason to stop.
+        let _ = self.events.send(event);
+    }
+}

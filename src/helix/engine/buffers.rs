@@ -1,0 +1,161 @@
+//! Edits of what an editor has open: never while the user types there, by version, and done when the editor says so.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use crate::engine::links::{ANSWER, EngineLink, Links, WARNING};
+use crate::engine::mirror::{Mirror, MirroredDocument};
+use crate::engine::wording;
+use crate::link::channel::LinkError;
+use sextant_base::deadline::Deadline;
+use sextant_base::path;
+use sextant_base::text::{Encoding, LineIndex};
+use sextant_engine::editor::error::EditorError;
+use sextant_headless::overlay::OpenBuffers;
+use sextant_text::edits::hunks::hunks;
+
+/// How long the user has not typed in a file before it is edited: an edit in the middle of typing would be one undo
+/// step with it.
+pub(super) const REST: Duration = Duration::from_millis(1500);
+
+/// How long an edit waits for that.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The buffers behind the links.
+#[derive(Clone, Debug)]
+pub(super) struct EditorBuffers {
+    pub(super) root: PathBuf,
+    pub(super) mirror: Arc<Mirror>,
+    pub(super) links: Arc<Links>,
+    /// How long an edit waits for the user's keys to rest.
+    pub(super) patience: Duration,
+}
+
+impl EditorBuffers {
+    fn document(&self, path: &str) -> Option<MirroredDocument> {
+        self.mirror.of_file(&self.root.join(path))
+    }
+
+    /// Waits until the user has not typed in any of these files for a moment.
+    ///
+    /// # Errors
+    /// The user types on and on; where.
+    pub(super) async fn rest(&self, files: &[PathBuf]) -> Result<(), PathBuf> {
+        let deadline = Deadline::after(self.patience);
+        let mut news = self.mirror.news();
+        loop {
+            news.borrow_and_update();
+            let waits = files.iter().filter_map(|file| Some((file, REST.checked_sub(self.mirror.rested(file)?)?)));
+            let Some((file, wait)) = waits.max_by_key(|(_, wait)| *wait).filter(|(_, wait)| !wait.is_zero()) else {
+                return Ok(());
+            };
+            if deadline.passed() {
+                return Err(file.clone());
+            }
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                _ = news.changed() => {}
+            }
+        }
+    }
+
+    /// Makes the text of a document another one, by an edit of the version that has it. `what` is what the refusal
+    /// calls the document.
+    pub(super) async fn put(&self, document: &MirroredDocument, after: &str, what: &str) -> Result<(), EditorError> {
+        let link = self.links.get(document.link).ok_or(EditorError::Closed)?;
+        let edits = text_edits(&document.text, after, link.hello.encoding);
+        if edits.is_empty() {
+            return Ok(());
+        }
+        let after: Arc<str> = Arc::from(after);
+        self.mirror.expect(&document.uri, &after);
+        let mut news = self.mirror.news();
+        let answer = apply_edit(&link, document, edits).await.map_err(|error| EditorError::Other(error.to_string()))?;
+        if answer["applied"] != true {
+            let reason = answer["failureReason"].as_str().unwrap_or_default().to_owned();
+            tracing::info!(uri = document.uri, reason, "the editor refused an edit");
+            return Err(EditorError::Stale(what.to_owned()));
+        }
+        // The change is told before the answer; a proxy may be a moment behind, and where the user has typed meanwhile
+        // it tells the newer text alone.
+        let before = |version: i64| version <= document.version;
+        let told = async {
+            while self.mirror.version_at(document.link, &document.uri).is_some_and(before) {
+                if news.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        if tokio::time::timeout(ANSWER, told).await.is_err() {
+            // What the editor says of its own buffer holds.
+            tracing::warn!(uri = document.uri, "an edit was applied, and no new text was told");
+        }
+        Ok(())
+    }
+}
+
+async fn apply_edit(link: &EngineLink, document: &MirroredDocument, edits: Vec<Value>) -> Result<Value, LinkError> {
+    let id = json!({"uri": document.uri, "version": document.version});
+    let edit = json!({"documentChanges": [{"textDocument": id, "edits": edits}]});
+    link.ask("workspace/applyEdit", json!({"label": "Sextant", "edit": edit}), Some(ANSWER)).await
+}
+
+/// The smallest edits between two texts, as LSP has them.
+fn text_edits(before: &str, after: &str, encoding: Encoding) -> Vec<Value> {
+    let index = LineIndex::new(before);
+    let edits = hunks(before, after).into_iter();
+    let edit = |edit: sextant_text::edits::TextEdit| json!({"range": index.range(before, edit.range, encoding), "newText": edit.text});
+    edits.map(edit).collect()
+}
+
+#[async_trait]
+impl OpenBuffers for EditorBuffers {
+    fn text(&self, path: &str) -> Option<Arc<str>> {
+        self.document(path).map(|document| document.text)
+    }
+
+    fn paths(&self, root: &Path) -> Vec<String> {
+        self.mirror.paths(root)
+    }
+
+    async fn at_rest(&self, files: &[(String, Arc<str>)]) -> Result<(), EditorError> {
+        let absolute: Vec<PathBuf> = files.iter().map(|(path, _)| self.root.join(path)).collect();
+        if let Err(file) = self.rest(&absolute).await {
+            let path = path::relative(&self.root, &file).unwrap_or_default();
+            return Err(EditorError::Locked { path, reason: "you are typing in it".to_owned() });
+        }
+        let moved = files.iter().find(|(path, text)| self.text(path).is_none_or(|now| now != *text));
+        moved.map_or(Ok(()), |(path, _)| Err(EditorError::Stale(path.clone())))
+    }
+
+    async fn replace(&self, path: &str, before: &str, after: &str) -> Result<(), EditorError> {
+        let document = self.document(path).filter(|document| *document.text == *before);
+        let document = document.ok_or_else(|| EditorError::Stale(path.to_owned()))?;
+        self.put(&document, after, path).await?;
+        for link in self.mirror.others_to_notify(&document).into_iter().filter_map(|link| self.links.get(link)) {
+            let text = format!("{path} was changed in another editor, not here; after :w there, :reload takes it over");
+            link.message(WARNING, &wording::line(&text));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edit_counts_columns_as_its_link_does() {
+        let (before, after) = ("x = \"😀\" + a\ny\n", "x = \"😀\" + b\ny\n");
+        let column = |encoding| text_edits(before, after, encoding)[0]["range"]["start"]["character"].clone();
+        assert_eq!(
+            (column(Encoding::Utf8), column(Encoding::Utf16), column(Encoding::Utf32)),
+            (13.into(), 11.into(), 10.into())
+        );
+        assert!(text_edits(before, before, Encoding::Utf16).is_empty());
+    }
+}

@@ -1,0 +1,200 @@
+//! The lines that the last task has changed, each offered to be kept or taken back until the user types there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+
+use crate::engine::Engine;
+use crate::engine::mirror::MirroredChange;
+use crate::link::OwnAction;
+use sextant_base::failure::Failure;
+use sextant_base::lock::lock;
+use sextant_base::path;
+use sextant_base::text::{Position, Range};
+use sextant_engine::commands::undo::lines::{StandingChange, standing_changes};
+use sextant_engine::state::undo_target::ChangedLines;
+
+/// What a range ends with that ends with its line.
+const END: u32 = 10_000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OfferedChange {
+    name: ChangedLines,
+    first: usize,
+    last: usize,
+}
+
+/// Of one file, in the text that they are lines of.
+#[derive(Clone, Debug)]
+struct OfferedInFile {
+    text: Arc<str>,
+    offered: Vec<OfferedChange>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    /// By the URI of their file.
+    files: BTreeMap<String, OfferedInFile>,
+    /// The user has agreed to them.
+    kept: BTreeSet<ChangedLines>,
+}
+
+/// All of them.
+#[derive(Debug, Default)]
+pub(super) struct OfferedChanges(Mutex<Held>);
+
+impl OfferedChanges {
+    /// Looks again at what stands of the last task.
+    pub(super) async fn look(&self, engine: &Engine) {
+        let Ok(session) = engine.session() else { return };
+        let found = match standing_changes(&session.agent).await {
+            Ok(found) => found,
+            Err(failure) => return tracing::warn!("{}", failure.one_line()),
+        };
+        let mut held = lock(&self.0);
+        let mut files: BTreeMap<String, OfferedInFile> = BTreeMap::new();
+        for StandingChange { name, path, text, first, last } in found {
+            let uri = path::to_uri(&engine.setup.root.path().join(&path));
+            let Some(uri) = uri.filter(|_| !held.kept.contains(&name)) else { continue };
+            let file = files.entry(uri).or_insert_with(|| OfferedInFile { text, offered: Vec::new() });
+            file.offered.push(OfferedChange { name, first, last });
+        }
+        let before = std::mem::replace(&mut held.files, files);
+        let mut uris: BTreeSet<String> = before.into_keys().collect();
+        uris.extend(held.files.keys().cloned());
+        drop(held);
+        for uri in uris {
+            self.catch_up(engine, &uri);
+            engine.offer(&uri);
+        }
+    }
+
+    /// A file is as it is in the editor: lines move with the text, and what was typed over is offered no more.
+    fn catch_up(&self, engine: &Engine, uri: &str) -> bool {
+        let Some(now) = engine.buffers.mirror.of_uri(uri).map(|document| document.text) else { return false };
+        let mut held = lock(&self.0);
+        let Some(file) = held.files.get_mut(uri).filter(|file| file.text != now) else { return false };
+        let offered = moved(&file.offered, &file.text, &now);
+        let differs = offered != file.offered;
+        (file.text, file.offered) = (now, offered);
+        if file.offered.is_empty() {
+            held.files.remove(uri);
+        }
+        differs
+    }
+
+    pub(super) fn changed(&self, engine: &Engine, change: &MirroredChange) {
+        if self.catch_up(engine, &change.uri) {
+            engine.offer(&change.uri);
+        }
+    }
+
+    /// The file is open again, here or behind another proxy.
+    pub(super) fn opened(&self, engine: &Engine, uri: &str) {
+        if lock(&self.0).files.contains_key(uri) {
+            self.catch_up(engine, uri);
+            engine.offer(uri);
+        }
+    }
+
+    /// Offers nothing more of one change, or of all those in a file.
+    pub(super) fn keep(&self, engine: &Engine, wanted: &str, document: Option<&str>) -> Result<(), Failure> {
+        let mut held = lock(&self.0);
+        let is_wanted = |uri: &str, one: &OfferedChange| match wanted {
+            "" => document == Some(uri),
+            name => one.name.to_string() == name,
+        };
+        let (mut names, mut uris) = (BTreeSet::new(), BTreeSet::new());
+        for (uri, file) in &held.files {
+            for one in file.offered.iter().filter(|one| is_wanted(uri, one)) {
+                names.insert(one.name.clone());
+                uris.insert(uri.clone());
+            }
+        }
+        if names.is_empty() {
+            let hint = "space a on lines that the last task has changed offers it";
+            return Err(Failure::user("there is no change here that is still to be kept", hint));
+        }
+        held.files.values_mut().for_each(|file| file.offered.retain(|one| !names.contains(&one.name)));
+        held.files.retain(|_, file| !file.offered.is_empty());
+        held.kept.extend(names);
+        drop(held);
+        uris.iter().for_each(|uri| engine.offer(uri));
+        Ok(())
+    }
+
+    /// What is offered in a file.
+    pub(super) fn actions(&self, uri: &str) -> Vec<OwnAction> {
+        let held = lock(&self.0);
+        let offered = held.files.get(uri).map(|file| file.offered.as_slice()).unwrap_or_default();
+        offered.iter().flat_map(OfferedChange::actions).collect()
+    }
+}
+
+impl OfferedChange {
+    fn actions(&self) -> [OwnAction; 2] {
+        let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        let range = Range {
+            start: Position { line: line(self.first), character: 0 },
+            end: Position { line: line(self.last), character: END },
+        };
+        let one = |title: &str, command: &str| OwnAction {
+            range: Some(range),
+            title: title.to_owned(),
+            kind: "refactor".to_owned(),
+            is_preferred: false,
+            command: command.to_owned(),
+            arguments: vec![json!(self.name.to_string())],
+        };
+        [one("Sextant: keep this change", "agent.keep"), one("Sextant: take this change back", "agent.undo")]
+    }
+}
+
+/// The lines after a change of the text; those that it touches are gone.
+fn moved(offered: &[OfferedChange], before: &str, after: &str) -> Vec<OfferedChange> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    if old == new {
+        return offered.to_vec();
+    }
+    let same = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
+    let rest = (old.len().min(new.len())) - same;
+    let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
+    let end = old.len() - tail;
+    let one = |one: &OfferedChange| {
+        if one.last < same {
+            return Some(one.clone());
+        }
+        let down = |line: usize| (line + new.len()).checked_sub(old.len());
+        if one.first < end {
+            return None;
+        }
+        Some(OfferedChange { first: down(one.first)?, last: down(one.last)?, name: one.name.clone() })
+    };
+    offered.iter().filter_map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offered(first: usize, last: usize) -> OfferedChange {
+        let name = ChangedLines { task: "t".into(), edit: "c1".into(), file: 0, first: 0, last: 0 };
+        OfferedChange { name, first, last }
+    }
+
+    #[test]
+    fn lines_move_with_the_text_and_are_gone_where_somebody_types() {
+        let before = "a\nb\nc\nd\n";
+        let lines = |after: &str| moved(&[offered(1, 2)], before, after).first().map(|one| (one.first, one.last));
+        assert_eq!(lines(before), Some((1, 2)));
+        assert_eq!(lines("new\na\nb\nc\nd\n"), Some((2, 3)));
+        assert_eq!(lines("b\nc\nd\n"), Some((0, 1)));
+        assert_eq!(lines("a\nb\nc\nd\ne\n"), Some((1, 2)));
+        assert_eq!(lines("a\nb\nc\nx\n"), Some((1, 2)));
+        assert_eq!(lines("x\nb\nc\nd\n"), Some((1, 2)));
+        assert_eq!(lines("a\nB\nc\nd\n"), None);
+        assert_eq!(lines("a\nb\nnew\nc\nd\n"), None, "between them");
+        assert_eq!(lines(""), None);
+    }
+}

@@ -1,0 +1,341 @@
+//! What each command of the editor does: the agent's own method, in the session's turn, beside the editor.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::arguments::{GivenArguments, real};
+use crate::engine::links::{ERROR, EngineLink, INFO};
+use crate::engine::{Engine, OpenSession, wording};
+use crate::link::AgentCommand;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::lock::lock;
+use sextant_base::path;
+use sextant_base::plural::counted;
+use sextant_diagnostics::model::Report;
+use sextant_engine::commands::agent::Agent;
+use sextant_engine::commands::intents;
+use sextant_engine::commands::turn::{self, AskedBy, TurnWork};
+use sextant_engine::commands::undo::redo::bring_back;
+use sextant_engine::commands::undo::{UndoRequest, take_back};
+use sextant_engine::durable::traces;
+use sextant_engine::editor::Editor;
+use sextant_engine::editor::event::Event;
+use sextant_engine::plan::Steps;
+use sextant_engine::planner::{replan, waiting};
+use sextant_engine::state::config::PlanMode;
+use sextant_engine::state::request::Request;
+use sextant_engine::state::undo_target::Target;
+
+/// How long a look at a file's diagnostics may take, servers that still start included.
+const LOOK_MS: u64 = 10_000;
+
+/// Characters of a task's trace that a question about it is sent with.
+const TRACE: usize = 6000;
+
+/// Does what a command says, and returns at once.
+pub(super) fn take(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: AgentCommand) {
+    let (engine, link) = (Arc::clone(engine), Arc::clone(link));
+    let root = engine.setup.root.path();
+    let inside = |uri: &&String| path::from_uri(uri).is_none_or(|file| path::relative(root, &real(file)).is_some());
+    if let Some(uri) = command.document.as_ref().filter(|uri| !engine.is_page(uri)).filter(inside) {
+        *lock(&engine.asked_from) = Some(uri.clone());
+    }
+    tokio::spawn(async move {
+        if let Err(failure) = carry_out(&engine, &link, &command).await {
+            engine.refuse(Some(&link), &failure);
+        }
+    });
+}
+
+async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &AgentCommand) -> Result<(), Failure> {
+    let given = GivenArguments::read(&command.arguments)?;
+    let agent = Arc::clone(&engine.session()?.agent);
+    let document = about(engine, link, command.document.as_deref());
+    match command.command.as_str() {
+        "agent.ask" if intents::is_stop(&given.text) && agent.turn().stop() => Ok(()),
+        "agent.ask" => {
+            let request = engine.request(&given, document.as_deref())?;
+            let what = request.text.clone();
+            run(engine, link, &what, |agent, cancel| Box::pin(async move { agent.ask(&request, &cancel).await }))
+        }
+        "agent.plan" => plan(engine, link, &given, document.as_deref()).await,
+        "agent.change" => {
+            let request = Request { text: format!("change: {}", given.text), ..Request::default() };
+            if !agent.has_plan() {
+                return Err(Failure::user("no plan waits here that could be changed", "agent.plan makes one"));
+            }
+            run(engine, link, "a change of the plan", |agent, cancel| {
+                Box::pin(async move { agent.plan(&request, &cancel).await })
+            })
+        }
+        "agent.approve" => approve(engine, link, Steps::All).await,
+        "agent.step" => approve(engine, link, Steps::One).await,
+        "agent.skip" => match given.number {
+            Some(number) => engine.plan.skip(engine, number).await,
+            None => Err(Failure::user("agent.skip needs the number of a step", "write agent.skip 2")),
+        },
+        "agent.answer" => {
+            let choice = engine.question.choice(given.number, &given.text)?;
+            answer(engine, link, choice);
+            Ok(())
+        }
+        "agent.stop" if agent.turn().stop() => Ok(()),
+        "agent.stop" => Err(Failure::user("nothing is running", "")),
+        "agent.mode" => mode(engine, link, &agent, &given.text),
+        "agent.show" if given.text == "plan" => show_plan(engine, link).await,
+        "agent.show" => engine.answers.show_last(&engine.buffers, link).await,
+        _ => look(engine, link, &given, (&command.command, document.as_deref())).await,
+    }
+}
+
+/// The file that a command is about. From a page it is the one that the user came from. An editor may send a command
+/// before it has told this proxy of any document: then it is the one that it touched last at another.
+fn about(engine: &Engine, link: &EngineLink, named: Option<&str>) -> Option<String> {
+    let asked_from = || lock(&engine.asked_from).clone();
+    let touched = || engine.buffers.mirror.touched_last(engine.setup.root.path(), link.hello.editor_pid);
+    match named {
+        Some(uri) if !engine.is_page(uri) => Some(uri.to_owned()),
+        Some(_) => asked_from().or_else(touched),
+        None => touched().or_else(asked_from),
+    }
+}
+
+/// The commands that run no model: what was done is taken back or gone on with, and what is there to read is shown.
+async fn look(
+    engine: &Arc<Engine>,
+    link: &Arc<EngineLink>,
+    given: &GivenArguments,
+    (command, document): (&str, Option<&str>),
+) -> Result<(), Failure> {
+    let agent = Arc::clone(&engine.session()?.agent);
+    match command {
+        "agent.undo" => {
+            let wanted = given.number.map_or_else(|| given.text.clone(), |number| number.to_string());
+            let (target, reason) = Target::parse_because(&wanted);
+            let wish = UndoRequest { target, partial: given.place.partial, reason };
+            run(engine, link, "an undo", |agent, _| Box::pin(async move { take_back(&agent, &wish).await }))
+        }
+        "agent.keep" => engine.changes.keep(engine, &given.text, document),
+        "agent.redo" => run(engine, link, "a redo", |agent, _| Box::pin(async move { bring_back(&agent).await })),
+        "agent.resume" => {
+            if agent.has_plan() && !engine.plan.take_over(engine).await {
+                return Ok(());
+            }
+            show_plan_where_one_waits(engine, link, &agent).await?;
+            run(engine, link, "the task that waits", |agent, cancel| {
+                Box::pin(async move { agent.resume(false, &cancel).await })
+            })
+        }
+        "agent.diagnostics" => diagnostics(engine, link, document).await,
+        "agent.stats" => page(engine, link, agent.statistics().await?).await,
+        "agent.why" if is_question(&given.text) => why(engine, link, given, document).await,
+        "agent.why" => {
+            agent.recover().await;
+            let found = traces::find(&agent, &given.text).await?;
+            page(engine, link, found.markdown()).await
+        }
+        other => {
+            let message = format!("{other} is no command of this version");
+            Err(Failure::new(FailureKind::Internal, message, "restart the editor: two versions of Sextant run at once"))
+        }
+    }
+}
+
+/// True for words that are for a model, and not the number or the name of a task.
+fn is_question(text: &str) -> bool {
+    text.contains(char::is_whitespace) || text.ends_with('?')
+}
+
+/// Asks the model about the last task, with its trace before it; nothing is changed.
+async fn why(
+    engine: &Arc<Engine>,
+    link: &EngineLink,
+    given: &GivenArguments,
+    document: Option<&str>,
+) -> Result<(), Failure> {
+    let agent = &engine.session()?.agent;
+    agent.recover().await;
+    let mut request = engine.request(given, document)?;
+    if let Ok(traced) = traces::find(agent, "").await {
+        let trace: String = traced.markdown().chars().take(TRACE).collect();
+        request.text = format!("{}\n\nThis is about the last task, whose trace is:\n\n{trace}", given.text);
+    }
+    request.text.push_str("\n\nDo not change anything.");
+    let what = given.text.clone();
+    run(engine, link, &what, |agent, cancel| Box::pin(async move { agent.ask(&request, &cancel).await }))
+}
+
+/// Runs a task in the session's turn; its events are what is shown of it.
+fn run<T: Send + 'static>(
+    engine: &Engine,
+    link: &EngineLink,
+    what: &str,
+    work: impl FnOnce(Arc<Agent>, CancellationToken) -> TurnWork<T> + Send + 'static,
+) -> Result<(), Failure> {
+    let agent = Arc::clone(&engine.session()?.agent);
+    let held = agent.turn().begin(&agent, AskedBy::new(what, link.editor()))?;
+    engine.asked_by(Some(link));
+    tokio::spawn(turn::run(agent, held, work));
+    Ok(())
+}
+
+async fn plan(
+    engine: &Arc<Engine>,
+    link: &Arc<EngineLink>,
+    given: &GivenArguments,
+    document: Option<&str>,
+) -> Result<(), Failure> {
+    let agent = &engine.session()?.agent;
+    if given.text.is_empty() {
+        show_plan_where_one_waits(engine, link, agent).await?;
+        return show_plan(engine, link).await;
+    }
+    let is_change = agent.has_plan() && replan::change(&given.text).is_some();
+    let request = if is_change {
+        Request { text: given.text.clone(), ..Request::default() }
+    } else {
+        engine.request(given, document)?
+    };
+    if let Some(task) = agent.turn().now() {
+        return Err(turn::busy(&task));
+    }
+    if !is_change {
+        engine.plan.begin(engine, &request.text);
+    }
+    // While the user waits for it, and not when it is there: they may be typing elsewhere by then.
+    engine.plan.page.show(&engine.buffers, link).await?;
+    let what = request.text.clone();
+    run(engine, link, &what, |agent, cancel| Box::pin(async move { agent.plan(&request, &cancel).await }))
+}
+
+async fn show_plan(engine: &Engine, link: &EngineLink) -> Result<(), Failure> {
+    let page = &engine.plan.page;
+    if page.wanted().is_empty() && page.open(&engine.buffers).is_none_or(|open| open.text.is_empty()) {
+        return Err(Failure::user("no plan is there", "agent.plan with a request makes one"));
+    }
+    page.show(&engine.buffers, link).await
+}
+
+/// The buffer as it stands is what the user approves.
+async fn approve(engine: &Arc<Engine>, link: &Arc<EngineLink>, steps: Steps) -> Result<(), Failure> {
+    if !engine.plan.take_over(engine).await {
+        return Ok(());
+    }
+    run(engine, link, "the plan", move |agent, cancel| Box::pin(async move { agent.approve(steps, &cancel).await }))
+}
+
+/// Takes an answer: of a question in the middle of a run before the one that a paused plan has left.
+pub(super) fn answer(engine: &Arc<Engine>, link: &Arc<EngineLink>, choice: usize) {
+    let taken = (|| match engine.session()?.agent.answer_waiting(choice) {
+        Some(answered) => answered,
+        None => run(engine, link, "the answer to a question", move |agent, cancel| {
+            Box::pin(async move { agent.answer_question(choice, &cancel).await })
+        }),
+    })();
+    if let Err(failure) = taken {
+        engine.refuse(Some(link), &failure);
+    }
+}
+
+/// Shows the plan that a session before this one has left.
+async fn show_plan_where_one_waits(engine: &Engine, link: &EngineLink, agent: &Agent) -> Result<(), Failure> {
+    if !agent.turn().is_free() {
+        return Ok(());
+    }
+    let Ok(events) = waiting::show(agent).await else { return Ok(()) };
+    for event in events {
+        if matches!(event, Event::Plan { .. }) {
+            engine.plan.take(engine, event);
+        }
+    }
+    engine.plan.page.show(&engine.buffers, link).await
+}
+
+fn mode(engine: &Engine, link: &EngineLink, agent: &Agent, wanted: &str) -> Result<(), Failure> {
+    let mode = match wanted {
+        "planner" | "auto" => PlanMode::Planner,
+        "supervised" => PlanMode::Supervised,
+        _ => return Err(Failure::user(format!("{wanted:?} is no mode"), "planner or supervised")),
+    };
+    agent.set_mode(mode);
+    engine.buffers.links.used(link.id);
+    link.message(INFO, &format!("plans are carried out in the mode {wanted} from now on"));
+    Ok(())
+}
+
+/// Shows a text in the page of the conversation.
+async fn page(engine: &Engine, link: &EngineLink, markdown: String) -> Result<(), Failure> {
+    engine.answers.tell(&engine.buffers, link, &markdown).await
+}
+
+/// What is reported of the document now, by everybody, with how fresh each word is.
+async fn diagnostics(engine: &Engine, link: &EngineLink, document: Option<&str>) -> Result<(), Failure> {
+    let OpenSession { editor, .. } = engine.session()?;
+    let root = engine.setup.root.path();
+    let file: Option<PathBuf> = document.and_then(path::from_uri);
+    let file = file.and_then(|file| path::relative(root, &file.canonicalize().unwrap_or(file)));
+    let file = file.ok_or_else(|| Failure::user("this is no file of the workspace", "go to one and ask there"))?;
+    let reports = editor.diagnostics(std::slice::from_ref(&file), &[], Deadline::after_ms(LOOK_MS)).await;
+    page(engine, link, reported(&file, &reports)).await
+}
+
+fn reported(file: &str, reports: &[Report]) -> String {
+    let mut out = format!("## Diagnostics of {file}\n");
+    if reports.is_empty() {
+        out.push_str("\nNobody reports on this file: no language server runs for it.\n");
+    }
+    for report in reports {
+        let how = match (&report.note, report.freshness.is_fresh()) {
+            (_, true) => String::new(),
+            (Some(note), false) => format!(" ({note})"),
+            (None, false) => " (not known to be of this text)".to_owned(),
+        };
+        let many = counted(report.diagnostics.len(), "diagnostic");
+        out.push_str(&format!("\n{}: {many}{how}\n\n", report.provider));
+        for diagnostic in &report.diagnostics {
+            let line = diagnostic.location.range().map_or(1, |range| range.start.line + 1);
+            let code = diagnostic.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
+            let message = wording::line(&diagnostic.message);
+            out.push_str(&format!("- {file}:{line}: {}: {message}{code}\n", diagnostic.severity));
+        }
+    }
+    out
+}
+
+impl Engine {
+    /// # Errors
+    /// No editor has said yet what the session is made of.
+    pub(super) fn session(&self) -> Result<&OpenSession, Failure> {
+        let none = || Failure::new(FailureKind::Internal, "no editor is there", "start the editor again");
+        self.session.get().ok_or_else(none)
+    }
+
+    /// Whose task runs from now on; `None` for one of another program.
+    pub(super) fn asked_by(&self, link: Option<&EngineLink>) {
+        self.buffers.mirror.asked_by(link.and_then(|link| link.hello.editor_pid));
+        self.buffers.links.asked_over(link.map(|link| link.id));
+    }
+
+    pub(super) fn is_page(&self, uri: &str) -> bool {
+        [self.plan.page.uri(), self.answers.uri()].contains(&uri)
+    }
+
+    /// One line on the status line of the editor that was used last.
+    pub(super) fn say(&self, kind: u8, text: &str) {
+        if let Some(link) = self.buffers.links.used_last() {
+            link.message(kind, &wording::line(text));
+        }
+    }
+
+    /// Says that a command was not taken on.
+    pub(super) fn refuse(&self, link: Option<&EngineLink>, failure: &Failure) {
+        let text = wording::line(&wording::failure(failure).one_line());
+        match link {
+            Some(link) => link.message(ERROR, &text),
+            None => self.say(ERROR, &text),
+        }
+    }
+}

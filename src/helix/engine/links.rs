@@ -1,0 +1,134 @@
+//! The links to the proxies: which there are, which was used last, and what is said over one.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use crate::link::channel::{LinkError, LinkSender};
+use crate::link::{EngineSays, ForEditor, Hello};
+use sextant_base::lock::lock;
+use sextant_diagnostics::server::LanguageServer;
+
+/// How long an editor may take to answer what needs no user.
+pub(super) const ANSWER: Duration = Duration::from_secs(10);
+
+/// LSP's types of messages.
+pub(super) const ERROR: u8 = 1;
+pub(super) const WARNING: u8 = 2;
+pub(super) const INFO: u8 = 3;
+
+/// One proxy.
+#[derive(Debug)]
+pub(super) struct EngineLink {
+    pub(super) id: u64,
+    pub(super) hello: Hello,
+    pub(super) out: LinkSender<EngineSays>,
+    /// The server behind it, as one that can be asked.
+    pub(super) server: Option<Arc<LanguageServer>>,
+    /// Another one of its kind, for texts that the editor does not have.
+    pub(super) spare: Option<Arc<LanguageServer>>,
+}
+
+impl EngineLink {
+    pub(super) fn notify(&self, method: &str, params: Value) {
+        self.out.notify(&EngineSays::Notify(ForEditor { method: method.to_owned(), params }));
+    }
+
+    /// Asks the editor. Without `limit` a user may take any time.
+    pub(super) async fn ask(&self, method: &str, params: Value, limit: Option<Duration>) -> Result<Value, LinkError> {
+        let asked = self.out.request(&EngineSays::Request(ForEditor { method: method.to_owned(), params }));
+        match limit {
+            None => asked.await,
+            Some(limit) => {
+                let late = || LinkError::new(format!("the editor did not answer {method}"), "try again");
+                tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| Err(late()))
+            }
+        }
+    }
+
+    /// One line on the editor's status line, whatever the text.
+    pub(super) fn message(&self, kind: u8, text: &str) {
+        self.notify("window/showMessage", json!({"type": kind, "message": text}));
+    }
+
+    pub(super) fn can(&self, pointer: &str) -> bool {
+        self.hello.client_capabilities.pointer(pointer).is_some_and(|value| !value.is_null() && value != false)
+    }
+
+    /// Its server is for the language of this file. Whether that is new.
+    pub(super) fn covers(&self, path: &str) -> bool {
+        let servers = self.server.iter().chain(&self.spare);
+        // Each of them is to know.
+        servers.filter(|server| server.also_covers(path)).count() > 0
+    }
+
+    /// The editor's name for a reader: `Helix`.
+    pub(super) fn editor(&self) -> String {
+        let name = self.hello.client.name.trim();
+        let mut letters = name.chars();
+        match letters.next() {
+            Some(first) => first.to_uppercase().chain(letters).take(40).collect(),
+            None => "an editor".to_owned(),
+        }
+    }
+}
+
+/// All of them; the one that was used last is the last.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    list: Mutex<Vec<Arc<EngineLink>>>,
+    /// The link that the running task was asked over, 0 for none: its user hears of it, wherever somebody types.
+    asking: AtomicU64,
+    last: AtomicU64,
+    /// How many there are.
+    count: watch::Sender<usize>,
+}
+
+impl Links {
+    pub(super) fn next_id(&self) -> u64 {
+        self.last.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(super) fn add(&self, link: Arc<EngineLink>) {
+        let mut list = lock(&self.list);
+        list.push(link);
+        self.count.send_replace(list.len());
+    }
+
+    pub(super) fn remove(&self, id: u64) {
+        let mut list = lock(&self.list);
+        list.retain(|link| link.id != id);
+        self.count.send_replace(list.len());
+    }
+
+    pub(super) fn used(&self, id: u64) {
+        let mut list = lock(&self.list);
+        if let Some(at) = list.iter().position(|link| link.id == id) {
+            let link = list.remove(at);
+            list.push(link);
+        }
+    }
+
+    pub(super) fn get(&self, id: u64) -> Option<Arc<EngineLink>> {
+        lock(&self.list).iter().find(|link| link.id == id).cloned()
+    }
+
+    pub(super) fn used_last(&self) -> Option<Arc<EngineLink>> {
+        self.get(self.asking.load(Ordering::Relaxed)).or_else(|| lock(&self.list).last().cloned())
+    }
+
+    pub(super) fn asked_over(&self, id: Option<u64>) {
+        self.asking.store(id.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<EngineLink>> {
+        lock(&self.list).clone()
+    }
+
+    pub(super) fn count(&self) -> watch::Receiver<usize> {
+        self.count.subscribe()
+    }
+}

@@ -1,0 +1,362 @@
+//! The engine of a workspace: one process that holds the session for every proxy, from the first until a moment after
+//! the last.
+
+mod answers;
+mod arguments;
+mod buffers;
+mod changed_lines;
+mod commands;
+mod introduced;
+mod links;
+mod mirror;
+mod page;
+mod plan;
+mod publishing;
+mod servers;
+mod shown;
+mod spare;
+mod steps;
+mod wording;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::OnceCell;
+
+use crate::engine::answers::QuestionAsked;
+use crate::engine::buffers::EditorBuffers;
+use crate::engine::changed_lines::OfferedChanges;
+use crate::engine::introduced::OwnFindings;
+use crate::engine::links::{EngineLink, Links};
+use crate::engine::mirror::Mirror;
+use crate::engine::page::{EditorPage, PageKind};
+use crate::engine::plan::PlanPage;
+use crate::engine::servers::OwnServers;
+use crate::engine::spare::SpareServers;
+use crate::link::channel::{self, LinkCall, LinkError, LinkReceiver, LinkReply, LinkSender};
+use crate::link::{EngineSays, Hello, LINK_VERSION, ProxiedServer, ProxySays, Welcome};
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::path;
+use sextant_diagnostics::command::CommandProvider;
+use sextant_diagnostics::model::DiagnosticsProvider;
+use sextant_diagnostics::server::LanguageServer;
+use sextant_diagnostics::server::config::ServerConfig;
+use sextant_engine::commands::agent::Agent;
+use sextant_engine::state::config::Config;
+use sextant_headless::HeadlessEditor;
+use sextant_model::step::Model;
+use sextant_store::workspace::root::Root;
+
+/// How long a proxy may take to say who it is.
+const HELLO: Duration = Duration::from_secs(10);
+
+/// How long the engine stays without a proxy: an editor that starts anew finds it.
+const LINGER: Duration = Duration::from_secs(2);
+
+/// The same before the first one came.
+const FIRST: Duration = Duration::from_secs(20);
+
+/// How long language servers and edits may take to end.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// How long a listener that cannot accept (too many open files) waits.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// What a session is made of, as the user's settings say.
+pub struct EngineParts {
+    pub config: Config,
+    pub model: Arc<dyn Model>,
+    /// For languages that the editor runs no server for.
+    pub servers: Vec<ServerConfig>,
+    pub providers: Vec<Box<dyn DiagnosticsProvider>>,
+    pub commands: Vec<CommandProvider>,
+}
+
+/// Reads the options of the first editor; `null` where it has none.
+pub type MakeParts = Box<dyn Fn(&Value, &Path) -> Result<EngineParts, Failure> + Send + Sync>;
+
+/// Lets others find the session, and tells its name.
+pub type OnSession = Box<dyn Fn(Arc<Agent>, Option<u32>) -> BoxFuture<'static, String> + Send + Sync>;
+
+/// What an engine is started with.
+pub struct EngineSetup {
+    pub root: Root,
+    /// The folder of the workspace's sessions.
+    pub folder: PathBuf,
+    pub make: MakeParts,
+    pub on_session: OnSession,
+}
+
+/// The session, once an editor is there.
+struct OpenSession {
+    agent: Arc<Agent>,
+    editor: Arc<HeadlessEditor>,
+    own: OwnServers,
+    name: String,
+}
+
+struct Engine {
+    setup: EngineSetup,
+    buffers: EditorBuffers,
+    session: OnceCell<OpenSession>,
+    /// The conversation.
+    answers: EditorPage,
+    plan: PlanPage,
+    question: QuestionAsked,
+    found: OwnFindings,
+    changes: OfferedChanges,
+    spares: SpareServers,
+    /// The file that the last command came from.
+    asked_from: Mutex<Option<String>>,
+}
+
+/// Serves the proxies of one workspace until the last one is gone. The caller holds the lock of the workspace's engine.
+///
+/// # Errors
+/// The socket is none that can be listened on.
+pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup) -> io::Result<()> {
+    let listener = UnixListener::from_std(listener)?;
+    let (mirror, links) = (Arc::<Mirror>::default(), Arc::<Links>::default());
+    let buffers = EditorBuffers { root: setup.root.path().to_owned(), mirror, links, patience: buffers::PATIENCE };
+    let engine = Arc::new(Engine {
+        answers: EditorPage::new(&setup.folder, "answer.md", PageKind::Log),
+        plan: PlanPage::new(&setup.folder),
+        question: QuestionAsked::default(),
+        found: OwnFindings::default(),
+        changes: OfferedChanges::default(),
+        spares: SpareServers::default(),
+        asked_from: Mutex::default(),
+        session: OnceCell::new(),
+        buffers,
+        setup,
+    });
+    let serving = tokio::spawn(accept(Arc::clone(&engine), listener));
+    wait_for_the_last(&engine).await;
+    serving.abort();
+    engine.close().await;
+    Ok(())
+}
+
+async fn accept(engine: Arc<Engine>, listener: UnixListener) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let engine = Arc::clone(&engine);
+                tokio::spawn(async move { serve(&engine, stream).await });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a proxy was not accepted");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn wait_for_the_last(engine: &Engine) {
+    let mut count = engine.buffers.links.count();
+    if tokio::time::timeout(FIRST, count.wait_for(|count| *count > 0)).await.is_err() {
+        return;
+    }
+    loop {
+        if count.wait_for(|count| *count == 0).await.is_err() {
+            return;
+        }
+        let another = tokio::time::timeout(LINGER, count.wait_for(|count| *count > 0)).await;
+        if another.is_err() && !engine.works_for_others() {
+            return;
+        }
+    }
+}
+
+/// One proxy, from its greeting to its end.
+async fn serve(engine: &Arc<Engine>, stream: UnixStream) {
+    let (out, mut incoming): (LinkSender<EngineSays>, LinkReceiver<ProxySays>) = match channel::open(stream) {
+        Ok(both) => both,
+        Err(error) => return tracing::warn!(%error, "a proxy was refused"),
+    };
+    let Ok(Some(LinkCall { id: Some(id), message: ProxySays::Hello(hello) })) =
+        tokio::time::timeout(HELLO, incoming.next()).await
+    else {
+        return tracing::warn!("a proxy did not say who it is");
+    };
+    let link = match engine.greet(*hello, &out).await {
+        Ok((link, welcome)) => {
+            out.reply(id, &serde_json::to_value(welcome).map_err(|error| LinkError::new(error.to_string(), "")));
+            link
+        }
+        Err(failure) => {
+            tracing::warn!("{}", failure.one_line());
+            let failure = wording::failure(&failure);
+            let refused: LinkReply = Err(LinkError::new(failure.message, failure.hint.text()));
+            out.reply(id, &refused);
+            return;
+        }
+    };
+    engine.welcome(&link);
+    while let Some(LinkCall { id, message }) = incoming.next().await {
+        if let Some(id) = id {
+            out.reply(id, &Err(LinkError::new("this is no request", "")));
+        }
+        engine.take(&link, message);
+    }
+    engine.leave(&link);
+}
+
+impl Engine {
+    async fn greet(
+        self: &Arc<Self>,
+        hello: Hello,
+        out: &LinkSender<EngineSays>,
+    ) -> Result<(Arc<EngineLink>, Welcome), Failure> {
+        let again = "restart the editor: two versions of Sextant run at once";
+        if hello.version != LINK_VERSION {
+            let message = format!("the engine is of version {LINK_VERSION} and the proxy of version {}", hello.version);
+            return Err(Failure::new(FailureKind::Config, message, again));
+        }
+        if hello.root != self.setup.root.path() {
+            let message = format!("this is the engine of {}", self.setup.root.path().display());
+            return Err(Failure::new(FailureKind::Internal, message, again));
+        }
+        let session = self.session.get_or_try_init(|| self.open(&hello)).await?;
+        let root = self.setup.root.path();
+        let server = hello.server.as_ref().map(|server| Arc::new(linked(server, root)));
+        let spare = hello.server.as_ref().map(|server| self.spares.of(server, root));
+        let link = EngineLink { id: self.buffers.links.next_id(), hello, out: out.clone(), server, spare };
+        Ok((Arc::new(link), Welcome { session: session.name.clone() }))
+    }
+
+    /// Makes the session as the first editor wants it.
+    async fn open(self: &Arc<Self>, hello: &Hello) -> Result<OpenSession, Failure> {
+        let root = self.setup.root.clone();
+        let parts = (self.setup.make)(&hello.options, root.path())?;
+        let (events, mut shown) = tokio::sync::mpsc::unbounded_channel();
+        let editor = HeadlessEditor::new(root.path(), Vec::new(), events)?.with_providers(parts.providers);
+        let editor = editor.with_commands(parts.commands).with_buffers(Arc::new(self.buffers.clone()));
+        let editor = Arc::new(editor);
+        // The stream of the session is what is shown; it has more than this.
+        tokio::spawn(async move { while shown.recv().await.is_some() {} });
+        let own = |config| Arc::new(LanguageServer::new(config, root.path()));
+        let own = OwnServers(parts.servers.into_iter().map(own).collect());
+        own.arrange(&editor, &self.buffers.links);
+        let agent = Arc::new(Agent::new(Arc::<HeadlessEditor>::clone(&editor), parts.model, root, parts.config));
+        agent.answers_come();
+        tokio::spawn(shown::follow(Arc::downgrade(self), agent.events().subscribe(None).1));
+        let name = (self.setup.on_session)(Arc::clone(&agent), hello.editor_pid).await;
+        Ok(OpenSession { agent, editor, own, name })
+    }
+
+    fn welcome(self: &Arc<Self>, link: &Arc<EngineLink>) {
+        self.buffers.links.add(Arc::clone(link));
+        self.arrange();
+        self.found.tell(self, link);
+        let ready = format!("Sextant {} serves {}", env!("CARGO_PKG_VERSION"), self.setup.root.path().display());
+        link.notify("window/logMessage", json!({"type": links::INFO, "message": ready}));
+    }
+
+    fn leave(&self, link: &EngineLink) {
+        self.buffers.links.remove(link.id);
+        self.buffers.mirror.left(link.id);
+        self.arrange();
+    }
+
+    fn arrange(&self) {
+        if let Some(session) = self.session.get() {
+            session.own.arrange(&session.editor, &self.buffers.links);
+        }
+    }
+
+    /// One message. The next one of this proxy waits for its end, so long work is spawned.
+    fn take(self: &Arc<Self>, link: &Arc<EngineLink>, message: ProxySays) {
+        match message {
+            ProxySays::Opened(opened) => {
+                let file = path::from_uri(&opened.uri).and_then(|file| path::relative(self.setup.root.path(), &file));
+                let uri = opened.uri.clone();
+                self.buffers.mirror.opened((link.id, link.hello.editor_pid), opened);
+                let new = file.is_some_and(|file| link.covers(&file));
+                if new {
+                    self.arrange();
+                }
+                self.used(link);
+                self.opened(&uri);
+            }
+            ProxySays::Changed(changed) => {
+                if let Some(change) = self.buffers.mirror.changed(link.id, changed) {
+                    if !change.ours {
+                        self.used(link);
+                    }
+                    self.found.changed(self, &change);
+                    self.changes.changed(self, &change);
+                }
+            }
+            ProxySays::Closed(closed) => self.buffers.mirror.closed(link.id, &closed.uri),
+            ProxySays::Saved(saved) => self.saved(&saved.uri),
+            ProxySays::Command(command) => {
+                self.used(link);
+                commands::take(self, link, command);
+            }
+            ProxySays::Hello(_) => tracing::warn!("a proxy said twice who it is"),
+        }
+    }
+
+    /// The user is at this link. Who has asked for what runs hears of it all the same.
+    fn used(&self, link: &EngineLink) {
+        self.buffers.links.used(link.id);
+        if self.session.get().is_none_or(|session| session.agent.turn().is_free()) {
+            self.buffers.links.asked_over(None);
+        }
+    }
+
+    /// What is offered in a page of ours that is open again.
+    fn opened(&self, uri: &str) {
+        if uri == self.plan.page.uri() {
+            self.plan.page.opened(&self.buffers);
+            self.plan.dress(self);
+        }
+        if uri == self.answers.uri() {
+            self.answers.opened(&self.buffers);
+        }
+        self.changes.opened(self, uri);
+    }
+
+    fn saved(self: &Arc<Self>, uri: &str) {
+        if uri == self.plan.page.uri() {
+            let engine = Arc::clone(self);
+            tokio::spawn(async move { engine.plan.take_over(&engine).await });
+        }
+    }
+
+    /// Whether a task runs that a program has asked for that joined the session.
+    fn works_for_others(&self) -> bool {
+        let running = self.session.get().and_then(|session| session.agent.turn().now());
+        running.is_some_and(|task| task.joined)
+    }
+
+    async fn close(&self) {
+        let Some(session) = self.session.get() else { return };
+        session.agent.nobody_answers();
+        session.agent.turn().stop();
+        session.agent.finish_edits().await;
+        session.agent.close().await;
+        session.editor.shutdown(Deadline::after(LEAVE)).await;
+        self.plan.page.remove(&self.buffers);
+        self.answers.remove(&self.buffers);
+    }
+}
+
+/// The server behind a proxy, asked over the proxy's socket. What the editor's user has set is set there already.
+fn linked(server: &ProxiedServer, root: &Path) -> LanguageServer {
+    let config = ServerConfig {
+        name: server.name.clone(),
+        command: server.command.clone(),
+        socket: Some(server.socket.clone()),
+        initialization_options: server.initialization_options.clone(),
+        ..ServerConfig::default()
+    };
+    LanguageServer::new(config, root).for_no_language()
+}

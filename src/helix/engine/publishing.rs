@@ -1,0 +1,31 @@
+//! Our own diagnostics of a file: told to the one link that has it, so that an editor with several servers shows each
+//! of them once.
+
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::link::{EngineSays, OwnDiagnostics};
+use sextant_base::text::Encoding;
+
+impl Engine {
+    /// The link that is to show what is said of a file: the one that has it open, else the one that was used last.
+    pub(super) fn shower(&self, uri: &str) -> Option<u64> {
+        let open = self.buffers.mirror.of_uri(uri).map(|document| document.link);
+        open.or_else(|| self.buffers.links.used_last().map(|link| link.id))
+    }
+
+    /// Tells `owner` what `words` makes in its unit of columns, and the others that they have nothing to show.
+    pub(super) fn publish(&self, uri: &str, owner: Option<u64>, words: impl Fn(Encoding) -> Vec<Value>) {
+        for link in self.buffers.links.all() {
+            let diagnostics = if Some(link.id) == owner { words(link.hello.encoding) } else { Vec::new() };
+            link.out.notify(&EngineSays::Diagnostics(OwnDiagnostics { uri: uri.to_owned(), diagnostics }));
+        }
+    }
+
+    /// Says something to every proxy.
+    pub(super) fn tell_all(&self, what: &EngineSays) {
+        for link in self.buffers.links.all() {
+            link.out.notify(what);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The plan as a page: what stands around its document, which lines are which step, and what is offered there.
+
+use serde_json::{Value, json};
+
+use crate::link::{OwnAction, OwnHover};
+use sextant_base::text::{Position, Range};
+use sextant_engine::editor::event::Event;
+use sextant_engine::plan::{Plan, Step, StepState, document};
+
+/// What is known of the plan that stands.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlanText {
+    pub(super) request: String,
+    pub(super) markdown: String,
+    pub(super) phase: String,
+    pub(super) done: usize,
+    pub(super) of: usize,
+    pub(super) question: Option<(String, Vec<String>)>,
+    /// How it ended, or why it could not be made.
+    pub(super) note: String,
+}
+
+impl PlanText {
+    pub(super) fn take(&mut self, event: Event) {
+        if let Event::Plan { markdown, phase, steps, done, .. } = event {
+            (self.markdown, self.phase, self.done, self.of) = (markdown, phase, done, steps);
+        }
+    }
+
+    fn waits(&self) -> bool {
+        !self.markdown.is_empty() && self.phase != "executing"
+    }
+
+    /// The text of the page. What is no part of the document stands in comments.
+    pub(super) fn text(&self) -> String {
+        let mut out = String::new();
+        let mut comment = |text: &str| out.push_str(&format!("<!-- {} -->\n", text.replace("-->", "→")));
+        comment(&self.headline());
+        if !self.note.is_empty() {
+            self.note.lines().filter(|line| !line.trim().is_empty()).for_each(&mut comment);
+        }
+        if let Some((text, options)) = &self.question {
+            comment(&format!("? {}", one_line(text)));
+            for (number, option) in (1..).zip(options) {
+                comment(&format!("  {number}. {}", one_line(option)));
+            }
+        }
+        if self.markdown.is_empty() {
+            out.push_str(&format!("# {}\n", one_line(&self.request)));
+        } else {
+            out.push_str(&self.markdown);
+        }
+        out
+    }
+
+    fn headline(&self) -> String {
+        let progress = format!("{} of {} done", self.done, self.of);
+        let keys = "space a: what can be done here; :w takes your changes over";
+        match self.phase.as_str() {
+            "" => "planning…".to_owned(),
+            "executing" => format!("running, {progress}; agent.stop stops it"),
+            _ if self.question.is_some() => "paused with a question; space a: the answers".to_owned(),
+            "completed" => format!("done, {progress}; agent.undo takes it back"),
+            phase => format!("{phase}, {progress}; {keys}"),
+        }
+    }
+
+    /// What is offered in the page, whose text this is.
+    pub(super) fn actions(&self, text: &str) -> Vec<OwnAction> {
+        if let Some((_, options)) = &self.question {
+            return answers(options);
+        }
+        let everywhere = |title: &str, command: &str| action(None, title, command, Vec::new());
+        if self.markdown.is_empty() && self.request.is_empty() {
+            // The page of an engine that is gone.
+            return vec![everywhere("Sextant: go on with what was interrupted", "agent.resume")];
+        }
+        if self.phase == "executing" || self.phase.is_empty() {
+            return vec![everywhere("Sextant: stop", "agent.stop")];
+        }
+        let mut actions = Vec::new();
+        let (plan, _) = document::read(&without_comments(text));
+        let open = plan.steps.iter().position(|step| step.state == StepState::Open);
+        if self.waits() && open.is_some() {
+            actions.push(everywhere("Sextant: approve the plan and run it", "agent.approve"));
+        }
+        for (index, (step, range)) in plan.steps.iter().zip(ranges(text)).enumerate() {
+            actions.extend(of_step(index, step, range, open == Some(index)));
+        }
+        if self.done > 0 {
+            actions.push(everywhere("Sextant: roll the whole plan back", "agent.undo"));
+        }
+        actions
+    }
+}
+
+fn of_step(index: usize, step: &Step, range: Range, next: bool) -> Vec<OwnAction> {
+    let number = index + 1;
+    let here = |title: &str, command: &str, argument: Option<Value>| {
+        action(Some(range), title, command, argument.into_iter().collect())
+    };
+    match step.state {
+        StepState::Open => {
+            let skip = here(&format!("Sextant: skip step {number}"), "agent.skip", Some(json!(number)));
+            let run = next.then(|| here("Sextant: run this step alone", "agent.step", None));
+            run.into_iter().chain([skip]).collect()
+        }
+        StepState::Done => {
+            let step = json!(format!("step {number}"));
+            vec![here(&format!("Sextant: roll step {number} back"), "agent.undo", Some(step))]
+        }
+        StepState::Running | StepState::Failed | StepState::Skipped => Vec::new(),
+    }
+}
+
+fn action(range: Option<Range>, title: &str, command: &str, arguments: Vec<Value>) -> OwnAction {
+    let (title, command) = (title.to_owned(), command.to_owned());
+    OwnAction { range, title, kind: "refactor".to_owned(), is_preferred: false, command, arguments }
+}
+
+/// The answers to a question, the one that does least first.
+pub(super) fn answers(options: &[String]) -> Vec<OwnAction> {
+    let one = |(index, option): (usize, &String)| {
+        action(None, &format!("Sextant: answer “{}”", one_line(option)), "agent.answer", vec![json!(index + 1)])
+    };
+    options.iter().enumerate().rev().map(one).collect()
+}
+
+/// What is known of each step, where it stands.
+pub(super) fn hovers(text: &str) -> Vec<OwnHover> {
+    let (plan, _) = document::read(&without_comments(text));
+    let lines: Vec<&str> = text.lines().collect();
+    let one = |(number, (step, range)): (usize, (&Step, Range))| {
+        let state = match step.state {
+            StepState::Open => "not run yet",
+            StepState::Running => "running",
+            StepState::Done => "done",
+            StepState::Failed => "failed",
+            StepState::Skipped => "skipped",
+        };
+        let from = range.start.line as usize + 1;
+        let to = (range.end.line as usize + 1).min(lines.len());
+        let details = lines.get(from..to).unwrap_or_default();
+        let details: Vec<&str> = details.iter().map(|line| line.trim_start()).collect();
+        let markdown = format!("**Step {number}**, {state}: {}\n\n{}", step.title, details.join("\n"));
+        OwnHover { range, markdown }
+    };
+    (1..).zip(plan.steps.iter().zip(ranges(text))).map(one).collect()
+}
+
+/// The lines of each step, with its details.
+pub(super) fn ranges(text: &str) -> Vec<Range> {
+    let starts = document::step_lines(&without_comments(text));
+    let last = text.lines().count();
+    let ends = starts.iter().skip(1).copied().chain([last + 1]);
+    let place = |line: usize, character: u32| Position { line: u32::try_from(line).unwrap_or(u32::MAX), character };
+    starts
+        .iter()
+        .zip(ends)
+        .map(|(start, end)| Range { start: place(start - 1, 0), end: place(end.saturating_sub(2), 10_000) })
+        .collect()
+}
+
+/// The document in a page: comments are empty, so that every line keeps its number. Text behind one is part of the document.
+pub(super) fn without_comments(text: &str) -> String {
+    let mut inside = false;
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let comment = inside || line.trim_start().starts_with("<!--");
+        let (rest, ends) = match line.split_once("-->") {
+            Some((_, rest)) if comment => (rest.trim_start(), true),
+            _ => (if comment { "" } else { line }, false),
+        };
+        inside = comment && !ends;
+        out.push_str(rest);
+        out.push('\n');
+    }
+    out
+}
+
+/// A document with one step left out.
+pub(super) fn skipped(plan: &Plan, number: usize) -> Option<Plan> {
+    let mut plan = plan.clone();
+    let step = plan.steps.get_mut(number.checked_sub(1)?).filter(|step| step.state == StepState::Open)?;
+    step.state = StepState::Skipped;
+    Some(plan)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str =
+        "# Fix it\n\nwhy\n\n- [x] One\n  - outcome: fine\n- [ ] Two\n  - symbols: `a.py::f`\n- [ ] Three\n";
+
+    fn shown(phase: &str) -> PlanText {
+        let (markdown, phase) = (DOCUMENT.to_owned(), phase.to_owned());
+        PlanText { request: "fix".into(), markdown, phase, done: 1, of: 3, ..PlanText::default() }
+    }
+
+    #[test]
+    fn the_page_is_the_document_and_comments() {
+        let mut shown = shown("paused");
+        shown.question = Some(("What now?\n--> x".into(), vec!["go on".into(), "leave it".into()]));
+        let text = shown.text();
+        let (plan, problems) = document::read(&without_comments(&text));
+        assert_eq!((plan.steps.len(), problems), (3, vec![]), "{text}");
+        assert_eq!(document::write(&plan), DOCUMENT);
+        let offered: Vec<String> = shown.actions(&text).into_iter().map(|action| action.title).collect();
+        assert_eq!(offered, ["Sextant: answer “leave it”", "Sextant: answer “go on”"], "the safe one first");
+        assert_eq!(without_comments("<!-- a\nb -->\nc"), "\n\nc\n");
+        assert_eq!(without_comments("<!-- a --> - [ ] b\n"), "- [ ] b\n", "nothing that was written is dropped");
+    }
+
+    #[test]
+    fn each_step_is_offered_what_can_be_done_with_it() {
+        let shown = shown("waiting for approval");
+        let text = shown.text();
+        let actions = shown.actions(&text);
+        let at = |line: u32| -> Vec<&str> {
+            let here = |action: &&OwnAction| {
+                action.range.is_some_and(|range| range.start.line <= line && line <= range.end.line)
+            };
+            actions.iter().filter(here).map(|action| action.title.as_str()).collect()
+        };
+        let line = |wanted: &str| u32::try_from(text.lines().position(|line| line.contains(wanted)).unwrap()).unwrap();
+        assert_eq!(at(line("outcome")), ["Sextant: roll step 1 back"]);
+        assert_eq!(at(line("Two")), ["Sextant: run this step alone", "Sextant: skip step 2"]);
+        assert_eq!(at(line("Three")), ["Sextant: skip step 3"]);
+        assert_eq!(actions[0].command, "agent.approve");
+        let hovers = hovers(&text);
+        assert!(hovers[1].markdown.starts_with("**Step 2**, not run yet: Two\n\n- symbols:"), "{hovers:?}");
+        assert_eq!(hovers[0].range.start.line, line("One"));
+    }
+}

@@ -1,0 +1,60 @@
+//! What a failure says in an editor without a plugin: its commands, and one line without line ends.
+
+use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
+use sextant_base::printable::printable;
+
+/// Characters of one line that an editor's status line may have.
+const LINE: usize = 700;
+
+/// A way out in the words of Helix.
+fn hint(code: HintCode) -> &'static str {
+    match code {
+        HintCode::Undo => "agent.undo takes it back",
+        HintCode::UndoRest => "agent.undo {\"partial\": true} takes back all the rest",
+        HintCode::UndoOwn => "`u` undoes the rest",
+        HintCode::Redo => "agent.redo brings back what was undone last",
+        HintCode::Stop => "agent.stop stops it",
+        HintCode::Resume => "agent.resume goes on with it",
+        HintCode::ShowWaiting => "agent.resume shows where it stands",
+        HintCode::ResumeEarlier => "agent.resume goes on with the plan before it",
+        HintCode::Plan => "agent.plan \"make this file type-clean\" makes one",
+        HintCode::Start => "agent.ask or agent.plan starts something",
+        HintCode::Request => "for example agent.ask \"fix this\"",
+        HintCode::Servers => "`hx --health` and doc/helix.md tell more",
+        HintCode::Models | HintCode::Commands | HintCode::Memory => "the README tells more",
+        HintCode::Remembered => "agent.ask \"what do you remember?\" shows what is remembered",
+        HintCode::Buffer => ":write keeps the buffer, :reload takes the file",
+        HintCode::Encoding => ":encoding utf-8 and :write",
+        HintCode::Log => "`sextant lsp --log FILE` writes one",
+    }
+}
+
+/// A failure as a reader in the editor is told of it.
+pub(super) fn failure(failure: &Failure) -> Failure {
+    failure.worded(hint)
+}
+
+/// A text as one line that steers no terminal. Line ends become marks, since an editor may leave them out.
+pub(super) fn line(text: &str) -> String {
+    let parts: Vec<&str> = text.lines().map(str::trim).filter(|part| !part.is_empty()).collect();
+    let mut out = printable(&parts.join(" · ")).replace('\t', " ");
+    if let Some((cut, _)) = out.char_indices().nth(LINE) {
+        out.truncate(cut);
+        out.push('…');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line_and_names_commands_of_the_editor() {
+        assert_eq!(line(" one \n\n two\u{1b}[0m\r\n"), "one · two␛[0m");
+        assert_eq!(line(&"é".repeat(LINE + 9)).chars().count(), LINE + 1);
+        let said = failure(&Failure::cancelled()).one_line();
+        assert_eq!(said, "stopped (what was finished is kept; agent.undo takes it back)");
+    }
+}

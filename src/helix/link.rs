@@ -1,0 +1,210 @@
+//! What a proxy and the engine of its workspace say to each other: JSON-RPC in the framing of LSP, over the engine's
+//! socket.
+
+pub mod channel;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use sextant_base::text::{Encoding, Range};
+
+/// Of the form of what is said here. Both sides are the same program, unless one of them was replaced meanwhile.
+pub const LINK_VERSION: u32 = 1;
+
+/// The engine's socket, and the lock that only one engine of a workspace holds, in the folder of its sessions.
+pub const ENGINE_SOCKET: &str = "engine.sock";
+pub const ENGINE_LOCK: &str = "engine.lock";
+
+/// What an editor may ask of the agent with `workspace/executeCommand`.
+pub const COMMANDS: &[&str] = &[
+    "agent.ask",
+    "agent.plan",
+    "agent.approve",
+    "agent.step",
+    "agent.skip",
+    "agent.change",
+    "agent.answer",
+    "agent.stop",
+    "agent.undo",
+    "agent.keep",
+    "agent.redo",
+    "agent.resume",
+    "agent.mode",
+    "agent.diagnostics",
+    "agent.stats",
+    "agent.why",
+    "agent.show",
+];
+
+/// What a proxy tells the engine. All but the first are notifications, in the order in which the editor sent them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "method", content = "params")]
+pub enum ProxySays {
+    /// A request, and the first message of a link; answered with [`Welcome`].
+    #[serde(rename = "sextant/hello")]
+    Hello(Box<Hello>),
+    #[serde(rename = "document/opened")]
+    Opened(OpenedDocument),
+    #[serde(rename = "document/changed")]
+    Changed(ChangedDocument),
+    #[serde(rename = "document/closed")]
+    Closed(NamedDocument),
+    #[serde(rename = "document/saved")]
+    Saved(NamedDocument),
+    #[serde(rename = "command")]
+    Command(AgentCommand),
+}
+
+/// What the engine tells a proxy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "method", content = "params")]
+pub enum EngineSays {
+    /// A request that the editor answers.
+    #[serde(rename = "client/request")]
+    Request(ForEditor),
+    #[serde(rename = "client/notify")]
+    Notify(ForEditor),
+    /// Our own diagnostics of a file, as LSP has them; none takes them away.
+    #[serde(rename = "diagnostics/publish")]
+    Diagnostics(OwnDiagnostics),
+    /// What is offered in a file beside what the server offers.
+    #[serde(rename = "actions/set")]
+    Actions(OwnActions),
+    #[serde(rename = "hovers/set")]
+    Hovers(OwnHovers),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hello {
+    /// [`LINK_VERSION`].
+    pub version: u32,
+    /// Canonical.
+    pub root: PathBuf,
+    #[serde(default)]
+    pub editor_pid: Option<u32>,
+    /// `None` of a proxy that stands before no server.
+    #[serde(default)]
+    pub server: Option<ProxiedServer>,
+    pub client: EditorName,
+    /// In which all positions are that this link carries.
+    pub encoding: Encoding,
+    /// As the editor sent them.
+    #[serde(default)]
+    pub client_capabilities: Value,
+    /// The user's `sextant` key of the initialization options.
+    #[serde(default)]
+    pub options: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProxiedServer {
+    pub name: String,
+    pub command: Vec<String>,
+    /// Where it can be asked as if it were a server of one's own.
+    pub socket: PathBuf,
+    #[serde(default)]
+    pub initialization_options: Value,
+    /// What the editor sent with `workspace/didChangeConfiguration`.
+    #[serde(default)]
+    pub settings: Value,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EditorName {
+    pub name: String,
+    #[serde(default)]
+    pub version: String,
+}
+
+/// The answer to [`Hello`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Welcome {
+    /// The name of the session.
+    pub session: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenedDocument {
+    pub uri: String,
+    pub language_id: String,
+    pub version: i64,
+    pub text: Arc<str>,
+}
+
+/// With the whole text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChangedDocument {
+    pub uri: String,
+    pub version: i64,
+    pub text: Arc<str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedDocument {
+    pub uri: String,
+}
+
+/// A command that the editor has had its answer to already.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentCommand {
+    pub command: String,
+    #[serde(default)]
+    pub arguments: Vec<Value>,
+    /// The document that the editor named last.
+    #[serde(default)]
+    pub document: Option<String>,
+}
+
+/// What goes on to the editor as it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ForEditor {
+    pub method: String,
+    #[serde(default)]
+    pub params: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnDiagnostics {
+    pub uri: String,
+    pub diagnostics: Vec<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnActions {
+    pub uri: String,
+    pub items: Vec<OwnAction>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnAction {
+    /// Where it is offered; everywhere in the file without one.
+    #[serde(default)]
+    pub range: Option<Range>,
+    pub title: String,
+    pub kind: String,
+    #[serde(default)]
+    pub is_preferred: bool,
+    /// One of [`COMMANDS`].
+    pub command: String,
+    #[serde(default)]
+    pub arguments: Vec<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnHovers {
+    pub uri: String,
+    pub items: Vec<OwnHover>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnHover {
+    pub range: Range,
+    pub markdown: String,
+}

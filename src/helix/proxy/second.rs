@@ -1,0 +1,294 @@
+//! The engine as a client of the server, beside the editor: its socket, its requests, and what it is told.
+
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Pid, test_kill_process};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::link::channel::of_this_user;
+use crate::proxy::second_files;
+use crate::proxy::table::{ProxyState, REQUEST_FAILED, SECOND_IDS, SecondClient, Table};
+use sextant_base::lock::lock;
+use sextant_diagnostics::server::framing::{self, Frame};
+
+/// The largest message, in bytes: the text of a whole file, twice.
+const LIMIT: u64 = 64 * 1024 * 1024;
+/// What the name of a proxy's socket begins with; its process follows.
+const SOCKET: &str = "proxy-";
+/// How long a listener that cannot accept (too many open files) waits.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// LSP's `ContentModified`.
+const CONTENT_MODIFIED: i64 = -32801;
+
+/// What the engine asked the server for.
+#[derive(Debug)]
+pub(super) struct EngineAsk {
+    /// Its own id.
+    pub(super) id: Value,
+    /// Whether it is `workspace/executeCommand`.
+    pub(super) command: bool,
+    /// The file that it is about, and the editor's version of it, where the editor has it open.
+    pub(super) subject: Option<(String, i64)>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Said {
+    id: Option<Value>,
+    method: Option<String>,
+    params: Value,
+    result: Value,
+    error: Value,
+}
+
+/// Takes away what proxies have left that were ended without a word, as an editor does when it closes.
+fn sweep(folder: &Path) {
+    let dead = |pid: i32| {
+        let pid = Pid::from_raw(pid)?;
+        Some(test_kill_process(pid).is_err_and(|error| error == rustix::io::Errno::SRCH))
+    };
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(SOCKET)?.strip_suffix(".sock")?.parse().ok());
+        if pid.and_then(dead) == Some(true) && entry.file_type().is_ok_and(|kind| kind.is_socket()) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The socket that the engine finds the server under, while this process is there.
+pub(super) fn socket_of(folder: &Path) -> PathBuf {
+    folder.join(format!("{SOCKET}{}.sock", std::process::id()))
+}
+
+/// Makes the socket, which only this user can reach.
+pub(super) fn listen(path: &Path) -> std::io::Result<UnixListener> {
+    path.parent().into_iter().for_each(sweep);
+    if path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket()) {
+        // A process of the same number has left it.
+        std::fs::remove_file(path)?;
+    }
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// Serves one engine after the other: a new connection takes the place of the one before.
+pub(super) async fn serve(shared: Arc<ProxyState>, listener: UnixListener) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => match of_this_user(&stream) {
+                Ok(()) => drop(tokio::spawn(client(Arc::clone(&shared), stream))),
+                Err(error) => tracing::warn!(%error, "a connection was refused"),
+            },
+            Err(error) => {
+                tracing::warn!(%error, "a connection was not accepted");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn client(shared: Arc<ProxyState>, stream: UnixStream) {
+    let (reader, mut writer) = stream.into_split();
+    let (sender, mut queue) = unbounded_channel::<Vec<u8>>();
+    let connection = {
+        let mut table = lock(&shared.table);
+        second_files::release(&mut table);
+        let connection = table.second.connection + 1;
+        table.second = SecondClient { sender: Some(sender), connection, ..SecondClient::default() };
+        connection
+    };
+    let writing = tokio::spawn(async move {
+        while let Some(message) = queue.recv().await {
+            if writer.write_all(&message).await.is_err() {
+                return;
+            }
+        }
+    });
+    let mut reader = BufReader::new(reader);
+    while let Ok(Some(frame)) = framing::read(&mut reader, LIMIT).await {
+        let Frame::Body(body) = frame else { continue };
+        if !heard(&shared, connection, &body) {
+            break;
+        }
+    }
+    let mut table = lock(&shared.table);
+    if table.second.connection == connection {
+        second_files::release(&mut table);
+        table.second = SecondClient { connection, ..SecondClient::default() };
+    }
+    drop(table);
+    writing.abort();
+}
+
+/// False where it has left, or another one has come.
+fn heard(shared: &ProxyState, connection: u64, body: &[u8]) -> bool {
+    let Ok(said) = serde_json::from_slice::<Said>(body) else { return true };
+    let texts = lock(&shared.texts);
+    let table = &mut *lock(&shared.table);
+    if table.second.connection != connection {
+        return false;
+    }
+    match (said.method.as_deref(), &said.id) {
+        (Some("initialize"), Some(id)) => {
+            table.second.initialize = Some(id.clone());
+            initialized(table);
+        }
+        (Some("shutdown"), Some(id)) => answer(table, id, Value::Null),
+        (Some(_), Some(id)) => asked(table, id, said.method.as_deref().unwrap_or_default(), &said.params),
+        (Some("exit"), None) => return false,
+        (Some("$/cancelRequest"), None) => cancelled(table, &said.params["id"]),
+        (Some("workspace/didChangeWatchedFiles"), None) => table.to_server(framing::encode(body)),
+        (Some(method), None) if method.starts_with("textDocument/did") => {
+            second_files::noted(&texts, table, method, &said.params, body);
+        }
+        (None, Some(id)) => replied(table, id, &said),
+        // The settings are the editor's.
+        _ => {}
+    }
+    true
+}
+
+fn asked(table: &mut Table, id: &Value, method: &str, params: &Value) {
+    if !table.has_server() {
+        return refuse(table, id, REQUEST_FAILED, "the language server is not running");
+    }
+    let Ok(subject) = second_files::subject(table, params) else {
+        return refuse(table, id, CONTENT_MODIFIED, "the editor has another text of it");
+    };
+    let second = &mut table.second;
+    second.last += 1;
+    let (number, connection) = (second.last, second.connection);
+    let command = method == "workspace/executeCommand";
+    second.asked.insert(number, EngineAsk { id: id.clone(), command, subject });
+    let id = format!("{SECOND_IDS}{connection}:{number}");
+    to_server(table, &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+}
+
+fn cancelled(table: &Table, id: &Value) {
+    let second = &table.second;
+    if let Some((number, _)) = second.asked.iter().find(|(_, ask)| ask.id == *id) {
+        let id = format!("{SECOND_IDS}{}:{number}", second.connection);
+        to_server(table, &json!({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": id}}));
+    }
+}
+
+/// The engine's answer to a request of the server; only what the server asked the engine alone goes on.
+fn replied(table: &mut Table, id: &Value, said: &Said) {
+    let number = id.as_str().and_then(|id| id.strip_prefix("server:")?.parse::<u64>().ok());
+    let Some(id) = number.and_then(|number| table.second.wants.remove(&number)) else { return };
+    let id: Value = serde_json::from_str(&id).unwrap_or_default();
+    let mut message = json!({"jsonrpc": "2.0", "id": id});
+    match &said.error {
+        Value::Null => message["result"] = said.result.clone(),
+        error => message["error"] = error.clone(),
+    }
+    to_server(table, &message);
+}
+
+/// The server's answer to a request with one of our ids; the rest of the id behind the prefix.
+pub(super) fn answered(table: &mut Table, id: &str, body: &[u8]) {
+    let Some((connection, number)) = id.split_once(':') else { return };
+    if connection.parse() != Ok(table.second.connection) {
+        return;
+    }
+    let Some(ask) = number.parse().ok().and_then(|number: u64| table.second.asked.remove(&number)) else { return };
+    if !second_files::still(table, ask.subject.as_ref()) {
+        return refuse(table, &ask.id, CONTENT_MODIFIED, "the editor has changed it meanwhile");
+    }
+    let Ok(said) = serde_json::from_slice::<Said>(body) else {
+        return refuse(table, &ask.id, REQUEST_FAILED, "the answer cannot be read");
+    };
+    let mut message = json!({"jsonrpc": "2.0", "id": ask.id});
+    match said.error {
+        Value::Null => message["result"] = said.result,
+        error => message["error"] = error,
+    }
+    table.to_engine(&message);
+}
+
+/// Answers the engine's `initialize` as soon as the server's own answer is known.
+pub(super) fn initialized(table: &mut Table) {
+    if let Some(result) = table.server.result.clone().filter(|_| table.has_server()) {
+        if let Some(id) = table.second.initialize.take() {
+            answer(table, &id, result);
+        }
+    } else if let Some(why) = table.server.ended.clone()
+        && let Some(id) = table.second.initialize.take()
+    {
+        refuse(table, &id, REQUEST_FAILED, &why);
+    }
+}
+
+/// Hands a request of the server to the engine. `alone` where its answer counts, which has this id.
+pub(super) fn hand_over(table: &mut Table, method: &str, body: &[u8], alone: Option<&str>) {
+    if table.second.sender.is_none() {
+        return;
+    }
+    let Ok(said) = serde_json::from_slice::<Said>(body) else { return };
+    table.second.last += 1;
+    let number = table.second.last;
+    if let Some(id) = alone {
+        table.second.wants.insert(number, id.to_owned());
+    }
+    let id = format!("server:{number}");
+    table.to_engine(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": said.params}));
+}
+
+/// Whether an edit that the server wants now can only be what a command of the engine has led to.
+pub(super) fn edits(table: &Table) -> bool {
+    table.second.sender.is_some() && table.second.asked.values().any(|ask| ask.command)
+}
+
+/// The server is gone: the engine is told by the end of the connection, and comes again.
+pub(super) fn server_died(table: &mut Table) {
+    let SecondClient { connection, .. } = table.second;
+    for file in table.files.values_mut() {
+        file.engine = None;
+    }
+    table.second = SecondClient { connection, ..SecondClient::default() };
+}
+
+fn answer(table: &Table, id: &Value, result: Value) {
+    table.to_engine(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+}
+
+fn refuse(table: &Table, id: &Value, code: i64, message: &str) {
+    let error = json!({"code": code, "message": message});
+    table.to_engine(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
+}
+
+fn to_server(table: &Table, message: &Value) {
+    table.to_server(framing::encode(&serde_json::to_vec(message).unwrap_or_default()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_sockets_of_dead_proxies_go_and_those_of_others_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let (dead, alive) = (at("proxy-2147483646.sock"), at(&format!("proxy-{}.sock", std::process::id())));
+        for path in [&dead, &alive, &at("engine.sock")] {
+            drop(std::os::unix::net::UnixListener::bind(path).unwrap());
+        }
+        std::fs::write(at("proxy-2147483645.sock"), "no socket").unwrap();
+        let _listener = listen(&at("proxy-1.sock")).unwrap();
+        assert!(!dead.exists());
+        for name in ["engine.sock", "proxy-1.sock", "proxy-2147483645.sock"] {
+            assert!(at(name).exists(), "{name}");
+        }
+        assert!(alive.exists());
+    }
+}

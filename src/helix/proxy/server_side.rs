@@ -1,0 +1,158 @@
+//! What becomes of a message of the server: almost always it goes to the editor as it is.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::proxy::editor_side::Forward;
+use crate::proxy::frame::RawMessage;
+use crate::proxy::initialize::{self, Declared};
+use crate::proxy::own;
+use crate::proxy::peek::{Peeked, peek};
+use crate::proxy::second;
+use crate::proxy::table::{EditorAsked, ProxyState, REPLAY_ID, SECOND_IDS, Table};
+use sextant_diagnostics::server::framing;
+
+/// Progress that is remembered; a server with more of it open at once is not waited for.
+const PROGRESS: usize = 1000;
+
+/// Notifications of which the engine gets a copy.
+const COPIED: &[&str] =
+    &["window/logMessage", "window/showMessage", "$/progress", "experimental/serverStatus", "eslint/status"];
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Answer {
+    result: Value,
+    error: Value,
+}
+
+#[derive(Deserialize)]
+struct Progress {
+    params: ProgressParams,
+}
+
+#[derive(Deserialize)]
+struct ProgressParams {
+    token: Value,
+    #[serde(default)]
+    value: Value,
+}
+
+/// Decides and does what belongs to it.
+pub(super) fn decide(shared: &ProxyState, table: &mut Table, message: &RawMessage) -> Forward {
+    let body = message.body();
+    match peek(body) {
+        Some(Peeked { id: Some(id), method: Some(method) }) => request(table, id, &method, body),
+        Some(Peeked { id: None, method: Some(method) }) => notification(table, &method, body),
+        Some(Peeked { id: Some(id), method: None }) => answer(shared, table, id, body),
+        _ => Forward::Raw,
+    }
+}
+
+fn request(table: &mut Table, id: &str, method: &str, body: &[u8]) -> Forward {
+    if method == "workspace/applyEdit" && second::edits(table) {
+        let by_editor = table.editor.asked.values().any(|asked| matches!(asked, EditorAsked::Command));
+        if !by_editor {
+            second::hand_over(table, method, body, Some(id));
+            return Forward::Nothing;
+        }
+    }
+    let copied = matches!(
+        method,
+        "client/registerCapability" | "client/unregisterCapability" | "window/workDoneProgress/create"
+    );
+    if copied || method.ends_with("/refresh") {
+        second::hand_over(table, method, body, None);
+    }
+    *table.server.calls.wants.entry(id.to_owned()).or_default() += 1;
+    Forward::Raw
+}
+
+fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
+    if method == "textDocument/publishDiagnostics" {
+        return match own::published(table, body) {
+            None => Forward::Raw,
+            Some(bytes) if bytes.is_empty() => Forward::Nothing,
+            Some(bytes) => Forward::Instead(bytes),
+        };
+    }
+    if method == "$/progress"
+        && let Ok(Progress { params }) = serde_json::from_slice(body)
+    {
+        follow(&mut table.server.calls.progress, params.token, &params.value);
+    }
+    if COPIED.contains(&method)
+        && let Some(second) = &table.second.sender
+    {
+        let _ = second.send(framing::encode(body));
+    }
+    Forward::Raw
+}
+
+/// Keeps the tokens of what was begun and has not ended.
+pub(super) fn follow(open: &mut Vec<Value>, token: Value, value: &Value) {
+    match value["kind"].as_str() {
+        Some("begin") if open.len() < PROGRESS => open.push(token),
+        Some("end") => open.retain(|known| *known != token),
+        _ => {}
+    }
+}
+
+fn answer(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> Forward {
+    let bare = id.trim_matches('"');
+    if bare == REPLAY_ID {
+        table.server.replay_due = true;
+        return Forward::Nothing;
+    }
+    if let Some(ours) = bare.strip_prefix(SECOND_IDS) {
+        second::answered(table, ours, body);
+        return Forward::Nothing;
+    }
+    let patched = match table.editor.asked.remove(id) {
+        None | Some(EditorAsked::Other | EditorAsked::Command) => return Forward::Raw,
+        Some(EditorAsked::Initialize) => return initialized(shared, table, id, body),
+        Some(EditorAsked::Actions(asked)) => {
+            let ours = own::actions(table, &asked, !shared.options.quiet);
+            if ours.is_empty() {
+                return Forward::Raw;
+            }
+            let Answer { result, error } = read(body);
+            if !error.is_null() {
+                tracing::info!(%error, "no code actions of the server");
+            }
+            let theirs = result.as_array().cloned().unwrap_or_default();
+            with_result(id, theirs.into_iter().chain(ours).collect())
+        }
+        Some(EditorAsked::Hover { uri, at }) => match own::hover(table, &uri, at) {
+            None => return Forward::Raw,
+            Some(ours) => with_result(id, own::hovered(&read(body).result, &ours)),
+        },
+        Some(EditorAsked::Pull { uri }) => match own::pulled(table, &uri, body) {
+            None => return Forward::Raw,
+            Some(answer) => answer,
+        },
+    };
+    Forward::Instead(framing::encode(&serde_json::to_vec(&patched).unwrap_or_default()))
+}
+
+fn read(body: &[u8]) -> Answer {
+    serde_json::from_slice(body).unwrap_or_default()
+}
+
+fn with_result(id: &str, result: Value) -> Value {
+    let id: Value = serde_json::from_str(id).unwrap_or_default();
+    json!({"jsonrpc": "2.0", "id": id, "result": result})
+}
+
+fn initialized(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> Forward {
+    let Answer { result, error } = read(body);
+    if !error.is_null() || !result.is_object() {
+        return Forward::Raw;
+    }
+    table.server.declared = Declared::of(&result);
+    let _ = shared.encoding.set(initialize::encoding(&result));
+    let patched = with_result(id, initialize::patched(&result, !shared.options.quiet));
+    table.server.result = Some(result);
+    second::initialized(table);
+    Forward::Instead(framing::encode(&serde_json::to_vec(&patched).unwrap_or_default()))
+}

@@ -1,0 +1,83 @@
+//! A conversation with a model: a prefix that stays, messages that are only ever added to, several calls an answer.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::tokens;
+use crate::tools::ToolSpec;
+
+/// What a model is sent. Two calls of one task share all of it but the last messages, so that providers can cache it.
+#[derive(Clone, Copy, Debug)]
+pub struct ChatInput<'a> {
+    /// The rules. The same for every call of a task.
+    pub system: &'a str,
+    pub messages: &'a [ChatMessage],
+    /// What it may call; empty where it is to answer in text.
+    pub tools: &'a [ToolSpec],
+}
+
+/// One message; they are never changed once they have been sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChatMessage {
+    User(String),
+    Model(ChatReply),
+    /// One for each use of a tool in the reply before, in its order.
+    Results(Vec<ToolResult>),
+}
+
+/// Tokens that a message has beside its texts.
+const FRAME: usize = 8;
+
+impl ChatMessage {
+    /// Estimated.
+    pub fn tokens(&self) -> usize {
+        let texts = match self {
+            Self::User(text) => tokens::estimate(text),
+            Self::Model(reply) => {
+                let uses = reply.uses.iter().map(|used| FRAME + tokens::estimate(&used.parameters.to_string()));
+                let opaque = reply.opaque.iter().map(|value| tokens::estimate(&value.to_string()));
+                tokens::estimate(&reply.text) + uses.sum::<usize>() + opaque.sum::<usize>()
+            }
+            Self::Results(results) => results.iter().map(|result| FRAME + tokens::estimate(&result.text)).sum(),
+        };
+        FRAME + texts
+    }
+}
+
+/// One answer of a model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ChatReply {
+    pub text: String,
+    pub uses: Vec<ToolUse>,
+    /// What the provider wants back as it was (signed reasoning and the like), in its own shape; of no other provider.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub opaque: Vec<Value>,
+    /// Whether it was cut off at the limit of tokens: the last use may then be missing.
+    pub cut: bool,
+}
+
+/// A call that a model asks for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ToolUse {
+    /// As the provider named it; ours where it names none.
+    pub id: String,
+    pub tool: String,
+    /// As [`ToolSpec::fit`] has taken them; what was given, where there is a problem.
+    pub parameters: Value,
+    /// Why it cannot run, for the model: no such tool, parameters that do not fit, JSON that is cut off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// What came of a use of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// That of the use.
+    pub id: String,
+    pub tool: String,
+    pub ok: bool,
+    pub text: String,
+}

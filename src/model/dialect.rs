@@ -1,0 +1,141 @@
+//! How a question is written for each provider, and what each event of its answer means.
+
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+
+use crate::answer::Piece;
+use crate::chat::ChatMessage;
+use crate::endpoint::{Endpoint, Provider};
+use crate::manner::Api;
+use crate::tools::ToolSpec;
+
+mod anthropic;
+mod declared;
+mod gemini;
+mod openai;
+mod responses;
+mod turns;
+
+/// The version of Anthropic's API that the events are read by.
+const ANTHROPIC_VERSION: &str = "2023-06-01";
+
+/// What is asked, in no provider's words.
+#[derive(Clone, Copy, Debug)]
+pub struct WireRequest<'a> {
+    pub system: &'a str,
+    pub messages: &'a [ChatMessage],
+    /// What the provider itself is told of; empty where tools are spoken of in text, or not at all.
+    pub tools: &'a [ToolSpec],
+    /// Whether more messages will follow these, so that what is sent is worth being kept by the provider.
+    pub grows: bool,
+    /// Tokens that the answer may have.
+    pub max_tokens: u32,
+    pub temperature: Option<f64>,
+    /// Name and schema of the answer.
+    pub schema: Option<(&'a str, &'a Value)>,
+    pub reasoning: Reasoning<'a>,
+}
+
+/// How a model is to think before it answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reasoning<'a> {
+    /// `none`, `low`, `medium`, `high`, or the provider's own word.
+    pub effort: Option<&'a str>,
+    /// Whether its text is wanted.
+    pub shown: bool,
+}
+
+/// Why a provider stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    Done,
+    /// The limit of tokens.
+    Limit,
+    /// The model, or a filter beside it, will not answer; in the provider's words.
+    Declined(String),
+    /// The model wrote a call that the provider could not read.
+    Malformed(String),
+}
+
+/// What an event of the answer says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StreamEvent {
+    pub pieces: Vec<Piece>,
+    pub stopped: Option<Stop>,
+    pub prompt_tokens: Option<u64>,
+    pub completion_tokens: Option<u64>,
+    /// Of the prompt's tokens, those that the provider still had.
+    pub cached_tokens: Option<u64>,
+    /// Nothing more follows.
+    pub last: bool,
+    pub error: Option<Value>,
+}
+
+/// Where a question is posted.
+pub fn url(endpoint: &Endpoint) -> String {
+    let path = match endpoint.provider {
+        Provider::Anthropic => "messages".to_owned(),
+        Provider::Gemini => format!("models/{}:streamGenerateContent?alt=sse", endpoint.model),
+        _ if endpoint.api == Api::Responses => "responses".to_owned(),
+        _ => "chat/completions".to_owned(),
+    };
+    match endpoint.base_url.split_once('?') {
+        Some((base, query)) if path.contains('?') => format!("{base}{path}&{query}"),
+        Some((base, query)) => format!("{base}{path}?{query}"),
+        None => format!("{}{path}", endpoint.base_url),
+    }
+}
+
+/// The key as the provider wants it; no header at all where there is none. Errors where it cannot be one.
+pub fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    headers.insert(reqwest::header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if endpoint.provider == Provider::Anthropic {
+        headers.insert("anthropic-version", HeaderValue::from_static(ANTHROPIC_VERSION));
+    }
+    let Some(key) = &endpoint.key else { return Ok(headers) };
+    let (name, value) = match endpoint.provider {
+        Provider::Anthropic => (HeaderName::from_static("x-api-key"), key.reveal().to_owned()),
+        Provider::Gemini => (HeaderName::from_static("x-goog-api-key"), key.reveal().to_owned()),
+        _ => (reqwest::header::AUTHORIZATION, format!("Bearer {}", key.reveal())),
+    };
+    let mut value = HeaderValue::from_str(&value).map_err(|_| "the key cannot be sent in a header".to_owned())?;
+    value.set_sensitive(true);
+    headers.insert(name, value);
+    Ok(headers)
+}
+
+/// The question as the provider reads it.
+pub fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
+    match endpoint.provider {
+        Provider::Anthropic => anthropic::body(endpoint, question),
+        Provider::Gemini => gemini::body(endpoint, question),
+        _ if endpoint.api == Api::Responses => responses::body(endpoint, question),
+        _ => openai::body(endpoint, question),
+    }
+}
+
+/// Reads the data of one event. Errors where it is no JSON; what is not known says nothing.
+pub fn read(endpoint: &Endpoint, data: &[u8]) -> Result<StreamEvent, String> {
+    if data == b"[DONE]" {
+        return Ok(StreamEvent { last: true, ..StreamEvent::default() });
+    }
+    let event: Value = serde_json::from_slice(data).map_err(|error| error.to_string())?;
+    if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
+        return Ok(StreamEvent { error: Some(error.clone()), ..StreamEvent::default() });
+    }
+    Ok(match endpoint.provider {
+        Provider::Anthropic => anthropic::read(&event),
+        Provider::Gemini => gemini::read(&event),
+        _ if endpoint.api == Api::Responses => responses::read(&event),
+        _ => openai::read(&event),
+    })
+}
+
+/// Who may be given back what was kept of an answer: the same model of the same provider.
+pub fn tag(endpoint: &Endpoint) -> String {
+    format!("{}:{}", endpoint.provider.name(), endpoint.model)
+}
+
+#[cfg(test)]
+mod tests;

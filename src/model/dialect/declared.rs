@@ -1,0 +1,59 @@
+//! A tool as a provider is told of it: name, purpose, and the shortest schema that says what it takes.
+
+use serde_json::{Map, Value, json};
+
+use crate::tools::{Parameter, ParameterType, ToolSpec};
+
+/// The schema of the parameters that a model is told of. Optional ones are left out of `required`, rather than
+/// nullable: a call leaves them out, and every token of this is sent with every question.
+pub(super) fn parameters(tool: &ToolSpec) -> Value {
+    let properties: Map<String, Value> = tool.told().map(|known| (known.name.clone(), schema(known))).collect();
+    let required: Vec<&str> = tool.told().filter(|known| known.required).map(|known| known.name.as_str()).collect();
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+fn schema(parameter: &Parameter) -> Value {
+    match &parameter.kind {
+        ParameterType::Text => json!({"type": "string"}),
+        ParameterType::Texts => json!({"type": "array", "items": {"type": "string"}}),
+        ParameterType::Whole => json!({"type": "integer"}),
+        ParameterType::Flag => json!({"type": "boolean"}),
+        ParameterType::OneOf(words) => json!({"type": "string", "enum": words}),
+    }
+}
+
+/// What it is for, where its name does not say it.
+pub(super) fn purpose(tool: &ToolSpec) -> Option<&str> {
+    (!tool.purpose.is_empty()).then_some(tool.purpose.as_str())
+}
+
+/// A tool under these keys: `description` only where there is something to say.
+pub(super) fn function(tool: &ToolSpec, schema_key: &str) -> Value {
+    let mut declared = json!({"name": tool.name});
+    if let Some(purpose) = purpose(tool) {
+        declared["description"] = purpose.into();
+    }
+    declared[schema_key] = parameters(tool);
+    declared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tokens;
+    use crate::tools::{find, sample};
+
+    #[test]
+    fn a_tool_is_told_in_few_words() {
+        let edit = parameters(find(sample::tools(), "edit_file").unwrap());
+        let said = edit.to_string();
+        assert_eq!(edit["required"], json!(["path", "old_string", "new_string"]));
+        assert_eq!(edit["properties"]["replace_all"], json!({"type": "boolean"}));
+        for kept_back in ["diagnostics", "null", "title", "description", "x-untold"] {
+            assert!(!said.contains(kept_back), "{kept_back}: {said}");
+        }
+        let all: String = sample::tools().iter().map(|tool| function(tool, "parameters").to_string()).collect();
+        let each = tokens::estimate(&all) / sample::tools().len();
+        assert!(each <= 60, "{each} tokens a tool");
+    }
+}

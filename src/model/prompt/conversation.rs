@@ -1,0 +1,151 @@
+//! What opens a conversation and what is added to it later: the task, a step of its plan, a word at its end.
+//!
+//! What has been said is never said again in other words: every call shares all but its last messages with the one
+//! before, and a provider can cache that.
+
+use crate::contract::{Contract, PlanFacts};
+use crate::input::{ModelContext, RequestFacts};
+use crate::prompt::budget::PromptBudget;
+use crate::prompt::contract::{PLAN, memory_tokens};
+use crate::prompt::{Facts, one_line};
+use crate::{texts, tokens};
+
+/// How a conversation begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatOpening {
+    /// The rules; the same for every task, but where a text of this one could close the fence.
+    pub system: String,
+    pub first: String,
+    /// The name between the brackets that data stands in.
+    pub fence: String,
+}
+
+/// The rules and the first message of a task.
+pub fn opening(
+    context: &ModelContext,
+    contract: &Contract,
+    inputs: &[(String, String)],
+    budget: PromptBudget,
+) -> ChatOpening {
+    let mut facts = Facts::new(&(context, contract, inputs)).within(budget);
+    facts.opening(context, &context.framing.conventions, memory_tokens(contract));
+    facts.contract(contract);
+    facts.inputs(inputs);
+    facts.sources(&context.sources.texts);
+    facts.reports(context);
+    let allowed: Vec<String> = context.framing.allowed.iter().map(|command| one_line(command)).collect();
+    if !allowed.is_empty() {
+        facts.line(&format!("Commands that need no leave begin with: {}", allowed.join(", ")));
+    }
+    if let Some(detail) = context.framing.told_detail() {
+        facts.line(&detail);
+    }
+    ChatOpening { system: system(&facts.fence), fence: facts.fence.clone(), first: facts.into_message() }
+}
+
+/// The rules, with the name of the fence that the conversation was opened with.
+pub fn system(fence: &str) -> String {
+    texts::text("conversation").replace("{data}", fence).trim_end().to_owned()
+}
+
+/// What opens a further step of a plan, in a conversation that is under way; `told` is what was said in it to the model.
+pub fn next_step(
+    context: &ModelContext,
+    contract: &Contract,
+    inputs: &[(String, String)],
+    (fence, budget): (&str, PromptBudget),
+    told: &[&str],
+) -> String {
+    let mut facts = Facts::inside(fence, &(context, contract, inputs)).within(budget);
+    let request = &context.request;
+    if !request.user.is_empty() && told.iter().any(|text| text.contains(request.user.trim())) {
+        facts.step(request);
+    } else {
+        facts.request(request);
+    }
+    match contract.plan() {
+        Some(plan) if is_told(plan, told) => facts.rest_of_contract(contract, plan),
+        _ => facts.contract(contract),
+    }
+    facts.inputs(inputs);
+    facts.sources(&context.sources.texts);
+    facts.reports(context);
+    facts.into_message()
+}
+
+/// Whether the plan that was told last has this step and all behind it as they are: none that has gone, none that has
+/// moved.
+fn is_told(plan: &PlanFacts, told: &[&str]) -> bool {
+    let shown = told.iter().rev().find_map(|text| text.split_once(&format!("\n{PLAN}")));
+    let Some((_, shown)) = shown else { return plan.plan.len() == 1 };
+    let shown = shown.split_once("\n</").map_or(shown, |(lines, _)| lines);
+    // What is done of it is another mark, and no other plan.
+    let step = |line: &str| {
+        let (number, rest) = line.split_once(". [")?;
+        let (_, title) = rest.split_once("] ")?;
+        number.parse().ok().filter(|number: &usize| *number >= plan.step).map(|number| (number, one_line(title)))
+    };
+    let left = |lines: &mut dyn Iterator<Item = &str>| lines.filter_map(step).collect::<Vec<_>>();
+    left(&mut plan.plan.iter().map(String::as_str)) == left(&mut shown.lines())
+}
+
+/// Something that a model is told between two of its answers: `what` in our words, `data` as somebody else wrote it,
+/// each as long as a result may be.
+pub fn told((fence, budget): (&str, PromptBudget), what: &str, title: &str, data: &[String]) -> String {
+    let mut facts = Facts::inside(fence, &data);
+    facts.line(what);
+    if !data.is_empty() {
+        let texts: Vec<String> = data.iter().map(|text| tokens::head_and_tail(text, budget.result)).collect();
+        facts.block(title, &texts.join("\n"));
+    }
+    facts.into_message()
+}
+
+fn step_line(request: &RequestFacts) -> String {
+    format!("Your step of the plan for it: {}", request.query.trim())
+}
+
+impl Facts {
+    /// The request of a task, or the step of a plan with the user's own words.
+    pub(super) fn request(&mut self, request: &RequestFacts) {
+        if request.user.is_empty() {
+            self.line(&format!("Request: {}", request.query.trim()));
+        } else {
+            self.line(&format!("The user's request: {}", request.user.trim()));
+            self.line(&step_line(request));
+        }
+        self.about(request);
+    }
+
+    /// The step of a plan alone, where the user's own words stand in the conversation.
+    fn step(&mut self, request: &RequestFacts) {
+        self.line(&step_line(request));
+        self.about(request);
+    }
+
+    fn about(&mut self, request: &RequestFacts) {
+        self.place(request.current_file.as_deref(), &request.scope);
+        if !request.cursor.is_empty() {
+            self.line(&format!("Cursor: {}", one_line(&request.cursor)));
+        }
+        request.named.iter().for_each(|named| self.line(&one_line(named)));
+    }
+
+    fn place(&mut self, file: Option<&str>, scope: &[String]) {
+        if let Some(file) = file {
+            self.line(&format!("Active file: {}", one_line(file)));
+            self.file = Some(file.to_owned());
+        }
+        let scope = if scope.is_empty() { "the whole workspace".to_owned() } else { one_line(&scope.join(", ")) };
+        self.line(&format!("May edit: {scope}"));
+    }
+
+    /// What is reported and offered; nothing at all where nobody has reported anything.
+    fn reports(&mut self, context: &ModelContext) {
+        if context.reports.diagnostics.is_empty() && context.reports.unsettled.is_empty() {
+            return;
+        }
+        self.diagnostics(&context.reports);
+        self.fixes(&context.reports);
+    }
+}

@@ -1,0 +1,222 @@
+//! The contract between the agent and a model: one structured question, one JSON object back.
+//!
+//! The offline model answers from the structure; a language model gets it as a prompt and a schema.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::abilities::Abilities;
+use crate::chat::{ChatInput, ChatReply};
+use crate::contract::PlanFeedback;
+use crate::input::{PlanInput, StepInput};
+use crate::price::Price;
+use sextant_base::plural::counted;
+
+/// A diagnostic as a model sees it: one line, symbol first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiagnosticLine {
+    /// `error`, `warning`, `info`, `hint`.
+    pub severity: String,
+    /// Full symbol path.
+    pub symbol: String,
+    pub code: String,
+    pub message: String,
+    /// `lsp:basedpyright`, or `lsp:basedpyright and ruff`.
+    pub source: String,
+    /// `high`, `medium`, `low`: how far it is believed.
+    #[serde(default)]
+    pub confidence: String,
+    /// What is known to be done about it; not shown in a prompt, which has the offered fixes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suggested_action: Option<String>,
+    /// The complaint across checkers; empty where its code is not known.
+    #[serde(default, skip)]
+    pub theme: String,
+    /// The codes under which others say the same.
+    #[serde(default, skip)]
+    pub also: Vec<String>,
+    /// Who was asked for fixes and has not answered in time.
+    #[serde(default, skip)]
+    pub unanswered: Vec<String>,
+}
+
+/// A quick fix or source action that a language server offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixOffer {
+    /// What `apply_fix` is given.
+    pub id: String,
+    pub title: String,
+    /// Full symbol path of what it repairs.
+    pub symbol: String,
+    /// Index into the diagnostics of the same question; `None` for a source action.
+    pub diagnostic: Option<usize>,
+    /// The server's own word that this is the fix to take.
+    pub preferred: bool,
+    /// Full paths of the symbols that it changes besides `symbol` (an import goes to the file's module level);
+    /// empty where that was not looked up.
+    #[serde(default)]
+    pub changes: Vec<String>,
+}
+
+/// What was done last and what came of it, in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastResult {
+    pub tool: String,
+    pub ok: bool,
+    /// The tool's answer in text form.
+    pub text: String,
+}
+
+/// The action a model asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Action {
+    pub tool: String,
+    pub parameters: Value,
+}
+
+/// One answer. `action` is `None` when the model is done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StepReply {
+    pub action: Option<Action>,
+    pub reasoning: String,
+    #[serde(rename = "continue")]
+    pub proceed: bool,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// What to tell the user when it is done or was only asked a question; empty otherwise.
+    #[serde(default)]
+    pub answer: String,
+    /// Further actions that only look, for the same step.
+    #[serde(default)]
+    pub more: Vec<Action>,
+    /// What the contract of the mode asks for besides.
+    #[serde(default)]
+    pub wish: PlanFeedback,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanReply {
+    pub title: String,
+    pub reason: String,
+    pub steps: Vec<PlanReplyStep>,
+    pub confidence: f64,
+    /// Whether there are no steps because it cannot do what is asked for.
+    #[serde(default, skip)]
+    pub declined: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlanReplyStep {
+    /// What to do, one sentence.
+    pub title: String,
+    /// Full symbol paths that the step may touch.
+    pub symbols: Vec<String>,
+    /// Which diagnostics or which words of the request it answers.
+    pub because: String,
+    /// What is true after it.
+    pub expect: String,
+    /// `edit`, `examine` or `search`; empty means `edit`.
+    #[serde(default)]
+    pub kind: String,
+    /// Inputs as the plan document writes them: `name = value`.
+    #[serde(default)]
+    pub with: Vec<String>,
+    /// Numbers of the steps that must have been done before it.
+    #[serde(default)]
+    pub after: Vec<usize>,
+    /// Full paths of symbols and files that are there after it and not before.
+    #[serde(default)]
+    pub creates: Vec<String>,
+    /// Criteria as the plan document writes them.
+    #[serde(default)]
+    pub checks: Vec<String>,
+    /// What to do where the step fails; empty where nothing is known.
+    #[serde(default)]
+    pub fallback: String,
+}
+
+/// Tokens as the provider counted them; estimated where it did not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    pub calls: u32,
+    pub prompt_tokens: u64,
+    pub completion_tokens: u64,
+    /// Of the prompt tokens, those that the provider read from its cache.
+    #[serde(default)]
+    pub cached_tokens: u64,
+    /// Whether any of the counts is our estimate.
+    pub estimated: bool,
+}
+
+impl Usage {
+    pub fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.prompt_tokens += other.prompt_tokens;
+        self.completion_tokens += other.completion_tokens;
+        self.cached_tokens += other.cached_tokens;
+        self.estimated |= other.estimated;
+    }
+}
+
+/// Why a model gave no usable answer. Tokens may have been spent all the same.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ModelError {
+    /// Nothing listens there, or the way broke before an answer.
+    #[error("cannot reach {endpoint}: {detail}")]
+    Unreachable { endpoint: String, detail: String },
+    #[error("{endpoint} refused the key (HTTP {status})")]
+    Unauthorized { endpoint: String, status: u16 },
+    /// Still refused after the retries that the server's Retry-After and our own patience allow.
+    #[error("{endpoint} is out of capacity (HTTP {status}) after {}", counted(*attempts, "attempt"))]
+    Busy { endpoint: String, status: u16, attempts: u32 },
+    #[error("{endpoint} answered HTTP {status}: {detail}")]
+    Rejected { endpoint: String, status: u16, detail: String },
+    /// The stream ended in the middle of the answer.
+    #[error("the answer of {endpoint} was cut off: {detail}")]
+    Cut { endpoint: String, detail: String },
+    /// No byte for longer than the configured patience.
+    #[error("{endpoint} sent nothing for {seconds} s")]
+    Stalled { endpoint: String, seconds: u64 },
+    /// The model, or a filter beside it, will not answer.
+    #[error("the model at {endpoint} declines to answer: {detail}")]
+    Declined { endpoint: String, detail: String },
+    /// An answer came and is not what was asked for.
+    #[error("the model's answer could not be used: {}", problems.join("; "))]
+    Unusable { problems: Vec<String>, text: String },
+}
+
+/// Receives the model's words as they come (its reasoning, not the raw JSON).
+pub type OnText<'a> = &'a (dyn Fn(&str) + Send + Sync);
+
+/// A model, local, remote or offline. Dropping the future cancels the call.
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// What the user sees: `offline`, `openai:gpt-…`.
+    fn name(&self) -> &str;
+
+    /// What its tokens cost; `None` where nobody has said.
+    fn price(&self) -> Option<Price> {
+        None
+    }
+
+    /// Whether it can do nothing without a provider's diagnostics and fixes.
+    fn needs_providers(&self) -> bool {
+        false
+    }
+
+    async fn step(&self, input: &StepInput, words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage);
+
+    async fn plan(&self, input: &PlanInput, words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage);
+
+    /// How it is talked to, and how much it reads. A server may be asked for it, once.
+    async fn abilities(&self) -> Abilities {
+        Abilities::default()
+    }
+
+    /// Sends a conversation; what comes back is what the model adds to it.
+    async fn chat(&self, _: &ChatInput<'_>, _: OnText<'_>) -> (Result<ChatReply, ModelError>, Usage) {
+        let problems = vec![format!("{} takes part in no conversation", self.name())];
+        (Err(ModelError::Unusable { problems, text: String::new() }), Usage::default())
+    }
+}

@@ -1,0 +1,382 @@
+//! The door for Neovim: the greeting, the commands, one task at a time, the end with the editor.
+
+mod here;
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use nvim_rs::Neovim;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::beside;
+use crate::channel::{Channel, ChannelWriter};
+use crate::editor::NvimEditor;
+use crate::handler::Incoming;
+use crate::pages::Page;
+use crate::wire::{ClientReport, CommandPlace};
+use crate::wording;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::lock::lock;
+use sextant_diagnostics::command::config::{CommandConfig, CommandSpec};
+use sextant_diagnostics::server_facts;
+use sextant_engine::commands::agent::Agent;
+use sextant_engine::commands::turn::{self, AskedBy, TaskTurn};
+use sextant_engine::editor::event::Event;
+use sextant_engine::plan::Steps;
+use sextant_engine::state::config::{Config, PlanMode};
+use sextant_engine::state::outcome::Ending;
+use sextant_engine::state::request::Request;
+use sextant_model::step::Model;
+use sextant_store::workspace::root::Root;
+
+/// Makes a model from the `model` part of the options.
+pub(super) type MakeModel = Box<dyn Fn(&Value) -> Result<Arc<dyn Model>, Failure> + Send + Sync>;
+
+/// Is told of a workspace that was opened, and returns at once.
+pub type OnOpen = Box<dyn Fn(&Arc<Agent>) + Send + Sync>;
+
+/// How long finished work may take to leave after Neovim is gone.
+const LEAVE: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Deserialize)]
+struct Hello {
+    cwd: PathBuf,
+    #[serde(default)]
+    options: Options,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Options {
+    model: Value,
+    /// Asked beside the editor's clients: built-in names, or commands in full.
+    commands: Vec<CommandSpec>,
+    #[serde(flatten)]
+    rest: serde_json::Map<String, Value>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Ask {
+    text: String,
+    #[serde(default)]
+    place: CommandPlace,
+}
+
+struct Ready {
+    model: Arc<dyn Model>,
+    config: Config,
+    commands: Vec<CommandConfig>,
+    cwd: PathBuf,
+}
+
+/// One workspace that was asked about: its editor and its session.
+pub(super) struct Open {
+    root: PathBuf,
+    editor: Arc<NvimEditor>,
+    pub(super) session: Arc<Agent>,
+}
+
+pub(super) struct Door {
+    make_model: MakeModel,
+    /// Where every workspace is remembered.
+    state: Option<PathBuf>,
+    channel: OnceLock<Arc<Channel>>,
+    ready: OnceLock<Ready>,
+    open: Mutex<Vec<Arc<Open>>>,
+    /// The workspace of the last command: what `stop`, `undo` and `approve` are about.
+    current: Mutex<Option<Arc<Open>>>,
+    /// Neovim shows one task at a time, whoever asks for it.
+    turn: Arc<TaskTurn>,
+    on_open: OnOpen,
+    /// As the user set it since the greeting.
+    mode: Mutex<Option<PlanMode>>,
+}
+
+/// Serves the Neovim that is our parent, over stdio, until it is gone. `state` is Sextant's state folder.
+/// `on_open` is told of each workspace when it is first used.
+pub async fn run(make_model: MakeModel, state: Option<PathBuf>, on_open: OnOpen) -> Result<(), Failure> {
+    let door = Arc::new(Door {
+        make_model,
+        state,
+        channel: OnceLock::new(),
+        ready: OnceLock::new(),
+        open: Mutex::default(),
+        current: Mutex::default(),
+        turn: Arc::default(),
+        on_open,
+        mode: Mutex::default(),
+    });
+    let started = nvim_rs::create::tokio::new_parent(Incoming::new(Arc::clone(&door))).await;
+    let (nvim, io) = started.map_err(|error| {
+        Failure::new(
+            FailureKind::Editor,
+            format!("no Neovim on standard input: {error}"),
+            "Neovim starts this by itself; see :help sextant",
+        )
+    })?;
+    // A client of type "remote" or "plugin" must answer nested requests in order; this one does not.
+    let version = vec![("major".into(), 0.into())];
+    if let Err(error) = nvim.set_client_info("sextant", version, "msgpack-rpc", vec![], vec![]).await {
+        tracing::warn!(%error, "Neovim did not take our client info");
+    }
+    match io.await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) if error.is_channel_closed() || error.is_reader_error() => tracing::info!("Neovim is gone"),
+        Ok(Err(error)) => tracing::error!(%error, "the channel to Neovim broke"),
+        Err(error) => tracing::error!(%error, "the channel's task ended"),
+    }
+    door.stop();
+    door.close().await;
+    tokio::time::sleep(LEAVE).await;
+    Ok(())
+}
+
+impl Door {
+    pub(super) fn channel(&self) -> Option<&Arc<Channel>> {
+        self.channel.get()
+    }
+
+    /// One notification. The next one waits for its end, so long work is spawned.
+    pub(super) async fn take(self: Arc<Self>, name: &str, json: &str, nvim: Neovim<ChannelWriter>) {
+        match name {
+            "hello" => self.greet(json, nvim).await,
+            "late" => self.late(json),
+            // Said in words, a stop is for what runs, and not one more task.
+            "ask" if self.is_stop(json) => {}
+            "ask" => self.start(json, true, |session, request, cancel| {
+                Box::pin(async move { session.ask(&request, &cancel).await.events })
+            }),
+            "plan" => match self.change(json) {
+                Some(request) => {
+                    self.start_current(json, "no plan was made here yet", "a change of the plan", |session, cancel| {
+                        Box::pin(async move { session.plan(&request, &cancel).await.events })
+                    })
+                }
+                None => self.start(json, false, |session, request, cancel| {
+                    Box::pin(async move { session.plan(&request, &cancel).await.events })
+                }),
+            },
+            "approve" => {
+                let one = serde_json::from_str::<Value>(json).is_ok_and(|given| given["steps"] == "one");
+                let steps = if one { Steps::One } else { Steps::All };
+                self.start_current(json, "no plan was made here yet", "the plan", move |session, cancel| {
+                    Box::pin(async move { session.approve(steps, &cancel).await.events })
+                });
+            }
+            "answer" => {
+                let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+                let choice = given["choice"].as_u64().and_then(|choice| usize::try_from(choice).ok()).unwrap_or(0);
+                // A question in the middle of a run goes before the one that a paused plan has left.
+                match self.meant(json).and_then(|open| open.session.answer_waiting(choice)) {
+                    Some(Ok(())) => return,
+                    Some(Err(failure)) => {
+                        return self.show(Event::Progress { text: wording::failure(&failure).one_line() });
+                    }
+                    None => {}
+                }
+                self.start_current(json, "no question is open", "the answer to a question", move |session, cancel| {
+                    Box::pin(async move { session.answer_question(choice, &cancel).await.events })
+                });
+            }
+            "undo" => self.undo(json),
+            "redo" => self.redo(json),
+            "history" => self.page(json, Page::History),
+            "show_plan" => self.show_plan(json),
+            "resume" => self.start_here(json, "the task that waits", |session, cancel| {
+                Box::pin(async move { session.resume(false, &cancel).await.events })
+            }),
+            "trace" => self.trace(json),
+            "stats" => self.page(json, Page::Statistics),
+            "memory" => self.page(json, Page::Memory),
+            "mode" => self.set_mode(json),
+            "stop" => {
+                if !self.stop() {
+                    self.refuse(Failure::user("nothing is running", ""));
+                }
+            }
+            _ => tracing::warn!(name, "an unknown notification was dropped"),
+        }
+    }
+
+    async fn greet(&self, json: &str, nvim: Neovim<ChannelWriter>) {
+        let channel = Arc::clone(self.channel.get_or_init(|| Arc::new(Channel::new(nvim))));
+        let mut welcome = json!({"version": env!("CARGO_PKG_VERSION"), "root": "", "model": "",
+            "servers": server_facts::handshake()});
+        match self.prepare(json) {
+            Ok((ready, commands)) => {
+                let root = Root::find(&ready.cwd).map(|root| root.path().display().to_string()).unwrap_or_default();
+                (welcome["root"], welcome["commands"]) = (json!(root), commands);
+                welcome["model"] = json!(ready.model.name());
+                let _ = self.ready.set(ready);
+            }
+            Err(failure) => welcome["problem"] = json!(wording::failure(&failure).one_line()),
+        }
+        if let Err(error) = channel.tell("require('sextant.dispatch').welcome(...)", welcome.to_string()).await {
+            tracing::error!(%error, "the greeting was not answered");
+        }
+    }
+
+    /// What was greeted with, and which commands are found.
+    fn prepare(&self, json: &str) -> Result<(Ready, Value), Failure> {
+        let options = |why: String| {
+            Failure::new(FailureKind::Config, format!("the options cannot be read: {why}"), "see :help sextant-options")
+        };
+        let wrong = |error: serde_json::Error| options(error.to_string());
+        let hello: Hello = serde_json::from_str(json).map_err(wrong)?;
+        let mut config: Config = serde_json::from_value(Value::Object(hello.options.rest)).map_err(wrong)?;
+        config.memory.state.clone_from(&self.state);
+        let commands = hello.options.commands.into_iter().map(CommandSpec::config).collect::<Result<Vec<_>, _>>();
+        let commands = commands.map_err(options)?;
+        let providers = beside::commands(&commands, &hello.cwd).map_err(options)?;
+        let found = beside::found(&providers, &commands);
+        let model = (self.make_model)(&hello.options.model)?;
+        Ok((Ready { model, config, commands, cwd: hello.cwd }, found))
+    }
+
+    fn late(&self, json: &str) {
+        match serde_json::from_str::<ClientReport>(json) {
+            Ok(entry) => {
+                let open = lock(&self.open);
+                if let Some(open) = open.iter().find(|open| open.editor.owns(&entry.path)) {
+                    let (editor, session) = (Arc::clone(&open.editor), Arc::clone(&open.session));
+                    let idle = self.turn.is_free();
+                    editor.take_late(entry);
+                    if idle {
+                        tokio::spawn(async move { session.amend().await });
+                    }
+                }
+            }
+            Err(error) => tracing::warn!(%error, "a late answer cannot be read"),
+        }
+    }
+
+    fn start(
+        self: &Arc<Self>,
+        json: &str,
+        at_cursor: bool,
+        run: impl FnOnce(Arc<Agent>, Request, CancellationToken) -> Running + Send + 'static,
+    ) {
+        match self.request(json, at_cursor) {
+            Ok((open, request)) => {
+                let what = request.text.clone();
+                self.spawn(&open, &what, move |session, cancel| run(session, request, cancel));
+            }
+            Err(failure) => self.refuse(failure),
+        }
+    }
+
+    /// Runs one task in a workspace, unless one runs already. `what` is what it is called meanwhile.
+    fn spawn(
+        self: &Arc<Self>,
+        open: &Arc<Open>,
+        what: &str,
+        run: impl FnOnce(Arc<Agent>, CancellationToken) -> Running + Send + 'static,
+    ) {
+        let held = match self.turn.begin(&open.session, AskedBy::new(what, "Neovim")) {
+            Ok(held) => held,
+            Err(failure) => return open.session.emit(Event::Refused { failure }),
+        };
+        *lock(&self.current) = Some(Arc::clone(open));
+        let work = |session: Arc<Agent>, cancel| -> turn::TurnWork<()> {
+            let running = run(session, cancel);
+            Box::pin(async move { Ending { result: Ok(()), events: running.await } })
+        };
+        tokio::spawn(turn::run(Arc::clone(&open.session), held, work));
+    }
+
+    /// Without a range a request is about the cursor's line where it says `at_cursor`, else about the file.
+    fn request(&self, json: &str, at_cursor: bool) -> Result<(Arc<Open>, Request), Failure> {
+        let ask: Ask = serde_json::from_str(json).map_err(|error| {
+            Failure::new(FailureKind::Internal, format!("the command cannot be read: {error}"), "see the log")
+        })?;
+        let Ask { text, place } = ask;
+        let ready = self
+            .ready
+            .get()
+            .ok_or_else(|| Failure::new(FailureKind::Internal, "no greeting came", "start Neovim again"))?;
+        if place.workspace && (place.path.is_empty() || !place.buftype.is_empty()) {
+            let open = self.open(&ready.cwd.join("."))?;
+            return Ok((open, Request { text, workspace: true, ..Request::default() }));
+        }
+        if place.path.is_empty() {
+            return Err(Failure::user(
+                "this buffer has no file name",
+                "write it to a file first (:write name.py), or ask about the whole workspace (:AgentAsk!)",
+            ));
+        }
+        if !place.buftype.is_empty() {
+            let message = format!("this buffer is no file (it is of type '{}')", place.buftype);
+            return Err(Failure::user(message, "go to the window of a file and ask there"));
+        }
+        let open = self.open(Path::new(&place.path))?;
+        let range = place.first.zip(place.last);
+        let lines = range.or_else(|| at_cursor.then_some((place.line, place.line)));
+        let (path, workspace) = (Some(place.path), place.workspace);
+        Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace }))
+    }
+
+    /// The session of the workspace that a file belongs to; the folder Neovim was started in, where it is inside.
+    pub(super) fn open(&self, file: &Path) -> Result<Arc<Open>, Failure> {
+        let ready = self
+            .ready
+            .get()
+            .ok_or_else(|| Failure::new(FailureKind::Internal, "no greeting came", "start Neovim again"))?;
+        let channel = self
+            .channel
+            .get()
+            .ok_or_else(|| Failure::new(FailureKind::Internal, "no channel", "start Neovim again"))?;
+        let start = file.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(&ready.cwd);
+        let root = match Root::find(&ready.cwd) {
+            Ok(root) if file.starts_with(root.path()) => root,
+            _ => Root::find(start)?,
+        };
+        let mut open = lock(&self.open);
+        if let Some(known) = open.iter().find(|known| known.root == root.path()) {
+            return Ok(Arc::clone(known));
+        }
+        let commands = beside::commands(&ready.commands, root.path())
+            .map_err(|why| Failure::new(FailureKind::Config, why, "see :help sextant-options"))?;
+        let editor = NvimEditor::new(root.path().to_owned(), Arc::clone(channel)).with_commands(commands);
+        let editor = Arc::new(editor);
+        let model = Arc::clone(&ready.model);
+        let path = root.path().to_owned();
+        let session = Agent::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone());
+        let session = Arc::new(session.in_turn(&self.turn));
+        session.answers_come();
+        if let Some(mode) = *lock(&self.mode) {
+            session.set_mode(mode);
+        }
+        let turn = Arc::clone(&self.turn);
+        let idle = move || turn.is_free();
+        tokio::spawn(beside::tell_late(editor.commands.news(), Arc::downgrade(&session), idle));
+        let new = Arc::new(Open { root: path, editor, session });
+        (self.on_open)(&new.session);
+        open.push(Arc::clone(&new));
+        Ok(new)
+    }
+
+    /// Stops the running task; false when none runs.
+    fn stop(&self) -> bool {
+        self.turn.stop()
+    }
+
+    /// Shows an event of no workspace in particular.
+    pub(super) fn show(&self, event: Event) {
+        if let Some(channel) = self.channel.get() {
+            channel.event(None, event);
+        }
+    }
+
+    /// Says that a command was not taken on.
+    pub(super) fn refuse(&self, failure: Failure) {
+        self.show(Event::Refused { failure });
+    }
+}
+
+/// A task as it runs, to its last events.
+type Running = Pin<Box<dyn Future<Output = Vec<Event>> + Send>>;

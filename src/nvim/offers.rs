@@ -1,0 +1,44 @@
+//! The fixes that the clients of a buffer offer, and who of them has not answered.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::editor::{NvimEditor, converted};
+use crate::wire::WireActions;
+use sextant_base::deadline::Deadline;
+use sextant_base::text::Range;
+use sextant_diagnostics::model::{self, Freshness};
+use sextant_diagnostics::policy::confidence;
+use sextant_engine::editor::error::EditorError;
+use sextant_engine::editor::{Fix, FixAnswers};
+
+/// For the way of an answer that Neovim itself gives at the deadline.
+const ANSWER_LATER: Duration = Duration::from_millis(500);
+
+/// Asks every client that knows code actions.
+pub(super) async fn offers(
+    editor: &NvimEditor,
+    path: &str,
+    range: Option<Range>,
+    (deadline, waits): (Deadline, bool),
+) -> Result<FixAnswers, EditorError> {
+    let params = json!({"path": editor.absolute(path), "range": range, "ms": deadline.left_ms(), "waits": waits});
+    // Neovim says itself who has not answered in time.
+    let told: WireActions = editor.channel.call("fixes", &params, path, deadline.left() + ANSWER_LATER).await?;
+    let silent = told.silent.into_iter().map(|client| format!("lsp:{client}")).collect();
+    let mut fixes = Vec::new();
+    for offer in told.found {
+        let text = if offer.repairs.is_empty() { "".into() } else { editor.fetch(path).await?.1 };
+        let (place, confidence) = ((offer.encoding, &text), confidence::of_server(Freshness::Exact));
+        fixes.push(Fix {
+            provider: format!("lsp:{}", offer.client),
+            repairs: converted(offer.client, path.to_owned(), offer.repairs, place, confidence).await,
+            id: offer.id,
+            title: model::name(&offer.title),
+            kind: offer.kind,
+            preferred: offer.preferred,
+        });
+    }
+    Ok(FixAnswers { fixes, silent })
+}

@@ -1,0 +1,126 @@
+//! What an event says in Neovim: nothing that steers a terminal, the root of its workspace, and Neovim's own way to
+//! configure things.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use sextant_base::failure::Failure;
+use sextant_base::hint::HintCode;
+use sextant_base::printable::printable;
+use sextant_engine::editor::event::Event;
+use sextant_model::offline::HOW_TO_CONFIGURE;
+
+/// In the place of [`HOW_TO_CONFIGURE`], which speaks of the configuration file.
+const HOW_IN_NEOVIM: &str = "To use a language model, call `require('sextant').setup({ model = { provider = 'openai', model = \
+    'NAME' } })`, with the key in OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or with the `base_url` of a local \
+    server, which needs no key; `:help sextant-models` tells more.";
+
+/// A way out in the words of Neovim.
+fn hint(code: HintCode) -> &'static str {
+    match code {
+        HintCode::Undo => ":AgentUndo takes it back",
+        HintCode::UndoRest => ":AgentUndo! takes back all the rest",
+        HintCode::UndoOwn => "`u` undoes the rest",
+        HintCode::Redo => ":AgentRedo brings back what was undone last",
+        HintCode::Stop => ":AgentStop stops it",
+        HintCode::Resume => ":AgentResume goes on with it",
+        HintCode::ShowWaiting => ":AgentResume shows where it stands",
+        HintCode::ResumeEarlier => ":AgentResume goes on with the plan before it",
+        HintCode::Plan => "`:AgentPlan make this file type-clean` makes one",
+        HintCode::Start => ":AgentAsk or :AgentPlan starts something",
+        HintCode::Request => "for example `:AgentAsk fix this`",
+        HintCode::Servers => ":checkhealth vim.lsp and :help sextant-models tell more",
+        HintCode::Models => ":help sextant-models tells more",
+        HintCode::Commands => ":help sextant-option-commands tells more",
+        HintCode::Memory => ":help sextant-memory tells more",
+        HintCode::Remembered => ":AgentMemory shows what is remembered",
+        HintCode::Buffer => ":write keeps the buffer, :edit! takes the file",
+        HintCode::Encoding => ":set fileencoding=utf-8 and :write",
+        HintCode::Log => ":checkhealth sextant names it",
+    }
+}
+
+/// A failure as a reader in Neovim is told of it.
+pub(super) fn failure(failure: &Failure) -> Failure {
+    failure.worded(hint)
+}
+
+fn worded(event: &Event) -> Cow<'_, Event> {
+    match event {
+        Event::Failed { failure: failed } => Cow::Owned(Event::Failed { failure: failure(failed) }),
+        Event::Refused { failure: failed } => Cow::Owned(Event::Refused { failure: failure(failed) }),
+        other => Cow::Borrowed(other),
+    }
+}
+
+/// An event as the Lua layer reads it.
+pub(super) fn json(root: Option<&Path>, event: &Event) -> Result<String, serde_json::Error> {
+    let mut value = serde_json::to_value(worded(event))?;
+    reword(&mut value);
+    if let (Some(root), Some(fields)) = (root, value.as_object_mut()) {
+        fields.insert("root".to_owned(), json!(root));
+    }
+    serde_json::to_string(&value)
+}
+
+/// Paths stay as they are, since Neovim opens them.
+fn reword(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(marked) = printable(text) {
+                *text = marked;
+            }
+            if text.contains(HOW_TO_CONFIGURE) {
+                *text = text.replace(HOW_TO_CONFIGURE, HOW_IN_NEOVIM);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(reword),
+        Value::Object(fields) => {
+            fields.iter_mut().filter(|(key, _)| *key != "path").for_each(|(_, value)| reword(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sextant_engine::editor::event::QuickfixEntry;
+
+    #[test]
+    fn an_event_names_its_root_and_recommends_what_neovim_has() {
+        let event = Event::Finished { ok: true, summary: format!("Nothing. {HOW_TO_CONFIGURE} “Done”") };
+        let read: Value = serde_json::from_str(&json(Some(Path::new("/one")), &event).unwrap()).unwrap();
+        assert_eq!(read["root"], "/one");
+        assert_eq!(read["summary"], format!("Nothing. {HOW_IN_NEOVIM} “Done”"));
+        assert!(!json(None, &event).unwrap().contains("root"));
+    }
+
+    #[test]
+    fn a_way_out_is_a_command_of_neovim() {
+        let said = |failure| {
+            let read: Value = serde_json::from_str(&json(None, &Event::Failed { failure }).unwrap()).unwrap();
+            read["failure"]["hint"].as_str().map(str::to_owned)
+        };
+        let kept = "what was finished is kept; :AgentUndo takes it back";
+        assert_eq!(said(Failure::cancelled()).as_deref(), Some(kept));
+        let own = HintCode::UndoOwn;
+        assert_eq!(said(Failure::user("none", own)).as_deref(), Some("`u` undoes the rest"));
+    }
+
+    #[test]
+    fn an_event_steers_no_terminal_and_its_paths_can_still_be_opened() {
+        let entry =
+            QuickfixEntry { path: "a\u{1b}.py".into(), line: 1, column: 1, kind: "E".into(), text: "b\u{9b}c".into() };
+        let title = "t\u{202e}".to_owned();
+        let event = Event::Introduced { title, entries: vec![entry], open: false, amend: false, of: String::new() };
+        let read: Value = serde_json::from_str(&json(None, &event).unwrap()).unwrap();
+        assert_eq!(read["title"], "t\u{fffd}");
+        assert_eq!(read["entries"][0]["text"], "b\u{fffd}c");
+        assert_eq!(read["entries"][0]["path"], "a\u{1b}.py");
+        let words = Event::Words { text: "a\n\u{1b}]0;x\u{7}".into() };
+        assert!(json(None, &words).unwrap().contains("a\\n␛]0;x␇"));
+    }
+}

@@ -1,6 +1,0 @@
-//! How others reach a session: where it is found, what may be asked of it over JSON-RPC, and the tools for other agents.
-
-pub mod discovery;
-pub mod mcp;
-pub mod rpc;
-mod waiting;

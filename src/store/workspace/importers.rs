@@ -1,0 +1,248 @@
+//! Which files of a workspace import which, read from the lines that begin with an import word.
+//!
+//! The reading is by words: a line that mentions the name of a module counts as an import of every module of that name.
+//! It names too many files rather than too few, and holds without a search path or an environment.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::time::SystemTime;
+
+use crate::workspace::files;
+use crate::workspace::root::Root;
+use sextant_text::symbols::interface::{self, EVERYTHING, identifiers};
+use sextant_text::symbols::language::{self, Language};
+
+/// Files that are listed; in a larger project some of each folder.
+const LISTED: usize = 20_000;
+
+/// The import lines of a workspace, each file read again when it changes.
+#[derive(Debug, Default)]
+pub struct Importers {
+    files: HashMap<String, ImportLines>,
+    /// Whether the workspace has more files than are listed.
+    pub more: bool,
+}
+
+#[derive(Debug)]
+struct ImportLines {
+    changed: Option<SystemTime>,
+    bytes: u64,
+    words: BTreeSet<String>,
+    /// The members of its classes that others fulfil by their members alone.
+    structural: BTreeSet<String>,
+}
+
+impl ImportLines {
+    fn of(language: &Language, path: &str, text: &str) -> Self {
+        let (words, structural) = (import_words(language, path, text), structural_members(language, text));
+        Self { changed: None, bytes: 0, words, structural }
+    }
+}
+
+impl Importers {
+    /// Reads what has changed on disk since the last time. Files that are open are given with their texts. Blocks.
+    pub fn refresh(&mut self, root: &Root, open: &HashMap<String, String>) {
+        let listing = files::list(root, "", LISTED);
+        self.more = listing.more;
+        let mut known = std::mem::take(&mut self.files);
+        for path in listing.files {
+            let Some(language) = language::of_path(&path) else { continue };
+            let Ok(found) = std::fs::metadata(root.join(&path)) else { continue };
+            let (changed, bytes) = (found.modified().ok(), found.len());
+            let lines = known.remove(&path).filter(|lines| lines.changed == changed && lines.bytes == bytes);
+            let lines = lines.or_else(|| {
+                let text = files::text(root, &path)?;
+                Some(ImportLines { changed, bytes, ..ImportLines::of(language, &path, &text) })
+            });
+            if let Some(lines) = lines {
+                self.files.insert(path, lines);
+            }
+        }
+        for (path, text) in open {
+            if let Some(language) = language::of_path(path) {
+                self.files.insert(path.clone(), ImportLines::of(language, path, text));
+            }
+        }
+    }
+
+    /// Whether a class somewhere is fulfilled by a member of this name.
+    pub fn is_structural_member(&self, name: &str) -> bool {
+        self.files.values().any(|lines| lines.structural.contains(name))
+    }
+
+    /// Whether a file imports a name of another, by itself or with all the others.
+    pub fn imports_name(&self, importer: &str, name: &str) -> bool {
+        let words = self.files.get(importer).map(|lines| &lines.words);
+        words.is_some_and(|words| words.contains(name) || words.contains(EVERYTHING))
+    }
+
+    /// Whether a file imports another without a third between them.
+    pub fn is_direct(&self, importer: &str, path: &str) -> bool {
+        self.files.get(importer).is_some_and(|lines| lines.words.contains(module_name(path)))
+    }
+
+    /// The files that import this one, in one line or through others; the nearest first, then by name.
+    pub fn of(&self, path: &str) -> Vec<String> {
+        let mut by_word: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (file, lines) in &self.files {
+            lines.words.iter().for_each(|word| by_word.entry(word).or_default().push(file));
+        }
+        let mut found: Vec<String> = Vec::new();
+        let mut seen: BTreeSet<&str> = BTreeSet::from([path]);
+        let mut next: VecDeque<&str> = VecDeque::from([path]);
+        while let Some(file) = next.pop_front() {
+            let mut direct: Vec<&str> = by_word.get(module_name(file)).into_iter().flatten().copied().collect();
+            direct.sort_unstable();
+            for importer in direct {
+                if seen.insert(importer) {
+                    found.push(importer.to_owned());
+                    next.push_back(importer);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The name by which others import a file: that of its folder where the file stands for the folder.
+fn module_name(path: &str) -> &str {
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = file.split('.').next().unwrap_or(file);
+    if stem == "__init__" { folder.rsplit('/').next().unwrap_or(folder) } else { stem }
+}
+
+/// The members of the structural classes of a file, which is parsed only where it names one.
+fn structural_members(language: &Language, text: &str) -> BTreeSet<String> {
+    match text.contains(language.structural_word) {
+        true => interface::structural_members(language, text),
+        false => BTreeSet::new(),
+    }
+}
+
+/// The words of a file's import statements. Leading dots count as the folders that they stand for.
+fn import_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    let mut lines = text.lines().map(|line| line.split(language.comment).next().unwrap_or_default());
+    while let Some(line) = lines.next() {
+        let Some(import) = import_of(language, line) else { continue };
+        let first = import.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let dots = import[first.len()..].trim_start().chars().take_while(|c| *c == '.').count();
+        words.extend(ancestor(path, dots).map(str::to_owned));
+        take_words(import, &mut words);
+        // A list of names goes on to its closing bracket.
+        let mut is_open = import.contains('(') && !import.contains(')');
+        let mut goes_on = import.trim_end().ends_with('\\');
+        while is_open || goes_on {
+            let Some(line) = lines.next() else { break };
+            take_words(line, &mut words);
+            is_open = is_open && !line.contains(')');
+            goes_on = line.trim_end().ends_with('\\');
+        }
+    }
+    words
+}
+
+/// What of a line begins with an import word: the line, or a statement behind others on it.
+fn import_of<'a>(language: &Language, line: &'a str) -> Option<&'a str> {
+    let begins = |at: usize| {
+        let rest = line[at..].trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        let first = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        language.import_words.contains(&first).then_some(rest)
+    };
+    let behind = line.match_indices([';', ':']).map(|(at, _)| at + 1);
+    std::iter::once(0).chain(behind).find_map(begins)
+}
+
+fn take_words(import: &str, words: &mut BTreeSet<String>) {
+    words.extend(identifiers(import).map(str::to_owned));
+    if import.contains(EVERYTHING) {
+        words.insert(EVERYTHING.to_owned());
+    }
+}
+
+/// The name of the folder that so many leading dots stand for.
+fn ancestor(path: &str, dots: usize) -> Option<&str> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut folders = folder.rsplit('/');
+    dots.checked_sub(1).map(|up| folders.nth(up).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workspace(files: &[(&str, &str)]) -> (tempfile::TempDir, Importers) {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let mut importers = Importers::default();
+        importers.refresh(&Root::new(dir.path()).unwrap(), &HashMap::new());
+        (dir, importers)
+    }
+
+    #[test]
+    fn importers_are_found_in_every_form_of_an_import_and_through_others() {
+        let (_dir, importers) = workspace(&[
+            ("shop/__init__.py", "from .cart import Cart\n"),
+            ("shop/cart.py", "import json\n"),
+            ("shop/deep/a.py", "from ..cart import (\n    Cart,\n)\n"),
+            ("shop/deep/b.py", "    from .. import cart\n"),
+            ("shop/deep/c.py", "from .. import \\\n    cart as c\n"),
+            ("shop/deep/d.py", "from . import e\n"),
+            ("app.py", "import shop\n"),
+            ("main.py", "import app\n"),
+            ("other.py", "import json\ncart = 1\n"),
+        ]);
+        let expected = ["shop/__init__.py", "shop/deep/a.py", "shop/deep/b.py", "shop/deep/c.py", "app.py", "main.py"];
+        assert_eq!(importers.of("shop/cart.py"), expected);
+        assert_eq!(importers.of("main.py"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_import_behind_another_statement_or_before_a_comment_is_one() {
+        let (_dir, importers) = workspace(&[
+            ("cart.py", ""),
+            ("a.py", "if True: import cart\n"),
+            ("b.py", "x = 1; from cart import *\n"),
+            ("c.py", "from shop import (  # all of them (but one)\n    other,  # not (this)\n    cart,\n)\n"),
+            ("d.py", "\u{feff}import cart\r\n"),
+            ("e.py", "x = {'import': 1}  # import cart\n"),
+        ]);
+        assert_eq!(importers.of("cart.py"), ["a.py", "b.py", "c.py", "d.py"]);
+        assert!(importers.imports_name("b.py", "anything") && !importers.imports_name("a.py", "anything"));
+    }
+
+    #[test]
+    fn a_text_that_is_open_counts_and_not_the_one_on_disk() {
+        let (dir, mut importers) = workspace(&[("a.py", ""), ("b.py", "import json\n"), ("c.py", "import a\n")]);
+        let open = HashMap::from([
+            ("b.py".to_owned(), "import a\n".to_owned()),
+            ("c.py".to_owned(), "class P(Protocol):\n    def run(self): ...\n".to_owned()),
+        ]);
+        let root = Root::new(dir.path()).unwrap();
+        importers.refresh(&root, &open);
+        assert_eq!(importers.of("a.py"), ["b.py"]);
+        assert!(importers.is_structural_member("run") && !importers.is_structural_member("walk"));
+        importers.refresh(&root, &HashMap::new());
+        assert_eq!(importers.of("a.py"), ["c.py"]);
+    }
+
+    #[test]
+    fn a_changed_file_is_read_again_and_a_removed_one_forgotten() {
+        let (dir, mut importers) = workspace(&[("a.py", "x = 1\n"), ("b.py", "import a\n"), ("c.py", "import a\n")]);
+        assert_eq!(importers.of("a.py"), ["b.py", "c.py"]);
+        std::fs::write(dir.path().join("b.py"), "import json\n").unwrap();
+        std::fs::remove_file(dir.path().join("c.py")).unwrap();
+        std::fs::write(dir.path().join("d.py"), "from a import x\n").unwrap();
+        importers.refresh(&Root::new(dir.path()).unwrap(), &HashMap::new());
+        assert_eq!(importers.of("a.py"), ["d.py"]);
+    }
+
+    #[test]
+    fn a_circle_of_imports_ends_and_a_file_is_no_importer_of_itself() {
+        let (_dir, importers) = workspace(&[("a.py", "import a\nimport b\n"), ("b.py", "import a\n")]);
+        assert_eq!(importers.of("a.py"), ["b.py"]);
+    }
+}

@@ -1,0 +1,208 @@
+//! The languages that Sextant can read as symbols: one table row each.
+
+use std::sync::{Arc, OnceLock};
+
+/// One language: how its files are known and how its symbols are found.
+pub struct Language {
+    /// The name LSP uses (`languageId`).
+    pub name: &'static str,
+    pub extensions: &'static [&'static str],
+    pub grammar: fn() -> tree_sitter::Language,
+    /// The text of `queries/<name>/symbols.scm`. Captures: `@class` and `@function` with their `@name`,
+    /// `@wrapper` (an enclosing node that belongs to the definition inside it) and `@comment`.
+    pub query: &'static str,
+    /// The text of `queries/<name>/imports.scm`. Captures: `@import`, `@comment`, and `@guard` with its `@guarded`
+    /// block, which counts as an import where nothing else is in it.
+    pub imports: &'static str,
+    /// The text of `queries/<name>/interface.scm`: what a text offers to other files. The file says its captures.
+    pub interface: &'static str,
+    /// The words that a line begins with that makes names of other files usable.
+    pub import_words: &'static [&'static str],
+    /// Members by which the types of the standard library are fulfilled (`SupportsRead` by `read`).
+    pub structural_members: &'static [&'static str],
+    /// The word without which no class of a text is fulfilled by its members alone.
+    pub structural_word: &'static str,
+    /// What starts a line comment.
+    pub comment: &'static str,
+}
+
+impl std::fmt::Debug for Language {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+pub static LANGUAGES: &[Language] = &[Language {
+    name: "python",
+    extensions: &["py", "pyi"],
+    grammar: || tree_sitter_python::LANGUAGE.into(),
+    query: include_str!("../../../queries/python/symbols.scm"),
+    imports: include_str!("../../../queries/python/imports.scm"),
+    interface: include_str!("../../../queries/python/interface.scm"),
+    import_words: &["import", "from"],
+    structural_members: &["close", "fileno", "flush", "items", "keys", "read", "readline", "write"],
+    structural_word: "Protocol",
+    comment: "#",
+}];
+
+/// The language of a file by its extension; `None` where Sextant has no grammar.
+pub fn of_path(path: &str) -> Option<&'static Language> {
+    let extension = path.rsplit_once('.')?.1;
+    LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
+}
+
+/// Bytes, and words and signs, of the longest text that is parsed: its trees take up to 0.8 KB a word during an edit, and
+/// no source that a person writes is as long.
+const LARGEST_PARSED: usize = 1 << 20;
+const MOST_WORDS: usize = 150_000;
+/// How deep a tree may be. What reads trees goes down by calling itself, and a thread's stack ends at 1,500.
+const DEEPEST: usize = 800;
+/// Children of one error. A query looks at all that follow for each of them.
+const WIDEST_ERROR: u32 = 2_000;
+
+impl Language {
+    /// The syntax tree of a text; `None` when the grammar does not fit the parser, and for a text that is too long or too
+    /// deep to be worth its tree.
+    pub fn tree(&self, text: &str) -> Option<tree_sitter::Tree> {
+        if text.len() > LARGEST_PARSED || has_more_words(text, MOST_WORDS) {
+            return None;
+        }
+        let mut parser = tree_sitter::Parser::new();
+        parser.set_language(&(self.grammar)()).ok()?;
+        parser.parse(text, None).filter(is_for_reading)
+    }
+
+    /// The compiled symbols query, compiled once for every row of [`LANGUAGES`].
+    pub(crate) fn symbols_query(&self) -> Option<Arc<tree_sitter::Query>> {
+        static COMPILED: OnceLock<Compiled> = OnceLock::new();
+        self.compiled(&COMPILED, self.query)
+    }
+
+    /// The compiled imports query, in the same way.
+    pub(crate) fn imports_query(&self) -> Option<Arc<tree_sitter::Query>> {
+        static COMPILED: OnceLock<Compiled> = OnceLock::new();
+        self.compiled(&COMPILED, self.imports)
+    }
+
+    /// The compiled interface query, in the same way.
+    pub(crate) fn interface_query(&self) -> Option<Arc<tree_sitter::Query>> {
+        static COMPILED: OnceLock<Compiled> = OnceLock::new();
+        self.compiled(&COMPILED, self.interface)
+    }
+
+    fn compiled(&self, known: &OnceLock<Compiled>, query: &str) -> Option<Arc<tree_sitter::Query>> {
+        let compile = || tree_sitter::Query::new(&(self.grammar)(), query).ok().map(Arc::new);
+        match LANGUAGES.iter().position(|row| std::ptr::eq(row, self)) {
+            Some(row) => {
+                let rows = known.get_or_init(|| LANGUAGES.iter().map(|_| OnceLock::new()).collect());
+                rows[row].get_or_init(compile).clone()
+            }
+            None => compile(),
+        }
+    }
+}
+
+/// Whether a text has more than so many words, signs and lines: as many as its tree has leaves, or more.
+fn has_more_words(text: &str, most: usize) -> bool {
+    let (mut count, mut in_word) = (0, false);
+    for byte in text.bytes() {
+        let word = byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+        count += usize::from(if word { !in_word } else { !matches!(byte, b' ' | b'\t' | b'\r') });
+        in_word = word;
+    }
+    count > most
+}
+
+/// Whether a tree is neither so deep nor an error so wide that reading it takes too much.
+fn is_for_reading(tree: &tree_sitter::Tree) -> bool {
+    let (mut cursor, mut depth) = (tree.walk(), 0);
+    loop {
+        let node = cursor.node();
+        if depth > DEEPEST || (node.is_error() && node.child_count() > WIDEST_ERROR) {
+            return false;
+        }
+        if cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return true;
+            }
+            depth -= 1;
+        }
+    }
+}
+
+/// A query for each row of [`LANGUAGES`].
+type Compiled = Vec<OnceLock<Option<Arc<tree_sitter::Query>>>>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_query_compiles_and_names_its_captures() {
+        let known: [&[&str]; 3] = [
+            &["class", "function", "name", "wrapper", "comment"],
+            &["import", "guard", "guarded", "comment"],
+            &[
+                "function",
+                "class",
+                "body",
+                "shaped",
+                "structural",
+                "returns",
+                "result",
+                "end",
+                "tail",
+                "exit",
+                "value",
+                "constant",
+                "attribute",
+                "receiver",
+                "global",
+                "name",
+                "type",
+                "import",
+                "star",
+                "branch",
+                "test",
+                "literal",
+                "effect",
+                "own",
+                "comment",
+            ],
+        ];
+        for language in LANGUAGES {
+            for (text, known) in [language.query, language.imports, language.interface].into_iter().zip(known) {
+                let query = tree_sitter::Query::new(&(language.grammar)(), text)
+                    .unwrap_or_else(|error| panic!("{}: {error}", language.name));
+                for name in query.capture_names() {
+                    // An underscore marks what only a predicate looks at.
+                    assert!(known.contains(name) || name.starts_with('_'), "{}: @{name} means nothing", language.name);
+                }
+            }
+            assert!(language.symbols_query().is_some() && language.imports_query().is_some());
+            assert!(language.interface_query().is_some());
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_dense_or_deep_has_no_tree() {
+        let tree = |text: &str| of_path("a.py").and_then(|language| language.tree(text)).is_some();
+        assert!(tree(&"value = call(1)\n".repeat(15_000)) && !tree(&"x = 1\n".repeat(60_000)));
+        assert!(!tree(&format!("x = \"{}\"\n", "a".repeat(LARGEST_PARSED))));
+        let nested = |deep: usize| format!("{}{}\n", "(".repeat(deep), ")".repeat(deep));
+        assert!(tree(&nested(200)) && !tree(&nested(50_000)));
+        assert!(!tree(&format!("x = {}1\n", "1 + ".repeat(20_000))));
+        assert!(!tree(&"[".repeat(60_000)) && !tree(&format!("{}x", "not ".repeat(40_000))));
+        assert!(!tree(&"{".repeat(100_000)) && tree(&"{".repeat(1_000)));
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_extension() {
+        assert_eq!(of_path("src/a.pyi").map(|l| l.name), Some("python"));
+        assert!(of_path("Makefile").is_none() && of_path("a.py/b").is_none());
+    }
+}
