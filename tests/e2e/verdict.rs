@@ -130,3 +130,17 @@ async fn what_a_model_says_and_its_last_word_are_apart_in_a_shell() {
         assert!(!shown.contains("so.Finished") && !shown.contains("so.I did"), "{shown}");
     }
 }
+
+/// The edit needs a consent that nobody gives: the model may say that it is done, and nobody else does.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_whose_only_edit_was_refused_is_not_done() {
+    let (project, refused) = (Project::new(FILES), json!({"path": "sitecustomize.py", "content": "x = 1\n"}));
+    let model = ModelServer::start([step("write_file", refused, false), end()]).await;
+    let url = model.url();
+    let asked =
+        ["ask", "fix the start of the programs", "--json", "--model", "openai_compatible:m", "--base-url", &url];
+    let output = tokio::task::block_in_place(|| sextant(&project, &asked));
+    let ended = outcome(&output)["outcome"].clone();
+    assert_eq!((output.status.code(), &ended["ok"]), (Some(1), &json!(false)), "{}", said(&output));
+    assert!(said(&output).contains("Not done: the edit was refused"), "{}", said(&output));
+}

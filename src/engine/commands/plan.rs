@@ -22,28 +22,30 @@ use sextant_base::failure::Failure;
 
 /// Makes a plan, or changes the one that waits (`change: …`). It waits for approval; no file is changed.
 pub(crate) async fn plan(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
-    let result = match (requested::refuse_long(request), replan::change_of(session, request).await) {
-        (Err(failure), _) => Err(failure),
-        (_, Some(words)) => replan::change_plan(session, &words, cancel).await,
-        (_, None) => {
-            session.events.leave_task();
-            let made = make_plan(session, request, cancel).await.map_err(Failure::without_change);
-            // The plan before it is not what was asked for last: nobody is to approve it by mistake.
-            let none = !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty());
-            session.no_plan.store(none, Ordering::Relaxed);
-            if none {
-                *session.plan.lock().await = None;
-                workspace::leave_all(session).await;
-            }
-            made
-        }
-    };
+    let result = make_or_change(session, request, cancel).await;
     traces::keep(session).await;
     let events = match &result {
         Ok(plan) => vec![event::plan_event(plan, Phase::Planning.words())],
         Err(failure) => vec![Event::Failed { failure: failure.clone() }],
     };
     Ending { result, events }
+}
+
+async fn make_or_change(session: &Session, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
+    requested::refuse_long(request)?;
+    if let Some(words) = replan::change_of(session, request).await {
+        return replan::change_plan(session, &words, cancel).await;
+    }
+    session.events.leave_task();
+    let made = make_plan(session, request, cancel).await.map_err(Failure::without_change);
+    // The plan before it is not what was asked for last: nobody is to approve it by mistake.
+    let none = !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty());
+    session.no_plan.store(none, Ordering::Relaxed);
+    if none {
+        *session.plan.lock().await = None;
+        workspace::leave_all(session).await;
+    }
+    made
 }
 
 pub(crate) async fn make_plan(

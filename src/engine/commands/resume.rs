@@ -9,7 +9,7 @@ use crate::commands::ask;
 use crate::diagnostics::collect;
 use crate::durable::waiting::{self, WaitingTask};
 use crate::durable::{self, open, traces};
-use crate::edit::lost::lost;
+use crate::edit::lost;
 use crate::edit::recover::{self, recorded};
 use crate::edit::{making, rollback};
 use crate::editor::Document;
@@ -102,7 +102,7 @@ pub(crate) async fn go_on(
 
 /// A step is done as long as its edits are in the files: those in a buffer that is gone are not.
 async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Result<(), Failure> {
-    for (number, files) in lost(session, &task.journal).await? {
+    for (number, files) in lost::in_files(session, &task.journal).await?.lost {
         let Some(step) = plan.steps.get_mut(number.saturating_sub(1)).filter(|step| step.state == StepState::Done)
         else {
             continue;
@@ -118,7 +118,7 @@ async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Res
 
 /// Names the edits that are not in the files any more to the user and to the model, which goes by its own record.
 async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failure> {
-    let files: BTreeSet<String> = lost(session, &task.journal).await?.into_values().flatten().collect();
+    let files: BTreeSet<String> = lost::in_files(session, &task.journal).await?.lost.into_values().flatten().collect();
     if files.is_empty() {
         return Ok(());
     }

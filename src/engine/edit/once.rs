@@ -6,9 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::durable::{open, record};
-use crate::edit::lost::lost;
-use crate::edit::recover;
-use crate::state::journal::{Checkpoint, FileChange, Journal};
+use crate::edit::{lost, recover};
+use crate::state::journal::{Checkpoint, Journal};
 use crate::state::session::Session;
 use sextant_base::clock::now_ms;
 use sextant_base::deadline::Deadline;
@@ -70,9 +69,7 @@ pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Fail
             Ok(Some((id, None))) => {
                 let kept = durable.run(move |memory| memory.checkpoint(id, now_ms())).await;
                 let (checkpoint, _) = record::read(kept.map_err(|error| unread(&error))?);
-                let changes = checkpoint.files.clone();
-                let known = told(session, checkpoint).await?;
-                return confirmed(session, &changes, known).await;
+                return told_of_another(session, checkpoint).await;
             }
             Ok(Some((id, Some(owner)))) if !durable.owner().is_alive(&owner) => {
                 recover::take_over(session, &durable, id, owner).await;
@@ -100,62 +97,28 @@ async fn here(session: &Session, name: &str) -> Option<Checkpoint> {
     all.find(|row| row.once.as_deref() == Some(name)).cloned()
 }
 
-/// The same where each file has the edit or is known to have lost it. One that reads otherwise, as the disk under a
-/// buffer of an engine that died, says nothing.
-///
-/// # Errors
-/// A file reads neither as before the edit nor as after it.
-async fn confirmed(session: &Session, changes: &[FileChange], known: EditMade) -> Result<EditMade, Failure> {
-    let mut unknown = Vec::new();
-    for change in changes.iter().filter(|change| !known.lost.contains(&change.path)) {
-        let now = recover::look_at(session, &change.path).await?.map(|document| document.text);
-        if !stands(change, now.as_deref()) {
-            unknown.push(change.path.as_str());
-        }
+async fn told(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
+    Ok(shown(session, checkpoint).await?.0)
+}
+
+/// What became of an edit that another process has made. A file that reads neither as before the edit nor as after it says
+/// nothing: it may be the disk under a buffer of an engine that died.
+async fn told_of_another(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
+    let (made, unclear) = shown(session, checkpoint).await?;
+    if unclear.is_empty() {
+        return Ok(made);
     }
-    if unknown.is_empty() {
-        return Ok(known);
-    }
-    let message = format!("{} reads neither as before the edit nor as after it", unknown.join(", "));
+    let names = Vec::from_iter(unclear).join(", ");
+    let message = format!("{names} reads neither as before the edit nor as after it");
     Err(Failure::new(FailureKind::Editor, message, "read the file before you make it again"))
 }
 
-/// Whether a text has the lines that an edit has brought, and none that it has taken out.
-fn stands(change: &FileChange, now: Option<&str>) -> bool {
-    if now == change.after.as_deref() {
-        return true;
-    }
-    let (before, after) = (lines(change.before.as_deref()), lines(change.after.as_deref()));
-    let now = lines(now);
-    let (added, removed) = (after.difference(&before), before.difference(&after));
-    before != after
-        && added.into_iter().all(|line| now.contains(line))
-        && !removed.into_iter().any(|line| now.contains(line))
-}
-
-fn lines(text: Option<&str>) -> BTreeSet<&str> {
-    text.unwrap_or_default().lines().collect()
-}
-
-async fn told(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
+/// The edit as the files show it, and those of them that show neither it nor what was before it.
+async fn shown(session: &Session, checkpoint: Checkpoint) -> Result<(EditMade, BTreeSet<String>), Failure> {
     let files = checkpoint.files.iter().map(|file| file.path.clone()).collect();
     let name = checkpoint.id.clone();
     let journal = Journal { checkpoints: vec![checkpoint], ..Journal::default() };
-    let lost: BTreeSet<String> = lost(session, &journal).await?.into_values().flatten().collect();
-    Ok(EditMade { made: true, checkpoint: name, files, lost: lost.into_iter().collect() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_edit_stands_where_its_lines_do_whatever_else_has_changed() {
-        let text = |text: &str| Some(text.into());
-        let marks = crate::editor::Marks::Null;
-        let (before, after) = (text("a\nb\n"), text("a\nc\n"));
-        let change = FileChange { path: "a".into(), before, after, marks_before: marks.clone(), marks_after: marks };
-        assert!(stands(&change, Some("a\nc\n")) && stands(&change, Some("new\na\nc\n")));
-        assert!(!stands(&change, Some("a\nb\n")) && !stands(&change, Some("disk\n")) && !stands(&change, None));
-    }
+    let in_files = lost::in_files(session, &journal).await?;
+    let lost: BTreeSet<String> = in_files.lost.into_values().flatten().collect();
+    Ok((EditMade { made: true, checkpoint: name, files, lost: lost.into_iter().collect() }, in_files.unclear))
 }

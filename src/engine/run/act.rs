@@ -163,6 +163,10 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
     task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
     session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
     traces::keep(session).await;
+    // A fix that is gone says nothing of the edits.
+    if called.edits() && tool != apply_fix::TOOL.name {
+        task.counts.refused = !ok;
+    }
     task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
     task.events.did(called::came_back(task, &called, ok, &text));
     keep::keep(session, task).await;

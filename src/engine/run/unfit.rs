@@ -105,6 +105,9 @@ pub(crate) fn judge(
         if unfinished::asks_for_change(task) {
             return not_done("Not done: the request asks for a change".to_owned());
         }
+        if task.counts.refused && ask::classify(&task.request) != Ask::Question {
+            return not_done("Not done: the edit was refused".to_owned());
+        }
         if task.notes.had_work() && ask::classify(&task.request) == Ask::Repair {
             return not_done("Not done: nothing was repaired".to_owned());
         }

@@ -204,6 +204,8 @@ pub struct TaskCounts {
     pub errors: u32,
     /// Fixes of this step that did what they are for and left nothing new.
     pub mended: u32,
+    /// Whether the last edit that was tried was refused.
+    pub refused: bool,
     /// Offered fixes that were applied since this work began.
     pub applied: usize,
     /// What it has used: an observer counts it.

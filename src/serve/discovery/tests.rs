@@ -91,7 +91,7 @@ fn what_is_forged_is_told_and_not_joined() {
         ("nvim-2", text.replace("nvim-77", "nvim-2").replace("project", "elsewhere")),
         ("nvim-3", "no JSON".to_owned()),
         ("nvim-4", text.replace("nvim-77", "nvim-4").replace("\"version\":1", "\"version\":9")),
-        ("nvim-5", text.replace(&format!("{}/nvim-77.sock", folder.display()), "/tmp/elsewhere.sock")),
+        ("nvim-5", text.replace(&format!("{}/nvim-77.sock", folder.display()), "/nowhere/else.sock")),
         ("nvim-6", "x".repeat(1 << 20)),
     ] {
         let path = folder.join(format!("{name}.json"));

@@ -7,8 +7,7 @@ use jsonrpsee::server::middleware::rpc::{Batch, MethodResponse, Notification, Re
 use jsonrpsee::server::{BatchRequestConfig, PingConfig, ServerConfig};
 use jsonrpsee::types::ErrorObjectOwned;
 
-use crate::rpc::failure;
-use crate::rpc::failure::CallError;
+use crate::rpc::failure::{self, CallError};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 

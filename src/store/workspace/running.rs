@@ -8,6 +8,7 @@ use crate::workspace::root::Root;
 use crate::workspace::running::lists::{
     BEGINNINGS, CONFIG_ENDINGS, CONFIGURED, DATA, EDITOR, ENDINGS, FOR_PEOPLE, HARMLESS, MORE, MORE_FOLDERS, PROSE,
 };
+use sextant_text::symbols::language;
 
 mod lists;
 
@@ -261,9 +262,13 @@ pub fn runs_code(path: &str) -> Option<&'static str> {
     listed(&path).or_else(|| hidden(&path))
 }
 
-/// What runs a file that may be run as a program, by what the disk says of it.
+/// What runs a file that may be run as a program, by what the disk says of it. A module of a language that is read as
+/// symbols is source of the project, whether somebody may start it or not: published packages have many.
 pub fn is_program(root: &Root, path: &str, text: &str) -> Option<&'static str> {
     let mode = root.join(path).symlink_metadata().ok().filter(Metadata::is_file)?.permissions().mode();
+    if language::of_path(path).is_some() {
+        return None;
+    }
     // Some disks call everything a program.
     let name = path.rsplit('/').next().unwrap_or(path);
     let script = text.starts_with("#!") || !name.contains('.') || name.ends_with("sh");

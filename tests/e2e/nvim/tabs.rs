@@ -170,3 +170,31 @@ async fn a_request_that_is_refused_leaves_the_answer_as_it_is() {
     assert_eq!(failure["failure"]["message"], "stopped, nothing was changed", "{failure}");
     assert!(!failure["failure"]["hint"].as_str().unwrap_or_default().contains("AgentUndo"), "{failure}");
 }
+
+/// 64 KB are the most: a longer one is refused by the binary, and one that would be costly to send to it by the editor.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_too_long_is_refused_before_the_model_is_asked() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([done("the answer to keep"), done("and one more")]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk say one").await;
+    nvim.finished().await;
+    for command in ["AgentAsk", "AgentPlan"] {
+        for kilobytes in [65, 2_000] {
+            let words = format!("vim.cmd['{command}']({{ args = {{ ('x'):rep({kilobytes} * 1024) }} }}) return true");
+            nvim.lua::<bool>(&words).await;
+            let refused = if kilobytes == 65 {
+                nvim.failed().await["message"].to_string()
+            } else {
+                nvim.wait("message").await["text"].to_string()
+            };
+            let expected = format!("the request has {kilobytes} KB, and requests of up to 64 KB are taken");
+            assert!(refused.contains(&expected), "{command}: {refused}");
+        }
+    }
+    assert_eq!(server.requests().len(), 1, "the model is not asked");
+    nvim.command("AgentAsk say two").await;
+    nvim.finished().await;
+    assert!(nvim.answer().await.contains("and one more"), "{}", nvim.answer().await);
+}

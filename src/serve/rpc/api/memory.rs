@@ -1,8 +1,9 @@
 //! `memory/*`: what is remembered of this workspace.
 
-use crate::rpc::failure::CallError;
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
+
+use crate::rpc::failure::CallError;
 
 /// An answer in words, as a user reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -125,7 +125,8 @@ fn what_the_disk_calls_a_program_is_one() {
     let root = Root::new(dir.path()).unwrap();
     for (name, text, mode, runs) in [
         ("tool", "x\n", 0o755, true),
-        ("tool.py", "#!/usr/bin/env python3\n", 0o755, true),
+        ("tool.pl", "#!/usr/bin/env perl\n", 0o755, true),
+        ("module.py", "#!/usr/bin/env python3\n", 0o755, false),
         ("data.py", "X = 1\n", 0o755, false),
         ("plain", "#!/bin/sh\n", 0o644, false),
         ("run.sh", "echo\n", 0o744, true),
