@@ -9,8 +9,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nvim_rs::{Handler, Neovim, Value};
 use serde_json::json;
-use sextant::editors::nvim::channel::{Channel, ChannelWriter};
 use sextant::editors::nvim::editor::NvimEditor;
+use sextant::editors::nvim::lua_channel::{Channel, ChannelWriter};
 use tokio::sync::{Notify, mpsc};
 
 /// The name of the variable that holds the path of the job.
@@ -97,7 +97,7 @@ where
                     "servers": sextant::diagnostics::server_facts::handshake()});
                 tokio::spawn(async move {
                     channel
-                        .tell("require('sextant.dispatch').welcome(...)", welcome.to_string())
+                        .tell("require('sextant.rpc.dispatch').welcome(...)", welcome.to_string())
                         .await
                         .expect("a greeting");
                 });

@@ -8,7 +8,7 @@ vim.g.loaded_sextant = true
 vim.api.nvim_create_autocmd('LspAttach', {
   once = true,
   callback = function()
-    require('sextant.publishes').watch()
+    require('sextant.lsp.publishes').watch()
   end,
 })
 
@@ -45,7 +45,7 @@ command('AgentUndo', 'undo', {
   bang = true,
   desc = 'Take back what the last task changed, or a step or symbol of it; again for the task before',
   complete = function(lead)
-    return require('sextant.undo').complete(lead)
+    return require('sextant.edit.undo').complete(lead)
   end,
 })
 command('AgentRedo', 'redo', { nargs = 0, desc = 'Bring back what was undone last' })

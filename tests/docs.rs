@@ -135,7 +135,7 @@ fn every_option_is_a_field_that_an_editor_completes() {
 
 #[test]
 fn every_option_of_a_model_is_in_the_help() {
-    let source = read("src/model/manner.rs");
+    let source = read("src/model/model_options.rs");
     let (_, list) = source.split_once("OPTIONS: &[&str] = &[").expect("the list of options");
     let mut names: Vec<&str> = list.split_once(']').expect("its end").0.split('"').skip(1).step_by(2).collect();
     let reach = read("src/model/endpoint.rs");
@@ -186,7 +186,7 @@ fn every_help_tag_that_is_named_exists() {
 fn every_command_and_event_is_in_the_help() {
     let help = tags(&read("doc/sextant.txt"));
     let commands = between(&read("plugin/sextant.lua"), "command('", '\'');
-    let events = between(&read("lua/sextant/show.lua"), "emit('", '\'');
+    let events = between(&read("lua/sextant/ui/show.lua"), "emit('", '\'');
     assert!(commands.contains("AgentAsk") && events.contains("SextantFinished"));
     for name in &commands {
         assert!(help.contains(&format!(":{name}")), ":{name} is not in the help");

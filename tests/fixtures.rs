@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use sextant::base::text::{Encoding, LineIndex, Position};
+use sextant::base::positions::{Encoding, LineIndex, Position};
 use sextant::symbols::language;
 use sextant::symbols::outline::Outline;
 

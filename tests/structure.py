@@ -159,7 +159,7 @@ class File:
 
 class House:
     def __init__(self) -> None:
-        paths = [path for path in sorted(SRC.rglob("*.rs")) if path.name not in ("tests.rs", "benchmark.rs", "sample.rs")]
+        paths = [path for path in sorted(SRC.rglob("*.rs")) if path.name not in ("tests.rs", "benchmark.rs", "sample_step.rs", "sample_tools.rs")]
         self.files = [File(path) for path in paths]
         self.by_module = {file.module: file for file in self.files}
         self.definers: dict[str, set[str]] = {}
@@ -293,8 +293,10 @@ def main() -> int:
     rows.append(("median file, lines", int(statistics.median(sizes)), []))
     longest = max(house.files, key=lambda file: file.lines)
     rows.append(("longest file, lines", longest.lines, [longest.path]))
-    lua = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT / "lua" / "sextant").glob("*.lua"))}
-    found = circles({name: set(re.findall(r"'sextant\.(\w+)'", text)) - {name} for name, text in lua.items()})
+    top = ROOT / "lua" / "sextant"
+    dotted = lambda path: ".".join(path.relative_to(top).with_suffix("").parts)
+    lua = {dotted(path): path.read_text(encoding="utf-8") for path in sorted(top.rglob("*.lua"))}
+    found = circles({name: set(re.findall(r"'sextant\.([\w.]+)'", text)) - {name} for name, text in lua.items()})
     rows.append(("circles of Lua modules", len(found), [", ".join(group) for group in found]))
     for name, figure, places in rows:
         print(f"{figure:>6}  {name}")

@@ -85,7 +85,7 @@ vim.api.nvim_create_autocmd = function(event, opts)
   return create_autocmd(event, opts)
 end
 
-local neovim_pulls = require('sextant.neovim_pulls')
+local neovim_pulls = require('sextant.lsp.neovim_pulls')
 local watch_client = neovim_pulls.watch_client
 neovim_pulls.watch_client = function(client)
   local before = client.rpc.request
@@ -182,7 +182,7 @@ function _G.bench_settle(bare, channel)
     require('vim.lsp._changetracking').flush(client, buf)
     client.rpc.request('textDocument/diagnostic', { textDocument = { uri = vim.uri_from_bufnr(buf) } }, done)
   else
-    require('sextant.settle').settle({ files = { { path = vim.api.nvim_buf_get_name(buf) } }, ms = 60000 }, done)
+    require('sextant.lsp.settle').settle({ files = { { path = vim.api.nvim_buf_get_name(buf) } }, ms = 60000 }, done)
   end
 end
 
@@ -191,5 +191,5 @@ vim.lsp.enable(job.server)
 require('sextant').setup({ binary = job.binary })
 vim.schedule(function()
   vim.cmd.edit(job.file)
-  require('sextant.rpc').send('measure', {})
+  require('sextant.rpc.channel').send('measure', {})
 end)

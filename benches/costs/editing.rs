@@ -8,8 +8,8 @@ use nvim_rs::{Neovim, Value};
 use serde::{Deserialize, Serialize};
 use sextant::base::deadline::Deadline;
 use sextant::editor::{Document, Editor, FileEdit, Save};
-use sextant::editors::nvim::channel::ChannelWriter;
 use sextant::editors::nvim::editor::NvimEditor;
+use sextant::editors::nvim::lua_channel::ChannelWriter;
 use sextant::edits::hunks::hunks;
 
 use crate::inside::{self, Inside};

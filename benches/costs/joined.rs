@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use sextant::agent::commands::agent::Agent;
-use sextant::agent::state::config::Config;
+use sextant::agent::state::agent_config::Config;
 use sextant::editors::headless::HeadlessEditor;
 use sextant::llm::offline::OfflineModel;
 use sextant::serve::discovery::Advertisement;
-use sextant::serve::rpc::client::JoinedSession;
-use sextant::serve::rpc::server::serve;
+use sextant::serve::rpc::rpc_client::JoinedSession;
+use sextant::serve::rpc::rpc_server::serve;
 use sextant::workspace::root::Root;
 use tokio::sync::mpsc::unbounded_channel;
 

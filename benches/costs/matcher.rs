@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use sextant::base::text::{Position, Range};
-use sextant::diagnostics::batch;
+use sextant::base::positions::{Position, Range};
+use sextant::diagnostics::benchmark_case;
 use sextant::diagnostics::delta::{SnapshotChange, SnapshotFile, delta};
 use sextant::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
 
@@ -77,7 +77,7 @@ pub fn run() {
     println!("matcher, one thread");
     let cases = cases();
     let parse = |line: &String| ms(|| drop(black_box(serde_json::from_str::<serde_json::Value>(line))));
-    let times: Vec<f64> = cases.iter().map(|line| ms(|| drop(black_box(batch::answer(line))))).collect();
+    let times: Vec<f64> = cases.iter().map(|line| ms(|| drop(black_box(benchmark_case::answer(line))))).collect();
     let reading: f64 = cases.iter().map(parse).sum();
     let total: f64 = times.iter().sum();
     println!(

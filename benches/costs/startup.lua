@@ -33,13 +33,13 @@ for i = 1, job.repetitions do
 end
 for i = 1, job.handshakes do
   out.handshake[i] = time(function()
-    local rpc = require('sextant.rpc')
+    local rpc = require('sextant.rpc.channel')
     rpc.send('nothing', {})
     assert(vim.wait(10000, function()
       return rpc.info ~= nil
     end, 1), 'no handshake')
   end)
-  require('sextant.rpc').stop()
+  require('sextant.rpc.channel').stop()
 end
 local file = assert(io.open(job.out, 'w'))
 file:write(vim.json.encode(out))

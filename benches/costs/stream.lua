@@ -14,14 +14,14 @@ for _, name in ipairs({ 'SextantFinished', 'SextantFailed' }) do
   })
 end
 -- The process and its greeting are a matter of the first command alone.
-require('sextant.rpc').send('nothing', {})
+require('sextant.rpc.channel').send('nothing', {})
 assert(vim.wait(60000, function()
-  return require('sextant.rpc').info ~= nil
+  return require('sextant.rpc.channel').info ~= nil
 end, 1), 'no handshake')
 
 local seen = { longest = 0, busiest = 0, rest = 0, pieces = 0 }
-local stream = require('sextant.answer').stream
-require('sextant.answer').stream = function(text)
+local stream = require('sextant.ui.answer').stream
+require('sextant.ui.answer').stream = function(text)
   seen.pieces = seen.pieces + 1
   stream(text)
 end

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sextant::agent::commands::agent::Agent;
-use sextant::agent::state::config::Config;
+use sextant::agent::state::agent_config::Config;
 use sextant::agent::state::request::Request;
 use sextant::editor::Editor;
 use sextant::llm::input::{PlanInput, StepInput};

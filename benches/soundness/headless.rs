@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use sextant::base::deadline::Deadline;
-use sextant::diagnostics::server::config::ServerConfig;
+use sextant::diagnostics::server::server_config::ServerConfig;
 use sextant::editor::Editor;
 use sextant::editors::headless::HeadlessEditor;
 

@@ -49,7 +49,7 @@ vim.lsp.enable(job.server)
 require('sextant').setup({ binary = job.binary })
 vim.schedule(function()
   vim.cmd.edit(job.file)
-  require('sextant.rpc').send('measure', {})
+  require('sextant.rpc.channel').send('measure', {})
 end)
 ";
 

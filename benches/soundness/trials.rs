@@ -10,8 +10,8 @@ use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::Report;
 use sextant::diagnostics::syntax;
 use sextant::editor::{Document, Editor, FileEdit, Save};
-use sextant::editors::nvim::channel::ChannelWriter;
 use sextant::editors::nvim::editor::{AMENDED, NvimEditor};
+use sextant::editors::nvim::lua_channel::ChannelWriter;
 use sextant::edits::hunks::hunks;
 
 use crate::first::Door;
@@ -27,10 +27,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// is shown. Where a question is laid ready, it is asked as soon as the edit is done, and its answer sent as a late one.
 const CLOCK: &str = r"
 local channel = ...
-local apply = require('sextant.apply')
+local apply = require('sextant.edit.apply')
 local do_apply = apply.apply
 local function ask(params)
-  require('sextant.settle').settle(params, function(_, entries)
+  require('sextant.lsp.settle').settle(params, function(_, entries)
     _G.clock.settled = vim.uv.hrtime()
     vim.rpcnotify(channel, 'late', vim.json.encode(entries[1]))
   end)

@@ -1,17 +1,17 @@
 --- The commands: what is at the cursor or in the range, handed to the binary.
 local M = {}
 
-local rpc = require('sextant.rpc')
-local say = require('sextant.say').say
+local rpc = require('sextant.rpc.channel')
+local say = require('sextant.ui.say').say
 
 -- The user is told of the end of the process, whatever it was about.
-rpc.on_gone(require('sextant.show').process_gone)
+rpc.on_gone(require('sextant.ui.show').process_gone)
 
 local function where(args)
   local buf = vim.api.nvim_get_current_buf()
   local cursor = vim.api.nvim_win_get_cursor(0)
   -- In a window of ours the code is meant that it speaks of; a range of it is none of the code.
-  local code = require('sextant.scratch').is_ours(buf) and require('sextant.code').last() or nil
+  local code = require('sextant.ui.scratch').is_ours(buf) and require('sextant.ui.code').last() or nil
   if code then
     buf, cursor = code.buf, code.cursor
   end
@@ -55,13 +55,13 @@ function M.ask(args)
     return
   end
   local place = where(args)
-  require('sextant.answer').expect(text_of(args), require('sextant.show').status ~= 'running')
+  require('sextant.ui.answer').expect(text_of(args), require('sextant.ui.show').status ~= 'running')
   rpc.send('ask', { text = text_of(args), place = place })
 end
 
 function M.plan(args)
   if text_of(args) == '' then
-    local plan = require('sextant.plan')
+    local plan = require('sextant.ui.plan')
     if not plan.reopen() then
       -- Another Neovim may have left one.
       local place = where(args)
@@ -74,7 +74,7 @@ function M.plan(args)
     return
   end
   local place = where(args)
-  require('sextant.plan').open(text_of(args))
+  require('sextant.ui.plan').open(text_of(args))
   rpc.send('plan', { text = text_of(args), place = place })
 end
 
@@ -96,7 +96,7 @@ local function needs_process(verb)
 end
 
 function M.stop()
-  require('sextant.show').stop()
+  require('sextant.ui.show').stop()
   needs_process('stop')
 end
 
@@ -131,7 +131,7 @@ end
 
 function M.resume(args)
   args.range = 0
-  require('sextant.plan').expect()
+  require('sextant.ui.plan').expect()
   rpc.send('resume', { place = where(args) })
 end
 

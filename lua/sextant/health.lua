@@ -2,7 +2,7 @@
 local M = {}
 
 local function binary(health, options)
-  local rpc = require('sextant.rpc')
+  local rpc = require('sextant.rpc.channel')
   local path = rpc.find(options)
   if not path then
     health.error('no sextant binary found', {
@@ -25,7 +25,7 @@ local function binary(health, options)
 end
 
 local function process(health)
-  local rpc = require('sextant.rpc')
+  local rpc = require('sextant.rpc.channel')
   if rpc.info then
     health.ok(('running, model %s, workspace %s'):format(rpc.info.model, rpc.info.root))
   else
@@ -46,7 +46,7 @@ local function servers(health)
     health.ok(
       ('%s (in %s)'):format(
         client.name,
-        require('sextant.say').counted(vim.tbl_count(client.attached_buffers), 'buffer')
+        require('sextant.ui.say').counted(vim.tbl_count(client.attached_buffers), 'buffer')
       )
     )
   end
@@ -54,7 +54,7 @@ end
 
 -- A running process knows what it found; before, PATH tells what it will find, but for what lies in the project.
 local function commands(health, options)
-  local info = require('sextant.rpc').info
+  local info = require('sextant.rpc.channel').info
   local rows = info and info.commands
   if not rows then
     rows = vim.tbl_map(function(command)

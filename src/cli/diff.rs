@@ -1,15 +1,15 @@
 //! `sextant diff`: which diagnostics a change introduced, fixed, hid or uncovered, and the exit status that follows.
 
-mod arguments;
-mod batch;
+mod batch_cases;
 mod checkout;
-mod collect;
+mod collect_side;
 mod compare;
+mod compare_sides;
 mod confirm;
+mod diff_arguments;
+mod diff_progress;
 mod git;
 mod json;
-mod progress;
-mod question;
 mod report;
 mod revisions;
 mod sarif;
@@ -18,12 +18,12 @@ mod selection;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::cli::diff::arguments::OutputFormat;
 use crate::cli::diff::compare::Comparison;
-use crate::cli::{log, terminal, wording};
+use crate::cli::diff::diff_arguments::OutputFormat;
+use crate::cli::{cli_wording, log, terminal};
 use sextant_base::failure::{Failure, FailureKind};
 
-pub(super) use crate::cli::diff::arguments::DiffArguments;
+pub(super) use crate::cli::diff::diff_arguments::DiffArguments;
 
 /// The question cannot be answered.
 const FAILED: u8 = 2;
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
         log::start(path);
     }
     if arguments.batch {
-        return match batch::run(std::io::stdin().lock(), std::io::stdout().lock()) {
+        return match batch_cases::run(std::io::stdin().lock(), std::io::stdout().lock()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => fail(&failure, arguments.format),
         };
@@ -42,7 +42,7 @@ pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
         Ok(runtime) => {
             let ended = runtime.block_on(async {
                 tokio::select! {
-                    ended = question::answer(arguments) => ended,
+                    ended = compare_sides::answer(arguments) => ended,
                     () = stopped() => Err(Failure::new(FailureKind::Cancelled, "stopped", "nothing was changed")),
                 }
             });
@@ -91,7 +91,7 @@ fn complain(text: &str) {
 }
 
 fn fail(failure: &Failure, format: OutputFormat) -> ExitCode {
-    let failure = &wording::failure(failure);
+    let failure = &cli_wording::failure(failure);
     complain(&format!("{}\n  → {}", failure.message, failure.hint));
     if format == OutputFormat::Json {
         terminal::json(&serde_json::json!({"type": "failed", "failure": failure}));

@@ -1,7 +1,7 @@
 //! `sextant doctor`: whether everything that Sextant needs is there and sound. It changes and starts nothing of a project.
 
-mod checks;
-mod helix;
+mod doctor_checks;
+mod helix_checks;
 mod programs;
 
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::headless::{self, Where};
+use crate::cli::headless_run::{self, Where};
 use crate::cli::settings::{ServerFolders, UserFiles};
 use crate::cli::{log, terminal};
 use sextant_base::failure::{Failure, FailureKind};
@@ -68,7 +68,7 @@ impl CheckedThing {
     }
 
     fn failed(name: &'static str, failure: &Failure) -> Self {
-        let failure = crate::cli::wording::failure(failure);
+        let failure = crate::cli::cli_wording::failure(failure);
         Self::of(name, Health::Error, failure.message.clone(), failure.hint.text())
     }
 }
@@ -81,8 +81,8 @@ pub(super) fn run(arguments: &DoctorArguments) -> ExitCode {
     let found = match found {
         Ok(runtime) => runtime.block_on(async {
             match arguments.editor {
-                Some(DoctorEditor::Helix) => helix::all(&arguments.place).await,
-                None => checks::all(&arguments.place, &arguments.servers, &arguments.files).await,
+                Some(DoctorEditor::Helix) => helix_checks::all(&arguments.place).await,
+                None => doctor_checks::all(&arguments.place, &arguments.servers, &arguments.files).await,
             }
         }),
         Err(error) => Err(Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory")),
@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &DoctorArguments) -> ExitCode {
     match found {
         Ok(found) => told(&found, arguments.place.json),
         Err(failure) => {
-            headless::fail(&failure, arguments.place.json);
+            headless_run::fail(&failure, arguments.place.json);
             ExitCode::FAILURE
         }
     }

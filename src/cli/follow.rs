@@ -9,15 +9,15 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::cli::answers::{GivenAnswer, GivenAnswers};
+use crate::cli::answer_option::{GivenAnswer, GivenAnswers};
 use crate::cli::printing::Printer;
-use crate::cli::{join, terminal, wording};
+use crate::cli::{cli_wording, join, terminal};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_engine::editor::event::{Event, QuestionKind};
 use sextant_engine::events::envelope::{EventEnvelope, TaskEvent};
 use sextant_engine::events::subscription::Delivery;
-use sextant_serve::rpc::client::{EventFeed, JoinedSession};
+use sextant_serve::rpc::rpc_client::{EventFeed, JoinedSession};
 
 /// How long the last events may take after the answer.
 const LAST: Duration = Duration::from_secs(5);
@@ -133,7 +133,7 @@ impl Follower {
                 while let Some(choice) = read().await {
                     let answered = answer(&session, &by, choice).await;
                     if let Err(failure) = &answered {
-                        terminal::complain(&wording::failure(failure).one_line());
+                        terminal::complain(&cli_wording::failure(failure).one_line());
                         continue;
                     }
                     return keep(&continued, answered);

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::answers::GivenAnswer;
+use crate::cli::answer_option::GivenAnswer;
 use crate::cli::follow::{self, Following};
 use crate::cli::look::{self, Looked};
 use crate::cli::settings::session_folders;
@@ -19,11 +19,11 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_engine::commands::agent::Agent;
 use sextant_engine::commands::turn::{self, AskedBy, TurnHeld};
 use sextant_engine::state::request::Request;
-use sextant_serve::discovery::find::FoundSessions;
+use sextant_serve::discovery::find_sessions::FoundSessions;
 use sextant_serve::discovery::gate::StartGate;
 use sextant_serve::discovery::{Advertisement, SessionEntry};
-use sextant_serve::rpc::client::JoinedSession;
-use sextant_serve::rpc::server::{Serving, serve};
+use sextant_serve::rpc::rpc_client::JoinedSession;
+use sextant_serve::rpc::rpc_server::{Serving, serve};
 use sextant_store::workspace::root::Root;
 
 /// Which of several sessions is meant.

@@ -9,11 +9,11 @@ use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
 use sextant_base::path;
 use sextant_serve::discovery::SessionEntry;
-use sextant_serve::discovery::find::{self, FoundSessions};
+use sextant_serve::discovery::find_sessions::{self, FoundSessions};
 use sextant_serve::discovery::gate::StartGate;
-use sextant_serve::rpc::neighbours;
+use sextant_serve::rpc::neighbour_calls;
 use sextant_store::workspace::root::Root;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// How long another process may take to begin its session.
 const BEGINNING: Duration = Duration::from_secs(10);
@@ -34,14 +34,14 @@ pub(super) async fn look(root: &Root, named: Option<&str>, file: Option<&Path>) 
     // What is told of is what may be chosen by name.
     let found = related(root.path()).await;
     if named.is_some() {
-        let chosen = find::choose(&found, named)?;
+        let chosen = find_sessions::choose(&found, named)?;
         return Ok(Looked { found, chosen });
     }
     let first = around(root.path()).await.entries.into_iter().next();
     if let Some(file) = file {
         let only = found.entries.len() == 1 && first.as_ref() == found.entries.first();
         if !found.entries.is_empty() && !only {
-            let holder = neighbours::holder(&found.entries, &path::real(file)).await;
+            let holder = neighbour_calls::holder(&found.entries, &path::real(file)).await;
             return Ok(Looked { found, chosen: holder.or(first) });
         }
     }
@@ -52,14 +52,14 @@ pub(super) async fn look(root: &Root, named: Option<&str>, file: Option<&Path>) 
 pub(super) async fn around(root: &Path) -> FoundSessions {
     let root = root.to_owned();
     let home = std::env::var_os("HOME").map(PathBuf::from).and_then(|home| home.canonicalize().ok());
-    let found = move || find::around(&session_folders(), &root, home.as_deref());
+    let found = move || find_sessions::around(&session_folders(), &root, home.as_deref());
     tokio::task::spawn_blocking(found).await.unwrap_or_default()
 }
 
 /// The same with those of workspaces inside.
 pub(super) async fn related(root: &Path) -> FoundSessions {
     let root = root.to_owned();
-    tokio::task::spawn_blocking(move || find::related(&session_folders(), &root)).await.unwrap_or_default()
+    tokio::task::spawn_blocking(move || find_sessions::related(&session_folders(), &root)).await.unwrap_or_default()
 }
 
 /// Keeps other processes from beginning a session in the workspace until this is dropped; `None` where that cannot be.

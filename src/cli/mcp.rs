@@ -1,7 +1,7 @@
 //! `sextant mcp`: the tools of a workspace for another agent, which starts this process.
 
-mod headless;
-mod joined;
+mod headless_workspace;
+mod joined_workspace;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,13 +15,13 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::client_config::{KnownClient, snippet};
-use crate::cli::mcp::headless::HeadlessWorkspace;
-use crate::cli::mcp::joined::JoinedWorkspace;
+use crate::cli::mcp::headless_workspace::HeadlessWorkspace;
+use crate::cli::mcp::joined_workspace::JoinedWorkspace;
 use crate::cli::settings::{ServerFolders, UserFiles, WorkOptions};
 use crate::cli::{log, look, terminal};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::token;
-use sextant_serve::mcp::workspace::{OpenWorkspace, WorkspaceOpener};
+use sextant_serve::mcp::mcp_workspace::{OpenWorkspace, WorkspaceOpener};
 use sextant_serve::mcp::{http, stdio};
 use sextant_store::workspace::root::Root;
 

@@ -1,15 +1,17 @@
 //! The command line: one file a subcommand, and the wiring of rooms to each other.
 
-mod answers;
-mod approve;
-mod ask;
+mod answer_option;
+mod approve_command;
+mod ask_command;
+mod cli_wording;
 mod client_config;
+mod completions;
 mod diff;
 mod doctor;
-mod engine;
+mod engine_command;
 mod follow;
-mod forget;
-mod headless;
+mod forget_command;
+mod headless_run;
 mod join;
 mod log;
 mod look;
@@ -17,21 +19,19 @@ mod lsp;
 mod mcp;
 mod models;
 mod nvim;
-mod pages;
-mod plan;
+mod plan_command;
 mod printing;
 mod prompts;
-mod redo;
-mod resume;
+mod redo_command;
+mod resume_command;
 mod sessions;
 mod settings;
 mod setup;
-mod stats;
+mod stats_command;
 mod status;
 mod terminal;
-mod undo;
+mod undo_command;
 mod why;
-mod wording;
 
 use std::process::ExitCode;
 
@@ -53,23 +53,23 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Do what a request says, in a folder, with the language servers found there
-    Ask(headless::Job),
+    Ask(headless_run::Job),
     /// Make a plan for a request and print it; with --approve run it
-    Plan(plan::PlanArguments),
+    Plan(plan_command::PlanArguments),
     /// Run the plan that waits; --step runs its next step alone
-    Approve(approve::ApproveArguments),
+    Approve(approve_command::ApproveArguments),
     /// Go on with the last task that was stopped or interrupted, in this folder
-    Resume(resume::ResumeArguments),
+    Resume(resume_command::ResumeArguments),
     /// Take back what the last task changed, or a part of it; again for the task before
-    Undo(undo::UndoArguments),
+    Undo(undo_command::UndoArguments),
     /// Bring back what was undone last
-    Redo(redo::RedoArguments),
+    Redo(redo_command::RedoArguments),
     /// Forget what holds a text, of all that is remembered of a workspace; says what went and what stays
-    Forget(forget::ForgetArguments),
+    Forget(forget_command::ForgetArguments),
     /// Report the diagnostics that a change in a git repository introduced, fixed, hid or uncovered
     Diff(diff::DiffArguments),
     /// Show how the runs in a workspace went: success, time, tokens, memory, by mode
-    Stats(stats::StatsArguments),
+    Stats(stats_command::StatsArguments),
     /// Show what led to what in the last task, or in an earlier one
     Why(why::WhyArguments),
     /// List the editors and other programs that have a session open, in every workspace
@@ -85,16 +85,16 @@ enum Command {
     /// List the texts that open a prompt, or print one; files of your own replace them
     Prompts(prompts::PromptsArguments),
     /// Print what completes this command line in a shell
-    Completions(pages::CompletionsArguments),
+    Completions(completions::CompletionsArguments),
     /// Write the manual pages into a folder
-    Man(pages::ManArguments),
+    Man(completions::ManArguments),
     /// Change the configuration of an editor that has no plugins, so that the agent works in it
     Setup(setup::SetupArguments),
     /// Serve the tools of a workspace to another agent, over standard input and output (MCP)
     Mcp(mcp::McpArguments),
     /// Hold the session of a workspace for the proxies of an editor, which start this
     #[command(hide = true)]
-    Engine(engine::EngineArguments),
+    Engine(engine_command::EngineArguments),
     /// Stand before a language server (after `--`), or be one, for an editor that speaks LSP: Helix among others
     Lsp(lsp::LspArguments),
     /// Serve the Neovim that starts this process, over standard input and output
@@ -109,27 +109,27 @@ pub fn run() -> ExitCode {
         Err(error) => return terminal::usage(&error),
     };
     match cli.command {
-        Command::Ask(arguments) => ask::run(&arguments),
-        Command::Plan(arguments) => plan::run(&arguments),
-        Command::Approve(arguments) => approve::run(&arguments),
-        Command::Resume(arguments) => resume::run(&arguments),
-        Command::Undo(arguments) => undo::run(&arguments),
-        Command::Redo(arguments) => redo::run(&arguments),
-        Command::Forget(arguments) => forget::run(&arguments),
+        Command::Ask(arguments) => ask_command::run(&arguments),
+        Command::Plan(arguments) => plan_command::run(&arguments),
+        Command::Approve(arguments) => approve_command::run(&arguments),
+        Command::Resume(arguments) => resume_command::run(&arguments),
+        Command::Undo(arguments) => undo_command::run(&arguments),
+        Command::Redo(arguments) => redo_command::run(&arguments),
+        Command::Forget(arguments) => forget_command::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Diff(arguments) => diff::run(&arguments),
-        Command::Stats(arguments) => stats::run(&arguments),
+        Command::Stats(arguments) => stats_command::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
         Command::Sessions(arguments) => sessions::run(&arguments),
         Command::Status(arguments) => status::status(&arguments),
         Command::Watch(arguments) => status::watch(&arguments),
         Command::Stop(arguments) => status::stop(&arguments),
         Command::Prompts(arguments) => prompts::run(&arguments),
-        Command::Completions(arguments) => pages::completions(&arguments, Cli::command()),
-        Command::Man(arguments) => pages::man(&arguments, Cli::command()),
+        Command::Completions(arguments) => completions::completions(&arguments, Cli::command()),
+        Command::Man(arguments) => completions::man(&arguments, Cli::command()),
         Command::Setup(arguments) => setup::run(&arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
-        Command::Engine(arguments) => engine::run(arguments),
+        Command::Engine(arguments) => engine_command::run(arguments),
         Command::Lsp(arguments) => lsp::run(arguments),
         Command::Nvim(arguments) => nvim::run(&arguments),
     }

@@ -11,7 +11,7 @@ use crate::cli::settings::{session_folders, state_folder};
 use crate::cli::{log, models};
 use sextant_base::lock::lock;
 use sextant_serve::discovery::Advertisement;
-use sextant_serve::rpc::server::{Serving, serve};
+use sextant_serve::rpc::rpc_server::{Serving, serve};
 
 /// The workspaces that this process serves to others.
 type Served = Arc<Mutex<Vec<Serving>>>;

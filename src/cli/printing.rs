@@ -1,6 +1,6 @@
 //! Events as lines: for a reader, or as JSON for a program.
 
-use crate::cli::{terminal, wording};
+use crate::cli::{cli_wording, terminal};
 use sextant_base::plural::counted;
 use sextant_engine::editor::event::Event;
 
@@ -18,7 +18,7 @@ impl Printer {
     }
 
     pub(super) fn print(&mut self, event: Event) {
-        let event = wording::event(event);
+        let event = cli_wording::event(event);
         if self.as_json {
             if let Ok(value) = serde_json::to_value(&event) {
                 terminal::json(&value);

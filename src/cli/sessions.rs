@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::cli::settings::session_folders;
 use crate::cli::terminal;
 use sextant_base::clock::now_ms;
-use sextant_serve::discovery::{SessionEntry, find};
+use sextant_serve::discovery::{SessionEntry, find_sessions};
 
 #[derive(Debug, Args)]
 pub(super) struct SessionsArguments {
@@ -18,7 +18,7 @@ pub(super) struct SessionsArguments {
 }
 
 pub(super) fn run(arguments: &SessionsArguments) -> ExitCode {
-    let found = find::everywhere(&session_folders());
+    let found = find_sessions::everywhere(&session_folders());
     if arguments.json {
         terminal::json(&json!({"sessions": found.entries, "problems": found.problems}));
         return ExitCode::SUCCESS;

@@ -8,17 +8,17 @@ use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cli::answers::GivenAnswer;
+use crate::cli::answer_option::GivenAnswer;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_diagnostics::command::CommandProvider;
-use sextant_diagnostics::command::config::{CommandConfig, CommandSpec};
+use sextant_diagnostics::command::command_config::{CommandConfig, CommandSpec};
 use sextant_diagnostics::model::DiagnosticsProvider;
 use sextant_diagnostics::program;
-use sextant_diagnostics::server::config::{self, ServerConfig};
+use sextant_diagnostics::server::server_config::{self, ServerConfig};
 use sextant_diagnostics::syntax::Syntax;
-use sextant_engine::state::config::{Config, PlanMode};
+use sextant_engine::state::agent_config::{Config, PlanMode};
 use sextant_serve::discovery;
-use sextant_store::workspace::record;
+use sextant_store::workspace::record_folder;
 
 /// The user's own files, for every subcommand that works on a folder.
 #[derive(Debug, Args)]
@@ -153,7 +153,9 @@ impl ServerFolders {
 
     fn of(&self, configured: Option<Vec<ServerConfig>>, root: &Path) -> Vec<ServerConfig> {
         let path = std::env::var_os("PATH");
-        let Some(mut servers) = configured else { return config::detect(root, &self.folders(), path.as_deref()) };
+        let Some(mut servers) = configured else {
+            return server_config::detect(root, &self.folders(), path.as_deref());
+        };
         let places = program::places(root, &self.folders(), path.as_deref());
         servers.iter_mut().for_each(|server| server.look_up(&places));
         servers
@@ -298,7 +300,7 @@ pub(super) fn user_folder() -> Option<PathBuf> {
 
 /// Where Sextant keeps what it remembers, as this process's environment says.
 pub(super) fn state_folder() -> Option<PathBuf> {
-    record::state_folder(|name| std::env::var_os(name))
+    record_folder::state_folder(|name| std::env::var_os(name))
 }
 
 /// Where sessions are found, as this process's environment says.

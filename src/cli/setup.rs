@@ -1,8 +1,8 @@
 //! `sextant setup helix`: changes of the user's own configuration of Helix, shown first and taken back on request.
 
-pub(super) mod files;
+pub(super) mod config_files;
 pub(super) mod found;
-pub(super) mod helix;
+pub(super) mod helix_config;
 mod known;
 mod tables;
 mod written;
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use crate::cli::settings::user_folder;
-use crate::cli::setup::files::{SetUpFile, UserFile};
+use crate::cli::setup::config_files::{SetUpFile, UserFile};
 use crate::cli::terminal;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_diagnostics::program;
@@ -67,13 +67,13 @@ pub(super) fn paths() -> Result<[PathBuf; 2], Failure> {
 
 fn setup(wish: &HelixSetup) -> Result<(), Failure> {
     let [languages, config] = paths()?;
-    let (mut languages, mut document) = files::read(languages)?;
+    let (mut languages, mut document) = config_files::read(languages)?;
     let places = program::places(Path::new("/nonexistent"), &wish.servers, std::env::var_os("PATH").as_deref());
     let installed = |name: &str| program::find(&places, name).is_some();
-    let mut notes = helix::languages(&mut document, &program(&places), installed);
+    let mut notes = helix_config::languages(&mut document, &program(&places), installed);
     languages.become_text_of(&document);
-    let (mut config, mut document) = files::read(config)?;
-    notes.extend(helix::keys(&mut document));
+    let (mut config, mut document) = config_files::read(config)?;
+    notes.extend(helix_config::keys(&mut document));
     config.become_text_of(&document);
     let changed: Vec<UserFile> = [languages, config].into_iter().filter(UserFile::differs).collect();
     notes.iter().for_each(|note| terminal::complain(note));
@@ -97,11 +97,11 @@ fn undo(wish: &HelixSetup) -> Result<(), Failure> {
     let [languages, config] = paths()?;
     let places = program::places(Path::new("/nonexistent"), &wish.servers, std::env::var_os("PATH").as_deref());
     let mut known = Vec::new();
-    known.extend(files::backed_up(&languages, |document| {
+    known.extend(config_files::backed_up(&languages, |document| {
         let installed = |name: &str| program::find(&places, name).is_some();
-        drop(helix::languages(document, &program(&places), installed));
+        drop(helix_config::languages(document, &program(&places), installed));
     })?);
-    known.extend(files::backed_up(&config, |document| drop(helix::keys(document)))?);
+    known.extend(config_files::backed_up(&config, |document| drop(helix_config::keys(document)))?);
     if known.is_empty() {
         return Err(Failure::user("nothing was set up here", "`sextant setup helix` does"));
     }

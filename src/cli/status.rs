@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::headless::{self, Where};
+use crate::cli::headless_run::{self, Where};
 use crate::cli::join::{self, SessionOption};
 use crate::cli::printing::Printer;
 use crate::cli::terminal;
@@ -15,10 +15,10 @@ use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_engine::editor::event::Event;
 use sextant_engine::events::envelope::{EventEnvelope, TaskEvent};
-use sextant_engine::events::state::StreamState;
+use sextant_engine::events::events_state::StreamState;
 use sextant_engine::events::subscription::Delivery;
-use sextant_serve::rpc::api::session::SessionInfo;
-use sextant_serve::rpc::client::JoinedSession;
+use sextant_serve::rpc::api::session_api::SessionInfo;
+use sextant_serve::rpc::rpc_client::JoinedSession;
 
 #[derive(Debug, Args)]
 pub(super) struct StatusArguments {
@@ -59,7 +59,7 @@ fn run(arguments: &StatusArguments, wish: Wish) -> ExitCode {
     match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            headless::fail(&failure, arguments.place.json);
+            headless_run::fail(&failure, arguments.place.json);
             ExitCode::FAILURE
         }
     }

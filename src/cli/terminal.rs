@@ -4,7 +4,7 @@
 
 use std::io::{Result, Write};
 
-use crate::cli::wording;
+use crate::cli::cli_wording;
 use sextant_base::failure::Failure;
 use sextant_base::printable::{escaped, printable};
 
@@ -50,7 +50,7 @@ pub(super) fn note(text: &str) {
 
 /// A failure with its way out, on standard error.
 pub(super) fn fail(failure: &Failure) {
-    let failure = wording::failure(failure);
+    let failure = cli_wording::failure(failure);
     complain(&format!("sextant: {}\n  → {}", failure.message, failure.hint));
 }
 

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::headless;
-use sextant_engine::durable::traces;
+use crate::cli::headless_run;
+use sextant_engine::durable::stored_traces;
 use sextant_engine::editor::event::Event;
 
 #[derive(Debug, Args)]
@@ -18,23 +18,23 @@ pub(super) struct WhyArguments {
     #[arg(long, conflicts_with = "task")]
     list: bool,
     #[command(flatten)]
-    folder: headless::Folder,
+    folder: headless_run::Folder,
 }
 
 pub(super) fn run(arguments: &WhyArguments) -> ExitCode {
     let (task, list) = (arguments.task.clone(), arguments.list);
-    let look: headless::HeadlessRun<'_> = &move |session, _request, _cancel| {
+    let look: headless_run::HeadlessRun<'_> = &move |session, _request, _cancel| {
         let task = task.clone();
         Box::pin(async move {
             if list {
-                let tasks = traces::list(session).await?;
-                session.emit(Event::Trace { markdown: traces::list_markdown(&tasks) });
+                let tasks = stored_traces::list(session).await?;
+                session.emit(Event::Trace { markdown: stored_traces::list_markdown(&tasks) });
                 return Ok(json!({"ok": true, "tasks": tasks}));
             }
-            let found = traces::find(session, &task).await?;
+            let found = stored_traces::find(session, &task).await?;
             session.emit(Event::Trace { markdown: found.markdown() });
             Ok(json!({"ok": true, "task": found.task, "request": found.request, "entries": found.entries}))
         })
     };
-    headless::run_without(&arguments.folder, None, look, None)
+    headless_run::run_without(&arguments.folder, None, look, None)
 }

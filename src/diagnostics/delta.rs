@@ -5,17 +5,17 @@
 
 mod anchors;
 mod carry;
-mod files;
+mod file_pairs;
+mod line_alignment;
 mod matching;
-pub(crate) mod message;
 mod replaced;
+pub(crate) mod same_message;
 mod sequence;
 mod side;
 mod spelling;
 mod statements;
 mod symbols;
-mod text;
-mod tokens;
+mod tokenize;
 mod units;
 pub(crate) mod verdict;
 
@@ -33,7 +33,7 @@ use crate::delta::anchors::{Anchored, Ground, MessageIds, NOWHERE, anchor};
 use crate::delta::carry::Carry;
 use crate::delta::matching::Matching;
 use crate::delta::side::{NONE, Side};
-use crate::delta::tokens::Spellings;
+use crate::delta::tokenize::Spellings;
 use crate::delta::verdict::{View, is_import, is_syntax};
 use crate::model::Diagnostic;
 
@@ -99,7 +99,7 @@ pub fn delta(change: &SnapshotChange<'_>, before: &[Diagnostic], after: &[Diagno
     let new = Side::read(&new_texts, &structures.1, &mut spellings);
     let old_paths: Vec<&str> = old_texts.iter().map(|(path, _)| *path).collect();
     let new_paths: Vec<&str> = new_texts.iter().map(|(path, _)| *path).collect();
-    let partner = files::pair((&old, &old_paths), (&new, &new_paths), &change.renames);
+    let partner = file_pairs::pair((&old, &old_paths), (&new, &new_paths), &change.renames);
     let scopes = symbols::pair(&old, &new, &partner);
     let statements::Statements { units, doubtful } = statements::pair(&old, &new, &scopes);
     let mut votes = spelling::Votes::new();
@@ -110,7 +110,7 @@ pub fn delta(change: &SnapshotChange<'_>, before: &[Diagnostic], after: &[Diagno
     for (b, a) in partner.iter().enumerate().filter(|(_, a)| **a != NONE) {
         let (x, y) = (&old.files[b], &new.files[*a as usize]);
         if x.errors + y.errors > 0 || !(x.parsed && y.parsed) {
-            text::pair_lines((&old, b), (&new, *a as usize), &mut tokens, &mut votes);
+            line_alignment::pair_lines((&old, b), (&new, *a as usize), &mut tokens, &mut votes);
         }
     }
     spelling::pair((&old, &new), doubtful.into_iter(), &mut tokens, &mut votes);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::model::Location;
 use sextant_base::path;
-use sextant_base::text::{Encoding, LineIndex, Position, Range};
+use sextant_base::positions::{Encoding, LineIndex, Position, Range};
 
 /// A line and, where the tool gave one, a column; both zero-based.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::code_aliases::label;
 use crate::merge::Placed;
 use crate::model::Severity;
-use crate::theme::label;
 use sextant_base::plural::counted;
 
 /// Names of themes or symbols in one summary; the rest is a number.
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
     use crate::model::{Confidence, Diagnostic, Location};
-    use sextant_text::symbols::path::SymbolPath;
+    use sextant_text::symbols::symbol_path::SymbolPath;
 
     fn said(severity: Severity, code: &str) -> Diagnostic {
         Diagnostic {

@@ -2,7 +2,8 @@
 
 #![deny(unreachable_pub)]
 
-pub mod batch;
+pub mod benchmark_case;
+pub mod code_aliases;
 pub mod command;
 pub mod confined_git;
 pub mod delta;
@@ -12,11 +13,10 @@ pub mod finding;
 pub mod grouping;
 pub mod merge;
 pub mod model;
+pub mod pair_count;
 pub mod policy;
 pub mod program;
 pub mod sarif;
 pub mod server;
 pub mod server_facts;
 pub mod syntax;
-pub mod theme;
-pub mod work;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use crate::code_aliases::{Gist, Gists, independent, quoted, same_complaint};
 use crate::model::Diagnostic;
-use crate::theme::{Gist, Gists, independent, quoted, same_complaint};
-use crate::work::looked_at;
-use sextant_base::text::Range;
-use sextant_text::symbols::path::SymbolPath;
+use crate::pair_count::looked_at;
+use sextant_base::positions::Range;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// A diagnostic and the symbol that it stands in.
 #[derive(Clone, Copy, Debug)]
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
     use crate::model::{Confidence, Location, Severity};
-    use sextant_base::text::Position;
+    use sextant_base::positions::Position;
 
     fn said(source: &str, code: &str, message: &str, (line, from, to): (u32, u32, u32)) -> Diagnostic {
         let at = |character| Position { line, character };

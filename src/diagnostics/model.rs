@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use sextant_base::deadline::Deadline;
-use sextant_base::text::Range;
+use sextant_base::positions::Range;
 
 /// LSP's four severities; smaller is worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -3,10 +3,10 @@
 //! A diagnostic is a hypothesis. The rules order, raise, lower, set aside and ask; none of them acts.
 
 pub mod confidence;
+pub mod confidence_words;
 pub mod contradiction;
 pub mod decide;
 pub mod repair;
-pub mod words;
 
 #[cfg(test)]
 mod tests;
@@ -153,7 +153,7 @@ pub struct Judgement {
 pub fn judge(items: &[Placed], evidence: &[Evidence], limits: &PolicyLimits) -> Judgement {
     let mut out = Judgement::default();
     for (index, (item, known)) in items.iter().zip(evidence).enumerate() {
-        let about = words::about(item, &known.sources);
+        let about = confidence_words::about(item, &known.sources);
         if let Some(reason) = confidence::gone(known) {
             out.trace.push(Trace::new(Effect::SetAside, about, "gone", reason));
             out.set_aside.push(index);

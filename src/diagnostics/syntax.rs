@@ -7,7 +7,7 @@ use crate::model::{
     Confidence, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Severity,
 };
 use sextant_base::deadline::Deadline;
-use sextant_base::text::{Encoding, LineIndex};
+use sextant_base::positions::{Encoding, LineIndex};
 use sextant_text::symbols::language;
 
 /// The provider's name and the source of its diagnostics.

@@ -2,7 +2,6 @@
 
 #![deny(unreachable_pub)]
 
-pub mod budget;
 pub mod commands;
 pub mod diagnostics;
 pub mod durable;
@@ -10,10 +9,11 @@ pub mod edit;
 pub mod editor;
 pub mod events;
 pub mod memory;
-pub(crate) mod modules;
 pub mod plan;
 pub mod planner;
 pub mod run;
 pub mod state;
+pub(crate) mod step_executors;
 pub(crate) mod target;
+pub mod task_budget;
 pub mod tools;

@@ -1,21 +1,21 @@
 //! Opens the memory at the first task, and tells what became of its file.
 
+pub(crate) mod chosen_preferences;
 pub(crate) mod keep;
 pub(crate) mod learn;
-pub(crate) mod narrow;
-pub(crate) mod preferences;
-pub(crate) mod project;
-pub(crate) mod recall;
+pub(crate) mod project_scan;
+pub(crate) mod prompt_memory;
 pub(crate) mod relevance;
 pub mod statistics;
+pub(crate) mod step_memory;
 
 use std::sync::Arc;
 
 use crate::editor::event::Event;
-use crate::plan::mode::Mode;
-use crate::state::memory::{self, Remember};
+use crate::plan::work_mode::Mode;
+use crate::state::memory_handle::{self, Remember};
 use crate::state::session::Session;
-use sextant_store::memory::error::MemoryError;
+use sextant_store::memory::memory_error::MemoryError;
 use sextant_store::workspace::root::OLD_FOLDER;
 
 /// The memory, opened at the first call. `None` where it is turned off or cannot be had; the user is
@@ -53,7 +53,7 @@ async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
 }
 
 pub(crate) fn tell_notices(session: &Session, remember: &Remember) {
-    memory::tell(remember, &session.events);
+    memory_handle::tell(remember, &session.events);
 }
 
 /// Ends the short term: what was set for this session alone is gone.
@@ -76,9 +76,9 @@ pub(crate) fn mode_of(mode: Mode) -> sextant_store::memory::entry::Mode {
 
 /// A record of a folder that is kept inside of it.
 #[cfg(test)]
-pub(crate) fn record_in(folder: &std::path::Path) -> sextant_store::workspace::record::Record {
+pub(crate) fn record_in(folder: &std::path::Path) -> sextant_store::workspace::record_folder::Record {
     let root = sextant_store::workspace::root::Root::new(folder).unwrap();
-    sextant_store::workspace::record::Record::of(&folder.join("state/sextant"), &root)
+    sextant_store::workspace::record_folder::Record::of(&folder.join("state/sextant"), &root)
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use crate::editor::Document;
 use crate::state::session::Session;
 use sextant_base::failure::{Failure, tool_failure};
-use sextant_base::message::clean;
-use sextant_store::workspace::files;
+use sextant_base::one_line::clean;
 use sextant_store::workspace::root::Root;
+use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language::{self, Language};
 use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Files that are looked through for a bare symbol name.
 const MOST_FILES: usize = 2000;
@@ -32,16 +32,16 @@ impl SymbolPlace {
 /// Reads a file that a caller named. The path is confined to the root.
 pub(crate) async fn document(session: &Session, given: &str) -> Result<Document, Failure> {
     let path = session.root.resolve(given)?;
-    refuse_large(&path, files::size(&session.root, &path))?;
+    refuse_large(&path, workspace_files::size(&session.root, &path))?;
     Ok(session.editor.read(&path).await?)
 }
 
 /// Refuses a text that is too large to be worked on, before anything is done with it.
 pub(crate) fn refuse_large(path: &str, bytes: u64) -> Result<(), Failure> {
-    if bytes <= files::LARGEST_TARGET {
+    if bytes <= workspace_files::LARGEST_TARGET {
         return Ok(());
     }
-    let (size, limit) = (bytes >> 20, files::LARGEST_TARGET >> 20);
+    let (size, limit) = (bytes >> 20, workspace_files::LARGEST_TARGET >> 20);
     let message = format!("{} has {size} MB, and files of up to {limit} MB are worked on", clean(path));
     Err(Failure::user(message, "name a smaller file, or split this one"))
 }
@@ -101,12 +101,12 @@ async fn file_of(session: &Session, names: &str) -> Result<String, Failure> {
 /// The files that hold one symbol of a name, as they are on disk.
 fn files_with(root: &Root, names: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for path in files::list(root, "", MOST_FILES).files {
+    for path in workspace_files::list(root, "", MOST_FILES).files {
         let Some(language) = language::of_path(&path) else { continue };
         let last = names.rsplit("::").next().unwrap_or(names);
         let plain = last.split('#').next().unwrap_or(last);
         // A file that does not even hold the name need not be parsed or opened in the editor.
-        let Some(on_disk) = files::text(root, &path) else { continue };
+        let Some(on_disk) = workspace_files::text(root, &path) else { continue };
         if on_disk.contains(plain) && Outline::parse(language, &on_disk).find_all(names).is_ok() {
             found.push(path);
         }

@@ -8,11 +8,11 @@ use futures::future::join_all;
 use crate::HeadlessEditor;
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
-use sextant_base::text::{Encoding, LineIndex, Range};
+use sextant_base::positions::{Encoding, LineIndex, Range};
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText};
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::actions::{ActionError, ActionOffer};
-use sextant_engine::editor::error::EditorError;
+use sextant_engine::editor::editor_error::EditorError;
 use sextant_engine::editor::{Document, Editor, Fix, FixAnswers, WorkspaceChange, workspace_edit};
 
 /// What was offered and not yet outdated by an edit.

@@ -3,10 +3,10 @@
 #![deny(unreachable_pub)]
 
 mod asked;
-mod files;
 mod fixes;
+mod folder_files;
 pub mod format;
-mod lookup;
+mod headless_lookup;
 pub mod overlay;
 mod probe;
 mod transaction;
@@ -22,20 +22,20 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{RwLock, watch};
 
 use crate::asked::{ask, asked, file_text, text};
-use crate::files::Files;
 use crate::fixes::Fixes;
+use crate::folder_files::Files;
 use crate::overlay::OpenBuffers;
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
-use sextant_base::text::Range;
+use sextant_base::positions::Range;
 use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::command::background::{Asked, Commands};
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Report};
 use sextant_diagnostics::server::LanguageServer;
-use sextant_diagnostics::server::config::ServerConfig;
-use sextant_engine::editor::error::EditorError;
+use sextant_diagnostics::server::server_config::ServerConfig;
+use sextant_engine::editor::editor_error::EditorError;
+use sextant_engine::editor::editor_lookup::{LookupAnswer, NameLookup};
 use sextant_engine::editor::event::Event;
-use sextant_engine::editor::lookup::{LookupAnswer, NameLookup};
 use sextant_engine::editor::{
     Applied, Document, Editor, FileEdit, FixAnswers, HalfDone, HeldFile, Marks, Save, WorkspaceChange,
 };
@@ -330,7 +330,7 @@ impl Editor for HeadlessEditor {
     }
 
     async fn look_up(&self, wanted: &NameLookup, deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
-        lookup::look_up(self, wanted, deadline).await
+        headless_lookup::look_up(self, wanted, deadline).await
     }
 
     async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {

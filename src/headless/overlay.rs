@@ -6,9 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::HeadlessEditor;
-use crate::files::{Files, OpenEdit};
+use crate::folder_files::{Files, OpenEdit};
 use sextant_base::lock::lock;
-use sextant_engine::editor::error::EditorError;
+use sextant_engine::editor::editor_error::EditorError;
 use sextant_engine::editor::{Applied, Editor, FileEdit, Save};
 
 /// What an applied edit of an open file says to the user.

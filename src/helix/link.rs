@@ -1,7 +1,7 @@
 //! What a proxy and the engine of its workspace say to each other: JSON-RPC in the framing of LSP, over the engine's
 //! socket.
 
-pub mod channel;
+pub mod link_channel;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use sextant_base::text::{Encoding, Range};
+use sextant_base::positions::{Encoding, Range};
 
 /// Of the form of what is said here. Both sides are the same program, unless one of them was replaced meanwhile.
 pub const LINK_VERSION: u32 = 1;

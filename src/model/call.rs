@@ -11,10 +11,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::answer::AnswerParts;
 use crate::dialect::{self, Stop, WireRequest};
 use crate::endpoint::Endpoint;
-use crate::hearing::Hearing;
 use crate::retry;
 use crate::sse::Events;
 use crate::step::OnText;
+use crate::stream_filter::Hearing;
 use sextant_base::plural::counted;
 
 /// Characters of a server's own words that an error repeats.

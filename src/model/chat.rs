@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::tokens;
+use crate::token_estimate;
 use crate::tools::ToolSpec;
 
 /// What a model is sent. Two calls of one task share all of it but the last messages, so that providers can cache it.
@@ -33,13 +33,13 @@ impl ChatMessage {
     /// Estimated.
     pub fn tokens(&self) -> usize {
         let texts = match self {
-            Self::User(text) => tokens::estimate(text),
+            Self::User(text) => token_estimate::estimate(text),
             Self::Model(reply) => {
-                let uses = reply.uses.iter().map(|used| FRAME + tokens::estimate(&used.parameters.to_string()));
-                let opaque = reply.opaque.iter().map(|value| tokens::estimate(&value.to_string()));
-                tokens::estimate(&reply.text) + uses.sum::<usize>() + opaque.sum::<usize>()
+                let uses = reply.uses.iter().map(|used| FRAME + token_estimate::estimate(&used.parameters.to_string()));
+                let opaque = reply.opaque.iter().map(|value| token_estimate::estimate(&value.to_string()));
+                token_estimate::estimate(&reply.text) + uses.sum::<usize>() + opaque.sum::<usize>()
             }
-            Self::Results(results) => results.iter().map(|result| FRAME + tokens::estimate(&result.text)).sum(),
+            Self::Results(results) => results.iter().map(|result| FRAME + token_estimate::estimate(&result.text)).sum(),
         };
         FRAME + texts
     }

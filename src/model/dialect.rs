@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::answer::Piece;
 use crate::chat::ChatMessage;
 use crate::endpoint::{Endpoint, Provider};
-use crate::manner::Api;
+use crate::model_options::Api;
 use crate::tools::ToolSpec;
 
 mod anthropic;

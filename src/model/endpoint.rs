@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de};
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::manner::{Api, Manner};
+use crate::model_options::{Api, Manner};
 use sextant_base::failure::{Failure, FailureKind};
 
 /// The dialect that a server speaks.

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::ask::wanted::RepairPlace;
-use crate::contract::Contract;
-use crate::framing::Framing;
-use crate::prompt::budget::PromptBudget;
+use crate::plan_contract::Contract;
+use crate::prompt::prompt_budget::PromptBudget;
+use crate::question_frame::Framing;
+use crate::request_kind::repair_filter::RepairPlace;
 use crate::step::{DiagnosticLine, FixOffer, LastResult};
 use crate::tools::ToolSpec;
 

@@ -2,16 +2,16 @@
 //!
 //! It reads the structure of the question alone. What needs understanding it does not pretend to understand.
 
-mod answers;
+mod offline_wording;
 
 use async_trait::async_trait;
 use serde_json::json;
 
-use crate::ask::kinds::{Kind, Reported};
-use crate::ask::wanted::Narrowed;
-use crate::ask::{self, Ask};
 use crate::input::{ModelContext, ModelInput, PlanInput, RequestFacts, StepInput};
-use crate::offline::answers::{RepairAnswer, alike, belief, named, reporter, sentence};
+use crate::offline::offline_wording::{RepairAnswer, alike, belief, named, reporter, sentence};
+use crate::request_kind::kinds::{Kind, Reported};
+use crate::request_kind::repair_filter::Narrowed;
+use crate::request_kind::{self, Ask};
 use crate::step::{
     Action, DiagnosticLine, FixOffer, Model, ModelError, OnText, PlanReply, PlanReplyStep, StepReply, Usage,
 };
@@ -70,7 +70,7 @@ pub fn is_suppression(title: &str) -> bool {
 
 /// What a request wants repaired, with the names in it looked up.
 pub fn narrowed(request: &RequestFacts) -> Narrowed {
-    let wanted = ask::wanted(&request.query, &request.user);
+    let wanted = request_kind::repair_filter(&request.query, &request.user);
     let mut narrowed = wanted.resolved(&request.places, &request.scope);
     if !request.user.is_empty() {
         // A step of a plan has its symbols as its scope: what the request names elsewhere is for other steps.
@@ -84,9 +84,9 @@ pub fn narrowed(request: &RequestFacts) -> Narrowed {
 pub fn step(input: &StepInput) -> StepReply {
     let ModelInput { context: ModelContext { request, reports, .. }, ask } = input;
     let planned = ask.contract.plan().is_some();
-    match if planned { ask::classify_step(&request.query) } else { ask::classify(&request.query) } {
+    match if planned { request_kind::classify_step(&request.query) } else { request_kind::classify(&request.query) } {
         Ask::Repair => {}
-        other => return answers::cannot(other, &request.query, &reports.diagnostics),
+        other => return offline_wording::cannot(other, &request.query, &reports.diagnostics),
     }
     let narrowed = narrowed(request);
     let offers = usable(&reports.fixes).filter(|(_, fix)| is_wanted(fix, &narrowed, &reports.diagnostics));
@@ -117,9 +117,9 @@ pub fn step(input: &StepInput) -> StepReply {
 /// Lays out every offered fix that is asked for, one symbol a step.
 pub fn plan(input: &PlanInput) -> PlanReply {
     let ModelInput { context: ModelContext { request, reports, .. }, .. } = input;
-    let asked = ask::classify(&request.query);
+    let asked = request_kind::classify(&request.query);
     if asked != Ask::Repair {
-        let reply = answers::cannot(asked, &request.query, &reports.diagnostics);
+        let reply = offline_wording::cannot(asked, &request.query, &reports.diagnostics);
         return PlanReply {
             title: match asked {
                 Ask::Question | Ask::Work => "No plan without a language model".to_owned(),

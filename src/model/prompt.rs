@@ -3,22 +3,22 @@
 //! The prefix is the same for every question of a kind, so that providers can cache it. What comes from the
 //! workspace stands between fences that its own text cannot close.
 
-use crate::ask::{self, Ask};
-use crate::contract::Contract;
 use crate::input::{MemoryFacts, ModelContext, ModelInput, PlanInput, ReportFacts, StepInput};
+use crate::plan_contract::Contract;
+use crate::request_kind::{self, Ask};
 use crate::step::LastResult;
 use crate::tools::{Access, ToolSpec};
-use crate::{texts, tokens, tools};
+use crate::{texts, token_estimate, tools};
 use sextant_base::plural::counted;
 use sextant_base::secrets::mask;
 
-pub mod budget;
-mod contract;
 pub mod conversation;
 mod fence;
+mod plan_prompt;
 pub mod planning;
+pub mod prompt_budget;
 
-use crate::prompt::budget::PromptBudget;
+use crate::prompt::prompt_budget::PromptBudget;
 
 /// Tokens of the project's conventions in a simple-mode question.
 const STEP_CONVENTIONS: usize = 60;
@@ -46,7 +46,7 @@ pub struct Prompt {
 impl Prompt {
     /// Estimated tokens of both parts.
     pub fn tokens(&self) -> usize {
-        tokens::estimate(&self.system) + tokens::estimate(&self.user)
+        token_estimate::estimate(&self.system) + token_estimate::estimate(&self.user)
     }
 }
 
@@ -66,7 +66,7 @@ pub fn step(input: &StepInput) -> Prompt {
 fn step_with(input: &StepInput, conventions: &str) -> Prompt {
     let ModelInput { context, ask } = input;
     let mut facts = Facts::new(input).within(context.budget);
-    facts.opening(context, conventions, contract::memory_tokens(&ask.contract));
+    facts.opening(context, conventions, plan_prompt::memory_tokens(&ask.contract));
     facts.contract(&ask.contract);
     facts.inputs(&ask.inputs);
     facts.sources(&context.sources.texts);
@@ -74,7 +74,7 @@ fn step_with(input: &StepInput, conventions: &str) -> Prompt {
     facts.fixes(&context.reports);
     facts.results(&ask.results, ask.fresh);
     facts.line(&closing(input));
-    let (rules, fields) = contract::rules(&ask.contract);
+    let (rules, fields) = plan_prompt::rules(&ask.contract);
     let rules = if rules.is_empty() { String::new() } else { format!("{rules}\n") };
     let system = texts::text("step").replace("{contract}", &rules).replace("{fields}", fields);
     facts.finish(&system, &tool_list(context.tools, context.framing.commands))
@@ -100,9 +100,9 @@ fn closing(input: &StepInput) -> String {
     if ask.error_count > 0 {
         line.push_str(&format!(" {} failed in a row; try another way.", ask.error_count));
     }
-    if ask::forbids(&request.query) {
+    if request_kind::forbids(&request.query) {
         line.push_str(" The request forbids changes: edit nothing; action null, and the answer in \"answer\".");
-    } else if ask::classify(&request.query) == Ask::Question {
+    } else if request_kind::classify(&request.query) == Ask::Question {
         line.push_str(" This reads like a question: edit nothing. Read what it is about, unless you see it here; then action null, and the answer in \"answer\".");
     } else if let Some(fix) = reports.fixes.iter().find(|fix| fix.diagnostic.is_some()) {
         line.push_str(&format!(" A fix is offered: apply_fix with fix \"{}\".", one_line(&fix.id)));
@@ -180,7 +180,7 @@ impl Facts {
         let mut left = self.budget.files;
         let mut shown = Vec::new();
         for file in files {
-            let cost = tokens::estimate(file) + 1;
+            let cost = token_estimate::estimate(file) + 1;
             if cost > left {
                 break;
             }
@@ -201,7 +201,7 @@ impl Facts {
     }
 
     fn memory(&mut self, memory: &MemoryFacts, budget: usize) {
-        let kept = tokens::newest_within(&memory.lines, memory.tokens.unwrap_or(budget));
+        let kept = token_estimate::newest_within(&memory.lines, memory.tokens.unwrap_or(budget));
         if !kept.is_empty() {
             self.block("Memory", &kept.join("\n"));
         }
@@ -211,7 +211,7 @@ impl Facts {
         let mut left = self.budget.sources;
         for (symbol, text) in sources {
             let (shown, hidden) = head(text, left);
-            left = left.saturating_sub(tokens::estimate(shown));
+            left = left.saturating_sub(token_estimate::estimate(shown));
             let title = format!("Source of {}", one_line(symbol));
             if hidden == 0 {
                 self.block(&title, shown);
@@ -305,7 +305,7 @@ impl Facts {
             self.block("Earlier results", &content.join("\n"));
         }
         for result in last {
-            let shown = tokens::head_and_tail(&result.text, self.budget.result);
+            let shown = token_estimate::head_and_tail(&result.text, self.budget.result);
             self.block(&format!("Result of {} ({})", result.tool, status(result)), &shown);
         }
     }
@@ -324,12 +324,12 @@ impl Facts {
 /// The first whole lines within a budget of tokens, and how many lines are left out. A single line that is longer
 /// than the budget is cut inside.
 fn head(text: &str, budget: usize) -> (&str, usize) {
-    if tokens::estimate(text) <= budget {
+    if token_estimate::estimate(text) <= budget {
         return (text, 0);
     }
     let mut end = 0;
     for line in text.split_inclusive('\n') {
-        if tokens::estimate(&text[..end + line.len()]) > budget {
+        if token_estimate::estimate(&text[..end + line.len()]) > budget {
             break;
         }
         end += line.len();
@@ -338,7 +338,7 @@ fn head(text: &str, budget: usize) -> (&str, usize) {
         end = text
             .char_indices()
             .map(|(i, _)| i)
-            .take_while(|i| tokens::estimate(&text[..*i]) <= budget)
+            .take_while(|i| token_estimate::estimate(&text[..*i]) <= budget)
             .last()
             .unwrap_or(0);
     }

@@ -10,24 +10,24 @@ use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use crate::abilities::{self, Abilities, ToldAbilities};
-use crate::asking::{Asking, Structured, Talk};
 use crate::call::{self, CallOutcome};
 use crate::chat::{ChatInput, ChatReply};
+use crate::chat_request::{Asking, Structured, Talk};
 use crate::dialect;
 use crate::endpoint::{self, Endpoint, RemoteConfig};
 use crate::input::{PlanInput, StepInput};
-use crate::manner::{Manner, ToolWay};
+use crate::model_options::{Manner, ToolWay};
 use crate::price::Price;
-use crate::remote::judge::{AskProgress, CallVerdict};
 use crate::remote::limit::AnswerLimit;
+use crate::remote::retry_decision::{AskProgress, CallVerdict};
 use crate::retry::RetryPolicy;
 use crate::step::{Model, ModelError, OnText, PlanReply, StepReply, Usage};
-use crate::{prompt, reply, schema, server_facts, tokens};
+use crate::{model_server_facts, prompt, reply, reply_schema, token_estimate};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 
-mod judge;
 mod limit;
+mod retry_decision;
 
 /// A server that does not take the connection within this time is not there.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -160,7 +160,7 @@ impl RemoteModel {
             *kept = Some(Instant::now());
         }
         let (client, endpoint) = (self.client.clone(), self.endpoint.clone());
-        tokio::spawn(async move { server_facts::keep_loaded(&client, &endpoint, &time).await });
+        tokio::spawn(async move { model_server_facts::keep_loaded(&client, &endpoint, &time).await });
     }
 
     fn hide(&self, text: &str) -> String {
@@ -187,7 +187,7 @@ impl Model for RemoteModel {
             return self.table;
         }
         let ask = async {
-            let told = server_facts::ask(&self.client, &self.endpoint).await;
+            let told = model_server_facts::ask(&self.client, &self.endpoint).await;
             self.manner.over(abilities::known(&self.endpoint, told))
         };
         *self.known.get_or_init(|| ask).await
@@ -196,8 +196,8 @@ impl Model for RemoteModel {
     async fn step(&self, input: &StepInput, words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
         let question = Structured {
             prompt: prompt::step(input),
-            schema_name: schema::step_name(&input.ask.contract),
-            schema: schema::step(&input.ask.contract, input.context.tools, input.context.framing.commands),
+            schema_name: reply_schema::step_name(&input.ask.contract),
+            schema: reply_schema::step(&input.ask.contract, input.context.tools, input.context.framing.commands),
             tools: input.context.tools,
             read: reply::step,
             wanted: &["reasoning", "answer"],
@@ -208,8 +208,8 @@ impl Model for RemoteModel {
     async fn plan(&self, input: &PlanInput, words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage) {
         let question = Structured {
             prompt: prompt::plan(input),
-            schema_name: schema::PLAN_NAME,
-            schema: schema::plan(input.context.tools),
+            schema_name: reply_schema::PLAN_NAME,
+            schema: reply_schema::plan(input.context.tools),
             tools: input.context.tools,
             read: reply::plan,
             wanted: &["title", "reason"],
@@ -229,7 +229,7 @@ fn count(usage: &mut Usage, outcome: &CallOutcome, prompt: impl Fn() -> usize) {
         Some((prompt, completion)) => (prompt, completion, false),
         None if outcome.parts.is_empty() => (0, 0, false),
         None => {
-            let written = (outcome.parts.bytes() as f64 / tokens::BYTES_PER_TOKEN).ceil() as u64;
+            let written = (outcome.parts.bytes() as f64 / token_estimate::BYTES_PER_TOKEN).ceil() as u64;
             (counted.prompt.unwrap_or_else(|| prompt() as u64), written, true)
         }
     };

@@ -3,13 +3,13 @@
 //! Nothing is guessed that an edit hangs on: half an object, an unknown tool, a missing or an unknown parameter
 //! makes the reply unusable. What only colours it (confidence, reasoning) is mended, and the mending is said.
 
-mod contract;
+mod plan_reply;
 mod plan_step;
-pub(crate) mod talk;
+pub(crate) mod tool_objects;
 
 use serde_json::{Map, Value};
 
-use crate::contract::StepDecision;
+use crate::plan_contract::StepDecision;
 use crate::step::{Action, PlanReply, StepReply};
 use crate::tools::{self, ToolSpec};
 
@@ -38,12 +38,12 @@ pub fn step(text: &str, tools: &[ToolSpec]) -> ReplyReading<StepReply> {
         Err(problem) => return ReplyReading::unusable(problem),
     };
     let mut problems = Vec::new();
-    let wish = contract::wish(&object, &mut problems);
+    let wish = plan_reply::wish(&object, &mut problems);
     // Whoever goes on to say why it does not act need not say so twice.
     let stops = wish.replan.is_some() || wish.decision.is_some_and(|decision| decision != StepDecision::Continue);
     let given = object.get("action").or(stops.then_some(&Value::Null));
     let read = action(given, tools, &mut problems)
-        .and_then(|action| Ok((action, contract::more(&object, tools, &mut problems)?)));
+        .and_then(|action| Ok((action, plan_reply::more(&object, tools, &mut problems)?)));
     let (action, more) = match read {
         Ok(read) => read,
         Err(problem) => {

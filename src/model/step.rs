@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use crate::abilities::Abilities;
 use crate::chat::{ChatInput, ChatReply};
-use crate::contract::PlanFeedback;
 use crate::input::{PlanInput, StepInput};
+use crate::plan_contract::PlanFeedback;
 use crate::price::Price;
 use sextant_base::plural::counted;
 

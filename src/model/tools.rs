@@ -188,7 +188,7 @@ pub fn kinds(tools: &[ToolSpec]) -> Vec<&'static str> {
 }
 
 #[cfg(test)]
-pub(crate) mod sample;
+pub(crate) mod sample_tools;
 
 #[cfg(test)]
 mod tests {
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn signatures_are_compact() {
-        let tools = sample::tools();
+        let tools = sample_tools::tools();
         let of = |name: &str| find(tools, name).expect(name).signature();
         assert_eq!(of("search"), "search(pattern, path?) - regular expression");
         assert_eq!(
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told() {
         let check = |tool: &str, given: Value| {
-            find(sample::tools(), tool).expect(tool).fit(given.as_object().expect("an object"))
+            find(sample_tools::tools(), tool).expect(tool).fit(given.as_object().expect("an object"))
         };
         assert_eq!(
             Value::Object(check("read_file", json!({"path": "a", "limit": null})).unwrap()),

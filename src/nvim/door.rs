@@ -13,22 +13,22 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::beside;
-use crate::channel::{Channel, ChannelWriter};
+use crate::command_providers;
 use crate::editor::NvimEditor;
 use crate::handler::Incoming;
-use crate::pages::Page;
-use crate::wire::{ClientReport, CommandPlace};
-use crate::wording;
+use crate::lua_channel::{Channel, ChannelWriter};
+use crate::lua_messages::{ClientReport, CommandPlace};
+use crate::nvim_wording;
+use crate::text_pages::Page;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
-use sextant_diagnostics::command::config::{CommandConfig, CommandSpec};
+use sextant_diagnostics::command::command_config::{CommandConfig, CommandSpec};
 use sextant_diagnostics::server_facts;
 use sextant_engine::commands::agent::Agent;
 use sextant_engine::commands::turn::{self, AskedBy, TaskTurn};
 use sextant_engine::editor::event::Event;
 use sextant_engine::plan::Steps;
-use sextant_engine::state::config::{Config, PlanMode};
+use sextant_engine::state::agent_config::{Config, PlanMode};
 use sextant_engine::state::outcome::Ending;
 use sextant_engine::state::request::Request;
 use sextant_model::step::Model;
@@ -175,7 +175,7 @@ impl Door {
                 match self.meant(json).and_then(|open| open.session.answer_waiting(choice)) {
                     Some(Ok(())) => return,
                     Some(Err(failure)) => {
-                        return self.show(Event::Progress { text: wording::failure(&failure).one_line() });
+                        return self.show(Event::Progress { text: nvim_wording::failure(&failure).one_line() });
                     }
                     None => {}
                 }
@@ -214,9 +214,9 @@ impl Door {
                 welcome["model"] = json!(ready.model.name());
                 let _ = self.ready.set(ready);
             }
-            Err(failure) => welcome["problem"] = json!(wording::failure(&failure).one_line()),
+            Err(failure) => welcome["problem"] = json!(nvim_wording::failure(&failure).one_line()),
         }
-        if let Err(error) = channel.tell("require('sextant.dispatch').welcome(...)", welcome.to_string()).await {
+        if let Err(error) = channel.tell("require('sextant.rpc.dispatch').welcome(...)", welcome.to_string()).await {
             tracing::error!(%error, "the greeting was not answered");
         }
     }
@@ -232,8 +232,8 @@ impl Door {
         config.memory.state.clone_from(&self.state);
         let commands = hello.options.commands.into_iter().map(CommandSpec::config).collect::<Result<Vec<_>, _>>();
         let commands = commands.map_err(options)?;
-        let providers = beside::commands(&commands, &hello.cwd).map_err(options)?;
-        let found = beside::found(&providers, &commands);
+        let providers = command_providers::commands(&commands, &hello.cwd).map_err(options)?;
+        let found = command_providers::found(&providers, &commands);
         let model = (self.make_model)(&hello.options.model)?;
         Ok((Ready { model, config, commands, cwd: hello.cwd }, found))
     }
@@ -339,7 +339,7 @@ impl Door {
         if let Some(known) = open.iter().find(|known| known.root == root.path()) {
             return Ok(Arc::clone(known));
         }
-        let commands = beside::commands(&ready.commands, root.path())
+        let commands = command_providers::commands(&ready.commands, root.path())
             .map_err(|why| Failure::new(FailureKind::Config, why, "see :help sextant-options"))?;
         let editor = NvimEditor::new(root.path().to_owned(), Arc::clone(channel)).with_commands(commands);
         let editor = Arc::new(editor);
@@ -353,7 +353,7 @@ impl Door {
         }
         let turn = Arc::clone(&self.turn);
         let idle = move || turn.is_free();
-        tokio::spawn(beside::tell_late(editor.commands.news(), Arc::downgrade(&session), idle));
+        tokio::spawn(command_providers::tell_late(editor.commands.news(), Arc::downgrade(&session), idle));
         let new = Arc::new(Open { root: path, editor, session });
         (self.on_open)(&new.session);
         open.push(Arc::clone(&new));

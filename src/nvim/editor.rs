@@ -8,28 +8,28 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::channel::Channel;
-use crate::convert::{self, BufferHunks};
+use crate::buffer_edits::{self, BufferHunks};
 use crate::late::Waiting;
-use crate::wire::{BufferEdit, BufferState, ClientReport, FixEdit, List, WireDiagnostic};
-use crate::{lookup, offers, parts, torn, wire};
+use crate::lua_channel::Channel;
+use crate::lua_messages::{BufferEdit, BufferState, ClientReport, FixEdit, List, WireDiagnostic};
+use crate::{client_lookup, edit_parts, lua_messages, offers, write_recovery};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_base::path;
 use sextant_base::plural::counted;
-use sextant_base::text::{Encoding, LineIndex, Range};
+use sextant_base::positions::{Encoding, LineIndex, Range};
 use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::command::background::Commands;
 use sextant_diagnostics::model::{Confidence, Diagnostic, Freshness, MOST, Report};
 use sextant_diagnostics::policy::confidence;
-use sextant_engine::editor::error::EditorError;
+use sextant_engine::editor::editor_error::EditorError;
+use sextant_engine::editor::editor_lookup::{LookupAnswer, NameLookup};
 use sextant_engine::editor::event::Event;
-use sextant_engine::editor::lookup::{LookupAnswer, NameLookup};
 use sextant_engine::editor::{
     Applied, Attachments, Document, Editor, FileEdit, FixAnswers, HalfDone, HeldFile, Marks, Save, WorkspaceChange,
     workspace_edit,
 };
-use sextant_text::edits::apply::apply;
+use sextant_text::edits::apply_text::apply;
 
 /// What an answer may take that waits for nobody but Neovim.
 const QUICK: Duration = Duration::from_secs(5);
@@ -89,7 +89,7 @@ impl NvimEditor {
         let known = self.known(relative);
         let params = json!({"path": self.absolute(relative), "known": known.as_ref().map(|(version, _)| version)});
         let facts: BufferState = self.channel.call("read", &params, relative, QUICK).await?;
-        let text: Arc<str> = match (convert::text_of(&facts), known) {
+        let text: Arc<str> = match (buffer_edits::text_of(&facts), known) {
             (Some(text), _) => text.into(),
             (None, Some((_, text))) => text,
             (None, None) => return Err(EditorError::Other(format!("{relative} came without its text"))),
@@ -156,7 +156,7 @@ impl NvimEditor {
                     return Err(EditorError::Stale(path.clone()));
                 }
                 let after = apply(&before, hunks).map_err(|error| EditorError::Other(error.to_string()))?;
-                let BufferHunks { hunks, kept, newline } = convert::buffer_hunks(&before, &after);
+                let BufferHunks { hunks, kept, newline } = buffer_edits::buffer_hunks(&before, &after);
                 BufferEdit::Change {
                     path: self.absolute(path),
                     version: *version,
@@ -167,7 +167,7 @@ impl NvimEditor {
                 }
             }
             FileEdit::Create { path, text } => {
-                let BufferHunks { hunks, newline, .. } = convert::buffer_hunks("", text);
+                let BufferHunks { hunks, newline, .. } = buffer_edits::buffer_hunks("", text);
                 BufferEdit::Create { path: self.absolute(path), hunks, newline, empty: text.is_empty() }
             }
             FileEdit::Delete { path, version } => BufferEdit::Delete { path: self.absolute(path), version: *version },
@@ -216,7 +216,7 @@ pub(super) async fn converted(
     confidence: Confidence,
 ) -> Vec<Diagnostic> {
     let text = Arc::clone(text);
-    let work = move || convert::diagnostics(&client, &file, &items, (encoding, &text), confidence);
+    let work = move || buffer_edits::diagnostics(&client, &file, &items, (encoding, &text), confidence);
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
@@ -252,13 +252,13 @@ impl Editor for NvimEditor {
         let mut list = edits.iter().map(|edit| self.buffer_edit(edit)).collect::<Result<Vec<_>, _>>()?;
         let expected: Vec<Option<String>> = edits.iter().map(|edit| self.after_edit(edit)).collect();
         let about = edits.iter().map(FileEdit::path).collect::<Vec<_>>().join(", ");
-        let rest: Vec<String> = parts::take(&mut list).iter().map(|message| json!(message).to_string()).collect();
+        let rest: Vec<String> = edit_parts::take(&mut list).iter().map(|message| json!(message).to_string()).collect();
         let params = json!({"edits": list, "save": save, "rest": rest});
         let facts: Vec<BufferState> = self
             .channel
             .call("apply", &params, &about, QUICK)
             .await
-            .map_err(|error| wire::name_relative(error, |path| self.relative(path)))?;
+            .map_err(|error| lua_messages::name_relative(error, |path| self.relative(path)))?;
         let mut done = Vec::with_capacity(edits.len());
         for ((edit, facts), expected) in edits.iter().zip(facts).zip(expected) {
             done.push(self.applied(edit, expected, facts).await?);
@@ -315,7 +315,7 @@ impl Editor for NvimEditor {
     async fn attached(&self) -> Option<Attachments> {
         let params = json!({"root": self.root.to_string_lossy()});
         // Without an answer nobody is known to be there: what was said before is missed.
-        let told: wire::WireAttachments =
+        let told: lua_messages::WireAttachments =
             self.channel.call("attached", &params, "clients", QUICK).await.unwrap_or_default();
         Some(told.read(|path| self.relative(path)))
     }
@@ -344,12 +344,12 @@ impl Editor for NvimEditor {
     }
 
     async fn look_up(&self, wanted: &NameLookup, deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
-        lookup::look_up(self, wanted, deadline).await
+        client_lookup::look_up(self, wanted, deadline).await
     }
 
     async fn tidy(&self, files: &[HalfDone]) {
         let (root, files) = (self.root.clone(), files.to_vec());
-        let mend = move || files.into_iter().filter(|file| torn::bring_back(&root, file)).collect::<Vec<_>>();
+        let mend = move || files.into_iter().filter(|file| write_recovery::bring_back(&root, file)).collect::<Vec<_>>();
         let span = tracing::Span::current();
         let whole = tokio::task::spawn_blocking(move || span.in_scope(mend)).await.unwrap_or_default();
         if whole.is_empty() {

@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use nvim_rs::{Handler, Neovim, Value};
 use tokio::sync::mpsc;
 
-use crate::channel::ChannelWriter;
 use crate::door::Door;
+use crate::lua_channel::ChannelWriter;
 
 struct Order {
     name: String,

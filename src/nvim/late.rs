@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::wire::ClientReport;
+use crate::lua_messages::ClientReport;
 
 /// Answers that wait. Nobody takes them while no task runs; each may have as many diagnostics as a report.
 const MOST: usize = 200;

@@ -2,20 +2,20 @@
 
 #![deny(unreachable_pub)]
 
-mod beside;
-pub mod channel;
-mod convert;
+mod buffer_edits;
+mod client_lookup;
+mod command_providers;
 mod door;
+mod edit_parts;
 pub mod editor;
 mod handler;
-mod joined;
+mod joined_hunks;
 mod late;
-mod lookup;
+pub mod lua_channel;
+pub mod lua_messages;
+mod nvim_wording;
 mod offers;
-mod pages;
-mod parts;
-mod torn;
-pub mod wire;
-mod wording;
+mod text_pages;
+mod write_recovery;
 
 pub use door::{OnOpen, run};

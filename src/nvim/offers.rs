@@ -5,12 +5,12 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::editor::{NvimEditor, converted};
-use crate::wire::WireActions;
+use crate::lua_messages::WireActions;
 use sextant_base::deadline::Deadline;
-use sextant_base::text::Range;
+use sextant_base::positions::Range;
 use sextant_diagnostics::model::{self, Freshness};
 use sextant_diagnostics::policy::confidence;
-use sextant_engine::editor::error::EditorError;
+use sextant_engine::editor::editor_error::EditorError;
 use sextant_engine::editor::{Fix, FixAnswers};
 
 /// For the way of an answer that Neovim itself gives at the deadline.

@@ -5,4 +5,4 @@
 pub mod discovery;
 pub mod mcp;
 pub mod rpc;
-mod waiting;
+mod waiting_peers;

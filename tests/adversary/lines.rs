@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
-use sextant::agent::tools::arguments::objection;
+use sextant::agent::tools::command_arguments::objection;
 use sextant::workspace::root::Root;
 
 use crate::hostile::{Fake, step};

@@ -14,7 +14,7 @@ use crate::seed::{Chance, cases, seed};
 use crate::support::nvim::{Nvim, Place};
 
 /// Every event that the window, the list and the messages are made of.
-const EVENTS: &str = "local show = require('sextant.show')
+const EVENTS: &str = "local show = require('sextant.ui.show')
     local event = show.event
     show.event = function(json)
       event(json)

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sextant::agent::commands::agent::Agent;
-use sextant::agent::state::config::Config;
+use sextant::agent::state::agent_config::Config;
 use sextant::agent::state::request::Request;
 use sextant::base::deadline::Deadline;
-use sextant::diagnostics::server::config::ServerConfig;
+use sextant::diagnostics::server::server_config::ServerConfig;
 use sextant::editors::headless::HeadlessEditor;
 use sextant::llm::offline::OfflineModel;
 use sextant::workspace::root::Root;

@@ -8,7 +8,7 @@ use sextant::agent::tools::specs;
 use sextant::llm::abilities::{Abilities, Style};
 use sextant::llm::chat::{ChatInput, ChatMessage, ChatReply, ToolResult, ToolUse};
 use sextant::llm::endpoint::{Provider, RemoteConfig};
-use sextant::llm::manner::{Api, ToolWay};
+use sextant::llm::model_options::{Api, ToolWay};
 use sextant::llm::remote::RemoteModel;
 use sextant::llm::retry::RetryPolicy;
 use sextant::llm::step::{Model, ModelError, Usage};

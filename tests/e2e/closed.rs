@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use sextant::agent::plan::Steps;
-use sextant::agent::state::outside::OutsideClient;
+use sextant::agent::state::outside_clients::OutsideClient;
 use sextant::agent::state::request::Request;
 use tokio_util::sync::CancellationToken;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::command::CommandProvider;
-use sextant::diagnostics::command::config::{CommandConfig, CommandSpec};
+use sextant::diagnostics::command::command_config::{CommandConfig, CommandSpec};
 use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Report, Severity};
 use sextant::editor::Editor;
 use sextant::editors::headless::HeadlessEditor;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::{Diagnostic, DiagnosticsProvider, Freshness, Report, Severity};
-use sextant::editor::error::EditorError;
+use sextant::editor::editor_error::EditorError;
 use sextant::editor::event::Event;
 use sextant::editor::{Document, Editor, FileEdit, Save};
 use sextant::editors::headless::HeadlessEditor;

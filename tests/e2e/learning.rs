@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sextant::agent::commands::agent::Agent;
-use sextant::agent::state::config::Config;
+use sextant::agent::state::agent_config::Config;
 use sextant::agent::state::outcome::Outcome;
 use sextant::agent::state::request::Request;
 use sextant::base::deadline::Deadline;
 use sextant::base::path::to_uri;
-use sextant::diagnostics::server::config::ServerConfig;
+use sextant::diagnostics::server::server_config::ServerConfig;
 use sextant::editors::headless::HeadlessEditor;
 use sextant::llm::endpoint::{Provider, RemoteConfig};
 use sextant::llm::offline::OfflineModel;

@@ -14,7 +14,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::editors::lsp::link::channel::{self, LinkReceiver, LinkReply, LinkSender};
+use sextant::editors::lsp::link::link_channel::{self, LinkReceiver, LinkReply, LinkSender};
 use sextant::editors::lsp::link::{ENGINE_LOCK, ENGINE_SOCKET, EngineSays, ForEditor, Hello, ProxySays};
 use sextant::serve::discovery;
 use tokio::net::UnixListener;
@@ -81,7 +81,7 @@ impl FakeEngine {
     /// The next proxy, welcomed.
     pub async fn accept(&self) -> Linked {
         let (stream, _) = self.listener.accept().await.expect("a proxy");
-        let (sender, mut from) = channel::open::<ProxySays, EngineSays>(stream).expect("of this user");
+        let (sender, mut from) = link_channel::open::<ProxySays, EngineSays>(stream).expect("of this user");
         let first = from.next().await.expect("a first message");
         let ProxySays::Hello(hello) = first.message else { panic!("not a hello") };
         sender.reply(first.id.expect("a request"), &Ok(json!({"session": "lsp-1"})));

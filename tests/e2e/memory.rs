@@ -10,7 +10,7 @@ use sextant::memory::forget::Forget;
 use sextant::memory::preferences::Preference;
 use sextant::memory::recall::estimate;
 use sextant::memory::store::Memory;
-use sextant::memory::traces::TracedEntry;
+use sextant::memory::trace_store::TracedEntry;
 
 use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;

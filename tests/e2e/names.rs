@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use sextant::agent::state::request::Request;
-use sextant::diagnostics::server::config::ServerConfig;
+use sextant::diagnostics::server::server_config::ServerConfig;
 
 use crate::support::engine::{Engine, Setup, act, last};
 use crate::support::project::Project;

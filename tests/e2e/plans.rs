@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sextant::agent::commands::agent::Agent;
 use sextant::agent::plan::{Plan, StepState, Steps};
-use sextant::agent::state::config::{Config, PlanMode};
+use sextant::agent::state::agent_config::{Config, PlanMode};
 use sextant::agent::state::outcome::Outcome;
 use sextant::agent::state::request::Request;
 use sextant::base::failure::Failure;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use serde_json::json;
 use sextant::agent::events::envelope::TaskEvent;
 use sextant::agent::events::subscription::Delivery;
-use sextant::agent::state::outside::OutsideClient;
+use sextant::agent::state::outside_clients::OutsideClient;
 use sextant::agent::state::request::Request;
 use sextant::base::failure::FailureKind;
-use sextant::serve::discovery::find;
-use sextant::serve::rpc::client::JoinedSession;
+use sextant::serve::discovery::find_sessions;
+use sextant::serve::rpc::rpc_client::JoinedSession;
 
 use crate::cli::outcome;
 use crate::nvim::ask::{options, step};
@@ -44,7 +44,7 @@ pub fn stderr(output: &Output) -> String {
 pub async fn joined(project: &Project) -> Arc<JoinedSession> {
     let folders = vec![project.beside("runtime").join("sextant")];
     loop {
-        if let Some(entry) = find::of_root(&folders, project.root()).entries.into_iter().next() {
+        if let Some(entry) = find_sessions::of_root(&folders, project.root()).entries.into_iter().next() {
             return Arc::new(JoinedSession::to(entry).await.expect("it takes us"));
         }
         tokio::task::yield_now().await;
@@ -104,7 +104,7 @@ async fn who_listens_late_is_given_what_happened() {
     assert!(seen.iter().zip(1..).all(|(envelope, number)| envelope.seq == number));
     let began = TaskEvent::TurnBegan { by: "Neovim".to_owned() };
     assert!(seen.iter().any(|envelope| envelope.event == began));
-    let refused = session.undo(sextant::serve::rpc::api::agent::UndoPart::default(), "a test".to_owned()).await;
+    let refused = session.undo(sextant::serve::rpc::api::agent_api::UndoPart::default(), "a test".to_owned()).await;
     assert_eq!(refused.expect_err("nothing to take back").kind, FailureKind::User);
     let outcome = session.ask(&Request { text: "what is here?".into(), ..Request::default() }, "a test".into()).await;
     assert!(outcome.is_ok(), "{outcome:?}");

@@ -16,9 +16,9 @@ use sextant::agent::events::subscription::Delivery;
 use sextant::agent::state::request::Request;
 use sextant::base::failure::FailureKind;
 use sextant::editor::event::Event;
-use sextant::serve::discovery::{Advertisement, find};
-use sextant::serve::rpc::client::JoinedSession;
-use sextant::serve::rpc::server::{Serving, serve};
+use sextant::serve::discovery::{Advertisement, find_sessions};
+use sextant::serve::rpc::rpc_client::JoinedSession;
+use sextant::serve::rpc::rpc_server::{Serving, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
@@ -280,9 +280,9 @@ fn rustix_is_root() -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_ends_is_found_no_more() {
     let session = session().await;
-    assert_eq!(find::of_root(&folders(&session.project), session.project.root()).entries.len(), 1);
+    assert_eq!(find_sessions::of_root(&folders(&session.project), session.project.root()).entries.len(), 1);
     session.serving.end().await;
-    assert!(find::of_root(&folders(&session.project), session.project.root()).entries.is_empty());
+    assert!(find_sessions::of_root(&folders(&session.project), session.project.root()).entries.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -330,7 +330,7 @@ async fn a_port_serves_who_knows_the_token_and_turns_others_away() {
         assert!(!answer.contains("result"), "{answer}");
     }
     session.answers().await;
-    let found = find::of_root(&folders(&session.project), session.project.root());
+    let found = find_sessions::of_root(&folders(&session.project), session.project.root());
     assert_eq!(found.entries, [session.serving.entry().clone()], "{:?}", found.problems);
     session.serving.end().await;
     assert!(!port.token_file.exists(), "it goes with the session");
@@ -531,7 +531,7 @@ async fn a_socket_of_another_user_is_not_joined_where_it_stands_in_the_place_of_
     let refused = JoinedSession::to(entry).await.expect_err("it is somebody else's");
     assert!(refused.message.contains("its socket belongs to another user"), "{refused:?}");
     let stream = UnixStream::connect(&socket).await.expect("a connection");
-    let link = sextant::editors::lsp::link::channel::open::<Value, Value>(stream);
+    let link = sextant::editors::lsp::link::link_channel::open::<Value, Value>(stream);
     assert!(link.is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied));
     session.serving.end().await;
 }

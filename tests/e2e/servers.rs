@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 use sextant::base::deadline::Deadline;
-use sextant::base::text::{Position, Range};
+use sextant::base::positions::{Position, Range};
 use sextant::diagnostics::model::{Confidence, DiagnosticsProvider, FileText, Freshness, Reach};
 use sextant::diagnostics::server::LanguageServer;
-use sextant::diagnostics::server::config::ServerConfig;
+use sextant::diagnostics::server::server_config::ServerConfig;
 
 use crate::support::servers::{Fake, PATIENCE_MS, a, lines};
 

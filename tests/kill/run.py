@@ -378,7 +378,7 @@ def nvim_plan(editor):
 
 
 def nvim_approve(editor):
-    editor.lua("require('sextant.rpc').send('approve', { steps = 'all' }) return true")
+    editor.lua("require('sextant.rpc.channel').send('approve', { steps = 'all' }) return true")
 
 
 class NvimReference(Reference):

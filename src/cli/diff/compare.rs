@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::cli::diff::collect::{Collected, DiffSide, Silent};
+use crate::cli::diff::collect_side::{Collected, DiffSide, Silent};
 use crate::cli::diff::git::ChangedFile;
 use crate::cli::diff::revisions::Revision;
 use sextant_diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
@@ -180,7 +180,7 @@ fn merge(files: &mut Vec<SnapshotFile<'_>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sextant_base::text::{Position, Range};
+    use sextant_base::positions::{Position, Range};
     use sextant_diagnostics::model::{Confidence, Location};
 
     fn side(texts: &[(&str, &str)]) -> DiffSide {

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::cli::diff::collect::{DiffSide, comparable};
+use crate::cli::diff::collect_side::{DiffSide, comparable};
 use crate::cli::diff::compare::{ComparedDiagnostic, ComparedState, entries};
+use crate::cli::diff::diff_progress::Progress;
 use crate::cli::diff::git::ChangedFile;
-use crate::cli::diff::progress::Progress;
 use crate::cli::settings::Providers;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;

@@ -1,8 +1,8 @@
 //! The answer as lines: for a reader, and for an editor's quickfix list.
 
-use crate::cli::diff::collect::short;
+use crate::cli::diff::collect_side::short;
 use crate::cli::diff::compare::{ComparedDiagnostic, ComparedState, Comparison};
-use sextant_base::message::clean;
+use sextant_base::one_line::clean;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Severity;
 use sextant_engine::state::render;
@@ -98,11 +98,11 @@ fn line(entry: &ComparedDiagnostic) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::cli::diff::collect::Silent;
+    use crate::cli::diff::collect_side::Silent;
     use crate::cli::diff::revisions::Revision;
     use sextant_diagnostics::model::{Confidence, Diagnostic, Location};
     use sextant_engine::state::located::LocatedDiagnostic;
-    use sextant_text::symbols::path::SymbolPath;
+    use sextant_text::symbols::symbol_path::SymbolPath;
 
     fn found(file: &str, names: &str, line: u32, severity: Severity, message: &str) -> LocatedDiagnostic {
         LocatedDiagnostic {

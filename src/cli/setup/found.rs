@@ -5,7 +5,7 @@ use std::path::Path;
 
 use toml_edit::{DocumentMut, Item};
 
-use crate::cli::setup::helix::{self, PREFIX};
+use crate::cli::setup::helix_config::{self, PREFIX};
 use crate::cli::setup::known::{self, LANGUAGES};
 use crate::cli::setup::tables;
 
@@ -51,8 +51,8 @@ pub(in crate::cli) fn proxied(document: &DocumentMut, program: &str) -> Vec<Prox
 }
 
 fn proxy(document: &DocumentMut, name: &str, own: &str) -> Option<ProxiedInSetup> {
-    let (Some(program), Some(words)) = helix::given(document, name) else { return None };
-    let (options, inner) = helix::behind(&program, &words, own)?;
+    let (Some(program), Some(words)) = helix_config::given(document, name) else { return None };
+    let (options, inner) = helix_config::behind(&program, &words, own)?;
     let quiet = options.iter().any(|word| word == "--quiet");
     Some(ProxiedInSetup { name: name.to_owned(), inner: inner.to_vec(), quiet, program })
 }
@@ -65,11 +65,11 @@ pub(in crate::cli) fn languages(
 ) -> Vec<LanguageInSetup> {
     let mut found = Vec::new();
     for name in tables::languages(document).unwrap_or_default().into_iter().filter_map(tables::name_of) {
-        if let Some(servers) = helix::listed(document, name) {
+        if let Some(servers) = helix_config::listed(document, name) {
             found.push(language(document, program, (name, servers), true));
         }
     }
-    for known in LANGUAGES.iter().filter(|known| helix::listed(document, known.name).is_none()) {
+    for known in LANGUAGES.iter().filter(|known| helix_config::listed(document, known.name).is_none()) {
         let there = |name: &&&str| {
             let named = |server: &known::KnownServer| installed(server.program);
             proxy(document, name, program).is_some() || known::named(name).is_some_and(named)
@@ -105,7 +105,7 @@ pub(in crate::cli) fn keys(document: &DocumentMut) -> KeysInSetup {
     let at = ["keys", "normal", "space", PREFIX].iter().try_fold(document.as_item(), |item, part| item.get(part));
     match at {
         None => KeysInSetup::Nobodys,
-        Some(item) if helix::is_ours(item) => KeysInSetup::Ours,
+        Some(item) if helix_config::is_ours(item) => KeysInSetup::Ours,
         Some(_) => KeysInSetup::Users,
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use toml_edit::{Array, DocumentMut, Item, Key, Table, TableLike, Value};
 
-use crate::cli::setup::helix::{ALONE, behind, listed_name};
+use crate::cli::setup::helix_config::{ALONE, behind, listed_name};
 use crate::cli::setup::tables;
 
 /// One value that setup has put into a file.

@@ -204,7 +204,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::command::config::CommandConfig;
+    use crate::command::command_config::CommandConfig;
 
     const LONG_MS: u64 = 60_000;
 

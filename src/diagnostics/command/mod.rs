@@ -2,9 +2,9 @@
 
 pub mod background;
 pub mod capture;
-pub mod config;
-pub mod read;
-pub mod run;
+pub mod command_config;
+pub mod read_output;
+pub mod run_program;
 
 #[cfg(test)]
 mod tests;
@@ -14,16 +14,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::command::config::{Columns, CommandConfig};
-use crate::command::read::{CommandOutput, Reader};
-use crate::command::run::Stopped;
+use crate::command::command_config::{Columns, CommandConfig};
+use crate::command::read_output::{CommandOutput, Reader};
+use crate::command::run_program::Stopped;
 use crate::finding::{Finding, FindingPlace};
 use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
 use crate::server::documents::language_id;
 use crate::{disk, program};
 use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
-use sextant_base::text::LineIndex;
+use sextant_base::positions::LineIndex;
 
 /// How tools call their standard input.
 const STDIN: &[&str] = &["-", "<stdin>", "stdin", "stdin.py"];
@@ -97,7 +97,7 @@ impl CommandProvider {
         let arguments: Vec<String> = self.config.command.iter().skip(1).map(fill).collect();
         let input = file.filter(|_| !self.config.needs_saved).map(|file| file.text.as_str());
         let own = Duration::from_millis(self.config.timeout_ms);
-        let ran = run::run(program, &arguments, &self.root, input, own.min(deadline.left())).await;
+        let ran = run_program::run(program, &arguments, &self.root, input, own.min(deadline.left())).await;
         let unavailable = |why: String| (Freshness::Unavailable, why);
         let ran = ran.map_err(|stopped| match stopped {
             Stopped::TimedOut => (Freshness::Timeout, "it was not done in time and was ended".to_owned()),

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::command::CommandProvider;
-use crate::command::config::{Columns, CommandConfig, CommandFormat};
+use crate::command::command_config::{Columns, CommandConfig, CommandFormat};
 use crate::model::{
     Confidence, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Severity,
 };

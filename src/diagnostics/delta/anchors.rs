@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use crate::delta::matching::Matching;
-use crate::delta::message;
+use crate::delta::same_message;
 use crate::delta::side::{NONE, Side, hash_of};
 use crate::model::{Diagnostic, Location};
-use sextant_base::text::{Encoding, Range};
+use sextant_base::positions::{Encoding, Range};
 
 /// A place in the after snapshot that a diagnostic of either side points to. [`NOWHERE`] when its code is gone.
 pub(super) type AnchorPlace = u64;
@@ -144,13 +144,13 @@ pub(super) fn anchor(
 ) -> Vec<Anchored> {
     let mut seen: HashMap<&str, Texts> = HashMap::new();
     let texts = |words: &mut MessageIds, text: &str| {
-        let renamed = message::renamed(text, renames);
+        let renamed = same_message::renamed(text, renames);
         // Every degree is a namespace of its own: a masked text must not meet an unmasked one.
         [
             words.id(format!("0{text}")),
             words.id(format!("1{renamed}")),
-            words.id(format!("2{}", message::without_numbers(&renamed))),
-            words.id(format!("3{}", message::template(&renamed))),
+            words.id(format!("2{}", same_message::without_numbers(&renamed))),
+            words.id(format!("3{}", same_message::template(&renamed))),
         ]
     };
     diagnostics

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::batch;
+use crate::benchmark_case;
 
 #[derive(Deserialize)]
 struct Truth {
@@ -81,7 +81,7 @@ fn the_reached_figures_hold() {
     let lines = crate::delta::sample::cases();
     for line in &lines {
         let case: Case = serde_json::from_str(line).expect("a case");
-        let answer = batch::answer(line).expect("an answer");
+        let answer = benchmark_case::answer(line).expect("an answer");
         let answer: Answer = serde_json::from_str(&answer).expect("JSON");
         let t = &case.truth;
         let (class_b, class_a) = (classes(&case.before, &[]), classes(&case.after, &t.equiv_after));

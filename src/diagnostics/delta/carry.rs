@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::delta::anchors::{Anchored, NOWHERE};
 use crate::delta::matching::Matching;
-use crate::delta::message;
 use crate::delta::replaced;
+use crate::delta::same_message;
 use crate::delta::side::{NONE, Side};
 use crate::model::Diagnostic;
-use crate::work::looked_at;
+use crate::pair_count::looked_at;
 
 /// Groups up to this size are searched for the equal offset; in larger ones order decides.
 const SEARCHED: usize = 64;
@@ -288,5 +288,5 @@ fn are_siblings(before: &Diagnostic, after: &Diagnostic) -> bool {
         && prefix.len() < old.len()
         && prefix.len() < new.len()
         && prefix == letters(new)
-        && message::likeness(&before.message, &after.message) >= 0.5
+        && same_message::likeness(&before.message, &after.message) >= 0.5
 }

@@ -3,9 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-use crate::delta::tokens::{Class, Spellings, Token, lex};
+use crate::delta::tokenize::{Class, Spellings, Token, lex};
 use crate::delta::units::{self, Cuts};
-use sextant_base::text::LineIndex;
+use sextant_base::positions::LineIndex;
 use sextant_text::symbols::language::of_path;
 use sextant_text::symbols::outline::{Outline, SymbolKind};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::delta::matching::Matching;
 use crate::delta::sequence::align;
 use crate::delta::side::Side;
-use crate::delta::tokens::Class;
+use crate::delta::tokenize::Class;
 
 /// Replaced runs up to this length are the same tokens spelled anew.
 const REPLACED: usize = 4;

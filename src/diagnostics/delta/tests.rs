@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::delta::*;
 use crate::model::{Confidence, Location, Severity};
-use sextant_base::text::{Encoding, LineIndex, Position, Range};
+use sextant_base::positions::{Encoding, LineIndex, Position, Range};
 
 fn said(file: &str, range: Range, code: &str, message: &str) -> Diagnostic {
     Diagnostic {

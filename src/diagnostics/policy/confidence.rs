@@ -1,9 +1,9 @@
 //! The rules of confidence: who agrees, what contradicts, what cannot be placed or repeated, what survives.
 
+use crate::code_aliases::independent;
 use crate::merge::Placed;
 use crate::model::{Confidence, Freshness, Location};
 use crate::policy::{Evidence, PolicyLimits};
-use crate::theme::independent;
 use sextant_base::plural::counted;
 
 /// What a rule sees.

@@ -11,10 +11,10 @@ use std::ops::Range;
 
 use tree_sitter::{Node, Tree};
 
+use crate::code_aliases::{quoted, theme};
 use crate::model::Diagnostic;
 use crate::policy::contradiction::bindings::{binds, imported, is_used_only};
-use crate::theme::{quoted, theme};
-use sextant_base::text::{Encoding, LineIndex};
+use sextant_base::positions::{Encoding, LineIndex};
 use sextant_text::symbols::language;
 
 /// What speaks against a diagnostic.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::merge::Placed;
 use crate::model::{Confidence, Diagnostic, Severity};
-use crate::policy::{Effect, Evidence, Judged, PolicyLimits, Trace, words};
+use crate::policy::{Effect, Evidence, Judged, PolicyLimits, Trace, confidence_words};
 use sextant_base::plural::counted;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub fn decide(
     change: &ChangeSize,
     limits: &PolicyLimits,
 ) -> (PolicyDecision, Trace) {
-    let about = words::about(item, &evidence.sources);
+    let about = confidence_words::about(item, &evidence.sources);
     if let Some(reason) = crate::policy::confidence::gone(evidence) {
         let trace = Trace::new(Effect::SetAside, about, "gone", reason);
         return (PolicyDecision::Ignore(reason.to_owned()), trace);
@@ -70,7 +70,8 @@ pub fn decide(
     }
     for (rule, objection) in ASKS {
         if let Some(reason) = objection(item, judged, change, limits) {
-            let question = format!("{} {reason}. Change it?", words::claim(item, &evidence.sources, judged.confidence));
+            let question =
+                format!("{} {reason}. Change it?", confidence_words::claim(item, &evidence.sources, judged.confidence));
             return (PolicyDecision::Ask(question), Trace::new(Effect::Asked, about, rule, reason));
         }
     }

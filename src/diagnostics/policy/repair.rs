@@ -4,10 +4,10 @@
 //! grammar; of other languages only the marks are known.
 
 mod conditions;
-mod config;
 mod marks;
-mod names;
 mod python;
+mod python_names;
+mod strictness_config;
 
 #[cfg(test)]
 mod tests;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 
 use sextant_text::symbols::language;
 
-pub use config::configures_checker;
+pub use strictness_config::configures_checker;
 
 /// What a rule makes of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,9 +7,11 @@ use crate::merge::Placed;
 use crate::model::{Confidence, Diagnostic, Location, Severity};
 use crate::policy::confidence::{self, Seen};
 use crate::policy::decide::{self, ChangeSize, PolicyDecision};
-use crate::policy::{Effect, Evidence, Judged, Judgement, PolicyLimits, judge, severity_orders, stop, words};
-use sextant_base::text::{Position, Range};
-use sextant_text::symbols::path::SymbolPath;
+use crate::policy::{
+    Effect, Evidence, Judged, Judgement, PolicyLimits, confidence_words, judge, severity_orders, stop,
+};
+use sextant_base::positions::{Position, Range};
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 fn said(source: &str, severity: Severity, confidence: Confidence) -> Diagnostic {
     let range = Range { start: Position { line: 3, character: 4 }, end: Position { line: 3, character: 5 } };
@@ -209,14 +211,14 @@ fn words_are_humble() {
     let item = Placed { diagnostic: &diagnostic, symbol: &symbol };
     let sources = |list: &[&str]| list.iter().map(|source| (*source).to_owned()).collect::<Vec<_>>();
     assert_eq!(
-        words::claim(&item, &sources(&["lsp:basedpyright"]), Medium),
+        confidence_words::claim(&item, &sources(&["lsp:basedpyright"]), Medium),
         "basedpyright reports Undefined name `x` in a.py::f, confidence medium."
     );
     let both = sources(&["lsp:basedpyright", "lsp:ruff", "tool:ruff"]);
-    assert!(words::claim(&item, &both, High).starts_with("basedpyright and ruff report "));
-    assert_eq!(words::about(&item, &both), "F821 of basedpyright and ruff in a.py::f: Undefined name `x`");
+    assert!(confidence_words::claim(&item, &both, High).starts_with("basedpyright and ruff report "));
+    assert_eq!(confidence_words::about(&item, &both), "F821 of basedpyright and ruff in a.py::f: Undefined name `x`");
     let long = Diagnostic { message: format!("{}\u{1b}", "é".repeat(500)), ..diagnostic.clone() };
-    assert!(words::about(&Placed { diagnostic: &long, symbol: &symbol }, &both).chars().count() < 180);
+    assert!(confidence_words::about(&Placed { diagnostic: &long, symbol: &symbol }, &both).chars().count() < 180);
 }
 
 proptest! {

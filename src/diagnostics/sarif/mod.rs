@@ -1,4 +1,4 @@
 //! SARIF 2.1.0: the format that checkers share, read and written.
 
-pub mod read;
+pub mod read_sarif;
 pub mod write;

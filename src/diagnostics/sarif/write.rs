@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::delta::message::template;
+use crate::delta::same_message::template;
 use crate::merge::Placed;
 use crate::model::Severity;
 
@@ -142,9 +142,9 @@ mod tests {
 
     use super::*;
     use crate::model::{Confidence, Diagnostic, Location};
-    use crate::sarif::read::read;
-    use sextant_base::text::{Encoding, LineIndex, Position, Range};
-    use sextant_text::symbols::path::SymbolPath;
+    use crate::sarif::read_sarif::read;
+    use sextant_base::positions::{Encoding, LineIndex, Position, Range};
+    use sextant_text::symbols::symbol_path::SymbolPath;
 
     fn said(source: &str, code: &str, message: &str, line: u32) -> Diagnostic {
         let at = |character| Position { line, character };

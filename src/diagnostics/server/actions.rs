@@ -13,13 +13,13 @@ use serde_json::json;
 
 use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness};
 use crate::policy::confidence;
-use crate::server::client::ServerConnection;
+use crate::server::json_rpc::RequestError;
 use crate::server::received::{ActionFields, SentAction, SentDiagnostic};
-use crate::server::wire::RequestError;
-use crate::server::{LanguageServer, ServerPhase, convert};
+use crate::server::server_client::ServerConnection;
+use crate::server::{LanguageServer, ServerPhase, read_diagnostics};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
-use sextant_base::text::{Encoding, LineIndex, Range};
+use sextant_base::positions::{Encoding, LineIndex, Range};
 
 /// How long an edit may come after the answer to the command that causes it.
 const AFTERWARDS: Duration = Duration::from_millis(250);
@@ -114,7 +114,7 @@ impl LanguageServer {
         run.actions_unanswered.store(is_unanswered, Ordering::Relaxed);
         run.actions_awaited.fetch_or(waits && is_unanswered, Ordering::Relaxed);
         let answer = match answer {
-            Err(RequestError::Rpc(error)) if error.code == crate::server::wire::METHOD_NOT_FOUND => {
+            Err(RequestError::Rpc(error)) if error.code == crate::server::json_rpc::METHOD_NOT_FOUND => {
                 return Ok(Vec::new());
             }
             answer => answer?,
@@ -177,7 +177,7 @@ impl LanguageServer {
         let wanted = if range.is_some() { CodeActionKind::QuickFix } else { CodeActionKind::Source };
         let trigger_kind = CodeActionTriggerKind::Invoked;
         let context = QuestionContext { diagnostics, only: [wanted.clone()], trigger_kind };
-        let params = ActionQuestion { text_document: known.id(), range: convert::to_lsp(place), context };
+        let params = ActionQuestion { text_document: known.id(), range: read_diagnostics::to_lsp(place), context };
         Ok((wanted, params, known.version))
     }
 
@@ -204,7 +204,7 @@ impl LanguageServer {
             title: model::name(fields.title.as_deref()?),
             kind: kind.to_owned(),
             preferred: fields.is_preferred.unwrap_or(false),
-            repairs: convert::diagnostics(
+            repairs: read_diagnostics::diagnostics(
                 &fields.diagnostics.unwrap_or_default(),
                 source,
                 &file.path,

@@ -15,9 +15,9 @@ use tracing::Instrument;
 
 use crate::environment;
 use crate::program::{self, ProcessGroup};
+use crate::server::content_length::{self, Frame};
 use crate::server::documents::DocumentNotice;
-use crate::server::framing::{self, Frame};
-use crate::server::wire::{self, Message, Pending, Reply, RequestError};
+use crate::server::json_rpc::{self, Message, Pending, Reply, RequestError};
 use sextant_base::lock::lock;
 
 /// Messages that may wait to be written. A server that lets more pile up has stopped reading.
@@ -126,12 +126,12 @@ impl Connection {
     }
 
     pub(crate) fn notify<N: Notification>(&self, params: &N::Params) {
-        self.send(&wire::notification(N::METHOD.as_str(), params));
+        self.send(&json_rpc::notification(N::METHOD.as_str(), params));
     }
 
     /// Sends what was put into words before there was a process.
     pub(super) fn send_notice(&self, notice: &DocumentNotice) {
-        self.send(&wire::notification(notice.method, &notice.params));
+        self.send(&json_rpc::notification(notice.method, &notice.params));
     }
 
     /// Asks and waits for at most `limit`. Past it, and where the caller goes away, the server is told
@@ -145,7 +145,7 @@ impl Connection {
         let Some((id, answer)) = self.pending.add() else { return Err(RequestError::Closed(self.reason().await)) };
         let asking = async {
             let guard = Cancel { id, connection: self };
-            self.send(&wire::request(id, &R::METHOD, params));
+            self.send(&json_rpc::request(id, &R::METHOD, params));
             let outcome = tokio::time::timeout(limit, answer).await;
             drop(guard);
             let answer = match outcome {
@@ -180,7 +180,7 @@ impl Connection {
     }
 
     fn send(&self, message: &[u8]) {
-        if let Err(mpsc::error::TrySendError::Full(_)) = self.outgoing.try_send(framing::encode(message)) {
+        if let Err(mpsc::error::TrySendError::Full(_)) = self.outgoing.try_send(content_length::encode(message)) {
             self.kill("it stopped reading its input");
         }
     }
@@ -241,7 +241,7 @@ async fn listen(
 ) {
     let mut reader = BufReader::new(stdout);
     let reason = loop {
-        let body = match framing::read(&mut reader, framing::LIMIT).await {
+        let body = match content_length::read(&mut reader, content_length::LIMIT).await {
             Ok(Some(Frame::Body(body))) => body,
             Ok(Some(Frame::TooLarge(size))) => {
                 tracing::warn!(size, "a message over the limit was thrown away");
@@ -263,8 +263,8 @@ async fn listen(
             }
             Ok(Message::Notification { method, params }) => handler.notification(&method, params),
             Ok(Message::Request { id, method, params }) => {
-                let reply = wire::response(&id, handler.request(&method, &params));
-                if outgoing.try_send(framing::encode(&reply)).is_err() {
+                let reply = json_rpc::response(&id, handler.request(&method, &params));
+                if outgoing.try_send(content_length::encode(&reply)).is_err() {
                     break "it stopped reading its input".to_owned();
                 }
             }

@@ -1,25 +1,25 @@
 //! A language server without an editor, as a provider of diagnostics: what is kept of it over its restarts.
 
 pub mod actions;
-mod client;
-pub mod config;
+mod client_capabilities;
 mod connection;
-mod convert;
+pub mod content_length;
 pub mod documents;
-pub mod framing;
-mod initialize;
-mod judge;
-pub mod lookup;
-mod mood;
-mod patience;
+mod json_rpc;
+mod liveness;
 mod provider;
 mod pull;
+mod push_freshness;
+mod read_diagnostics;
 mod received;
 pub mod restart;
 mod saves;
+mod server_client;
+pub mod server_config;
+pub mod server_lookup;
+mod server_status;
 mod settle;
 mod supervise;
-mod wire;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -36,14 +36,14 @@ use tokio::sync::watch;
 use crate::disk;
 use crate::model::{FileText, Freshness, Report};
 use crate::policy::confidence;
-use crate::server::client::{PullMethod, ServerConnection};
-use crate::server::config::ServerConfig;
 use crate::server::documents::{DocumentNotice, Documents, OpenDocument, Settled};
-use crate::server::judge::{SettleVerdict, judge};
-use crate::server::mood::Mood;
-use crate::server::patience::Patience;
+use crate::server::liveness::Patience;
 use crate::server::provider::Settling;
+use crate::server::push_freshness::{SettleVerdict, judge};
 use crate::server::received::{Publish, WantedEdit};
+use crate::server::server_client::{PullMethod, ServerConnection};
+use crate::server::server_config::ServerConfig;
+use crate::server::server_status::Mood;
 use crate::server_facts::QUIET;
 use sextant_base::lock::lock;
 
@@ -292,7 +292,7 @@ impl Inner {
         let settled = settled.filter(|settled| settled.published && settled.version == document.version)?;
         let publish = document.published.last()?;
         let ours = publish.version.is_none_or(|version| version == document.version);
-        if !ours || convert::fingerprint(&publish.items) == convert::fingerprint(&settled.items) {
+        if !ours || read_diagnostics::fingerprint(&publish.items) == read_diagnostics::fingerprint(&settled.items) {
             return None;
         }
         if publish.version.is_some() && settled.epoch == epoch {
@@ -313,7 +313,7 @@ impl Inner {
     fn report(&self, path: &str, answer: &settle::Answer, text: &str, elapsed_ms: u64) -> Report {
         let confidence = confidence::of_server(answer.freshness);
         let (diagnostics, lost) =
-            convert::diagnostics(&answer.items, &self.source, path, text, answer.run.encoding, confidence);
+            read_diagnostics::diagnostics(&answer.items, &self.source, path, text, answer.run.encoding, confidence);
         let vague = || "published without a proof of what text it is of".to_owned();
         let unread = (lost > 0).then(|| format!("{lost} of its items cannot be read, or are too many"));
         // What is only a part of an answer says of nothing that it is gone.

@@ -11,7 +11,7 @@ use tokio::task::AbortHandle;
 use tracing::Instrument;
 
 use crate::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
-use crate::server::client::{PullMethod, ServerConnection};
+use crate::server::server_client::{PullMethod, ServerConnection};
 use crate::server::settle::{self, NoAnswer};
 use crate::server::{Inner, LanguageServer, ServerPhase, saves, supervise};
 use crate::server_facts::{Fact, LATE, NOT_COMPILED, PERHAPS_SAVED_ONLY};

@@ -9,9 +9,9 @@ use lsp_types::{
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::server::client::{ServerConnection, TSSERVER};
+use crate::server::json_rpc::{CONTENT_MODIFIED, METHOD_NOT_FOUND, REQUEST_CANCELLED, RequestError, SERVER_CANCELLED};
 use crate::server::received::{self, Pulled, SentDiagnostic, TsAnswer, TsDiagnostic, TsPlace};
-use crate::server::wire::{CONTENT_MODIFIED, METHOD_NOT_FOUND, REQUEST_CANCELLED, RequestError, SERVER_CANCELLED};
+use crate::server::server_client::{ServerConnection, TSSERVER};
 use sextant_base::path;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ fn from_tsserver(item: &TsDiagnostic) -> SentDiagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::wire::RpcError;
+    use crate::server::json_rpc::RpcError;
 
     #[test]
     fn an_interrupted_pull_is_asked_again_and_another_error_is_not() {

@@ -8,7 +8,7 @@ use lsp_types::LspAny;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use sextant_base::text::Range;
+use sextant_base::positions::Range;
 
 /// Reads an object; anything else is none of ours.
 pub(super) fn read<T: DeserializeOwned>(sent: &LspAny) -> Option<T> {

@@ -8,12 +8,12 @@ use lsp_types::{DocumentSymbolParams, DocumentSymbolRequest, TextDocumentIdentif
 use tracing::Instrument;
 
 use crate::model::{Freshness, Reach};
-use crate::server::client::{PullMethod, ServerConnection};
-use crate::server::convert::fingerprint;
 use crate::server::documents::{Settled, directives};
-use crate::server::judge::{Habits, SettleVerdict, judge};
 use crate::server::pull::{self, NotPulled};
+use crate::server::push_freshness::{Habits, SettleVerdict, judge};
+use crate::server::read_diagnostics::fingerprint;
 use crate::server::received::SentDiagnostic;
+use crate::server::server_client::{PullMethod, ServerConnection};
 use crate::server::{Inner, ServerPhase};
 use crate::server_facts::{CONFIRM, Fact, LATE, SAVED_ONLY};
 use sextant_base::lock::lock;

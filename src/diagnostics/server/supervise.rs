@@ -9,8 +9,8 @@ use lsp_types::{
     InitializedParams, ShutdownRequest,
 };
 
-use crate::server::client::{self, ServerConnection};
 use crate::server::restart::{Deaths, Next};
+use crate::server::server_client::{self, ServerConnection};
 use crate::server::{Inner, LanguageServer, ServerPhase};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
@@ -51,7 +51,7 @@ async fn live(inner: &Arc<Inner>) -> String {
     for number in 1.. {
         inner.run.store(number, Ordering::SeqCst);
         inner.phase.send_replace(ServerPhase::Starting);
-        let reason = match client::start(inner, number).await {
+        let reason = match server_client::start(inner, number).await {
             Ok(run) => {
                 let run = Arc::new(run);
                 introduce(inner, &run);

@@ -7,24 +7,24 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::commands::client_call::{self, OutsideAnswer};
 use crate::commands::edit_plan::PlanRefused;
-use crate::commands::outside::{self, OutsideAnswer};
 use crate::commands::turn::TaskTurn;
 use crate::commands::undo::{self, redo};
 use crate::commands::{ask, forget, remember, resume};
 use crate::edit::once::{self, EditMade};
 use crate::edit::questions::UserQuestion;
-use crate::edit::{making, questions, recover};
+use crate::edit::{edit_transaction, questions, recover};
 use crate::editor::Editor;
 use crate::editor::event::{Event, QuestionKind, QuickfixEntry};
 use crate::memory::{self, statistics};
 use crate::plan::{Plan, Steps};
 use crate::planner::replan;
 use crate::run::{finish, listed};
-use crate::state::config::Config;
-use crate::state::neighbours::Neighbours;
+use crate::state::agent_config::Config;
+use crate::state::neighbour_sessions::Neighbours;
 use crate::state::outcome::{Ending, Outcome};
-use crate::state::outside::OutsideClient;
+use crate::state::outside_clients::OutsideClient;
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::span;
@@ -162,7 +162,7 @@ impl Agent {
         given: Value,
         cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
-        outside::call(Arc::clone(self), client.clone(), (tool.to_owned(), given), None, cancel).await
+        client_call::call(Arc::clone(self), client.clone(), (tool.to_owned(), given), None, cancel).await
     }
 
     /// The same; `once` is the name of this call, under which its edit is made at most once, in whichever process.
@@ -174,7 +174,7 @@ impl Agent {
         cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
         let (agent, once) = (Arc::clone(self), once.map(str::to_owned));
-        outside::call(agent, client.clone(), (tool.to_owned(), given), once, cancel).await
+        client_call::call(agent, client.clone(), (tool.to_owned(), given), once, cancel).await
     }
 
     /// What became of the edit of the call with this name.
@@ -189,7 +189,7 @@ impl Agent {
 
     /// Waits, for a moment, until no change of files is under way any more.
     pub async fn finish_edits(&self) {
-        if let Err(failure) = making::catch_up(self).await {
+        if let Err(failure) = edit_transaction::catch_up(self).await {
             tracing::warn!("{}", failure.one_line());
         }
     }

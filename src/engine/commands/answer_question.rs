@@ -4,12 +4,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::commands::approve;
 use crate::durable;
-use crate::edit::{making, rollback};
+use crate::edit::{edit_transaction, rollback};
 use crate::events::envelope::TaskEvent;
 use crate::events::fact::TaskFact;
 use crate::plan::inputs::{Input, Value};
-use crate::plan::mode::Phase;
-use crate::plan::question::{ANSWER, OPTIONS};
+use crate::plan::user_question::{ANSWER, OPTIONS};
+use crate::plan::work_mode::Phase;
 use crate::plan::{StepState, Steps, depends};
 use crate::planner::ending;
 use crate::state::outcome::{Ending, Outcome};
@@ -28,7 +28,7 @@ pub(crate) async fn answer_question(session: &Session, choice: usize, cancel: &C
 
 /// Does what the answer says to the plan; whether the plan goes on then. The question stays where it cannot.
 pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool, Failure> {
-    making::catch_up(session).await?;
+    edit_transaction::catch_up(session).await?;
     let mut waiting = session.plan.lock().await;
     let Some((plan, task)) = waiting.as_mut() else { return Err(no_question()) };
     let Some(question) = task.progress.question.take() else { return Err(no_question()) };

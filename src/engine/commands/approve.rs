@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::resume;
-use crate::durable::traces;
+use crate::durable::stored_traces;
 use crate::plan::Steps;
-use crate::planner::{run, waiting};
+use crate::planner::{run_plan, waiting_plan};
 use crate::state::outcome::{Ending, Outcome};
 use crate::state::session::Session;
 use crate::state::span;
@@ -21,12 +21,12 @@ pub(crate) async fn approve(session: &Session, steps: Steps, cancel: &Cancellati
     let result = if session.no_plan.load(Ordering::Relaxed) {
         let hint = Hint::from(HintCode::Plan).and(HintCode::ResumeEarlier);
         Err(Failure::user("no plan came of what was asked for last, so there is none to approve", hint))
-    } else if session.plan.lock().await.is_none() && waiting::is_kept(session).await {
+    } else if session.plan.lock().await.is_none() && waiting_plan::is_kept(session).await {
         resume::go_on(session, true, steps, cancel, &mut events).await
     } else {
         span::belongs_to_plan(session).await;
-        run::carry_out(session, steps, cancel, &mut events).await
+        run_plan::carry_out(session, steps, cancel, &mut events).await
     };
-    traces::keep(session).await;
+    stored_traces::keep(session).await;
     Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
 }

@@ -3,16 +3,16 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::intents;
-use crate::diagnostics::workspace;
-use crate::durable::{self, open, traces};
+use crate::diagnostics::workspace_look;
+use crate::durable::{self, open_store, stored_traces};
 use crate::edit::recover;
 use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
 use crate::memory::keep;
-use crate::plan::mode::{Mode, Phase};
+use crate::plan::work_mode::{Mode, Phase};
 use crate::planner::ending;
-use crate::run::unfit::{self, CameTo};
-use crate::run::{finish, requested, run_loop, start, work};
+use crate::run::unfit_ending::{self, CameTo};
+use crate::run::{choose_loop, finish, requested, run_loop, start};
 use crate::state::outcome::{Ended, Ending, Outcome};
 use crate::state::request::Request;
 use crate::state::session::Session;
@@ -25,7 +25,7 @@ use sextant_base::plural::counted;
 pub(crate) async fn ask(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
     session.events.leave_task();
     let result = answer(session, request, cancel).await;
-    traces::keep(session).await;
+    stored_traces::keep(session).await;
     Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
 }
 
@@ -38,7 +38,7 @@ pub(crate) async fn answer(
     if let Some(done) = stop::unless_stopped(session, cancel, intents::direct(session, request, cancel)).await?? {
         return Ok(done);
     }
-    stop::unless_stopped(session, cancel, open::durable(session)).await?;
+    stop::unless_stopped(session, cancel, open_store::durable(session)).await?;
     recover::recover(session).await;
     let begun = async {
         let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
@@ -49,7 +49,7 @@ pub(crate) async fn answer(
         Err(failure) => Err(failure),
     };
     if session.plan.lock().await.is_none() {
-        workspace::leave_all(session).await;
+        workspace_look::leave_all(session).await;
     }
     answered
 }
@@ -62,7 +62,7 @@ pub(crate) async fn run_ask(
 ) -> Result<Outcome, Failure> {
     task.events.did(TaskFact::WorkBegan);
     durable::keep_call(session, task).await;
-    let ended = work::work(session, task, cancel).await;
+    let ended = choose_loop::work(session, task, cancel).await;
     let limits = &session.config.limits;
     let word = match &ended {
         // The answer has been shown as it came.
@@ -84,7 +84,7 @@ pub(crate) async fn run_ask(
     };
     let came_to_an_end = ended.is_ok() && !cancel.is_cancelled();
     let taken_back = if came_to_an_end {
-        stop::unless_stopped(session, cancel, unfit::take_back(session, task)).await.ok().flatten()
+        stop::unless_stopped(session, cancel, unfit_ending::take_back(session, task)).await.ok().flatten()
     } else {
         None
     };

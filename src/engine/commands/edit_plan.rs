@@ -6,9 +6,9 @@ use crate::events::fact::TaskFact;
 use crate::memory::keep;
 use crate::plan::Plan;
 use crate::plan::document::Problem;
-use crate::plan::event::plan_event;
-use crate::plan::mode::Phase;
-use crate::planner::{replan, rewritten, waiting};
+use crate::plan::plan_event::plan_event;
+use crate::plan::work_mode::Phase;
+use crate::planner::{replan, rewritten, waiting_plan};
 use crate::state::session::Session;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
@@ -46,7 +46,7 @@ impl From<PlanRefused> for Failure {
 /// It has faults, or none waits.
 pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
     let Some((plan, mut task)) = session.plan.lock().await.take() else {
-        let failure = match waiting::is_kept(session).await {
+        let failure = match waiting_plan::is_kept(session).await {
             true => Failure::user("the plan is one of a session before this one", HintCode::Resume),
             false => Failure::user("there is no plan to change", HintCode::Plan),
         };

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::durable::record::EDIT;
-use crate::durable::{open, phase_name};
+use crate::durable::change_record::EDIT;
+use crate::durable::{open_store, phase_name};
 use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::QuestionKind;
-use crate::memory::preferences::{self, bare, failure, own_name};
-use crate::plan::mode::Phase;
-use crate::state::memory::Remember;
+use crate::memory::chosen_preferences::{self, bare, failure, own_name};
+use crate::plan::work_mode::Phase;
+use crate::state::memory_handle::Remember;
 use crate::state::notes::short;
 use crate::state::session::Session;
 use sextant_base::failure::Failure;
@@ -46,7 +46,7 @@ pub async fn forget(session: &Session, text: &str, cancel: &CancellationToken) -
     if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
         return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
     }
-    let remember = preferences::needs_memory(session).await?;
+    let remember = chosen_preferences::needs_memory(session).await?;
     let asked = Asked { what: &what, cancel };
     let gone = carry_out(session, &remember, Forget::text(what.as_str()), asked).await?;
     let gone = match gone {
@@ -59,7 +59,7 @@ pub async fn forget(session: &Session, text: &str, cancel: &CancellationToken) -
     let Some(gone) = gone else { return Ok(nothing()) };
     let mut answer = told(&format!("“{what}”"), &gone);
     let lower = what.to_lowercase();
-    for (key, value) in preferences::configured_preferences(session) {
+    for (key, value) in chosen_preferences::configured_preferences(session) {
         if format!("{key} {value}").to_lowercase().contains(&lower) {
             answer.push_str(&configured(&key, &value));
         }
@@ -69,14 +69,14 @@ pub async fn forget(session: &Session, text: &str, cancel: &CancellationToken) -
 
 /// Forgets all that is remembered of this workspace, as [`forget`] does.
 pub async fn forget_all(session: &Session, cancel: &CancellationToken) -> Result<String, Failure> {
-    let remember = preferences::needs_memory(session).await?;
+    let remember = chosen_preferences::needs_memory(session).await?;
     let what = "everything".to_owned();
     let asked = Asked { what: &what, cancel };
     let Some(gone) = carry_out(session, &remember, Forget::everything(), asked).await? else {
         return Ok(nothing());
     };
     let mut answer = told(&what, &gone);
-    for (key, value) in preferences::configured_preferences(session) {
+    for (key, value) in chosen_preferences::configured_preferences(session) {
         answer.push_str(&configured(&key, &value));
     }
     Ok(answer)
@@ -108,7 +108,7 @@ async fn carry_out(
     // What is still being written would be there after it is forgotten.
     remember.written().await;
     let costs = remember.run(move |memory| memory.forget_costs(&known)).await.map_err(|error| failure(&error))?;
-    let durable = open::durable(session).await;
+    let durable = open_store::durable(session).await;
     let busy = |cost: &Cost| {
         let own = |owner: &String| durable.as_ref().is_some_and(|durable| owner == durable.owner().name());
         let alive = |owner: &String| durable.as_ref().is_some_and(|durable| durable.owner().is_alive(owner));

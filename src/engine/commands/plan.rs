@@ -4,13 +4,13 @@ use std::sync::atomic::Ordering;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::diagnostics::workspace;
-use crate::durable::{self, open, traces};
+use crate::diagnostics::workspace_look;
+use crate::durable::{self, open_store, stored_traces};
 use crate::edit::recover;
 use crate::editor::event::Event;
 use crate::memory::keep;
-use crate::plan::mode::Phase;
-use crate::plan::{Plan, event};
+use crate::plan::work_mode::Phase;
+use crate::plan::{Plan, plan_event};
 use crate::planner::make::{self, PlanRequest};
 use crate::planner::replan;
 use crate::run::{requested, start};
@@ -23,9 +23,9 @@ use sextant_base::failure::Failure;
 /// Makes a plan, or changes the one that waits (`change: …`). It waits for approval; no file is changed.
 pub(crate) async fn plan(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
     let result = make_or_change(session, request, cancel).await;
-    traces::keep(session).await;
+    stored_traces::keep(session).await;
     let events = match &result {
-        Ok(plan) => vec![event::plan_event(plan, Phase::Planning.words())],
+        Ok(plan) => vec![plan_event::plan_event(plan, Phase::Planning.words())],
         Err(failure) => vec![Event::Failed { failure: failure.clone() }],
     };
     Ending { result, events }
@@ -43,7 +43,7 @@ async fn make_or_change(session: &Session, request: &Request, cancel: &Cancellat
     session.no_plan.store(none, Ordering::Relaxed);
     if none {
         *session.plan.lock().await = None;
-        workspace::leave_all(session).await;
+        workspace_look::leave_all(session).await;
     }
     made
 }
@@ -53,7 +53,7 @@ pub(crate) async fn make_plan(
     request: &Request,
     cancel: &CancellationToken,
 ) -> Result<Plan, Failure> {
-    stop::unless_stopped(session, cancel, open::durable(session)).await?;
+    stop::unless_stopped(session, cancel, open_store::durable(session)).await?;
     recover::recover(session).await;
     let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
     let mut task =

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::memory::chosen_preferences::{self, LEARNINGS, LONGEST, SHOWN};
 use crate::memory::learn;
-use crate::memory::preferences::{self, LEARNINGS, LONGEST, SHOWN};
 use crate::state::notes::{has_secret, short};
 use crate::state::session::Session;
 use sextant_base::clock::now_ms;
@@ -16,8 +16,8 @@ use sextant_store::memory::search::Filters;
 
 /// Keeps what the user prefers, and says what was kept.
 pub(crate) async fn prefer(session: &Session, text: &str) -> Result<String, Failure> {
-    let remember = preferences::needs_memory(session).await?;
-    let text = preferences::bare(text);
+    let remember = chosen_preferences::needs_memory(session).await?;
+    let text = chosen_preferences::bare(text);
     if text.is_empty() {
         return Err(Failure::user("there is nothing to remember in it", "say what, as in “remember that …”"));
     }
@@ -27,7 +27,7 @@ pub(crate) async fn prefer(session: &Session, text: &str) -> Result<String, Fail
             "memory goes into prompts: keep secrets elsewhere",
         ));
     }
-    let (key, value) = preferences::named(&short(&text, LONGEST));
+    let (key, value) = chosen_preferences::named(&short(&text, LONGEST));
     let project = remember.project;
     let preference = Preference {
         key: key.clone(),
@@ -41,13 +41,16 @@ pub(crate) async fn prefer(session: &Session, text: &str) -> Result<String, Fail
         memory.set_preference(preference)?;
         Ok(former)
     });
-    let former = kept.await.map_err(|error| preferences::failure(&error))?.map(|one| preferences::text_of(&one.value));
+    let former = kept
+        .await
+        .map_err(|error| chosen_preferences::failure(&error))?
+        .map(|one| chosen_preferences::text_of(&one.value));
     let former = former.filter(|former| *former != value).unwrap_or_default();
     let instead = match former.as_str() {
         "" => String::new(),
         former => format!(", in place of “{former}”"),
     };
-    let kept = preferences::shown(&key, &value);
+    let kept = chosen_preferences::shown(&key, &value);
     Ok(format!(
         "Kept for this project: “{kept}”{instead}. It is told to the model with every request here; “forget {value}” deletes it."
     ))
@@ -55,8 +58,8 @@ pub(crate) async fn prefer(session: &Session, text: &str) -> Result<String, Fail
 
 /// What is known about something.
 pub(crate) async fn recall_about(session: &Session, text: &str) -> Result<String, Failure> {
-    let remember = preferences::needs_memory(session).await?;
-    let (what, project) = (preferences::bare(text), remember.project);
+    let remember = chosen_preferences::needs_memory(session).await?;
+    let (what, project) = (chosen_preferences::bare(text), remember.project);
     let words = what.clone();
     let found = remember
         .run(move |memory| {
@@ -64,16 +67,17 @@ pub(crate) async fn recall_about(session: &Session, text: &str) -> Result<String
             Ok((hits, memory.preferences(Some(project))?, memory.all_learnings(Some(project), usize::MAX)?))
         })
         .await;
-    let (hits, said, learned) = found.map_err(|error| preferences::failure(&error))?;
+    let (hits, said, learned) = found.map_err(|error| chosen_preferences::failure(&error))?;
     let lower = what.to_lowercase();
     let about = |line: &String| line.to_lowercase().contains(&lower);
-    let mut lines: Vec<String> = preferences::merged(&preferences::configured_preferences(session), &said)
-        .into_iter()
-        .filter(about)
-        .map(|line| format!("- prefers {line}"))
-        .collect();
+    let mut lines: Vec<String> =
+        chosen_preferences::merged(&chosen_preferences::configured_preferences(session), &said)
+            .into_iter()
+            .filter(about)
+            .map(|line| format!("- prefers {line}"))
+            .collect();
     lines.extend(learned.iter().map(learn::line).filter(about).take(SHOWN).map(|line| format!("- {line}")));
-    lines.extend(hits.iter().map(|hit| preferences::line_of(&hit.entry)));
+    lines.extend(hits.iter().map(|hit| chosen_preferences::line_of(&hit.entry)));
     Ok(match lines.is_empty() {
         true => format!("Nothing is known about “{what}”."),
         false => {
@@ -85,7 +89,7 @@ pub(crate) async fn recall_about(session: &Session, text: &str) -> Result<String
 
 /// All that is known, in short, as Markdown.
 pub(crate) async fn learned(session: &Session) -> Result<String, Failure> {
-    let remember = preferences::needs_memory(session).await?;
+    let remember = chosen_preferences::needs_memory(session).await?;
     remember.written().await;
     let known = Arc::clone(&remember);
     let all = remember
@@ -98,13 +102,13 @@ pub(crate) async fn learned(session: &Session) -> Result<String, Failure> {
             Ok((memory.preferences(project)?, learned, facts, used, entries, memory.entry_count()?))
         })
         .await;
-    let (said, learned, facts, used, entries, count) = all.map_err(|error| preferences::failure(&error))?;
+    let (said, learned, facts, used, entries, count) = all.map_err(|error| chosen_preferences::failure(&error))?;
     let mut out = vec!["# What is remembered here".to_owned()];
     let mut part = |title: &str, lines: Vec<String>| {
         out.push(format!("\n## {title}\n"));
         out.push(if lines.is_empty() { "(nothing yet)".to_owned() } else { lines.join("\n") });
     };
-    let preferences = preferences::merged(&preferences::configured_preferences(session), &said);
+    let preferences = chosen_preferences::merged(&chosen_preferences::configured_preferences(session), &said);
     part("Preferences", preferences.into_iter().map(|line| format!("- {line}")).collect());
     part("Learned", learned.iter().map(|one| format!("- {}", learn::line(one))).collect());
     let mut project = Vec::new();
@@ -116,7 +120,7 @@ pub(crate) async fn learned(session: &Session) -> Result<String, Failure> {
     }
     project.extend(facts.commands.iter().map(|one| format!("- `{}` ({})", one.command, one.found_in)));
     part("Project", project);
-    part(&format!("Last entries (of {count})"), entries.iter().rev().map(preferences::line_of).collect());
+    part(&format!("Last entries (of {count})"), entries.iter().rev().map(chosen_preferences::line_of).collect());
     out.push("\n“forget …” deletes what holds these words, from the file as well.".to_owned());
     Ok(out.join("\n"))
 }

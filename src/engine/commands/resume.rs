@@ -6,20 +6,20 @@ use std::sync::atomic::Ordering;
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::ask;
-use crate::diagnostics::collect;
-use crate::durable::waiting::{self, WaitingTask};
-use crate::durable::{self, open, traces};
+use crate::diagnostics::collect_diagnostics;
+use crate::durable::resumable::{self, WaitingTask};
+use crate::durable::{self, open_store, stored_traces};
 use crate::edit::lost;
 use crate::edit::recover::{self, recorded};
-use crate::edit::{making, rollback};
+use crate::edit::{edit_transaction, rollback};
 use crate::editor::Document;
 use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
-use crate::plan::event::plan_event;
-use crate::plan::mode::Phase;
+use crate::plan::plan_event::plan_event;
+use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepResult, StepState, Steps};
-use crate::planner::{ending, replan, run};
-use crate::run::{narrow, start};
+use crate::planner::{ending, replan, run_plan};
+use crate::run::{repair_scope, start};
 use crate::state::outcome::{Ending, Outcome};
 use crate::state::session::Session;
 use crate::state::span;
@@ -35,7 +35,7 @@ pub(crate) async fn resume(session: &Session, approved: bool, cancel: &Cancellat
     let mut events = Vec::new();
     session.no_plan.store(false, Ordering::Relaxed);
     let result = go_on(session, approved, Steps::All, cancel, &mut events).await;
-    traces::keep(session).await;
+    stored_traces::keep(session).await;
     Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
 }
 
@@ -47,23 +47,23 @@ pub(crate) async fn go_on(
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
     session.use_cancel(cancel);
-    if open::has_record(session) {
-        stop::unless_stopped(session, cancel, open::durable(session)).await?;
+    if open_store::has_record(session) {
+        stop::unless_stopped(session, cancel, open_store::durable(session)).await?;
     }
     recover::recover_quietly(session).await;
-    making::catch_up(session).await?;
-    let Some(waiting) = waiting::waiting(session).await? else {
+    edit_transaction::catch_up(session).await?;
+    let Some(waiting) = resumable::waiting(session).await? else {
         // Without memory there is at most the plan of this process.
         if session.plan.lock().await.is_none() {
-            return Err(waiting::nothing("nothing was begun here"));
+            return Err(resumable::nothing("nothing was begun here"));
         }
         span::belongs_to_plan(session).await;
-        return run::carry_out(session, Steps::All, cancel, events).await;
+        return run_plan::carry_out(session, Steps::All, cancel, events).await;
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(session, waiting).await?;
     session.take_up(&mut task);
-    narrow::look_up(session, &mut task).await;
+    repair_scope::look_up(session, &mut task).await;
     task.events.did(TaskFact::BudgetRenewed { whole: true });
     span::belongs_to(&task);
     session.emit(Event::Started {
@@ -161,7 +161,7 @@ async fn run_on(
     let more = plan.steps.iter().any(|step| step.state == StepState::Open);
     *session.plan.lock().await = Some((plan, task));
     if more {
-        return run::carry_out(session, steps, cancel, events).await;
+        return run_plan::carry_out(session, steps, cancel, events).await;
     }
     // It was interrupted between its last step and its end.
     ending::end_waiting(session, Phase::Completed, events).await
@@ -195,7 +195,7 @@ async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationTok
         let text = "what was introduced before the interruption is not known any more".to_owned();
         session.emit(Event::Progress { text });
     }
-    task.remember_start(&collect::known(session).await, !task.journal.is_empty());
+    task.remember_start(&collect_diagnostics::known(session).await, !task.journal.is_empty());
     Ok(())
 }
 
@@ -212,11 +212,11 @@ async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Optio
     waiting.run.paths().into_iter().try_for_each(|path| recorded(&session.root, path))?;
     let (mut task, mut plan) = waiting.run.into_task();
     task.keep.revision = Some(waiting.revision);
-    if let Some(durable) = open::durable(session).await {
+    if let Some(durable) = open_store::durable(session).await {
         let loaded = durable::load(session, &durable, &mut task).await;
-        open::or_tell(session, &durable, loaded);
+        open_store::or_tell(session, &durable, loaded);
         durable::claim(session, &mut task, plan.as_ref()).await?;
     }
-    waiting::follow_rollback(&task.journal, plan.as_mut());
+    resumable::follow_rollback(&task.journal, plan.as_mut());
     Ok((task, plan))
 }

@@ -16,7 +16,7 @@ use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
 use sextant_base::lock::lock;
-use sextant_base::message::headline;
+use sextant_base::one_line::headline;
 
 /// What was asked for, and at which door.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

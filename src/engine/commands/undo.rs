@@ -5,20 +5,20 @@
 //! behind it, and whatever the user types in between do not get in each other's way.
 
 pub(crate) mod feedback;
-pub mod lines;
 pub mod list;
 pub mod redo;
+pub mod undo_lines;
 
 use serde::{Deserialize, Serialize};
 
 use crate::commands::undo::feedback::About;
+use crate::durable::resumable;
 use crate::durable::stack::{self, Stack, UndoPlace, stack};
-use crate::durable::waiting;
 use crate::edit::rollback::{self, RollbackPlan};
-use crate::edit::{making, recover};
+use crate::edit::{edit_transaction, recover};
 use crate::editor::event::Event;
 use crate::plan::Plan;
-use crate::plan::event::plan_event;
+use crate::plan::plan_event::plan_event;
 use crate::run::listed;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
 use crate::state::outcome::Ending;
@@ -81,7 +81,7 @@ pub async fn undo_because(session: &Session, target: &Target, partial: bool, rea
 
 async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) -> Result<Undone, Failure> {
     recover::recover_quietly(session).await;
-    making::catch_up(session).await?;
+    edit_transaction::catch_up(session).await?;
     let stack = stack(session).await;
     // A number or a name is said of what was done last; a stack is walked by whole tasks and last steps.
     let walks = matches!(wish.target, Target::Task | Target::Step(None));
@@ -138,7 +138,7 @@ async fn carry_out(
     if wish.partial {
         leave(&mut way.takes, &chosen.picks);
     }
-    let plan = waiting::plan_of(session, &journal.task).await;
+    let plan = resumable::plan_of(session, &journal.task).await;
     let checkpoint = Checkpoint {
         kind: CheckpointKind::Rollback,
         step: chosen.step,
@@ -198,7 +198,7 @@ async fn follow(
     let mut history = session.history.lock().await;
     stack::note(&mut history, journal);
     drop(history);
-    if let Some((phase, plan)) = waiting::replace_plan(session, journal, plan).await {
+    if let Some((phase, plan)) = resumable::replace_plan(session, journal, plan).await {
         events.push(plan_event(&plan, phase.words()));
     }
     let files: Vec<String> = files.iter().map(|file| file.path.clone()).collect();

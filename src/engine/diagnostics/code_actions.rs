@@ -13,18 +13,18 @@ use crate::state::comparison;
 use crate::state::edit_request::EditRequest;
 use crate::state::located::LocatedDiagnostic;
 use crate::state::offered::Offered;
-use crate::state::scope;
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::task_scope;
 use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, tool_failure};
-use sextant_base::text::{Encoding, LineIndex};
+use sextant_base::positions::{Encoding, LineIndex};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::offline::is_suppression;
 use sextant_model::step::FixOffer;
 use sextant_text::edits::TextEdit;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Comments that silence a checker, in the languages that Sextant reads.
 static SUPPRESSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -53,7 +53,7 @@ fn count(pattern: &LazyLock<Option<Regex>>, text: &str) -> usize {
 
 /// Why these edits of a file are no repair.
 pub(crate) fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
-    let after = sextant_text::edits::apply::apply(text, hunks).ok()?;
+    let after = sextant_text::edits::apply_text::apply(text, hunks).ok()?;
     if count(&SUPPRESSION, &after) > count(&SUPPRESSION, text) {
         return Some(Refusal::Suppression);
     }
@@ -203,7 +203,7 @@ pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut
             }
             continue;
         };
-        let mut changes: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
+        let mut changes: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
         changes.retain(|path| *path != offer.symbol && task.scope.holds(&SymbolPath::parse(path)));
         offer.changes = changes;
     }

@@ -1,11 +1,11 @@
 //! What the providers say: collected, compared with the baseline, ranked, with the fixes that they offer.
 
 pub(crate) mod code_actions;
-pub(crate) mod collect;
-pub(crate) mod reach;
+pub(crate) mod collect_diagnostics;
+pub(crate) mod edit_reach;
 pub(crate) mod reached;
 pub(crate) mod references;
 pub(crate) mod relevant;
 pub(crate) mod reported;
 pub(crate) mod triage;
-pub(crate) mod workspace;
+pub(crate) mod workspace_look;

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use futures::future::join_all;
 
-use crate::diagnostics::reach::{self, EditReach, TextChange};
-use crate::diagnostics::{collect, references, workspace};
+use crate::diagnostics::edit_reach::{self, EditReach, TextChange};
+use crate::diagnostics::{collect_diagnostics, references, workspace_look};
 use crate::editor::Document;
 use crate::editor::event::Event;
 use crate::state::edit_request::{self, EditRequest};
-use crate::state::reach::family;
+use crate::state::look_reach::family;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::unlooked::Unlooked;
@@ -17,9 +17,9 @@ use crate::state::{comparison, stop};
 use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
+use sextant_diagnostics::code_aliases::looks_at_one_file;
 use sextant_diagnostics::model::Report;
 use sextant_diagnostics::syntax;
-use sextant_diagnostics::theme::looks_at_one_file;
 
 /// Files that stay open for the edits to come. A client outside has no end at which they could be closed.
 const MOST_OPEN: usize = 100;
@@ -75,7 +75,7 @@ pub(crate) async fn reach_of(session: &Session, changes: Vec<TextChange>) -> Edi
     let (root, importers) = (session.root.clone(), session.looked.importers.clone());
     let open = documents(session, &session.editor.loaded().await).await;
     let open = open.into_iter().map(|document| (document.path, document.text)).collect();
-    tokio::task::spawn_blocking(move || reach::of(&root, &importers, &open, &changes)).await.unwrap_or_default()
+    tokio::task::spawn_blocking(move || edit_reach::of(&root, &importers, &open, &changes)).await.unwrap_or_default()
 }
 
 /// The texts before and after edits that are about to be made.
@@ -122,7 +122,7 @@ pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: 
     }
     let limit = Deadline::after_ms(checks.start_timeout_ms.max(checks.timeout_ms));
     // Asked again where it is known: what others have changed since may have broken it.
-    let reports = collect::look(session, edited, &reached.documents, limit).await;
+    let reports = collect_diagnostics::look(session, edited, &reached.documents, limit).await;
     reached.stale = comparison::status(&reports).1;
     reached
 }
@@ -166,7 +166,7 @@ pub(crate) async fn bound(session: &Session) {
         let count = open.len().saturating_sub(MOST_OPEN);
         open.drain(..count).collect()
     };
-    workspace::leave(session, over).await;
+    workspace_look::leave(session, over).await;
 }
 
 /// Closes all that was opened: the work on it is over. What may still answer late stays until the next task is over.
@@ -176,7 +176,7 @@ pub(crate) async fn leave_all(session: &Session) {
     }
     let open = session.looked.reached.lock().await.clone();
     // A stopped task waits for no editor: what is not closed now is closed by the next one.
-    let left = stop::soon(&session.cancelled(), workspace::leave(session, open.clone())).await;
+    let left = stop::soon(&session.cancelled(), workspace_look::leave(session, open.clone())).await;
     if left.is_some() {
         session.looked.reached.lock().await.retain(|path| !open.contains(path));
     }

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use futures::future::join_all;
 
-use crate::diagnostics::reach::{EditReach, NamePlace};
-use crate::editor::lookup::{MOST_PLACES, NameLookup, Worth, places, worth};
+use crate::diagnostics::edit_reach::{EditReach, NamePlace};
+use crate::editor::editor_lookup::{MOST_PLACES, NameLookup, Worth, places, worth};
 use crate::state::session::Session;
 use sextant_base::deadline::Deadline;
 use sextant_base::path;
-use sextant_base::text::{Encoding, LineIndex};
-use sextant_diagnostics::server::lookup::NameQuestion;
+use sextant_base::positions::{Encoding, LineIndex};
+use sextant_diagnostics::server::server_lookup::NameQuestion;
 
 /// Names of one edit that are asked about. Each makes a server search the project.
 const MOST_NAMES: usize = 16;
@@ -45,6 +45,6 @@ async fn users(session: &Session, place: &NamePlace, deadline: Deadline) -> Opti
     let said = answers.into_iter().filter_map(|answer| answer.said.ok());
     let said = said.into_iter().find(|said| worth(&wanted.question, &said.value) == Worth::Something)?;
     let places = places(&said.value);
-    let inside = |place: &crate::editor::lookup::NamedPlace| path::relative(session.root.path(), &place.file);
+    let inside = |place: &crate::editor::editor_lookup::NamedPlace| path::relative(session.root.path(), &place.file);
     (places.len() < MOST_PLACES).then(|| places.iter().filter_map(inside).collect())
 }

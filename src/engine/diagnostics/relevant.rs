@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostics::{collect, reported, triage};
-use crate::plan::mode::Mode;
+use crate::diagnostics::{collect_diagnostics, reported, triage};
+use crate::plan::work_mode::Mode;
 use crate::state::comparison;
 use crate::state::located::LocatedDiagnostic;
-use crate::state::scope::Scope;
 use crate::state::session::Session;
 use crate::state::task::Task;
-use crate::state::{analysis::Analysis, authority, wanted};
+use crate::state::task_scope::Scope;
+use crate::state::{analysis::Analysis, authority, wanted_diagnostics};
 use sextant_diagnostics::model::Severity;
-use sextant_model::ask::{self, Ask};
+use sextant_model::request_kind::{self, Ask};
 
 /// What a model is told of the reports in scope.
 #[derive(Debug, Default)]
@@ -44,9 +44,10 @@ pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
     let found = reported::in_scope(session, &task.scope).await;
     if session.model.needs_providers() {
         let all = found.len();
-        let narrowed = wanted::wanted(task);
-        let found =
-            tokio::task::spawn_blocking(move || wanted::keep_wanted(&narrowed, found)).await.unwrap_or_default();
+        let narrowed = wanted_diagnostics::wanted(task);
+        let found = tokio::task::spawn_blocking(move || wanted_diagnostics::keep_wanted(&narrowed, found))
+            .await
+            .unwrap_or_default();
         return Relevant { fixable: found.len(), older: all - found.len(), found };
     }
     let wish = wish(&task.request, task.mode != Mode::Simple).or_stronger(wish(&task.journal.request, false));
@@ -79,14 +80,18 @@ impl Wish {
 }
 
 fn wish(request: &str, is_step: bool) -> Wish {
-    let kind = if is_step { ask::classify_step(request) } else { ask::classify(request) };
+    let kind = if is_step { request_kind::classify_step(request) } else { request_kind::classify(request) };
     match kind {
-        Ask::Repair | Ask::Work if !is_step && ask::mends(request) && ask::speaks_of_running(request) => Wish::Run,
+        Ask::Repair | Ask::Work
+            if !is_step && request_kind::mends(request) && request_kind::speaks_of_running(request) =>
+        {
+            Wish::Run
+        }
         Ask::Repair => Wish::Mend,
         // A name alone says nothing against it; more words that are not understood do.
         Ask::Unclear if request.split_whitespace().count() <= NAME_WORDS => Wish::Mend,
-        _ if ask::mends_reports(request) => Wish::Mend,
-        _ if ask::mends(request) || ask::speaks_of_reports(request) => Wish::Speak,
+        _ if request_kind::mends_reports(request) => Wish::Mend,
+        _ if request_kind::mends(request) || request_kind::speaks_of_reports(request) => Wish::Speak,
         _ => Wish::Nothing,
     }
 }
@@ -109,7 +114,7 @@ async fn brought(session: &Session, task: &Task) -> BTreeSet<String> {
     if task.journal.is_empty() {
         return BTreeSet::new();
     }
-    let verdict = comparison::compared(&task.reports.start, &collect::known(session).await, &[]).await;
+    let verdict = comparison::compared(&task.reports.start, &collect_diagnostics::known(session).await, &[]).await;
     verdict.new.iter().chain(&verdict.revealed).map(identity).collect()
 }
 

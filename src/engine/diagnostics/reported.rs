@@ -2,20 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostics::{code_actions, collect, triage};
+use crate::diagnostics::{code_actions, collect_diagnostics, triage};
 use crate::memory::learn;
 use crate::state::comparison;
 use crate::state::located::LocatedDiagnostic;
-use crate::state::scope::Scope;
 use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
-use crate::state::wanted;
+use crate::state::task_scope::Scope;
+use crate::state::wanted_diagnostics;
 use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_diagnostics::merge::{self, Placed};
 use sextant_diagnostics::syntax;
-use sextant_model::ask::{self, Ask};
+use sextant_model::request_kind::{self, Ask};
 use sextant_model::step::FixOffer;
 
 /// Milliseconds for asking the servers what they offer, where the user has not more patience for an edit; a cold
@@ -24,7 +24,7 @@ pub(crate) const OFFERS_MS: u64 = 5000;
 
 /// The known diagnostics in scope, from the floor up, worst first.
 pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<LocatedDiagnostic> {
-    let known = collect::known(session).await;
+    let known = collect_diagnostics::known(session).await;
     let mut found = comparison::all(&known, files_of(scope, &known)).await;
     found.retain(|found| {
         found.diagnostic.severity <= session.config.diagnostics.severity_floor && scope.holds(&found.symbol)
@@ -58,7 +58,8 @@ pub(crate) struct Left {
 
 /// Asks the servers once more, and sifts what they offer as another plan would.
 pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
-    let found = wanted::keep_wanted(&wanted::wanted(task), in_scope(session, &task.scope).await);
+    let found =
+        wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(session, &task.scope).await);
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
     let given_up = std::mem::take(&mut task.conversation.tried);
     let (offers, asked) = code_actions::offers(session, task, &found, usize::MAX, (deadline, false)).await;
@@ -82,7 +83,7 @@ pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
 /// Who has not answered about the files in scope as they are: what is known of them is of an older text.
 pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
     let mut names = Vec::new();
-    for file in files_of(scope, &collect::known(session).await) {
+    for file in files_of(scope, &collect_diagnostics::known(session).await) {
         let Ok(document) = target::document(session, &file).await else { continue };
         let ledger = session.ledger.lock().await;
         // The parser is asked anew with every answer and never late.
@@ -94,8 +95,8 @@ pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
 
 /// Whether a request is about what providers report, and they are asked at all.
 pub(crate) fn works_on_reports(session: &Session, request: &str) -> bool {
-    let driven = session.model.needs_providers() && ask::classify(request) == Ask::Repair;
-    (driven || ask::mends_reports(request)) && session.config.diagnostics.on_edit
+    let driven = session.model.needs_providers() && request_kind::classify(request) == Ask::Repair;
+    (driven || request_kind::mends_reports(request)) && session.config.diagnostics.on_edit
 }
 
 /// The files in scope; of a whole workspace those that somebody has spoken about.

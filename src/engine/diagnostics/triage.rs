@@ -2,25 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::diagnostics::collect;
+use crate::diagnostics::collect_diagnostics;
 use crate::editor::event::Event;
 use crate::state::authority::{self, Basis};
 use crate::state::located::LocatedDiagnostic;
-use crate::state::scope::Scope;
 use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
-use sextant_base::message::headline;
+use crate::state::task_scope::Scope;
+use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::grouping;
 use sextant_diagnostics::merge::{self, Merged, Placed};
 use sextant_diagnostics::model::Confidence;
 use sextant_diagnostics::policy::contradiction::{self, Others, Trees};
 use sextant_diagnostics::policy::decide::{self, ChangeSize, PolicyDecision};
-use sextant_diagnostics::policy::{Effect, Evidence, Judged, Judgement, PolicyLimits, Trace, judge, words};
-use sextant_model::ask;
+use sextant_diagnostics::policy::{Effect, Evidence, Judged, Judgement, PolicyLimits, Trace, confidence_words, judge};
+use sextant_model::request_kind;
 use sextant_model::step::FixOffer;
-use sextant_store::workspace::files;
+use sextant_store::workspace::workspace_files;
 
 /// Groups in the summary of what is left out.
 const GROUPS: usize = 5;
@@ -41,7 +41,7 @@ impl RankedDiagnostic {
     /// `lsp:basedpyright`, or `lsp:basedpyright and ruff`.
     pub(crate) fn source(&self) -> String {
         let kind = self.found.diagnostic.source.split_once(':').map_or("", |(kind, _)| kind);
-        format!("{kind}:{}", words::names(&self.sources))
+        format!("{kind}:{}", confidence_words::names(&self.sources))
     }
 
     fn placed(&self) -> Placed<'_> {
@@ -131,7 +131,7 @@ pub(crate) async fn weigh(
     fixes: Vec<FixOffer>,
 ) -> (Vec<RankedDiagnostic>, Vec<FixOffer>) {
     let texts = present_texts(session, found).await;
-    let known = collect::known(session).await;
+    let known = collect_diagnostics::known(session).await;
     let others = other_texts(session, found, &texts).await;
     let survived =
         found.iter().map(key).filter_map(|key| task.reports.survived.get(&key).map(|count| (key, *count))).collect();
@@ -147,7 +147,7 @@ pub(crate) async fn weigh(
     // Beyond a place that the user pointed at, only what is sure is mended without asking. A plan asks as a whole.
     // What servers offer is what the offline model is for, and nobody could answer it: "the errors" are all of them.
     let driven = session.model.needs_providers();
-    let far = matches!(task.scope, Scope::Workspace) && !driven && !ask::wants_all(&task.request);
+    let far = matches!(task.scope, Scope::Workspace) && !driven && !request_kind::wants_all(&task.request);
     let asks = far && authority::basis(task.mode, &task.request, driven) == Basis::Reported;
     let mut unsure: BTreeSet<usize> = BTreeSet::new();
     let mut seen = Vec::with_capacity(judgement.kept.len());
@@ -188,7 +188,7 @@ fn codes_of(group: &Merged, found: &[LocatedDiagnostic]) -> Vec<String> {
 
 fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
     for group in merged.iter().filter(|group| group.members.len() > 1) {
-        let about = words::about(&items[group.shown], &group.sources);
+        let about = confidence_words::about(&items[group.shown], &group.sources);
         let reason = format!("said {} of the same place, shown once", counted(group.members.len(), "time"));
         task.events.trace(task.counts.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
     }
@@ -220,7 +220,7 @@ async fn other_texts(session: &Session, found: &[LocatedDiagnostic], texts: &BTr
         let text = if loaded.contains(&file) {
             session.editor.read(&file).await.ok().map(|document| document.text)
         } else {
-            session.root.resolve(&file).ok().and_then(|file| files::text(&session.root, &file))
+            session.root.resolve(&file).ok().and_then(|file| workspace_files::text(&session.root, &file))
         };
         others.insert(file, text);
     }
@@ -246,8 +246,8 @@ impl Task {
     /// Records what the model is about to see.
     pub(crate) fn note_seen(&self, seen: &[RankedDiagnostic]) {
         for seen in seen {
-            let about = words::about(&seen.placed(), &seen.sources);
-            let mut claim = words::claim(&seen.placed(), &seen.sources, seen.confidence);
+            let about = confidence_words::about(&seen.placed(), &seen.sources);
+            let mut claim = confidence_words::claim(&seen.placed(), &seen.sources, seen.confidence);
             if let Some(word) = &seen.found.diagnostic.suggested_action {
                 claim = format!("{claim} Suggested: {}.", headline(word));
             }

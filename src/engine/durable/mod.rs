@@ -2,24 +2,24 @@
 //!
 //! The state is kept when a plan is made, when its approval begins, when a step begins and when it is judged,
 //! before a plan is made anew, after every tool call of a task without a plan, when a question is asked or
-//! answered, and at the end. Every change of files has a checkpoint of its own ([`record`]) that is open from
+//! answered, and at the end. Every change of files has a checkpoint of its own ([`change_record`]) that is open from
 //! before the change until it is known what came of it.
 
-pub mod baseline;
-pub(crate) mod open;
-pub mod record;
-pub mod said;
+pub mod change_record;
+pub(crate) mod open_store;
+pub(crate) mod resumable;
 pub mod stack;
-pub mod state;
-pub mod traces;
-pub(crate) mod waiting;
+pub mod stored_baseline;
+pub mod stored_messages;
+pub mod stored_traces;
+pub mod task_state;
 
-use crate::durable::said::StoredConversation;
-use crate::durable::state::RunState;
+use crate::durable::stored_messages::StoredConversation;
+use crate::durable::task_state::RunState;
 use crate::events::envelope::TaskEvent;
 use crate::plan::Plan;
 use crate::plan::evaluate::Trigger;
-use crate::plan::mode::{Mode, Phase};
+use crate::plan::work_mode::{Mode, Phase};
 use crate::state::durable::Durable;
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal};
 use crate::state::session::Session;
@@ -28,10 +28,10 @@ use sextant_base::clock::now_ms;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 use sextant_store::memory::checkpoints::{Cleaned, CleanedTask};
-use sextant_store::memory::error::{MemoryError, Result};
+use sextant_store::memory::decision_record::{Event as TraceEvent, TraceRecord};
+use sextant_store::memory::memory_error::{MemoryError, Result};
 use sextant_store::memory::store::Memory;
 use sextant_store::memory::tasks::{KeptTalk, TaskState};
-use sextant_store::memory::trace::{Event as TraceEvent, TraceRecord};
 
 /// The name of a phase in the memory file, as it is in JSON.
 pub(crate) fn phase_name(phase: Phase) -> &'static str {
@@ -50,8 +50,8 @@ pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&
     if !matches!(phase, Phase::Executing | Phase::Paused) {
         task.keep.mark = None;
     }
-    traces::keep(session).await;
-    if let Some(durable) = open::durable(session).await {
+    stored_traces::keep(session).await;
+    if let Some(durable) = open_store::durable(session).await {
         write_task(session, &durable, task, plan, phase).await;
     }
     // Written before it is said.
@@ -59,14 +59,14 @@ pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&
 }
 
 async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
-    baseline::keep_baseline(session, durable, task).await;
+    stored_baseline::keep_baseline(session, durable, task).await;
     let mut state = RunState::of(task, plan);
     if phase != Phase::Executing {
         state.counted.concluded();
     }
     let said = if phase == Phase::Completed { KeptTalk::Nothing } else { said(task) };
     let kept = save(durable, &state, said, phase, None).await;
-    if let Some(revision) = open::or_tell(session, durable, kept) {
+    if let Some(revision) = open_store::or_tell(session, durable, kept) {
         task.keep.revision = revision;
     }
     if !matches!(phase, Phase::Executing | Phase::Planning) {
@@ -100,9 +100,9 @@ async fn save(
 
 /// Keeps the task of a client outside: whole after each of its edits, so that nobody has to go on with it.
 pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
-    let Some(durable) = open::durable(session).await else { return };
+    let Some(durable) = open_store::durable(session).await else { return };
     let kept = save(&durable, &RunState::of(task, None), KeptTalk::Nothing, Phase::Completed, None).await;
-    open::or_tell(session, &durable, kept);
+    open_store::or_tell(session, &durable, kept);
     if cleans {
         clean(session, &durable, &task.journal.task).await;
     }
@@ -110,14 +110,14 @@ pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
 
 /// Keeps the state of a task that is in no session: after a rollback.
 pub(crate) async fn keep_state(session: &Session, state: &RunState, phase: Phase) {
-    let Some(durable) = open::durable(session).await else { return };
+    let Some(durable) = open_store::durable(session).await else { return };
     let kept = save(&durable, state, KeptTalk::AsItWas, phase, None).await;
-    open::or_tell(session, &durable, kept);
+    open_store::or_tell(session, &durable, kept);
 }
 
 /// Takes a waiting task for this process. Refused where another process has gone on with it meanwhile.
 pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan>) -> std::result::Result<(), Failure> {
-    let Some(durable) = open::durable(session).await else { return Ok(()) };
+    let Some(durable) = open_store::durable(session).await else { return Ok(()) };
     let Some(expected) = task.keep.revision else { return Ok(()) };
     let state = RunState::of(task, plan);
     match save(&durable, &state, KeptTalk::AsItWas, Phase::Executing, Some(expected)).await {
@@ -127,7 +127,7 @@ pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan
             return Err(Failure::user(what, HintCode::ShowWaiting));
         }
         Err(error) => {
-            open::or_tell::<()>(session, &durable, Err(error));
+            open_store::or_tell::<()>(session, &durable, Err(error));
         }
     }
     Ok(())
@@ -155,7 +155,7 @@ pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task,
     let id = session.next_checkpoint();
     let kind = CheckpointKind::Replan;
     let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };
-    record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    change_record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
     task.journal.checkpoints.push(checkpoint);
     keep_task(session, task, Some(plan), Phase::Executing).await;
 }
@@ -163,7 +163,7 @@ pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task,
 /// A plan was made and waits.
 pub(crate) async fn keep_plan(session: &Session, plan: &Plan, task: &mut Task) {
     let mut checkpoint = Checkpoint { id: session.next_checkpoint(), ..Checkpoint::default() };
-    record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    change_record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
     keep_task(session, task, Some(plan), Phase::Planning).await;
 }
 
@@ -192,7 +192,8 @@ async fn clean(session: &Session, durable: &Durable, task: &str) {
             let mut kept: Vec<&str> = open.map(|other| other.task.as_str()).collect();
             kept.push(&task);
             for other in &tasks {
-                if memory.checkpoints(&owner, Some(&other.task))?.iter().any(|info| info.reason == record::EDIT) {
+                if memory.checkpoints(&owner, Some(&other.task))?.iter().any(|info| info.reason == change_record::EDIT)
+                {
                     kept.push(&other.task);
                     break;
                 }
@@ -203,7 +204,7 @@ async fn clean(session: &Session, durable: &Durable, task: &str) {
             Ok(cleaned)
         })
         .await;
-    if let Some(cleaned) = open::or_tell(session, durable, cleaned)
+    if let Some(cleaned) = open_store::or_tell(session, durable, cleaned)
         && !cleaned.dropped.is_empty()
     {
         tracing::info!(dropped = cleaned.dropped.len(), bytes = cleaned.bytes_after, "checkpoints cleaned");
@@ -220,13 +221,13 @@ pub(crate) async fn load(session: &Session, durable: &Durable, task: &mut Task) 
     if let Some(said) = durable.run(move |memory| memory.said(&name)).await? {
         StoredConversation::read(said).into_task(task);
     }
-    baseline::load_baseline(session, durable, task).await
+    stored_baseline::load_baseline(session, durable, task).await
 }
 
 /// A journal as it is kept.
 pub(crate) async fn load_journal(session: &Session, durable: &Durable, task: &str, request: &str) -> Result<Journal> {
     let (name, owned) = (durable.session(), task.to_owned());
-    let checkpoints = durable.run(move |memory| record::read_all(memory, &name, &owned)).await?;
+    let checkpoints = durable.run(move |memory| change_record::read_all(memory, &name, &owned)).await?;
     session.skip_checkpoints(&checkpoints);
     Ok(Journal { checkpoints, ..Journal::new(task, request) })
 }
@@ -238,7 +239,7 @@ const TRACE: usize = 10_000;
 const REMOVED: &str = "checkpoints";
 
 fn removed(gone: &CleanedTask) -> TraceRecord {
-    let edits = gone.checkpoints.iter().filter(|(_, reason)| reason == record::EDIT);
+    let edits = gone.checkpoints.iter().filter(|(_, reason)| reason == change_record::EDIT);
     let last = edits.map(|(id, _)| *id).max();
     TraceRecord {
         session: gone.session.clone(),

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::durable::record::{EDIT, ROLLBACK};
-use crate::durable::{self, open, was_removed};
+use crate::durable::change_record::{EDIT, ROLLBACK};
+use crate::durable::{self, open_store, was_removed};
 use crate::state::durable::Durable;
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal};
 use crate::state::session::Session;
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
 use sextant_store::memory::checkpoints::changes::ChangeInfo;
-use sextant_store::memory::error::Result;
+use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::store::Memory;
 use sextant_store::memory::tasks::TaskState;
 
@@ -180,12 +180,12 @@ fn kept(durable: &Durable, read: Read) -> Stack {
 /// What is known of undo here, from memory and from this process.
 pub(crate) async fn stack(session: &Session) -> Stack {
     let mut stack = Stack::default();
-    if open::has_record(session)
-        && let Some(durable) = open::durable(session).await
+    if open_store::has_record(session)
+        && let Some(durable) = open_store::durable(session).await
     {
         let name = durable.session();
         let all = durable.run(move |memory| read(memory, &name)).await;
-        if let Some(all) = open::or_tell(session, &durable, all) {
+        if let Some(all) = open_store::or_tell(session, &durable, all) {
             stack = kept(&durable, all);
         }
     }
@@ -243,9 +243,9 @@ pub(crate) async fn journal(session: &Session, known: &KnownTask) -> std::result
             Hint::from("try again").and(HintCode::Memory),
         )
     };
-    let durable = open::durable(session).await.ok_or_else(unreadable)?;
+    let durable = open_store::durable(session).await.ok_or_else(unreadable)?;
     let loaded = durable::load_journal(session, &durable, &known.task, &known.request).await;
-    open::or_tell(session, &durable, loaded).ok_or_else(unreadable)
+    open_store::or_tell(session, &durable, loaded).ok_or_else(unreadable)
 }
 
 #[cfg(test)]

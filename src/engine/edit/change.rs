@@ -2,23 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostics::{collect, reached};
-use crate::edit::{foresee, guard, making, permissions, rebase, rollback};
-use crate::editor::error::EditorError;
+use crate::diagnostics::{collect_diagnostics, reached};
+use crate::edit::{edit_guard, edit_transaction, permissions, preview, rebase_edit, rollback};
+use crate::editor::editor_error::EditorError;
 use crate::editor::{Applied, Document};
-use crate::plan::mode::Mode;
-use crate::state::baseline::{Baseline, doubt, doubt_stale, without_late, without_others};
+use crate::plan::work_mode::Mode;
 use crate::state::comparison::{self, Namer, Status, Verdict};
-use crate::state::doubt::Doubt;
 use crate::state::edit_answer::{DEFERRED, EditAnswer};
+use crate::state::edit_baseline::{Baseline, doubt, doubt_stale, without_late, without_others};
 use crate::state::edit_request::{self, EditOutcome, EditRequest, When};
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
 use crate::state::render::Line;
 use crate::state::session::Session;
 use crate::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots};
 use crate::state::task::Task;
+use crate::state::uncredited_fix::Doubt;
 use crate::state::unlooked::Unlooked;
-use crate::state::{in_flight, scope};
+use crate::state::{in_flight, task_scope};
 use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
@@ -61,14 +61,14 @@ pub(crate) async fn change(
         task.scope.check(want)?;
     }
     permit(session, task, &wanted).await?;
-    let doubts = guard::guard(session, task, &wanted).await?;
+    let doubts = edit_guard::guard(session, task, &wanted).await?;
     let (_turn, mut deadline) = match session.making.turn.try_lock() {
         Ok(turn) => (turn, deadline),
         Err(_) => (session.making.turn.lock().await, deadline.anew()),
     };
-    collect::take_late(session, task).await;
+    collect_diagnostics::take_late(session, task).await;
     let (mut wanted, mut notes) = (wanted, Vec::new());
-    for _ in 0..rebase::TRIES {
+    for _ in 0..rebase_edit::TRIES {
         let known = task.reports.begun();
         match attempt(session, task, (&wanted, &doubts, when), deadline).await {
             // The file was changed between its reading and this edit.
@@ -76,7 +76,7 @@ pub(crate) async fn change(
                 task.reports.begin_again(known);
                 // What is put off is answered against the text before its first edit.
                 let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
-                let moved = if put_off { None } else { rebase::moved(session, &wanted).await };
+                let moved = if put_off { None } else { rebase_edit::moved(session, &wanted).await };
                 let Some((moved, told)) = moved else {
                     return Err(EditorError::Stale(path).into());
                 };
@@ -141,10 +141,10 @@ async fn attempt(
         let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
         // A file that is edited is a file like any other from here on, also where it was opened for an earlier edit.
         reached::keep_open(session, &paths.iter().map(String::as_str).collect()).await;
-        bystanders = collect::bystanders(session, &paths).await;
+        bystanders = collect_diagnostics::bystanders(session, &paths).await;
         if !in_burst || burst.lacks(wanted) {
             let edited = texts_before(wanted);
-            let looked = collect::before_edit(session, &edited, &bystanders, deadline).await;
+            let looked = collect_diagnostics::before_edit(session, &edited, &bystanders, deadline).await;
             burst.stale.extend(looked.stale);
             unheard = Unlooked::of(looked.unheard, "", false);
             deadline = looked.deadline;
@@ -156,15 +156,15 @@ async fn attempt(
         task.reports.elsewhere.unrelated.extend(reached.unrelated);
         bystanders.extend(reached.documents);
     }
-    remember(task, wanted, (&mut burst, in_burst), &collect::known(session).await);
+    remember(task, wanted, (&mut burst, in_burst), &collect_diagnostics::known(session).await);
     note_start(session, task, wanted);
     let before = burst.snaps.clone();
-    let symbols: Vec<String> = wanted.iter().flat_map(scope::touched).collect();
+    let symbols: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
     let imports = task.scope.imports_changed(wanted);
     let renamed = task.scope.follow(wanted);
     let change = to_be_made(session, task, wanted, &symbols).await;
     // Nothing may wait between its end and the journal: a stop comes in wherever something waits.
-    let in_flight::Made { checkpoint, applied } = making::make(session, change).await?;
+    let in_flight::Made { checkpoint, applied } = edit_transaction::make(session, change).await?;
     note_own(session, &applied);
     task.scope = renamed;
     let id = checkpoint.id.clone();
@@ -176,7 +176,7 @@ async fn attempt(
         _ if !checked => Verdict::without(Status::Off),
         When::Now => {
             let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
-            let reports = collect::look(session, &now, &bystanders, deadline).await;
+            let reports = collect_diagnostics::look(session, &now, &bystanders, deadline).await;
             judge(session, task, &burst, &reports).await
         }
         When::Defer => {
@@ -191,7 +191,7 @@ async fn attempt(
 async fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
     let permitted = permissions::permit(session, task, wanted);
     if permitted.is_err() && task.mode != Mode::Simple && !task.intent.consent.withheld.is_empty() {
-        task.intent.consent.foreseen = foresee::foreseen(session, wanted).await;
+        task.intent.consent.foreseen = preview::foreseen(session, wanted).await;
     }
     permitted
 }
@@ -243,9 +243,9 @@ pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Optio
     let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms + longer);
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let documents = reached::documents(session, &files).await;
-    let mut bystanders = collect::bystanders(session, &files).await;
+    let mut bystanders = collect_diagnostics::bystanders(session, &files).await;
     bystanders.extend(reached::others(session, &before.reached, &files).await);
-    let reports = collect::look(session, &documents, &bystanders, deadline).await;
+    let reports = collect_diagnostics::look(session, &documents, &bystanders, deadline).await;
     Some(judge(session, task, &before, &reports).await)
 }
 
@@ -330,7 +330,7 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
         task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
     }
     let mut after: Snapshots =
-        collect::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
+        collect_diagnostics::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
     let mut before = known.snaps.clone();
     let in_reach = |file: &str| known.open.contains(file) || known.reached.contains(file);
     let others = without_others(&mut before, &mut after, |file| known.changes(file), in_reach);
@@ -347,7 +347,7 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
     if !reports.is_empty() {
         comparison::doubt_coverage(&mut verdict, &known.edited(), &after, reports);
     }
-    guard::discount(task, &mut verdict);
+    edit_guard::discount(task, &mut verdict);
     // Only of these is anything still to come; what the others amend was compared now.
     before.retain(|key, _| open.contains(key));
     task.reports.pending = (!open.is_empty()).then_some(before);

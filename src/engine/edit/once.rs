@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::durable::{open, record};
+use crate::durable::{change_record, open_store};
 use crate::edit::{lost, recover};
 use crate::state::journal::{Checkpoint, Journal};
 use crate::state::session::Session;
 use sextant_base::clock::now_ms;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_store::memory::error::MemoryError;
+use sextant_store::memory::memory_error::MemoryError;
 
 /// How long an edit that another process is making, or was making when it died, is waited for, and how often it is
 /// looked at.
@@ -56,7 +56,7 @@ pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Fail
     }
     // What another process has kept may be an edit that it has not come to make.
     recover::recover_quietly(session).await;
-    let Some(durable) = open::durable(session).await else {
+    let Some(durable) = open_store::durable(session).await else {
         let message = "whether the edit was made is not known: nothing is remembered in this workspace";
         return Err(Failure::new(FailureKind::Editor, message, "read the file before you make it again"));
     };
@@ -68,7 +68,7 @@ pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Fail
             Ok(None) => return Ok(EditMade::default()),
             Ok(Some((id, None))) => {
                 let kept = durable.run(move |memory| memory.checkpoint(id, now_ms())).await;
-                let (checkpoint, _) = record::read(kept.map_err(|error| unread(&error))?);
+                let (checkpoint, _) = change_record::read(kept.map_err(|error| unread(&error))?);
                 return told_of_another(session, checkpoint).await;
             }
             Ok(Some((id, Some(owner)))) if !durable.owner().is_alive(&owner) => {

@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostics::{collect, reported};
+use crate::diagnostics::{collect_diagnostics, reported};
 use crate::state::authority::{self, Basis, KINDS};
 use crate::state::edit_request::EditRequest;
 use crate::state::located::LocatedDiagnostic;
-use crate::state::scope::{self, Scope};
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::task_scope::{self, Scope};
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
 use sextant_base::hint::{Hint, HintCode};
 use sextant_diagnostics::merge::{self, Placed};
@@ -19,7 +19,7 @@ use sextant_diagnostics::model::{Confidence, Diagnostic};
 use sextant_diagnostics::policy::decide::{self, ChangeSize};
 use sextant_diagnostics::policy::{Effect, PolicyLimits, Trace, stop};
 use sextant_diagnostics::{grouping, syntax};
-use sextant_model::ask;
+use sextant_model::request_kind;
 
 /// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
 pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
@@ -31,7 +31,7 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest])
     lost.retain(|path| !authority::put_elsewhere(&task.journal, path) && !authority::made_here(&task.journal, path));
     let change = ChangeSize {
         files: wanted.iter().map(EditRequest::path).collect::<BTreeSet<_>>().len(),
-        symbols: wanted.iter().flat_map(scope::touched).collect::<BTreeSet<_>>().len(),
+        symbols: wanted.iter().flat_map(task_scope::touched).collect::<BTreeSet<_>>().len(),
         destructive: !lost.is_empty(),
     };
     let step = task.counts.step.max(1);
@@ -53,7 +53,8 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest])
             return Err(unasked(basis, &what));
         }
     }
-    let narrow = basis == Basis::Approved || !matches!(task.scope, Scope::Workspace) || ask::wants_all(&task.request);
+    let narrow =
+        basis == Basis::Approved || !matches!(task.scope, Scope::Workspace) || request_kind::wants_all(&task.request);
     if let Some(reason) = decide::is_wide(&change, &PolicyLimits::default()).filter(|_| !narrow) {
         task.events.trace(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
         return Err(tool_failure(
@@ -86,7 +87,7 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
     };
     let diagnostics: Vec<Diagnostic> = items.iter().map(believed).collect();
     let diagnostics: Vec<&Diagnostic> = diagnostics.iter().collect();
-    let known = collect::known(session).await;
+    let known = collect_diagnostics::known(session).await;
     // A language model can work without any; what lives on the providers' words cannot.
     let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !session.model.needs_providers();
     let asked = matches!(task.scope, Scope::Symbols(_) | Scope::Parts { .. })

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use crate::durable::record::{self, CheckpointRow};
-use crate::durable::state::RunState;
-use crate::durable::{open, phase_name};
-use crate::edit::apply::{Place, apply};
+use crate::durable::change_record::{self, CheckpointRow};
+use crate::durable::task_state::RunState;
+use crate::durable::{open_store, phase_name};
+use crate::edit::apply_edits::{Place, apply};
 use crate::edit::questions::{self, UserQuestion};
 use crate::edit::shown_change::written;
-use crate::editor::error::EditorError;
+use crate::editor::editor_error::EditorError;
 use crate::editor::event::{Event, QuestionKind};
 use crate::editor::{Document, FileEdit, HalfDone};
-use crate::plan::mode::Phase;
+use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState};
 use crate::state::durable::Durable;
 use crate::state::journal::{Checkpoint, FileChange};
@@ -19,9 +19,9 @@ use crate::state::session::Session;
 use sextant_base::clock::now_ms;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
-use sextant_base::message::clean;
+use sextant_base::one_line::clean;
+use sextant_store::workspace::auto_executed::runs_code;
 use sextant_store::workspace::root::Root;
-use sextant_store::workspace::running::runs_code;
 use sextant_text::edits::hunks::hunks;
 
 /// How long a first command may take to put right what others have left.
@@ -123,13 +123,13 @@ async fn recovered(session: &Session, asks: bool) -> Option<OpenChange> {
 async fn look_back(session: &Session, asks: bool) -> OpenChange {
     let mut found = OpenChange::default();
     // The first task of a workspace makes the record, and has nothing to look back to.
-    if !open::has_record(session) {
+    if !open_store::has_record(session) {
         return found;
     }
-    let Some(durable) = open::durable(session).await else { return found };
+    let Some(durable) = open_store::durable(session).await else { return found };
     let open = durable.run(|memory| memory.open_checkpoints()).await;
     let end = Deadline::after(PATIENCE);
-    for (id, owner) in open::or_tell(session, &durable, open).unwrap_or_default() {
+    for (id, owner) in open_store::or_tell(session, &durable, open).unwrap_or_default() {
         if end.passed() {
             found.notes.push("unfinished changes are left for the next command: looking at them takes long".to_owned());
             break;
@@ -155,9 +155,9 @@ async fn put_right_of(session: &Session, durable: &Durable, (id, owner): (i64, S
             taken.then(|| memory.checkpoint(id, now_ms())).transpose()
         })
         .await;
-    match open::or_tell(session, durable, taken) {
+    match open_store::or_tell(session, durable, taken) {
         Some(Some(kept)) => {
-            let (checkpoint, row) = record::read(kept);
+            let (checkpoint, row) = change_record::read(kept);
             put_right(session, durable, (checkpoint, &row), asks).await
         }
         _ => Vec::new(),
@@ -168,7 +168,7 @@ async fn put_right_of(session: &Session, durable: &Durable, (id, owner): (i64, S
 async fn interrupted(session: &Session, durable: &Durable) -> Option<RunState> {
     let name = durable.session();
     let tasks = durable.run(move |memory| memory.tasks(&name)).await;
-    let last = open::or_tell(session, durable, tasks)?.into_iter().next()?;
+    let last = open_store::or_tell(session, durable, tasks)?.into_iter().next()?;
     let dead = last.owner.as_deref().is_none_or(|owner| !durable.owner().is_alive(owner));
     let run = dead.then(|| RunState::read(last.state).ok()).flatten()?;
     // Neovim was closed while it ran, or the user has stopped it: there is more to do as well.
@@ -233,7 +233,7 @@ async fn put_right(
         durable.close_change(&session.events, &checkpoint, &row.reverses).await;
     } else if let Some(id) = checkpoint.record {
         let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
-        open::or_tell(session, durable, dropped);
+        open_store::or_tell(session, durable, dropped);
     }
     tracing::info!(?verdict, ?sides, files = ?paths, "an unfinished change was put right");
     notes

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::durable::open;
-use crate::edit::making;
+use crate::durable::open_store;
+use crate::edit::edit_transaction;
 use crate::edit::recover::{self, edit_to};
 use crate::editor::{FileEdit, Marks};
 use crate::state::in_flight::PendingChange;
@@ -123,7 +123,7 @@ pub(crate) async fn go(
     checkpoint.folders = emptied(journal, &edits);
     let (task, request) = (journal.task.clone(), journal.request.clone());
     let change = PendingChange { task, request, checkpoint, edits, takes_back, restores_marks: true };
-    let made = making::make(session, change).await?.checkpoint;
+    let made = edit_transaction::make(session, change).await?.checkpoint;
     Ok(made)
 }
 
@@ -142,7 +142,7 @@ fn emptied(journal: &Journal, edits: &[FileEdit]) -> Vec<String> {
 /// Keeps an undo that changes no file.
 pub(crate) async fn enter(session: &Session, journal: &Journal, mut checkpoint: Checkpoint) -> Checkpoint {
     checkpoint.id = session.next_checkpoint();
-    if let Some(durable) = open::durable(session).await {
+    if let Some(durable) = open_store::durable(session).await {
         checkpoint.record = durable.open_change(&session.events, &journal.task, &checkpoint, &[]).await;
         durable.close_change(&session.events, &checkpoint, &[]).await;
     }

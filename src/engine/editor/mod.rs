@@ -1,8 +1,8 @@
 //! What the agent asks of an editor, and the events that it shows.
 
-pub mod error;
+pub mod editor_error;
+pub mod editor_lookup;
 pub mod event;
-pub mod lookup;
 pub mod workspace_edit;
 
 use std::path::PathBuf;
@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use error::EditorError;
+use editor_error::EditorError;
+use editor_lookup::{LookupAnswer, NameLookup};
 use event::Event;
-use lookup::{LookupAnswer, NameLookup};
 use sextant_base::deadline::Deadline;
-use sextant_base::text::Range;
+use sextant_base::positions::Range;
 use sextant_diagnostics::model::{Diagnostic, Report};
 use sextant_text::edits::TextEdit;
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::editor::WorkspaceChange;
 use sextant_base::path;
-use sextant_base::text::Range;
+use sextant_base::positions::Range;
 
 /// Reads `changes` and `documentChanges`. Edits of files outside the root are named in `operations`.
 ///

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
-use crate::plan::mode::{Mode, Phase};
+use crate::plan::work_mode::{Mode, Phase};
 use sextant_diagnostics::policy::Trace;
 
 /// An event in its place in the stream.

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::events::envelope::{EventEnvelope, TaskEvent};
-use crate::events::state::StreamState;
+use crate::events::events_state::StreamState;
 use crate::events::subscription::Subscription;
 use sextant_base::clock::now_ms;
 use sextant_base::lock::lock;

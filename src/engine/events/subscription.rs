@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use crate::events::envelope::EventEnvelope;
-use crate::events::state::StreamState;
+use crate::events::events_state::StreamState;
 use crate::events::stream::HeldEvents;
 use sextant_base::lock::lock;
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::events::envelope::{TaskEvent, TraceEntry};
 use crate::events::fact::TaskFact;
 use crate::events::stream::{EventStream, Observer};
-use crate::plan::mode::Mode;
+use crate::plan::work_mode::Mode;
 use sextant_base::lock::lock;
 use sextant_diagnostics::policy::Trace;
 

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use crate::editor::event::Event;
 use crate::events::envelope::{EventEnvelope, TaskEvent};
-use crate::events::state::StreamState;
+use crate::events::events_state::StreamState;
 use crate::events::stream::{EventStream, HeldLimits, Observer};
 use crate::events::subscription::{Delivery, Subscription};
-use crate::plan::mode::{Mode, Phase};
+use crate::plan::work_mode::{Mode, Phase};
 use sextant_base::lock::lock;
 
 fn progress(text: &str) -> Event {

@@ -6,10 +6,10 @@ use serde_json::json;
 use tracing::Instrument;
 
 use crate::events::fact::{PlanEndFact, PlanFact, RunFact, StepFact, TaskFact};
-use crate::memory::{self, learn, mode_of, project, relevance};
-use crate::plan::mode::Phase;
+use crate::memory::{self, learn, mode_of, project_scan, relevance};
+use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState};
-use crate::state::memory::Remember;
+use crate::state::memory_handle::Remember;
 use crate::state::notes::{Approach, Counted, short};
 use crate::state::outcome::{Ended, Outcome};
 use crate::state::session::Session;
@@ -17,13 +17,13 @@ use crate::state::task::Task;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
+use sextant_store::memory::decision_record::{Event, TraceRecord};
 use sextant_store::memory::entry::{EntryId, Kind, NewEntry, Role};
-use sextant_store::memory::error::Result;
+use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::metrics::{self, RunRecord};
 use sextant_store::memory::recall;
 use sextant_store::memory::store::Memory;
 use sextant_store::memory::summary::Extract;
-use sextant_store::memory::trace::{Event, TraceRecord};
 
 /// Entries of a chat from which on it is summarised as well.
 const LONG_CHAT: usize = 12;
@@ -77,7 +77,7 @@ pub(crate) async fn remember_start(session: &Session, task: &mut Task) {
     task.events.did(TaskFact::WorkBegan);
     let Some(remember) = memory::remember(session).await else { return };
     task.events.did(TaskFact::Said { role: Role::User, text: task.request.clone() });
-    project::scan_project(session, &remember);
+    project_scan::scan_project(session, &remember);
 }
 
 /// Writes what has come together since the last time. Returns at once.
@@ -114,7 +114,7 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
         if let Err(error) = remember.run(move |memory| write(memory, &known, of, entries, end)).await {
             tracing::warn!(%error, "what a task did could not be remembered");
         }
-        crate::state::memory::tell(&remember, &events);
+        crate::state::memory_handle::tell(&remember, &events);
     };
     task.keep.writing = Some(tokio::spawn(writing.in_current_span()));
 }

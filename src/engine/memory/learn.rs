@@ -11,10 +11,10 @@ use sextant_base::clock::now_ms;
 use sextant_base::plural::counted;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::step::FixOffer;
-use sextant_store::memory::error::Result;
+use sextant_store::memory::decision_record::{Event, TraceRecord};
 use sextant_store::memory::learnings::{Experience, Learning};
+use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::store::Memory;
-use sextant_store::memory::trace::{Event, TraceRecord};
 
 /// Failures after which a fix is not offered again, unless more than half of its uses were good.
 const REJECTIONS: u32 = 2;

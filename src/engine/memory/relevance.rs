@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use sextant_base::clock::now_ms;
+use sextant_store::memory::decision_record::{Event, TraceRecord};
 use sextant_store::memory::entry::EntryId;
-use sextant_store::memory::error::Result;
+use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::store::Memory;
-use sextant_store::memory::trace::{Event, TraceRecord};
 
 /// The record of which entries tell of a step's success.
 pub(crate) fn entries(session: &str, task: &str, step: usize, ids: &[EntryId]) -> TraceRecord {

@@ -1,14 +1,14 @@
 //! The figures of past runs as a reader sees them: by mode, with the goals that each mode is held to.
 
 use crate::memory;
-use crate::state::memory::Remember;
+use crate::state::memory_handle::Remember;
 use crate::state::session::Session;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::HintCode;
-use sextant_store::memory::error::MemoryError;
+use sextant_store::memory::memory_error::MemoryError;
 use sextant_store::memory::metrics::{Goal, ModeStats, Stats};
 use sextant_store::memory::store::Memory;
-use sextant_store::workspace::record::Record;
+use sextant_store::workspace::record_folder::Record;
 
 /// The figures of a workspace, of all runs that its memory has; `None` where nothing was ever kept. Blocks.
 pub fn of_record(record: &Record) -> Result<Option<Stats>, Failure> {

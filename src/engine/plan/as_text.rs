@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 pub(crate) fn serialize<S: Serializer>(symbols: &[SymbolPath], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(symbols.iter().map(ToString::to_string))

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use sextant_base::plural::counted;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The grammar, as it is said to whoever wrote something else.
 pub const GRAMMAR: &str =

@@ -23,7 +23,7 @@
 
 use crate::plan::{Plan, Step, StepKind, StepPart, StepState, criteria, inputs};
 use sextant_base::plural::counted;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// What a line of a plan document has wrong; the rest of the document is read all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::mode::Mode;
 use crate::plan::recovery::{StepError, Then};
+use crate::plan::work_mode::Mode;
 use sextant_base::plural::counted;
 use sextant_diagnostics::policy::{Effect, Trace};
 

@@ -237,7 +237,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use sextant_text::symbols::path::SymbolPath;
+    use sextant_text::symbols::symbol_path::SymbolPath;
 
     #[test]
     fn inputs_are_texts_or_references() {

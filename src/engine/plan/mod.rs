@@ -5,20 +5,20 @@ pub mod criteria;
 pub mod depends;
 pub mod document;
 pub mod evaluate;
-pub(crate) mod event;
 pub mod inputs;
-pub mod mode;
 pub mod output;
-pub(crate) mod progress;
-pub mod question;
+pub(crate) mod plan_event;
+pub(crate) mod plan_progress;
 pub mod recovery;
+pub mod user_question;
+pub mod work_mode;
 
 use serde::{Deserialize, Serialize};
 
 use crate::plan::criteria::Criterion;
 use crate::plan::inputs::Input;
 use crate::plan::output::StepOutput;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Where a step stands, with its mark in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::as_text;
 use sextant_base::plural::counted;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Bytes of an output's text: about 1,200 tokens.
 const TEXT: usize = 4200;

@@ -2,22 +2,22 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::modules::module::ModuleContext;
 use crate::plan::evaluate::StepReport;
 use crate::plan::inputs::{self, TARGET, Value};
 use crate::plan::output::StepOutput;
-use crate::plan::progress::Objection;
+use crate::plan::plan_progress::Objection;
 use crate::plan::recovery::StepError;
 use crate::plan::{Plan, Step, StepPart, StepState};
-use crate::planner::validate::{self, within};
-use crate::planner::{available, carry_out};
-use crate::run::contract;
-use crate::state::scope::Scope;
+use crate::planner::validate_plan::{self, within};
+use crate::planner::{alternatives, carry_out};
+use crate::run::step_contract;
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::task_scope::Scope;
+use crate::step_executors::module::ModuleContext;
 use crate::target;
 use sextant_base::failure::Failure;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// What a try of a step came to.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ pub(crate) async fn resolve_inputs(
     let mut resolved = Vec::new();
     for input in &step.inputs {
         let known = match input.value {
-            Value::Preference(_) | Value::Variable(_) => validate::session_value(session, &input.value).await,
+            Value::Preference(_) | Value::Variable(_) => validate_plan::session_value(session, &input.value).await,
             Value::Text(_) | Value::Step(..) => None,
         };
         resolved.push((input.name.clone(), inputs::resolve(&input.value, &outputs, known.as_deref())?));
@@ -89,7 +89,7 @@ pub(crate) async fn try_step(
     cancel: &CancellationToken,
 ) -> Result<Tried, Failure> {
     let (step, whole) = (&plan.steps[index], task.scope.clone());
-    if let Some(missing) = available::missing(session, step).await {
+    if let Some(missing) = alternatives::missing(session, step).await {
         let facts =
             StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
         let outcome = format!("{missing} is not there any more");
@@ -107,7 +107,7 @@ pub(crate) async fn try_step(
         Ok(symbols) => symbols,
         Err(why) => return Ok(unresolved(why)),
     };
-    task.progress.course.contract = contract::contract(plan, index, task);
+    task.progress.course.contract = step_contract::contract(plan, index, task);
     task.progress.course.inputs = resolved.clone();
     task.progress.course.adherence = None;
     let context = ModuleContext {

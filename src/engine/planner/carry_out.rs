@@ -5,33 +5,33 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::diagnostics::{collect, reported};
+use crate::diagnostics::{collect_diagnostics, reported};
 use crate::editor::event::Event;
-use crate::modules::edit;
-use crate::modules::module::ModuleContext;
 use crate::plan::criteria::CheckResult;
 use crate::plan::{Step, StepPart, StepState};
 use crate::planner::attempt::Tried;
-use crate::planner::checks;
-use crate::planner::judge::{facts_after, joined, judge_edit};
-use crate::planner::validate::place_of;
-use crate::run::{sources, unfinished, work};
-use crate::state::baseline::{Baseline, before_first_edits};
+use crate::planner::step_checks;
+use crate::planner::step_judgement::{facts_after, joined, judge_edit};
+use crate::planner::validate_plan::place_of;
+use crate::run::{choose_loop, completion_checks, sources};
 use crate::state::comparison::{self, Verdict};
+use crate::state::edit_baseline::{Baseline, before_first_edits};
 use crate::state::outcome::Ended;
-use crate::state::scope::{Scope, source};
 use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
+use crate::state::task_scope::{Scope, source};
 use crate::state::unlooked::Unlooked;
+use crate::step_executors::edit_step;
+use crate::step_executors::module::ModuleContext;
 use crate::target;
 use sextant_base::failure::Failure;
-use sextant_base::message::headline;
+use sextant_base::one_line::headline;
 use sextant_model::abilities::Style;
-use sextant_model::prompt::budget::PromptBudget;
 use sextant_model::prompt::conversation;
+use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::LastResult;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// How often what does not hold goes back to the step.
 const LESSONS: u32 = 2;
@@ -63,7 +63,7 @@ pub(crate) async fn carry_out(
     let mark = step.result.begun.map_or(done, |begun| begun.min(done));
     let scope = scope_of(&context.symbols, &step.creates);
     let expected = targets(session, step, &scope).await;
-    let before = collect::known(session).await;
+    let before = collect_diagnostics::known(session).await;
     task.reports.first = begun_with(task, mark);
     task.keep.begun = (mark < done).then_some(mark);
     let PartsDone { mut ended, parts } = run_parts(session, step, context, task, cancel).await?;
@@ -132,7 +132,7 @@ async fn under_title(
     let checks: Vec<String> = step.checks.iter().map(ToString::to_string).collect();
     let checks = if checks.is_empty() { String::new() } else { format!(" (checked: {})", checks.join("; ")) };
     task.request = format!("{title}. Expected after it: {}{checks}", step.expect);
-    let came_to = work::work(session, task, cancel).await;
+    let came_to = choose_loop::work(session, task, cancel).await;
     task.request = request;
     came_to
 }
@@ -145,10 +145,10 @@ async fn look_back(session: &Session, step: &Step, task: &mut Task, before: &Sna
         before.entry(key.clone()).or_insert_with(|| snap.clone());
     }
     before_first_edits(&mut before, &task.reports.first.snaps, &texts_before(task, mark));
-    let mut verdict = comparison::compared(&before, &collect::known(session).await, &[]).await;
-    collect::doubt_unheard(session, task, mark, &mut verdict).await;
+    let mut verdict = comparison::compared(&before, &collect_diagnostics::known(session).await, &[]).await;
+    collect_diagnostics::doubt_unheard(session, task, mark, &mut verdict).await;
     let left = targets(session, step, &task.scope).await;
-    let findings = checks::findings(session, step, task, (&before, &verdict, mark)).await;
+    let findings = step_checks::findings(session, step, task, (&before, &verdict, mark)).await;
     StepView { verdict, findings, left }
 }
 
@@ -181,7 +181,7 @@ async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) 
     if !reads || !matches!(ended, Ended::Done { .. }) {
         return None;
     }
-    let errors = unfinished::errors(&view.verdict).into_iter().map(|line| format!("new: {line}"));
+    let errors = completion_checks::errors(&view.verdict).into_iter().map(|line| format!("new: {line}"));
     let unmet = step.checks.iter().zip(&view.findings).filter_map(|(check, finding)| match finding {
         CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {why}")),
         CheckResult::Met | CheckResult::Unknown(_) => None,
@@ -205,8 +205,8 @@ async fn teach(session: &Session, task: &mut Task, lesson: &[String]) {
 }
 
 /// The parts of an edit, as its module cuts it.
-async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit::Portion> {
-    let whole = || vec![edit::Portion { title: context.title.clone(), symbols: context.symbols.clone() }];
+async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit_step::Portion> {
+    let whole = || vec![edit_step::Portion { title: context.title.clone(), symbols: context.symbols.clone() }];
     let abilities = session.model.abilities().await;
     if abilities.style == Style::Conversation {
         // It reads what it needs by itself.
@@ -225,8 +225,8 @@ async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit::Porti
         sizes.push((symbol.clone(), bytes.min(most)));
     }
     let size = |symbol: &SymbolPath| sizes.iter().find(|(known, _)| known == symbol).map_or(0, |(_, bytes)| *bytes);
-    let portions = edit::portions(context, size, most);
-    if edit::covers(context, &portions) {
+    let portions = edit_step::portions(context, size, most);
+    if edit_step::covers(context, &portions) {
         return portions;
     }
     whole()

@@ -1,21 +1,21 @@
 //! How the run of a plan ended: whether it can go on another time, and which steps failed and why.
 
-use crate::diagnostics::{reported, workspace};
+use crate::diagnostics::{reported, workspace_look};
 use crate::durable;
 use crate::edit::rollback;
 use crate::editor::event::Event;
 use crate::memory::keep;
-use crate::plan::mode::Phase;
-use crate::plan::{Plan, StepState, event};
+use crate::plan::work_mode::Phase;
+use crate::plan::{Plan, StepState, plan_event};
 use crate::run::finish;
-use crate::run::unfit::CameTo;
+use crate::run::unfit_ending::CameTo;
 use crate::state::outcome::{Ending, FailedStep, Outcome};
 use crate::state::session::Session;
 use crate::state::stop;
 use crate::state::task::Task;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::HintCode;
-use sextant_base::message::headline;
+use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 
 /// Failed steps that a summary tells of; the document has them all.
@@ -89,7 +89,7 @@ pub(crate) async fn end_run(
     (phase, stopped): (Phase, bool),
     events: &mut Vec<Event>,
 ) -> Outcome {
-    events.push(event::plan_event(plan, phase.words()));
+    events.push(plan_event::plan_event(plan, phase.words()));
     if let Some(question) = &task.progress.question {
         events.push(question.event());
     }
@@ -106,7 +106,7 @@ pub(crate) async fn end_run(
     };
     let mut outcome = finish::finish(session, task, &word, came_to).await;
     if phase == Phase::Completed || phase == Phase::Error {
-        workspace::leave_all(session).await;
+        workspace_look::leave_all(session).await;
     }
     outcome.failed_steps = failed;
     keep::remember_run(session, plan, task, phase, &outcome).await;

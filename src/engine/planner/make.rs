@@ -2,14 +2,14 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::budget;
 use crate::editor::event::Event;
 use crate::plan::{Plan, Step};
-use crate::planner::{talk, validate};
+use crate::planner::{plan_chat, validate_plan};
 use crate::run::{context, model_turn};
 use crate::state::session::Session;
 use crate::state::stop;
 use crate::state::task::Task;
+use crate::task_budget;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::abilities::Style;
@@ -45,17 +45,17 @@ pub(crate) async fn propose(
     let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
     let abilities = stop::unless_stopped(session, cancel, session.model.abilities()).await?;
     let talk = match abilities.style {
-        Style::Conversation => Some(talk::open(session, task, &input).await),
+        Style::Conversation => Some(plan_chat::open(session, task, &input).await),
         Style::Step | Style::Compact => None,
     };
     let mut attempt = 0;
     loop {
         attempt += 1;
-        if let Some(why) = budget::over_budget(session, task) {
-            return Err(budget::stop(task, &why));
+        if let Some(why) = task_budget::over_budget(session, task) {
+            return Err(task_budget::stop(task, &why));
         }
         let reply = match &talk {
-            Some(talk) => talk::ask(session, task, talk, cancel).await?,
+            Some(talk) => plan_chat::ask(session, task, talk, cancel).await?,
             None => model_turn::answered(session, task, cancel, session.model.plan(&input, &words)).await?,
         };
         let Some(reply) = reply else { continue };
@@ -70,7 +70,7 @@ pub(crate) async fn propose(
             return Err(Failure::new(FailureKind::Model, message, "ask in other words, or use another model"));
         }
         match &talk {
-            Some(talk) => talk::again(task, talk, &problems),
+            Some(talk) => plan_chat::again(task, talk, &problems),
             None => input.ask.problems = because.iter().cloned().chain(problems).collect(),
         }
     }
@@ -93,7 +93,7 @@ async fn held(
             return Err(crate::run::run_loop::model_failure(&error));
         }
     };
-    let held = stop::unless_stopped(session, cancel, validate::validate(session, task, reply, kept)).await?;
+    let held = stop::unless_stopped(session, cancel, validate_plan::validate(session, task, reply, kept)).await?;
     Ok(held.map(|mut plan| {
         session.model.name().clone_into(&mut plan.model);
         for (number, step) in (1..).zip(&plan.steps) {

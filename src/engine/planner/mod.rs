@@ -1,16 +1,16 @@
 //! Plans made, judged, carried out and made anew.
 
+pub(crate) mod alternatives;
 pub(crate) mod attempt;
-pub(crate) mod available;
 pub(crate) mod carry_out;
-pub(crate) mod checks;
 pub(crate) mod ending;
-pub(crate) mod judge;
-pub(crate) mod looks;
 pub(crate) mod make;
+pub(crate) mod plan_chat;
+pub(crate) mod read_only_steps;
 pub mod replan;
 pub(crate) mod rewritten;
-pub(crate) mod run;
-pub(crate) mod talk;
-pub(crate) mod validate;
-pub mod waiting;
+pub(crate) mod run_plan;
+pub(crate) mod step_checks;
+pub(crate) mod step_judgement;
+pub(crate) mod validate_plan;
+pub mod waiting_plan;

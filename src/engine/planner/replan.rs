@@ -8,7 +8,7 @@ use crate::events::fact::{StepChange, TaskFact};
 use crate::memory::keep;
 use crate::plan::evaluate::Trigger;
 use crate::plan::{Plan, Step, StepState, depends, document};
-use crate::planner::available;
+use crate::planner::alternatives;
 use crate::planner::make::{self, PlanRequest};
 use crate::state::request::Request;
 use crate::state::session::Session;
@@ -108,7 +108,7 @@ pub(crate) async fn replan(
     let mut new = plan.clone();
     depends::keep_closed(&mut new);
     let mut problems = vec![trigger.words()];
-    problems.extend(stop::unless_stopped(session, cancel, available::available(session, trigger)).await?);
+    problems.extend(stop::unless_stopped(session, cancel, alternatives::available(session, trigger)).await?);
     if !leaning.is_empty() {
         problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
     }
@@ -128,9 +128,9 @@ pub(crate) async fn replan(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::mode::Mode;
-    use crate::state::scope::Scope;
-    use sextant_text::symbols::path::SymbolPath;
+    use crate::plan::work_mode::Mode;
+    use crate::state::task_scope::Scope;
+    use sextant_text::symbols::symbol_path::SymbolPath;
 
     #[test]
     fn what_the_user_changes_in_a_plan_is_feedback() {

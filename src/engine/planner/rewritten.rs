@@ -2,7 +2,7 @@
 
 use crate::plan::document::{self, Problem};
 use crate::plan::{Plan, Step, StepResult, StepState};
-use crate::planner::validate;
+use crate::planner::validate_plan;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use sextant_model::step::PlanReplyStep;
@@ -52,7 +52,7 @@ pub(crate) async fn rewritten(
             continue;
         }
         let before: Vec<&Step> = steps[..index].iter().collect();
-        let (held, wrong) = validate::check_step(session, task, as_reply(&steps[index]), &before).await;
+        let (held, wrong) = validate_plan::check_step(session, task, as_reply(&steps[index]), &before).await;
         problems.extend(wrong.into_iter().map(|message| Problem { line: line(index), message }));
         steps[index] = Step { state: StepState::Open, ..held };
     }
@@ -80,7 +80,8 @@ fn merged(step: Step, known: Option<&Step>) -> Result<Step, String> {
 }
 
 fn as_reply(step: &Step) -> PlanReplyStep {
-    let texts = |list: &[sextant_text::symbols::path::SymbolPath]| list.iter().map(ToString::to_string).collect();
+    let texts =
+        |list: &[sextant_text::symbols::symbol_path::SymbolPath]| list.iter().map(ToString::to_string).collect();
     PlanReplyStep {
         title: step.title.clone(),
         symbols: texts(&step.symbols),

@@ -3,23 +3,23 @@
 use futures::future::join_all;
 use tracing::{Instrument, Span};
 
-use crate::durable::traces;
+use crate::durable::stored_traces;
 use crate::edit::change;
 use crate::editor::event::Event;
 use crate::memory::keep;
-use crate::plan::mode::Mode;
+use crate::plan::work_mode::Mode;
 use crate::run::last_look;
-use crate::state::called::{self, Called};
+use crate::state::call_summary::{self, Called};
+use crate::state::frequent_codes::UsualKinds;
 use crate::state::render::Line;
 use crate::state::session::Session;
 use crate::state::task::Task;
-use crate::state::usual_kinds::UsualKinds;
 use crate::state::{edit_answer, span, stop};
 use crate::tools::tool::ToolCall;
 use crate::tools::tool_answer::ToolAnswer;
-use crate::tools::{apply_fix, read_once, validate};
+use crate::tools::{apply_fix, read_once, validate_call};
 use sextant_base::failure::Failure;
-use sextant_base::message;
+use sextant_base::one_line;
 use sextant_base::plural::counted;
 use sextant_base::secrets::mask;
 use sextant_diagnostics::policy::{Effect, Trace};
@@ -42,7 +42,7 @@ pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, rea
     let (begun, call) = begin(session, task, action, reasoning);
     let cancel = session.cancelled();
     let ran = async {
-        let call = validate::gate(session, task, &begun.tool, call).await?;
+        let call = validate_call::gate(session, task, &begun.tool, call).await?;
         task.conversation.answered.before(call.access());
         match call.access() {
             Access::Read => read_once::run_once(session, task, &call).await,
@@ -64,7 +64,7 @@ pub(crate) async fn look_together(
     let mut begun = Vec::new();
     for action in actions {
         let (one, call) = begin(session, task, action, reasoning);
-        let gate = validate::gate(session, task, &one.tool, call);
+        let gate = validate_call::gate(session, task, &one.tool, call);
         let call = stop::unless_stopped(session, &cancel, gate).instrument(one.span.clone()).await;
         begun.push((one, call.and_then(|call| call)));
     }
@@ -97,7 +97,7 @@ pub(crate) async fn look_together(
 
 fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> (Begun, Result<ToolCall, Failure>) {
     let tool = action.tool.clone();
-    let call = validate::call(&tool, &action.parameters);
+    let call = validate_call::call(&tool, &action.parameters);
     let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
     let called = call.as_ref().map_or_else(unread, ToolCall::called);
     let target = called.subject.shown();
@@ -158,17 +158,17 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
     span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
     // Of an edit also what it did to the diagnostics: whether what it was for is gone.
     let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
-    let came_of_it = message::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
+    let came_of_it = one_line::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
     task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
     session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
-    traces::keep(session).await;
+    stored_traces::keep(session).await;
     // A fix that is gone says nothing of the edits.
     if called.edits() && tool != apply_fix::TOOL.name {
         task.counts.refused = !ok;
     }
     task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
-    task.events.did(called::came_back(task, &called, ok, &text));
+    task.events.did(call_summary::came_back(task, &called, ok, &text));
     keep::keep(session, task).await;
     (LastResult { tool, ok, text }, ok)
 }

@@ -7,12 +7,12 @@ use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
 use crate::target;
 use sextant_diagnostics::policy::{Effect, Trace};
-use sextant_model::ask::{self, Ask};
-use sextant_store::workspace::files;
+use sextant_model::request_kind::{self, Ask};
 use sextant_store::workspace::root::Root;
+use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Files that are looked through for a name.
 const MOST_FILES: usize = 2000;
@@ -69,7 +69,7 @@ pub(crate) fn symbols_named(root: &Root, here: Option<&(String, String)>, name: 
     if !wanted.file.is_empty() {
         let text = match here {
             Some((path, text)) if *path == wanted.file => Some(text.clone()),
-            _ => root.resolve(&wanted.file).ok().and_then(|path| files::text(root, &path)),
+            _ => root.resolve(&wanted.file).ok().and_then(|path| workspace_files::text(root, &path)),
         };
         return text.map(|text| fitting(&wanted.file, &text, &wanted.names)).unwrap_or_default();
     }
@@ -79,10 +79,12 @@ pub(crate) fn symbols_named(root: &Root, here: Option<&(String, String)>, name: 
             return near;
         }
     }
-    let list = files::list(root, "", MOST_FILES).files;
+    let list = workspace_files::list(root, "", MOST_FILES).files;
     let others = list.iter().filter(|path| language::of_path(path).is_some());
     others
-        .flat_map(|path| files::text(root, path).map(|text| fitting(path, &text, &wanted.names)).unwrap_or_default())
+        .flat_map(|path| {
+            workspace_files::text(root, path).map(|text| fitting(path, &text, &wanted.names)).unwrap_or_default()
+        })
         .collect()
 }
 
@@ -109,7 +111,7 @@ pub(crate) fn files_named(root: &Root, name: &str) -> Vec<String> {
         return Vec::new();
     }
     let ending = format!("/{name}");
-    files::list(root, "", MOST_FILES).files.into_iter().filter(|path| path.ends_with(&ending)).collect()
+    workspace_files::list(root, "", MOST_FILES).files.into_iter().filter(|path| path.ends_with(&ending)).collect()
 }
 
 /// A name as that of a file: `notes.txt` reads like `Cart.total`, and a file of that name wins.
@@ -134,8 +136,10 @@ fn new_file(root: &Root, name: &str) -> Option<String> {
 
 /// What a request's words name. Blocks.
 pub(crate) fn analyse(root: &Root, here: Option<&(String, String)>, text: &str) -> Analysis {
-    let mut analysis =
-        Analysis { question: matches!(ask::classify(text), Ask::Question | Ask::Forbidden), ..Analysis::default() };
+    let mut analysis = Analysis {
+        question: matches!(request_kind::classify(text), Ask::Question | Ask::Forbidden),
+        ..Analysis::default()
+    };
     for mention in mentions(text).into_iter().filter(|mention| mention.sure).take(MOST_NAMES) {
         let files = files_named(root, &mention.name);
         if !files.is_empty() {

@@ -7,7 +7,7 @@ use crate::state::outcome::Ended;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::tools::{self, apply_fix};
-use sextant_base::message::headline;
+use sextant_base::one_line::headline;
 use sextant_model::chat::{ToolResult, ToolUse};
 use sextant_model::step::Action;
 use sextant_model::tools::{Access, ToolSpec, find};

@@ -6,15 +6,15 @@ use crate::diagnostics::code_actions;
 use crate::diagnostics::relevant::{Relevant, relevant};
 use crate::diagnostics::reported::{self, OFFERS_MS};
 use crate::diagnostics::triage::{self, RankedDiagnostic};
-use crate::memory::{learn, project, recall};
-use crate::plan::mode::Mode;
+use crate::memory::{learn, project_scan, prompt_memory};
+use crate::plan::work_mode::Mode;
 use crate::run::{conventions, file_list, sources};
 use crate::state::authority;
 use crate::state::located::LocatedDiagnostic;
 use crate::state::render;
 use crate::state::session::Session;
 use crate::state::task::Task;
-use crate::state::{comparison, wanted};
+use crate::state::{comparison, wanted_diagnostics};
 use crate::tools;
 use sextant_base::deadline::Deadline;
 use sextant_diagnostics::grouping;
@@ -23,7 +23,7 @@ use sextant_model::abilities::Style;
 use sextant_model::input::{
     MemoryFacts, ModelContext, PlanAsk, PlanInput, ReportFacts, RequestFacts, SourceFacts, StepAsk, StepInput,
 };
-use sextant_model::prompt::budget::PromptBudget;
+use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::{DiagnosticLine, FixOffer};
 
 /// Diagnostics of one question. More would not be read, and would cost.
@@ -105,14 +105,14 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk)
 
 /// What the request names and nobody reported in its scope when the task began.
 async fn absent(task: &Task) -> Vec<String> {
-    let (narrowed, scope) = (wanted::wanted(task), task.scope.clone());
+    let (narrowed, scope) = (wanted_diagnostics::wanted(task), task.scope.clone());
     if narrowed.is_all() {
         return Vec::new();
     }
     let start = &task.reports.start;
     let mut found = comparison::all(start, reported::files_of(&scope, start)).await;
     found.retain(|found| scope.holds(&found.symbol));
-    tokio::task::spawn_blocking(move || wanted::absent(&narrowed, &found)).await.unwrap_or_default()
+    tokio::task::spawn_blocking(move || wanted_diagnostics::absent(&narrowed, &found)).await.unwrap_or_default()
 }
 
 /// Where things stand, with what is reported as it was weighed.
@@ -124,12 +124,12 @@ async fn context(
     planning: bool,
 ) -> ModelContext {
     task.note_seen(seen);
-    let part = recall::memory_part(session, task, codes(seen), planning).await;
+    let part = prompt_memory::memory_part(session, task, codes(seen), planning).await;
     let abilities = session.model.abilities().await;
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
     let texts = sources::sources(session, task, sources::room(talks, budget)).await;
     let workspace = if planning && !talks {
-        project::files_by_use(session, FILES, file_list::useful_files(session, task, FILES).await).await
+        project_scan::files_by_use(session, FILES, file_list::useful_files(session, task, FILES).await).await
     } else {
         file_list::file_list(session, task, budget.files).await
     };

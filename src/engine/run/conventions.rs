@@ -4,11 +4,11 @@ use crate::state::session::Session;
 use crate::tools::run_command;
 use sextant_base::plural::counted;
 use sextant_model::abilities::Style;
-use sextant_model::framing::Framing;
-use sextant_model::prompt::budget::PromptBudget;
-use sextant_model::tokens;
-use sextant_store::workspace::files;
+use sextant_model::prompt::prompt_budget::PromptBudget;
+use sextant_model::question_frame::Framing;
+use sextant_model::token_estimate;
 use sextant_store::workspace::root::Root;
+use sextant_store::workspace::workspace_files;
 
 /// At the top of the workspace, in the order in which they are read.
 const GUIDES: &[&str] = &["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];
@@ -57,15 +57,15 @@ fn whole(root: &Root, budget: usize) -> String {
     let mut known: Vec<(String, String)> = Vec::new();
     for guide in GUIDES {
         let Ok(path) = root.resolve(guide) else { continue };
-        let Some(text) = files::text(root, &path) else { continue };
+        let Some(text) = workspace_files::text(root, &path) else { continue };
         // One may be a link to another, or its copy.
         if text.trim().is_empty() || known.iter().any(|(file, other)| *file == path || *other == text) {
             continue;
         }
         let lines: Vec<String> = text.lines().map(printable).collect();
         known.push((path.clone(), text));
-        let cost = |line: &str| tokens::estimate(line) + 1;
-        let left = budget.saturating_sub(tokens::estimate(&out));
+        let cost = |line: &str| token_estimate::estimate(line) + 1;
+        let left = budget.saturating_sub(token_estimate::estimate(&out));
         let all: usize = cost(&path) + lines.iter().map(|line| cost(line)).sum::<usize>();
         // What says that something is left out needs room too.
         let room = if all <= left { left } else { left.saturating_sub(cost(&path) + NOTE) };
@@ -104,10 +104,10 @@ fn excerpt(root: &Root, budget: usize) -> String {
     let mut out = String::new();
     for guide in GUIDES {
         // A guide that is a link out of the workspace is none of its own.
-        let Some(text) = root.resolve(guide).ok().and_then(|path| files::text(root, &path)) else { continue };
+        let Some(text) = root.resolve(guide).ok().and_then(|path| workspace_files::text(root, &path)) else { continue };
         for line in lines(&text) {
             let more = if out.is_empty() { line } else { format!("\n{line}") };
-            if tokens::estimate(&out) + tokens::estimate(&more) > budget {
+            if token_estimate::estimate(&out) + token_estimate::estimate(&more) > budget {
                 return out;
             }
             out.push_str(&more);
@@ -151,7 +151,7 @@ mod tests {
         let excerpt = excerpt(&root, TOKENS);
         assert!(excerpt.starts_with("- Use type hints.[31m\nSign off commits.\n"), "{excerpt}");
         assert!(!excerpt.contains("rm -rf") && !excerpt.contains("Rules"));
-        assert!(tokens::estimate(&excerpt) <= TOKENS, "{}", tokens::estimate(&excerpt));
+        assert!(token_estimate::estimate(&excerpt) <= TOKENS, "{}", token_estimate::estimate(&excerpt));
     }
     #[test]
     fn guides_are_whole_with_their_code_and_what_is_left_out_is_said() {
@@ -169,7 +169,11 @@ mod tests {
         assert_eq!(all.matches("Sign off").count(), 200);
         for budget in [60, 150, 800] {
             let some = whole(&root, budget);
-            assert!(tokens::estimate(&some) <= budget, "{} of {budget}: {some}", tokens::estimate(&some));
+            assert!(
+                token_estimate::estimate(&some) <= budget,
+                "{} of {budget}: {some}",
+                token_estimate::estimate(&some)
+            );
             let shown = some.matches("Sign off").count();
             let hidden = counted(200 - shown, "more line");
             let said = format!("[{hidden} not shown: read_file CONTRIBUTING.md, offset {}]", shown + 1);

@@ -7,12 +7,12 @@ use tracing::Instrument;
 use crate::durable;
 use crate::editor::event::Event;
 use crate::run::calls::{Ran, carry_out};
+use crate::run::completion_checks::unfinished;
 use crate::run::control;
 use crate::run::model_turn::{answered, next_step};
 use crate::run::paragraphs::Paragraphs;
 use crate::run::run_loop::{RESULTS, model_failure};
-use crate::run::unfinished::unfinished;
-use crate::run::{context, so_far, sources};
+use crate::run::{compaction_summary, context, sources};
 use crate::state::outcome::Ended;
 use crate::state::session::Session;
 use crate::state::span;
@@ -20,12 +20,12 @@ use crate::state::stop;
 use crate::state::task::Task;
 use crate::tools;
 use sextant_base::failure::Failure;
-use sextant_base::message::headline;
+use sextant_base::one_line::headline;
 use sextant_model::chat::{ChatInput, ChatReply, ToolResult};
-use sextant_model::prompt::budget::PromptBudget;
 use sextant_model::prompt::conversation;
+use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::{LastResult, ModelError};
-use sextant_model::tokens::head_and_tail;
+use sextant_model::token_estimate::head_and_tail;
 use sextant_model::tools::{ToolSpec, find, offered};
 
 /// What a task is talked over with.
@@ -58,7 +58,7 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
         if let Some(ended) = next_step(session, task, cancel)? {
             return Ok(ended);
         }
-        so_far::shorten(task, talk.budget);
+        compaction_summary::shorten(task, talk.budget);
         let span = span::step(task.counts.step);
         let ended = match ask(session, task, (&talk.tools, &talk.said), cancel).instrument(span.clone()).await? {
             None => continue,

@@ -3,12 +3,12 @@
 
 use crate::diagnostics::reported;
 use crate::events::fact::TaskFact;
-use crate::plan::mode::Mode;
+use crate::plan::work_mode::Mode;
 use crate::run::finish::known_verdict;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use sextant_diagnostics::policy::{Effect, Trace};
-use sextant_model::ask;
+use sextant_model::request_kind;
 
 /// Asked after each step. True only where every provider has spoken about the text as it is: something was
 /// repaired, nothing of what is reported in scope is left, and nothing is new anywhere.
@@ -19,8 +19,8 @@ pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
     }
     let symbols = task.intent.analysis.symbols.iter().map(ToString::to_string);
     let named: Vec<String> = symbols.chain(task.intent.analysis.files.iter().cloned()).collect();
-    let is_name = |word: &str| named.iter().any(|name| ask::words(name).contains(&word));
-    if !ask::only_mends_reports(&task.request, is_name) {
+    let is_name = |word: &str| named.iter().any(|name| request_kind::words(name).contains(&word));
+    if !request_kind::only_mends_reports(&task.request, is_name) {
         return false;
     }
     if !reported::in_scope(session, &task.scope).await.is_empty()

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::state::session::Session;
 use crate::state::task::Task;
 use sextant_base::plural::counted;
-use sextant_model::tokens;
-use sextant_store::workspace::files::{self, Listing};
+use sextant_model::token_estimate;
+use sextant_store::workspace::workspace_files::{self, Listing};
 use sextant_text::symbols::language;
 
 /// Files of a workspace that are looked at.
@@ -48,7 +48,7 @@ impl Near {
 /// The useful part of the tree within a budget of tokens, a line each; empty without files.
 pub(crate) async fn file_list(session: &Session, task: &Task, tokens: usize) -> Vec<String> {
     let (root, near) = (session.root.clone(), Near::of(task));
-    let listed = tokio::task::spawn_blocking(move || within(&files::list(&root, "", MOST), &near, tokens));
+    let listed = tokio::task::spawn_blocking(move || within(&workspace_files::list(&root, "", MOST), &near, tokens));
     listed.await.unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn file_list(session: &Session, task: &Task, tokens: usize) -> 
 pub(crate) async fn useful_files(session: &Session, task: &Task, most: usize) -> Vec<String> {
     let (root, near) = (session.root.clone(), Near::of(task));
     let listed = tokio::task::spawn_blocking(move || {
-        let mut files = ranked(files::list(&root, "", MOST).files, &near);
+        let mut files = ranked(workspace_files::list(&root, "", MOST).files, &near);
         files.truncate(most);
         files
     });
@@ -68,9 +68,9 @@ fn within(listing: &Listing, near: &Near, budget: usize) -> String {
     let files = ranked(listing.files.clone(), near);
     let more =
         if listing.more { format!("(there are more than {MOST}; only these were looked at)") } else { String::new() };
-    let cost = |line: &str| tokens::estimate(line) + 1;
+    let cost = |line: &str| token_estimate::estimate(line) + 1;
     let whole = [by_folder(&files).join("\n"), more.clone()].join("\n").trim().to_owned();
-    if tokens::estimate(&whole) <= budget {
+    if token_estimate::estimate(&whole) <= budget {
         return whole;
     }
     let mut told: BTreeSet<&str> = BTreeSet::new();
@@ -133,7 +133,7 @@ fn folders(rest: &[String], shown: &[String], budget: usize) -> Vec<String> {
         };
         counts.into_iter().map(line).collect()
     };
-    let fits = |lines: &[String]| lines.iter().map(|line| tokens::estimate(line) + 1).sum::<usize>() <= budget;
+    let fits = |lines: &[String]| lines.iter().map(|line| token_estimate::estimate(line) + 1).sum::<usize>() <= budget;
     let all = |depth: &usize| sums(*depth);
     if let Some(lines) = [4, 3, 2, 1].iter().map(all).find(|lines| fits(lines)) {
         return lines;
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(lines[1..3], ["doc/far.md", "tests/test_cart.py"], "of what the request names: {told}");
         assert!(lines.contains(&"assets/ 30 files") && lines.contains(&"pyproject.toml"), "{told}");
         assert!(!told.contains("icon3") && told.contains("src/utils/ ") && told.contains(" more files"), "{told}");
-        assert!(tokens::estimate(&told) <= 200, "{}", tokens::estimate(&told));
+        assert!(token_estimate::estimate(&told) <= 200, "{}", token_estimate::estimate(&told));
         assert_eq!(count(&told), 100, "{told}");
     }
 
@@ -290,7 +290,7 @@ mod tests {
         files.extend((0..100).map(|n| format!("vendor/x{n}.js")));
         for budget in [60, 300, 2_000] {
             let told = within(&listing(&files), &near("pkg1/sub1/m1.py", &[]), budget);
-            assert!(tokens::estimate(&told) <= budget + 5, "{} of {budget}", tokens::estimate(&told));
+            assert!(token_estimate::estimate(&told) <= budget + 5, "{} of {budget}", token_estimate::estimate(&told));
             assert!(told.starts_with("pkg1/sub1/: m1.py m"), "{told}");
             assert_eq!(count(&told), 5_000, "{told}");
         }

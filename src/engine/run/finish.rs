@@ -4,25 +4,25 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::diagnostics::triage::{key, summed_up};
-use crate::diagnostics::{collect, reached};
+use crate::diagnostics::{collect_diagnostics, reached};
 use crate::durable::stack;
-use crate::edit::guard;
+use crate::edit::edit_guard;
 use crate::editor::Document;
 use crate::editor::event::QuickfixEntry;
-use crate::run::unfit::CameTo;
-use crate::run::{listed, unfit};
-use crate::state::baseline::{doubt, without_late, without_others};
+use crate::run::unfit_ending::CameTo;
+use crate::run::{listed, unfit_ending};
 use crate::state::comparison::{self, Status, Verdict};
+use crate::state::delta_wording;
+use crate::state::edit_baseline::{doubt, without_late, without_others};
 use crate::state::in_flight::RunningStart;
 use crate::state::journal::Journal;
-use crate::state::known_words;
 use crate::state::located::LocatedDiagnostic;
 use crate::state::outcome::Outcome;
 use crate::state::render::{self, Line};
 use crate::state::session::Session;
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots, with_created};
 use crate::state::task::Task;
-use crate::state::{stop, typed};
+use crate::state::{concurrent_edits, stop};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
@@ -42,7 +42,7 @@ pub(crate) const THEMES: usize = 8;
 /// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
 pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_to: CameTo) -> Outcome {
     let cancel = session.cancelled();
-    stop::soon(&cancel, collect::take_late(session, task)).await;
+    stop::soon(&cancel, collect_diagnostics::take_late(session, task)).await;
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let verdict = stop::soon(&cancel, task_verdict(session, task, &files)).await;
     let verdict = verdict.unwrap_or_else(|| unreached(&files));
@@ -67,7 +67,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_
         Some(reach) => format!("{word}. {}", reach.words()),
         None => word.to_owned(),
     };
-    let judged = unfit::judge(session, task, came_to, (&files, &verdict));
+    let judged = unfit_ending::judge(session, task, came_to, (&files, &verdict));
     let mut summary = summary(
         &word,
         &files,
@@ -124,7 +124,7 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         return Verdict::without(Status::Complete);
     }
     let documents = reached::documents(session, files).await;
-    let mut bystanders = collect::bystanders(session, files).await;
+    let mut bystanders = collect_diagnostics::bystanders(session, files).await;
     bystanders.extend(reached::others(session, &task.reports.elsewhere.reached, files).await);
     let budget =
         session.config.diagnostics.timeout_ms.max(LAST_LOOK_MS) + reached::longer(task.reports.elsewhere.reached.len());
@@ -135,11 +135,11 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     let reports = if let Some(look) = waited {
         look.reports
     } else if open {
-        collect::look(session, &documents, &bystanders, deadline).await
+        collect_diagnostics::look(session, &documents, &bystanders, deadline).await
     } else {
-        collect::ensure_baseline(session, &documents, &bystanders, deadline).await
+        collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await
     };
-    let known = collect::known(session).await;
+    let known = collect_diagnostics::known(session).await;
     // What was said of this very text stands, though it may not be all: who has reported an error here and says no more
     // behind the edit of another file has not taken it back.
     let said_of_this = |report: &Report| {
@@ -167,28 +167,28 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
-    typed::leave_out(&mut verdict, &task.journal, &after);
+    concurrent_edits::leave_out(&mut verdict, &task.journal, &after);
     if is_stopped {
         doubt_stopped(session, &documents, &mut verdict).await;
     }
     comparison::doubt_coverage(&mut verdict, files, &after, &reports);
-    guard::discount_all(task, &mut verdict);
+    edit_guard::discount_all(task, &mut verdict);
     verdict
 }
 
 /// The same from what is known by now, without asking anybody.
 pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let mut known = collect::known(session).await;
+    let mut known = collect_diagnostics::known(session).await;
     let mut start = with_created(&task.reports.start, &task.reports.created, &known);
     let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut known)).await;
     let floor = session.config.diagnostics.severity_floor;
     let late = without_late(&mut start, &mut known, &task.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &known, &[]).await;
     doubt(&mut verdict, [others, late, reached::unlooked(session, task).await].concat());
-    typed::leave_out(&mut verdict, &task.journal, &known);
+    concurrent_edits::leave_out(&mut verdict, &task.journal, &known);
     comparison::doubt_coverage(&mut verdict, &files, &known, &[]);
-    guard::discount_all(task, &mut verdict);
+    edit_guard::discount_all(task, &mut verdict);
     verdict
 }
 
@@ -209,7 +209,7 @@ async fn of_other_tasks(
 pub(crate) async fn introduced_so_far(session: &Session, task: &str) -> Option<Vec<QuickfixEntry>> {
     let RunningStart { files, start, created, .. } =
         Some(lock(&session.making.running).clone()).filter(|running| running.task == task)?;
-    let mut known = collect::known(session).await;
+    let mut known = collect_diagnostics::known(session).await;
     let mut start = with_created(&start, &created, &known);
     of_other_tasks(session, (task, &files), (&mut start, &mut known)).await;
     let verdict = comparison::compared(&start, &known, &[]).await;
@@ -241,7 +241,7 @@ pub(crate) fn summary(
     } else {
         let files = files.join(", ");
         parts.push(format!("changed {files}"));
-        parts.push(known_words::of_task(verdict, new, (fixed, unchanged)));
+        parts.push(delta_wording::of_task(verdict, new, (fixed, unchanged)));
     }
     parts.extend(verdict.not_counted.first().map(|first| {
         let count = verdict.not_counted.len();

@@ -1,7 +1,7 @@
 //! The wait of a model that says it is done for those who may still answer about its last edits: it is not asked
 //! meanwhile, and what does not come is said at the end.
 
-use crate::diagnostics::{collect, reached};
+use crate::diagnostics::{collect_diagnostics, reached};
 use crate::editor::event::Event;
 use crate::state::comparison;
 use crate::state::session::Session;
@@ -20,17 +20,17 @@ pub(crate) async fn wait(session: &Session, task: &mut Task) {
     if !task.reports.late.to_come || waited || session.model.needs_providers() {
         return;
     }
-    collect::take_late(session, task).await;
-    let open = collect::silent(session).await;
+    collect_diagnostics::take_late(session, task).await;
+    let open = collect_diagnostics::silent(session).await;
     session.emit(Event::Progress { text: format!("waiting for what is not known yet: {}", open.join(", ")) });
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let documents = reached::documents(session, &files).await;
-    let mut bystanders = collect::bystanders(session, &files).await;
+    let mut bystanders = collect_diagnostics::bystanders(session, &files).await;
     bystanders.extend(reached::others(session, &task.reports.elsewhere.reached, &files).await);
-    let reports = collect::look(session, &documents, &bystanders, Deadline::after_ms(MOST_MS)).await;
+    let reports = collect_diagnostics::look(session, &documents, &bystanders, Deadline::after_ms(MOST_MS)).await;
     let fresh = reports.iter().filter(|report| report.freshness.is_fresh());
     let arrived = fresh.map(|report| (report.file.clone(), report.provider.clone())).collect::<Vec<SnapshotKey>>();
-    collect::arrived(session, task, &arrived.into_iter().collect()).await;
+    collect_diagnostics::arrived(session, task, &arrived.into_iter().collect()).await;
     task.reports.late.to_come = reports.iter().any(comparison::may_come);
     task.reports.late.last_look = Some(LastLook { edits, reports });
 }

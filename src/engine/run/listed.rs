@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::diagnostics::{collect, reached};
+use crate::diagnostics::{collect_diagnostics, reached};
 use crate::editor::event::{Event, QuickfixEntry};
 use crate::events::envelope::TaskEvent;
-use crate::plan::mode::Mode;
-use crate::state::baseline::{without_late, without_others};
+use crate::plan::work_mode::Mode;
 use crate::state::comparison;
+use crate::state::edit_baseline::{without_late, without_others};
 use crate::state::located::LocatedDiagnostic;
 use crate::state::outcome::Listed;
-use crate::state::scope::Scope;
 use crate::state::session::{OWN_CANCEL, Session};
 use crate::state::snapshots::{SnapshotKey, with_created};
 use crate::state::task::Task;
-use crate::state::{render, typed};
+use crate::state::task_scope::Scope;
+use crate::state::{concurrent_edits, render};
 use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
 
@@ -77,12 +77,12 @@ fn emit(session: &Session, listed: &Listed, amend: bool) {
 /// An answer came after a task was over: the lists are amended, and the user is shown what the last one is about.
 pub(crate) async fn amend(session: &Session) {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-    collect::take_late(session, &mut nobody).await;
+    collect_diagnostics::take_late(session, &mut nobody).await;
     let is_open = session.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty());
     follow(session).await;
     let new = session.listed.lock().await.iter().find(|known| known.of.is_empty()).map(|known| known.entries.len());
     let Some(new) = new.filter(|_| is_open) else { return };
-    let (shown, open) = (counted(new, "new diagnostic"), collect::silent(session).await);
+    let (shown, open) = (counted(new, "new diagnostic"), collect_diagnostics::silent(session).await);
     let text = if open.is_empty() {
         format!("a late answer came: {shown} in all")
     } else {
@@ -112,7 +112,7 @@ pub(crate) async fn follow(session: &Session) {
 /// A list as it is by what is known now; `None` where its task is not known any more.
 async fn as_known(session: &Session, listed: &Listed) -> Option<Listed> {
     let journal = session.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
-    let known = collect::known(session).await;
+    let known = collect_diagnostics::known(session).await;
     let mut start = with_created(&listed.start, &listed.created, &known);
     let mut after = known.clone();
     let files = journal.files();
@@ -120,7 +120,7 @@ async fn as_known(session: &Session, listed: &Listed) -> Option<Listed> {
     let floor = session.config.diagnostics.severity_floor;
     without_late(&mut start, &mut after, &listed.late, floor);
     let mut verdict = comparison::compared(&start, &after, &[]).await;
-    typed::leave_out(&mut verdict, &journal, &known);
+    concurrent_edits::leave_out(&mut verdict, &journal, &known);
     let entries = verdict.new_from(floor).map(render::entry).collect();
     let pending = if journal.net().is_empty() { Vec::new() } else { still_open(session, &listed.pending).await };
     let title = title(&listed.request, &pending);
@@ -159,9 +159,9 @@ pub(crate) async fn look_again(session: &Session, task: &str, files: &[String]) 
     let looked = async {
         let files: Vec<String> = files.to_vec();
         let documents = reached::documents(session, &files).await;
-        let bystanders = collect::bystanders(session, &files).await;
+        let bystanders = collect_diagnostics::bystanders(session, &files).await;
         let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
-        collect::ensure_baseline(session, &documents, &bystanders, deadline).await;
+        collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await;
         follow(session).await;
     };
     // A task that was stopped before is no reason to ask nobody.

@@ -5,11 +5,11 @@ use std::future::Future;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::budget;
 use crate::events::fact::TaskFact;
 use crate::state::outcome::Ended;
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::task_budget;
 use sextant_base::failure::Failure;
 use sextant_model::step::{ModelError, Usage};
 
@@ -28,8 +28,8 @@ pub(crate) fn next_step(
     if task.counts.step > session.config.limits.steps.saturating_add(free) {
         return Ok(Some(Ended::OutOfSteps));
     }
-    match budget::over_budget(session, task) {
-        Some(why) => Err(budget::stop(task, &why)),
+    match task_budget::over_budget(session, task) {
+        Some(why) => Err(task_budget::stop(task, &why)),
         None => Ok(None),
     }
 }
@@ -45,7 +45,7 @@ pub(crate) async fn answered<T>(
     let (reply, usage) = tokio::select! {
         answered = asked => answered,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
-        () = budget::out_of_time(session, task.counts.spent.now()) => return Ok(None),
+        () = task_budget::out_of_time(session, task.counts.spent.now()) => return Ok(None),
     };
     task.events.did(TaskFact::ModelAnswered { usage });
     Ok(Some(reply))

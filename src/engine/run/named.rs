@@ -3,14 +3,14 @@
 use crate::editor::event::Event;
 use crate::run::analyse;
 use crate::state::analysis::Meaning;
-use crate::state::scope::Scope;
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::task_scope::Scope;
 use crate::target;
 use sextant_diagnostics::policy::{Effect, Trace};
-use sextant_model::ask::{self, Ask};
-use sextant_model::said;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_model::mentions;
+use sextant_model::request_kind::{self, Ask};
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Words between a symbol and the file that it is looked for in.
 const PLACES: &str = "in of from inside at en de del aus von im";
@@ -18,7 +18,7 @@ const PLACES: &str = "in of from inside at en de del aus von im";
 /// Adds to the scope what the request names for sure. A question widens nothing, what is to be left alone stays out,
 /// and so does a name that stands for several things, which is told.
 pub(crate) async fn widen(session: &Session, task: &mut Task) {
-    let asks = ask::classify(&task.request) == Ask::Question;
+    let asks = request_kind::classify(&task.request) == Ask::Question;
     if task.scope == Scope::Workspace || task.intent.read_only || asks {
         return;
     }
@@ -77,7 +77,7 @@ async fn out_of_reach(session: &Session, task: &Task, name: &str, path: &SymbolP
 /// Whether a request says to leave what it names alone.
 pub(crate) fn leaves_alone(request: &str, name: &str) -> bool {
     let plain = name.replace("::", ".");
-    said::leaves_alone(request, |word| {
+    mentions::leaves_alone(request, |word| {
         analyse::mention(word).is_some_and(|found| {
             let found = found.name.replace("::", ".");
             found == plain || found.trim_start_matches("./") == plain
@@ -87,7 +87,7 @@ pub(crate) fn leaves_alone(request: &str, name: &str) -> bool {
 
 /// Whether a file is only named to say where a symbol is: `fix total in cart.py`.
 fn is_place(request: &str, path: &SymbolPath, meanings: &[Meaning], scope: &Scope) -> bool {
-    let words = said::words(request);
+    let words = mentions::words(request);
     let is_file = |word: &str| {
         let word = word.trim_start_matches("./");
         path.file == word || path.file.ends_with(&format!("/{word}"))

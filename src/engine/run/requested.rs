@@ -2,8 +2,8 @@
 
 use crate::editor::Document;
 use crate::state::request::Request;
-use crate::state::scope::Scope;
 use crate::state::session::Session;
+use crate::state::task_scope::Scope;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};

@@ -6,10 +6,10 @@ use tracing::Instrument;
 use crate::durable;
 use crate::events::fact::TaskFact;
 use crate::run::act::act;
+use crate::run::completion_checks::unfinished;
 use crate::run::model_turn::{answered, next_step};
 use crate::run::paragraphs::Paragraphs;
-use crate::run::unfinished::unfinished;
-use crate::run::{context, contract, early_stop};
+use crate::run::{context, early_stop, step_contract};
 use crate::state::outcome::Ended;
 use crate::state::session::Session;
 use crate::state::task::Task;
@@ -50,7 +50,7 @@ pub(crate) async fn run_steps(
         let Some(reply) = answered(session, task, cancel, asked).await? else { continue };
         let mut more = Vec::new();
         let changed = task.journal.checkpoints.len() > changes;
-        if let Some(ended) = reply.as_ref().ok().and_then(|reply| contract::ends(task, reply, changed)) {
+        if let Some(ended) = reply.as_ref().ok().and_then(|reply| step_contract::ends(task, reply, changed)) {
             return Ok(ended);
         }
         let result = match reply {

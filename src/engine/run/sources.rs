@@ -3,16 +3,16 @@
 use std::ops::Range;
 
 use crate::run::named;
-use crate::state::scope::{Scope, source};
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::task_scope::{Scope, source};
 use crate::target;
 use sextant_base::plural::counted;
 use sextant_base::secrets::mask;
-use sextant_model::prompt::budget::PromptBudget;
+use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::{Outline, SymbolKind};
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Bytes of source of one question: about 700 tokens.
 pub(crate) const SOURCE: usize = 2400;

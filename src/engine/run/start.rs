@@ -2,26 +2,26 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::diagnostics::{collect, reported, workspace};
+use crate::diagnostics::{collect_diagnostics, reported, workspace_look};
 use crate::edit::permissions;
 use crate::editor::Document;
 use crate::editor::event::Event;
 use crate::memory::keep;
-use crate::plan::mode::Mode;
-use crate::run::{analyse, listed, named, narrow};
+use crate::plan::work_mode::Mode;
+use crate::run::{analyse, listed, named, repair_scope};
 use crate::state::request::Request;
 use crate::state::risk;
-use crate::state::scope::Scope;
 use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::span;
 use crate::state::task::Task;
-use crate::{budget, target};
+use crate::state::task_scope::Scope;
+use crate::{target, task_budget};
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
 use sextant_diagnostics::syntax;
-use sextant_model::ask::{self, Ask};
+use sextant_model::request_kind::{self, Ask};
 
 /// Starts a task: shows it, and learns what the providers say about its files before anything changes.
 pub(crate) async fn begin(
@@ -40,13 +40,13 @@ pub(crate) async fn begin(
     session.note_asked(&task.journal.task, &request.text);
     analyse::analyse_into(session, &mut task).await;
     named::widen(session, &mut task).await;
-    narrow::narrow(session, &mut task).await;
+    repair_scope::narrow(session, &mut task).await;
     session.emit(Event::Started {
         request: request.text.clone(),
         mode: mode.to_string(),
         model: session.model.name().to_owned(),
     });
-    budget::say_what_is_not_counted(session);
+    task_budget::say_what_is_not_counted(session);
     let mut documents = Vec::new();
     for file in task.scope.files() {
         let document = match target::document(session, &file).await {
@@ -54,22 +54,22 @@ pub(crate) async fn begin(
             read => read?,
         };
         if let Some(reason) = &document.locked {
-            let error = crate::editor::error::EditorError::Locked { path: file, reason: reason.clone() };
+            let error = crate::editor::editor_error::EditorError::Locked { path: file, reason: reason.clone() };
             return Err(error.into());
         }
         documents.push(document);
     }
-    workspace::drop_stale(session, &documents).await;
+    workspace_look::drop_stale(session, &documents).await;
     first_look(session, &documents, cancel).await?;
     listed::follow(session).await;
-    if workspace::is_wide(session, &task) {
+    if workspace_look::is_wide(session, &task) {
         let text = "looking over the files of the workspace".to_owned();
         session.emit(Event::Progress { text });
         let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
-        task.reports.reach = Some(workspace::look_over(session, deadline).await);
+        task.reports.reach = Some(workspace_look::look_over(session, deadline).await);
     }
-    let known = collect::known(session).await;
-    if session.model.needs_providers() && ask::classify(&request.text) == Ask::Repair {
+    let known = collect_diagnostics::known(session).await;
+    if session.model.needs_providers() && request_kind::classify(&request.text) == Ask::Repair {
         refuse_blind(&documents, &known)?;
     }
     permissions::begin_on_reports(session, &task).await?;
@@ -110,18 +110,18 @@ pub(crate) async fn first_look(
         return Ok(());
     }
     let paths: Vec<String> = documents.iter().map(|document| document.path.clone()).collect();
-    let bystanders = collect::bystanders(session, &paths).await;
+    let bystanders = collect_diagnostics::bystanders(session, &paths).await;
     if documents.is_empty() && bystanders.is_empty() {
         let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
         session.emit(Event::Progress { text });
     }
     let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
     let look = async {
-        collect::let_go(session).await;
-        collect::ensure_baseline(session, documents, &bystanders, deadline).await
+        collect_diagnostics::let_go(session).await;
+        collect_diagnostics::ensure_baseline(session, documents, &bystanders, deadline).await
     };
     let reports = tokio::select! {
-        reports = collect::waiting(session, look) => reports,
+        reports = collect_diagnostics::waiting(session, look) => reports,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
     };
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::state::located::LocatedDiagnostic;
-use crate::state::scope::Scope;
+use crate::state::task_scope::Scope;
 use sextant_base::plural::counted;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Letters of a plain word that may be a symbol's name.
 pub(crate) const SHORTEST: usize = 3;

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::StepState;
-use crate::plan::mode::Mode;
-use crate::plan::question::Question;
-use crate::state::doubt::{Doubt, Uncounted};
+use crate::plan::user_question::Question;
+use crate::plan::work_mode::Mode;
 use crate::state::edit_request::EditRequest;
 use crate::state::journal::Journal;
-use crate::state::scope::{self, Scope};
 use crate::state::task::Task;
+use crate::state::task_scope::{self, Scope};
+use crate::state::uncredited_fix::{Doubt, Uncounted};
 use sextant_diagnostics::model::Diagnostic;
-use sextant_model::ask;
-use sextant_text::edits::apply::apply;
+use sextant_model::request_kind;
+use sextant_text::edits::apply_text::apply;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::{Outline, SymbolKind};
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Groups that the way out of too much noise names.
 pub(crate) const KINDS: usize = 4;
@@ -85,7 +85,7 @@ pub(crate) fn basis_of(task: &Task, request: &str, needs_providers: bool) -> Bas
 pub(crate) fn basis(mode: Mode, request: &str, needs_providers: bool) -> Basis {
     match mode {
         Mode::Planner | Mode::Supervised => Basis::Approved,
-        Mode::Simple if needs_providers || ask::mends(request) => Basis::Reported,
+        Mode::Simple if needs_providers || request_kind::mends(request) => Basis::Reported,
         Mode::Simple => Basis::Asked,
     }
 }
@@ -123,7 +123,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
         for (index, symbol) in old.symbols.iter().enumerate().filter(|(index, _)| is_gone(*index)) {
             let inside =
                 symbol.parent.is_some_and(|parent| is_gone(parent) || old.symbols[parent].kind != SymbolKind::Class);
-            let start = scope::moved(symbol.name_range.start, hunks);
+            let start = task_scope::moved(symbol.name_range.start, hunks);
             let renamed = fresh.iter().any(|new_one| new.symbols[*new_one].name_range.start == start);
             // A text that does not parse says nothing of what is in it.
             let unread = new.has_errors && has_word(&after, &symbol.name);
@@ -169,7 +169,7 @@ pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
     let path = SymbolPath::parse(symbol);
     let last = path.names.rsplit("::").next().unwrap_or_default();
     let name = last.split('#').next().unwrap_or(last);
-    ask::removals(words).iter().any(|object| {
+    request_kind::removals(words).iter().any(|object| {
         if name.is_empty() {
             return object.iter().any(|word| word.to_lowercase() == "file" || path.file.contains(*word));
         }
@@ -180,7 +180,7 @@ pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
             scope if scope.symbols().iter().any(named) => false,
             scope => scope.symbols().iter().any(|own| own.to_string() == symbol),
         };
-        object.contains(&name) || listed && ask::is_generic(object)
+        object.contains(&name) || listed && request_kind::is_generic(object)
     })
 }
 
@@ -197,7 +197,7 @@ pub(crate) fn is_named(request: &str, diagnostic: &Diagnostic) -> bool {
 
 /// Its code and its theme.
 pub(crate) fn kinds(diagnostic: &Diagnostic) -> Vec<String> {
-    let theme = sextant_diagnostics::theme::theme(diagnostic).map(str::to_owned);
+    let theme = sextant_diagnostics::code_aliases::theme(diagnostic).map(str::to_owned);
     diagnostic.code.iter().cloned().chain(theme).collect()
 }
 

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::state::dedup::{self, DedupItem, Fate};
 use crate::state::located::LocatedDiagnostic;
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
-use sextant_base::message::headline;
-use sextant_base::text::{Encoding, LineIndex};
+use sextant_base::one_line::headline;
+use sextant_base::positions::{Encoding, LineIndex};
 use sextant_diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
 use sextant_diagnostics::model::{Diagnostic, Freshness, Report, Severity};
 use sextant_diagnostics::syntax;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// How much of the answer is known. An empty list means clean only under `Complete`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use crate::state::located::LocatedDiagnostic;
 use sextant_diagnostics::merge::{self, Merged, Placed};
 use sextant_diagnostics::model::{Diagnostic, Severity};
 use sextant_diagnostics::policy::confidence::{independent_sources, raised};
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// What became of one provider's diagnostic over a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub(crate) fn unsaid(found: Vec<LocatedDiagnostic>, others: &[Diagnostic]) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sextant_base::text::{Position, Range};
+    use sextant_base::positions::{Position, Range};
     use sextant_diagnostics::model::{Confidence, Location};
 
     fn said(source: &str, code: &str, severity: Severity, line: u32) -> Diagnostic {

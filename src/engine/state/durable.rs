@@ -9,10 +9,10 @@ use tokio::task::JoinHandle;
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
 use crate::plan::evaluate::Trigger;
-use crate::state::memory::{Remember, tell};
+use crate::state::memory_handle::{Remember, tell};
 use crate::state::owner::Owner;
 use crate::state::snapshots::SnapshotKey;
-use sextant_store::memory::error::Result;
+use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::store::Memory;
 
 /// What a task knows of how it is kept.

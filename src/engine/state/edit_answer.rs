@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
+use crate::state::agent_config::Checks;
 use crate::state::comparison::{Status, Verdict};
-use crate::state::config::Checks;
+use crate::state::delta_wording;
 use crate::state::edit_request::EditOutcome;
-use crate::state::known_words;
+use crate::state::frequent_codes::UsualKinds;
 use crate::state::located::LocatedDiagnostic;
 use crate::state::render::Line;
-use crate::state::usual_kinds::UsualKinds;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EditAnswer {
@@ -153,7 +153,7 @@ impl EditAnswer {
         };
         let more = format!(", {} unchanged{masked}", self.diagnostics.unchanged);
         let counts = (total, self.diagnostics.fixed);
-        format!("diagnostics: {}", known_words::of_edit(self.diagnostics.diagnostics_status, counts, &more))
+        format!("diagnostics: {}", delta_wording::of_edit(self.diagnostics.diagnostics_status, counts, &more))
     }
 }
 
@@ -202,7 +202,7 @@ pub fn deferred(verdict: &Verdict, checks: &Checks) -> String {
     let floor = checks.severity_floor;
     let counts = (verdict.new_from(floor).count(), verdict.fixed_from(floor));
     let mut out =
-        vec![format!("diagnostics of the edits before: {}", known_words::of_edit(verdict.status, counts, ""))];
+        vec![format!("diagnostics of the edits before: {}", delta_wording::of_edit(verdict.status, counts, ""))];
     out.extend(verdict.new_from(floor).take(checks.max).map(|found| format!("  {}", Line::of(found).text(""))));
     if !verdict.pending.is_empty() {
         out.push(not_known(&verdict.pending, verdict.to_come));

@@ -80,7 +80,9 @@ pub struct EditOutcome {
 /// What a change will have made of its files, as far as the edit itself says.
 pub(crate) fn intended(want: &EditRequest) -> Option<String> {
     match want {
-        EditRequest::Change { document, hunks, .. } => sextant_text::edits::apply::apply(&document.text, hunks).ok(),
+        EditRequest::Change { document, hunks, .. } => {
+            sextant_text::edits::apply_text::apply(&document.text, hunks).ok()
+        }
         EditRequest::Create { text, .. } => Some(text.clone()),
     }
 }

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio::sync::watch;
 
-use crate::editor::error::EditorError;
+use crate::editor::editor_error::EditorError;
 use crate::editor::{Applied, FileEdit};
 use crate::state::journal::{Checkpoint, Journal};
-use crate::state::neighbours::Neighbours;
+use crate::state::neighbour_sessions::Neighbours;
 use crate::state::snapshots::Snapshots;
 use sextant_base::lock::lock;
 

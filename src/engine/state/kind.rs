@@ -1,6 +1,6 @@
 //! The kind of a task, by which what was learned is found again.
 
-use sextant_model::ask::{self, Ask};
+use sextant_model::request_kind::{self, Ask};
 
 /// Words of a kind of task.
 pub(crate) const WORDS: usize = 4;
@@ -12,7 +12,7 @@ pub(crate) const FILLERS: &str = "a an the this that these those in of on to for
 
 /// `fix reportX` for a repair of what is reported, else the first telling words of the request.
 pub(crate) fn kind(request: &str, codes: &[String]) -> String {
-    if let (Ask::Repair, Some(code)) = (ask::classify(request), codes.first()) {
+    if let (Ask::Repair, Some(code)) = (request_kind::classify(request), codes.first()) {
         return format!("fix {code}");
     }
     words(request)

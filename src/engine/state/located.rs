@@ -1,7 +1,7 @@
 //! A diagnostic in the symbol where it was found.
 
 use sextant_diagnostics::model::Diagnostic;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// A diagnostic with the names a reader knows it by.
 #[derive(Clone, Debug, PartialEq)]

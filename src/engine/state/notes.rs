@@ -8,7 +8,7 @@ use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use sextant_base::clock::now_ms;
-use sextant_base::message::headline;
+use sextant_base::one_line::headline;
 use sextant_base::secrets::{self, mask};
 use sextant_store::memory::entry::{EntryId, Kind, Role};
 

@@ -13,7 +13,7 @@ use sextant_base::lock::lock;
 use sextant_base::plural::counted;
 use sextant_store::memory::entry::{EntryId, Kind, Role};
 use sextant_store::memory::metrics::Outcome;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// What a plan that worked is worth beside a step that worked (1.0): planner mode recalls by it.
 const PATTERN: f64 = 1.5;
@@ -250,12 +250,12 @@ fn plan_ended(notes: &mut Notes, request: &str, run: &RunFact, plan: &PlanEndFac
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::mode::Mode;
-    use crate::state::called::{Called, Subject, came_back};
+    use crate::plan::work_mode::Mode;
+    use crate::state::call_summary::{Called, Subject, came_back};
     use crate::state::notes::TAKEN_BACK;
     use crate::state::offered::Offered;
-    use crate::state::scope::Scope;
     use crate::state::task::Task;
+    use crate::state::task_scope::Scope;
     use sextant_model::tools::Access;
 
     fn task() -> Task {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::editor::event::{Event, QuickfixEntry};
 use crate::events::envelope::TraceEntry;
-use crate::plan::progress::Objection;
+use crate::plan::plan_progress::Objection;
 use crate::state::comparison::Status;
 use crate::state::render::Line;
 use crate::state::snapshots::{SnapshotKey, Snapshots};

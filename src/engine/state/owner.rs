@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use sextant_base::clock::new_id;
-use sextant_base::own;
+use sextant_base::private_files;
 use sextant_store::memory::tasks::is_name;
 
 /// Where the files are, inside of the workspace's own folder.
@@ -26,11 +26,11 @@ impl Owner {
     /// Begins to be seen. Blocks for a moment.
     pub fn new(own_folder: &Path) -> io::Result<Self> {
         let folder = own_folder.join(FOLDER);
-        own::folder(&folder)?;
+        private_files::folder(&folder)?;
         let name = new_id();
         // Nobody looks at it before it has its lock and its name.
         let making = folder.join(format!(".{name}"));
-        let file = own::make(&making)?;
+        let file = private_files::make(&making)?;
         let path = folder.join(&name);
         match file.try_lock() {
             Ok(()) => fs::rename(&making, &path)?,
@@ -66,7 +66,7 @@ impl Owner {
             return false;
         }
         let Some(path) = self.path.parent().map(|folder| folder.join(name)) else { return true };
-        let file = match own::open(&path, false) {
+        let file = match private_files::open(&path, false) {
             Ok(file) => file,
             Err(error) => return error.kind() != io::ErrorKind::NotFound,
         };

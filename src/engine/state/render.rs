@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::editor::event::QuickfixEntry;
 use crate::state::located::LocatedDiagnostic;
-use sextant_base::message::{clean, headline};
+use sextant_base::one_line::{clean, headline};
+use sextant_diagnostics::code_aliases;
 use sextant_diagnostics::model::{Confidence, Severity};
-use sextant_diagnostics::policy::{word, words};
-use sextant_diagnostics::theme;
+use sextant_diagnostics::policy::{confidence_words, word};
 use sextant_model::step::DiagnosticLine;
 
 /// Bytes of one line of the text form: 35 tokens at 3.5 bytes each, less the mark of a cut.
@@ -83,7 +83,7 @@ impl Line {
 
 /// ` (basedpyright and ruff, confidence high)`; nothing of a single source, whose word is all there is.
 pub fn agreed(sources: &[String], confidence: Confidence) -> String {
-    let names = words::names(sources);
+    let names = confidence_words::names(sources);
     if sources.len() < 2 { String::new() } else { format!(" ({names}, confidence {})", word(confidence)) }
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn question(
         source,
         confidence: word(confidence).to_owned(),
         suggested_action: found.diagnostic.suggested_action.as_deref().map(headline),
-        theme: theme::theme(&found.diagnostic).unwrap_or_default().to_owned(),
+        theme: code_aliases::theme(&found.diagnostic).unwrap_or_default().to_owned(),
         also: Vec::new(),
         unanswered: Vec::new(),
     }
@@ -201,7 +201,7 @@ mod tests {
         let both = Line { sources: vec!["lsp:basedpyright".into(), "tool:mypy".into()], ..line };
         let text = both.text("src/cart.py");
         assert!(text.ends_with("… (basedpyright and mypy, confidence high)"), "{text}");
-        assert!(sextant_model::tokens::estimate(&text) <= 35, "{text}");
+        assert!(sextant_model::token_estimate::estimate(&text) <= 35, "{text}");
     }
 
     /// Every diagnostic that a case of the sample calls new, as one line of an answer.
@@ -235,7 +235,8 @@ mod tests {
 
     #[test]
     fn a_line_costs_at_most_thirty_five_tokens() {
-        let mut costs: Vec<usize> = sample_lines().iter().map(|line| sextant_model::tokens::estimate(line)).collect();
+        let mut costs: Vec<usize> =
+            sample_lines().iter().map(|line| sextant_model::token_estimate::estimate(line)).collect();
         costs.sort_unstable();
         let (median, longest) = (costs[costs.len() / 2], costs[costs.len() - 1]);
         assert!(costs.len() > 300 && longest <= 35, "{} lines: median {median}, longest {longest} tokens", costs.len());

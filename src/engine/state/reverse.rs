@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::state::journal::FileChange;
-use sextant_base::text::LineIndex;
+use sextant_base::positions::LineIndex;
 use sextant_text::edits::TextEdit;
-use sextant_text::edits::apply::apply;
+use sextant_text::edits::apply_text::apply;
 use sextant_text::edits::hunks::hunks;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::state::scope::Scope;
+use crate::state::task_scope::Scope;
 use serde::Serialize;
 use sextant_base::plural::counted;
 
@@ -124,7 +124,7 @@ pub(crate) fn line(risk: &Risk) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sextant_text::symbols::path::SymbolPath;
+    use sextant_text::symbols::symbol_path::SymbolPath;
 
     #[test]
     fn narrow_work_is_low_and_wide_destruction_is_high() {

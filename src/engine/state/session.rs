@@ -12,22 +12,22 @@ use crate::editor::event::Event;
 use crate::events::envelope::TraceEntry;
 use crate::events::stream::{EventStream, FrontEnd, HeldLimits, Observer};
 use crate::plan::Plan;
-use crate::plan::mode::Mode;
+use crate::plan::work_mode::Mode;
+use crate::state::agent_config::{Config, PlanMode};
 use crate::state::approvals::Approvals;
-use crate::state::config::{Config, PlanMode};
 use crate::state::durable::Durable;
 use crate::state::in_flight::Making;
 use crate::state::journal::{Checkpoint, Journal};
-use crate::state::memory::Remember;
+use crate::state::memory_handle::Remember;
 use crate::state::outcome::Listed;
-use crate::state::outside::OutsideClients;
+use crate::state::outside_clients::OutsideClients;
 use crate::state::snapshots::SnapshotStore;
 use crate::state::task::Task;
-use crate::state::trace::TraceLog;
+use crate::state::task_trace::TraceLog;
 use crate::state::typing::TypedFiles;
 use sextant_model::step::Model;
 use sextant_store::workspace::importers::Importers;
-use sextant_store::workspace::record::Record;
+use sextant_store::workspace::record_folder::Record;
 use sextant_store::workspace::root::Root;
 
 tokio::task_local! {
@@ -70,7 +70,7 @@ pub struct Session {
 pub(crate) struct Opened {
     /// Opened with [`crate::memory::remember`].
     pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
-    /// Opened with [`crate::durable::open::durable`].
+    /// Opened with [`crate::durable::open_store::durable`].
     pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
     /// Whether what a dead process left was looked at.
     pub(crate) recovered: OnceCell<()>,

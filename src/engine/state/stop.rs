@@ -14,7 +14,7 @@ use sextant_base::failure::Failure;
 const GRACE: Duration = Duration::from_millis(25);
 
 /// What an edit that is under way may still take, so that the outcome names it. One that takes longer is left to
-/// itself ([`crate::edit::making::make`]); together with the two last looks a stop takes 80 ms of the 100 ms that it may.
+/// itself ([`crate::edit::edit_transaction::make`]); together with the two last looks a stop takes 80 ms of the 100 ms that it may.
 const EDIT: Duration = Duration::from_millis(30);
 
 /// Does the work, and gives it up [`GRACE`] after a stop.

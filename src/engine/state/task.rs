@@ -7,31 +7,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::events::stream::Observer;
 use crate::events::task_events::TaskEvents;
-use crate::plan::mode::Mode;
-use crate::plan::progress::PlanProgress;
-use crate::plan::question::Question;
+use crate::plan::plan_progress::PlanProgress;
+use crate::plan::user_question::Question;
+use crate::plan::work_mode::Mode;
 use crate::state::analysis::Analysis;
 use crate::state::authority::Consent;
-use crate::state::baseline::Baseline;
 use crate::state::durable::Keep;
+use crate::state::edit_baseline::Baseline;
 use crate::state::edit_request::EditRequest;
 use crate::state::journal::Journal;
 use crate::state::located::LocatedDiagnostic;
+use crate::state::look_reach::LookReach;
 use crate::state::notes_log::NotesLog;
 use crate::state::offered::Offered;
-use crate::state::reach::LookReach;
 use crate::state::read_cache::Answered;
+use crate::state::read_views::SeenTexts;
 use crate::state::risk::Risk;
-use crate::state::scope::Scope;
-use crate::state::seen::SeenTexts;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
-use crate::state::spent::SpentLog;
+use crate::state::task_scope::Scope;
 use crate::state::transcript::Transcript;
 use crate::state::unlooked::Unlooked;
+use crate::state::usage::SpentLog;
 use sextant_base::clock;
 use sextant_diagnostics::model::Report;
-use sextant_model::ask;
-use sextant_model::ask::wanted::RepairPlace;
+use sextant_model::request_kind;
+use sextant_model::request_kind::repair_filter::RepairPlace;
 use sextant_model::step::LastResult;
 
 /// What one task knows and has done. It outlives its steps and, for the undo, the task itself.
@@ -236,7 +236,8 @@ impl Task {
         let mut events = TaskEvents::new(&id, mode);
         let own: [Arc<dyn Observer>; 2] = [Arc::<NotesLog>::clone(&notes), Arc::<SpentLog>::clone(&spent)];
         own.into_iter().for_each(|observer| events.observe(observer));
-        let read_only = ask::forbids(request) && (mode == Mode::Simple || !ask::forbids_for_now(request));
+        let read_only =
+            request_kind::forbids(request) && (mode == Mode::Simple || !request_kind::forbids_for_now(request));
         Self {
             events,
             journal: Journal::new(id, request),

@@ -8,7 +8,7 @@ use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
 use crate::state::reverse::{count, within};
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Target {

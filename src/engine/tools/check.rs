@@ -5,9 +5,9 @@ use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::tools::run_command::{self, CommandRun, RunCommand};
 use crate::tools::tool::ToolCall;
-use crate::tools::validate;
+use crate::tools::validate_call;
 use sextant_base::failure::Failure;
-use sextant_base::message::clean;
+use sextant_base::one_line::clean;
 
 /// Runs the command of a check: through the gate, with the time limit and the cap of a model's own call.
 pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[String]) -> Result<CommandRun, Failure> {
@@ -16,7 +16,7 @@ pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[Str
     let reasoning = "a check of the plan".to_owned();
     session.emit(Event::Acting { step, tool: tool.clone(), target, reasoning });
     let call = ToolCall::new(&run_command::TOOL, RunCommand { command: command.to_vec() });
-    let ran = match validate::gate(session, task, &tool, Ok(call)).await {
+    let ran = match validate_call::gate(session, task, &tool, Ok(call)).await {
         Ok(_) => run_command::execute(session, task, command).await,
         Err(refused) => Err(refused),
     };

@@ -6,26 +6,26 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::editor::lookup::places;
+use crate::editor::editor_lookup::places;
 use crate::plan::StepKind;
-use crate::state::called::Subject;
-use crate::state::scope;
+use crate::state::call_summary::Subject;
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::task_scope;
 use crate::target;
-use crate::tools::lookup;
+use crate::tools::symbol_lookup;
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
 use sextant_base::path;
 use sextant_base::plural::counted;
-use sextant_base::text::{Encoding, LineIndex, Range};
-use sextant_diagnostics::server::lookup::NameQuestion;
+use sextant_base::positions::{Encoding, LineIndex, Range};
+use sextant_diagnostics::server::server_lookup::NameQuestion;
 use sextant_model::tools::Access;
-use sextant_store::workspace::files;
+use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Lines of a definition that are shown.
 const LINES: usize = 40;
@@ -61,7 +61,7 @@ impl Tool for Definition {
     }
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let asked = lookup::ask(session, &self.symbol, self.name.as_deref(), &NameQuestion::Definition).await?;
+        let asked = symbol_lookup::ask(session, &self.symbol, self.name.as_deref(), &NameQuestion::Definition).await?;
         let found = places(&asked.said.value);
         let mut out = Vec::new();
         for place in found.iter().take(MOST) {
@@ -89,7 +89,8 @@ async fn shown(session: &Session, task: &mut Task, file: &Path, range: Range, en
     let Some(relative) = path::relative(session.root.path(), file) else {
         return format!("outside of the workspace, and of its libraries, line {line}: it is not read");
     };
-    let resolved = session.root.resolve(&relative).ok().filter(|path| !files::is_ignored(&session.root, path));
+    let resolved =
+        session.root.resolve(&relative).ok().filter(|path| !workspace_files::is_ignored(&session.root, path));
     let Some(resolved) = resolved else { return format!("{relative}, line {line} (it is not read)") };
     match target::document(session, &resolved).await {
         Ok(document) => {
@@ -115,7 +116,7 @@ fn source(name: &str, text: &str, range: Range, encoding: Encoding) -> (String, 
     });
     let (begins, body) = match own {
         Some(symbol) => {
-            (index.line_of(outline.symbols[symbol].extent.start), scope::source(text, &outline, symbol).to_owned())
+            (index.line_of(outline.symbols[symbol].extent.start), task_scope::source(text, &outline, symbol).to_owned())
         }
         None => (first, text.lines().skip(first).take(FEW).collect::<Vec<_>>().join("\n")),
     };
@@ -190,7 +191,7 @@ mod tests {
         let long: String = (0..60).map(|n| format!("    x{n} = {n}\n")).collect();
         let text = format!("LIMIT = 3\n\n\ndef ö😀f():\n{long}");
         let range = |line, character| {
-            let at = sextant_base::text::Position { line, character };
+            let at = sextant_base::positions::Position { line, character };
             Range { start: at, end: at }
         };
         let shown = source("a.py", &text, range(3, 4), Encoding::Utf16).0;

@@ -6,18 +6,18 @@ use serde::Deserialize;
 
 use crate::editor::Document;
 use crate::plan::StepKind;
-use crate::state::called::Subject;
+use crate::state::call_summary::Subject;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::target;
-use crate::tools::edit::{self, Defer, Worked};
+use crate::tools::edit_checks::{self, Defer, Worked};
 use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use crate::tools::unnumbered::{self, UNNUMBERED};
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::secrets::MASK;
 use sextant_model::tools::Access;
-use sextant_text::edits::find::{Replace, Rung, find};
+use sextant_text::edits::find_old_string::{Replace, Rung, find};
 use sextant_text::edits::hunks;
 
 pub(crate) const TOOL: ToolDefinition =
@@ -53,7 +53,7 @@ impl Tool for EditFile {
             all: self.replace_all,
             symbol: self.symbol.as_deref(),
         };
-        edit::make(session, task, document, self.diagnostics.into(), |document| replaced(document, &wish)).await
+        edit_checks::make(session, task, document, self.diagnostics.into(), |document| replaced(document, &wish)).await
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn replaced(document: &Document, wish: &Wish<'_>) -> Result<Worked, F
             "quote the text beside it; the line with the secret stays as it is",
         ));
     }
-    let within = wish.symbol.map(|symbol| edit::place_in(document, symbol)).transpose()?;
+    let within = wish.symbol.map(|symbol| edit_checks::place_in(document, symbol)).transpose()?;
     let plain = unnumbered::unnumbered(&document.text, wish.old, wish.new)?;
     let (old, new) = plain.as_ref().map_or((wish.old, wish.new), |(old, new)| (old, new));
     let replace = Replace { old, new, all: wish.all, within };

@@ -5,17 +5,17 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::editor::Document;
-use crate::state::called::Subject;
+use crate::state::call_summary::Subject;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::target;
-use crate::tools::edit::{self, Defer, Worked};
+use crate::tools::edit_checks::{self, Defer, Worked};
 use crate::tools::edit_file::{Wish, replaced};
 use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_model::tools::Access;
-use sextant_text::edits::apply::apply;
+use sextant_text::edits::apply_text::apply;
 use sextant_text::edits::hunks;
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<EditInFile>("edit_file", "", Access::Edit).outside(
@@ -85,7 +85,7 @@ impl Tool for EditInFile {
             [one] => replaced(document, one),
             several => all_of(document, several),
         };
-        edit::make(session, task, document, self.diagnostics.into(), work).await
+        edit_checks::make(session, task, document, self.diagnostics.into(), work).await
     }
 }
 

@@ -6,22 +6,22 @@ use serde::Deserialize;
 
 use crate::editor::Document;
 use crate::plan::StepKind;
-use crate::state::called::Subject;
+use crate::state::call_summary::Subject;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::target::{self, SymbolPlace};
-use crate::tools::edit::{self, Defer, Worked};
+use crate::tools::edit_checks::{self, Defer, Worked};
 use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use crate::tools::unnumbered::{self, UNNUMBERED};
 use sextant_base::failure::{Failure, tool_failure};
-use sextant_base::message::headline;
+use sextant_base::one_line::headline;
 use sextant_model::tools::Access;
 use sextant_text::edits::hunks;
 use sextant_text::edits::symbol::{self, SymbolAction};
 use sextant_text::symbols::language::Language;
 use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 pub(crate) const TOOL: ToolDefinition =
     ToolDefinition::of::<EditSymbol>("edit_symbol", "replace: complete definition", Access::Edit)
@@ -49,7 +49,7 @@ impl Tool for EditSymbol {
         let place = target::place(session, &self.symbol).await?;
         let names = place.outline.path_of(place.symbol);
         let SymbolPlace { document, language, .. } = place;
-        edit::make(session, task, document, self.diagnostics.into(), |document| {
+        edit_checks::make(session, task, document, self.diagnostics.into(), |document| {
             self.worked_out(document, language, &names)
         })
         .await
@@ -76,7 +76,7 @@ impl EditSymbol {
             tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it")
         })?;
         // What the new text has in common with the old is not touched, so that marks in it stay.
-        let after = sextant_text::edits::apply::apply(text, &[whole])
+        let after = sextant_text::edits::apply_text::apply(text, &[whole])
             .map_err(|error| tool_failure(error, "read the symbol again"))?;
         let hunks = hunks::hunks(text, &after);
         if hunks.is_empty() {

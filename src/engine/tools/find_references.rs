@@ -7,21 +7,21 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::editor::lookup::{MOST_PLACES, places};
+use crate::editor::editor_lookup::{MOST_PLACES, places};
 use crate::plan::StepKind;
-use crate::state::called::Subject;
+use crate::state::call_summary::Subject;
 use crate::state::session::Session;
 use crate::state::task::Task;
-use crate::tools::lookup::{self, AnsweredName};
+use crate::tools::symbol_lookup::{self, AnsweredName};
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
 use sextant_base::path;
 use sextant_base::plural::counted;
-use sextant_base::text::{LineIndex, Range};
-use sextant_diagnostics::server::lookup::NameQuestion;
+use sextant_base::positions::{LineIndex, Range};
+use sextant_diagnostics::server::server_lookup::NameQuestion;
 use sextant_model::tools::Access;
-use sextant_store::workspace::files;
+use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 
@@ -51,7 +51,7 @@ impl Tool for FindReferences {
     }
 
     async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
-        let asked = lookup::ask(session, &self.symbol, None, &NameQuestion::References).await?;
+        let asked = symbol_lookup::ask(session, &self.symbol, None, &NameQuestion::References).await?;
         let found = places(&asked.said.value);
         let known = found.len();
         let mut by_file: BTreeMap<PathBuf, Vec<Range>> = BTreeMap::new();
@@ -127,8 +127,8 @@ async fn lines(session: &Session, path: &str, loaded: bool, ranges: &[Range]) ->
         false => {
             let (root, file) = (session.root.clone(), path.to_owned());
             let read = move || {
-                let resolved = root.resolve(&file).ok().filter(|file| !files::is_ignored(&root, file))?;
-                files::text(&root, &resolved)
+                let resolved = root.resolve(&file).ok().filter(|file| !workspace_files::is_ignored(&root, file))?;
+                workspace_files::text(&root, &resolved)
             };
             tokio::task::spawn_blocking(read).await.ok().flatten()
         }

@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::tools::reading::Reading;
+use crate::tools::reading_commands::Reading;
 use sextant_base::failure::Failure;
-use sextant_base::message::clean;
+use sextant_base::one_line::clean;
 use sextant_diagnostics::confined_git::{self, Confined};
-use sextant_store::workspace::secrets::is_secret;
+use sextant_store::workspace::secret_files::is_secret;
 
 /// How long the history is searched for the paths of one object.
 const SEARCH: Duration = Duration::from_secs(10);

@@ -4,16 +4,16 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::editor::lookup::hover;
+use crate::editor::editor_lookup::hover;
 use crate::plan::StepKind;
-use crate::state::called::Subject;
+use crate::state::call_summary::Subject;
 use crate::state::session::Session;
 use crate::state::task::Task;
-use crate::tools::lookup;
+use crate::tools::symbol_lookup;
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
-use sextant_diagnostics::server::lookup::NameQuestion;
+use sextant_diagnostics::server::server_lookup::NameQuestion;
 use sextant_model::tools::Access;
 
 /// Characters that are shown.
@@ -41,7 +41,7 @@ impl Tool for Hover {
     }
 
     async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
-        let asked = lookup::ask(session, &self.symbol, self.name.as_deref(), &NameQuestion::Hover).await?;
+        let asked = symbol_lookup::ask(session, &self.symbol, self.name.as_deref(), &NameQuestion::Hover).await?;
         let text = hover(&asked.said.value).replace("\r\n", "\n");
         let more = text.chars().count().saturating_sub(LONGEST);
         let mut shown: String = text.chars().take(LONGEST).collect();

@@ -5,18 +5,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::plan::StepKind;
-use crate::state::called::Subject;
+use crate::state::call_summary::Subject;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::target;
-use crate::tools::page;
+use crate::tools::text_page;
 use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::{Failure, tool_failure};
-use sextant_base::text::LineIndex;
+use sextant_base::positions::LineIndex;
 use sextant_model::tools::Access;
-use sextant_store::workspace::files;
 use sextant_store::workspace::root::Root;
+use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::{Outline, SymbolKind};
 
@@ -62,10 +62,10 @@ impl Tool for ListSymbols {
             let language = language::of_path(&document.path).ok_or_else(|| target::no_grammar(&document.path))?;
             let outline = Outline::parse(language, &document.text);
             let found = lines(&document.path, &document.text, &outline, self.plain, |_| true);
-            return Ok(self.part(&found, page::limits(session, task).await.lines / 2));
+            return Ok(self.part(&found, text_page::limits(session, task).await.lines / 2));
         }
         let (root, wanted, plain) = (session.root.clone(), query.to_owned(), self.plain);
-        let most = page::limits(session, task).await.lines / 2;
+        let most = text_page::limits(session, task).await.lines / 2;
         let enough = self.offset.unwrap_or(1).saturating_add(most);
         // Many files are read: a stop must not have to wait for that.
         let found = tokio::task::spawn_blocking(move || holding(&root, &wanted, plain, enough)).await;
@@ -96,9 +96,9 @@ impl ListSymbols {
 fn holding(root: &Root, query: &str, plain: bool, enough: usize) -> Vec<String> {
     let wanted = query.to_lowercase();
     let mut found = Vec::new();
-    for path in files::list(root, "", MOST_FILES).files {
+    for path in workspace_files::list(root, "", MOST_FILES).files {
         let Some(language) = language::of_path(&path) else { continue };
-        let Some(text) = files::text(root, &path) else { continue };
+        let Some(text) = workspace_files::text(root, &path) else { continue };
         let outline = Outline::parse(language, &text);
         found.extend(lines(&path, &text, &outline, plain, |names| names.to_lowercase().contains(&wanted)));
         if found.len() > enough {

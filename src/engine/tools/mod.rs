@@ -1,10 +1,10 @@
 //! The tools: one file each, listed here once. The same for the built-in agent and for other agents.
 
 pub(crate) mod apply_fix;
-pub mod arguments;
 pub(crate) mod check;
+pub mod command_arguments;
 pub(crate) mod definition;
-pub(crate) mod edit;
+pub(crate) mod edit_checks;
 pub(crate) mod edit_file;
 pub(crate) mod edit_in_file;
 pub(crate) mod edit_symbol;
@@ -12,21 +12,21 @@ pub(crate) mod find_references;
 mod git_objects;
 pub(crate) mod hover;
 pub(crate) mod list_symbols;
-pub(crate) mod lookup;
-pub(crate) mod page;
 mod passed;
 pub(crate) mod read_file;
 pub mod read_once;
 pub(crate) mod read_symbol;
-mod reading;
+mod reading_commands;
 pub(crate) mod rename_symbol;
 pub(crate) mod run_command;
-pub(crate) mod search;
+pub(crate) mod search_tool;
 pub(crate) mod sweeps;
+pub(crate) mod symbol_lookup;
+pub(crate) mod text_page;
 pub mod tool;
 pub mod tool_answer;
 pub(crate) mod unnumbered;
-pub(crate) mod validate;
+pub(crate) mod validate_call;
 mod withheld;
 pub(crate) mod write_file;
 
@@ -40,7 +40,7 @@ const TOOLS: &[ToolDefinition] = &[
     read_file::TOOL,
     read_symbol::TOOL,
     list_symbols::TOOL,
-    search::TOOL,
+    search_tool::TOOL,
     find_references::TOOL,
     definition::TOOL,
     hover::TOOL,

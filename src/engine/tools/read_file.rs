@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::state::called::Subject;
+use crate::state::call_summary::Subject;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::target;
-use crate::tools::page::{self, Wanted};
+use crate::tools::text_page::{self, Wanted};
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
@@ -40,7 +40,7 @@ impl Tool for ReadFile {
         let open = mask(&document.text);
         let total = open.lines().count();
         let wanted = Wanted { offset: self.offset, limit: self.limit };
-        let part = page::page(&open, 1, wanted, page::limits(session, task).await);
+        let part = text_page::page(&open, 1, wanted, text_page::limits(session, task).await);
         let mut text = part.text;
         if part.first > total && total > 0 {
             text = format!("[{} has {}]", document.path, counted(total, "line"));

@@ -11,8 +11,8 @@ use crate::target;
 use crate::tools::tool::ToolCall;
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
-use sextant_store::workspace::files;
 use sextant_store::workspace::root::Root;
+use sextant_store::workspace::workspace_files;
 
 /// Files whose state is looked at; in a larger workspace nothing is answered twice from here.
 const MOST_FILES: usize = 20_000;
@@ -55,7 +55,7 @@ async fn state_of(session: &Session, file: Option<&str>) -> Option<u64> {
 
 /// Paths, lengths and times of all files that are searched.
 fn disk_state(root: &Root) -> Option<u64> {
-    let list = files::list(root, "", MOST_FILES);
+    let list = workspace_files::list(root, "", MOST_FILES);
     if list.more {
         return None;
     }

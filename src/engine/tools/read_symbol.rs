@@ -6,19 +6,19 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::plan::StepKind;
-use crate::state::called::Subject;
-use crate::state::scope;
+use crate::state::call_summary::Subject;
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::task_scope;
 use crate::target;
-use crate::tools::page::{self, Wanted};
+use crate::tools::text_page::{self, Wanted};
 use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
+use sextant_base::positions::LineIndex;
 use sextant_base::secrets::mask;
-use sextant_base::text::LineIndex;
 use sextant_model::tools::Access;
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<ReadSymbol>("read_symbol", "", Access::Read)
     .serves(&[StepKind::Edit, StepKind::Examine, StepKind::Search])
@@ -46,7 +46,7 @@ impl Tool for ReadSymbol {
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let (place, symbols) = target::places(session, &self.symbol).await?;
-        let mut limits = page::limits(session, task).await;
+        let mut limits = text_page::limits(session, task).await;
         let index = LineIndex::new(&place.document.text);
         let wanted = Wanted { offset: self.offset, limit: self.limit };
         let mut parts: Vec<String> = Vec::new();
@@ -57,7 +57,7 @@ impl Tool for ReadSymbol {
                 all => SymbolPath::new(&place.document.path, place.outline.exact_path_of(*symbol, all)).to_string(),
             };
             let end = index.line_of(place.outline.symbols[*symbol].extent.end) + 1;
-            let source = scope::source(&place.document.text, &place.outline, *symbol);
+            let source = task_scope::source(&place.document.text, &place.outline, *symbol);
             let number = index.line_of(place.outline.symbols[*symbol].extent.start) + 1;
             if limits.lines == 0 {
                 left_out.push(path);
@@ -66,7 +66,7 @@ impl Tool for ReadSymbol {
             if symbols.len() > 1 && wanted.offset.is_some_and(|offset| offset > end) {
                 continue;
             }
-            let part = page::page(&mask(source), number, wanted, limits);
+            let part = text_page::page(&mask(source), number, wanted, limits);
             let lines = if self.plain { String::new() } else { format!(", lines {number} to {end}") };
             let mut text = format!("{path}{lines}\n{}", part.text);
             if part.first > number || part.next.is_some() {

@@ -5,27 +5,27 @@ use regex::Regex;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::edit::{change, guard};
+use crate::edit::{change, edit_guard};
 use crate::editor::{Document, workspace_edit};
 use crate::plan::StepKind;
-use crate::state::called::Subject;
+use crate::state::call_summary::Subject;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_request::{EditOutcome, EditRequest, When};
-use crate::state::scope;
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::task_scope;
 use crate::target::{self, SymbolPlace};
-use crate::tools::lookup::{self, AnsweredName};
+use crate::tools::symbol_lookup::{self, AnsweredName};
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::plural::counted;
-use sextant_base::text::{LineIndex, Range};
-use sextant_diagnostics::server::lookup::NameQuestion;
+use sextant_base::positions::{LineIndex, Range};
+use sextant_diagnostics::server::server_lookup::NameQuestion;
 use sextant_model::tools::Access;
-use sextant_store::workspace::files;
-use sextant_text::edits::{TextEdit, apply, hunks};
+use sextant_store::workspace::workspace_files;
+use sextant_text::edits::{TextEdit, apply_text, hunks};
 
 /// Lines with the old name that are shown, and files that are looked through for it.
 const SHOWN: usize = 8;
@@ -65,11 +65,11 @@ impl Tool for RenameSymbol {
         let question = NameQuestion::Rename { new_name: new_name.to_owned() };
         let mut again = true;
         let (asked, renaming) = loop {
-            let asked = lookup::ask(session, &self.symbol, None, &question).await?;
+            let asked = symbol_lookup::ask(session, &self.symbol, None, &question).await?;
             match read(session, task, &asked).await? {
                 Some(renaming) => break (asked, renaming),
                 None if again => again = false,
-                None => return Err(lookup::outdated()),
+                None => return Err(symbol_lookup::outdated()),
             }
         };
         if !renaming.outside.is_empty() {
@@ -159,20 +159,20 @@ async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Op
         }
         let Some(texts) = texts(&document, edits, asked) else { return Ok(None) };
         renaming.places.push((path.clone(), texts.len()));
-        let after = apply::apply(&document.text, &texts).map_err(|error| {
+        let after = apply_text::apply(&document.text, &texts).map_err(|error| {
             tool_failure(
                 format!("the edits of {} for {path} do not fit together: {error}; nothing was changed", asked.provider),
                 "search finds the places, and edit_file changes them",
             )
         })?;
-        if files::is_ignored(&session.root, &path) && !guard::is_named(task, &path) {
+        if workspace_files::is_ignored(&session.root, &path) && !edit_guard::is_named(task, &path) {
             renaming.outside.push(format!("{path} (left out of version control)"));
             continue;
         }
         for one in &texts {
             let want = EditRequest::Change { document: document.clone(), hunks: vec![one.clone()], of_symbols: false };
             if task.scope.check(&want).is_err() {
-                let names = scope::touched(&want);
+                let names = task_scope::touched(&want);
                 renaming.outside.extend(names);
             }
         }
@@ -201,7 +201,7 @@ fn texts(document: &Document, edits: Vec<(Range, String)>, asked: &AnsweredName)
     texts.dedup();
     let fits = |edit: &TextEdit| {
         edit.range.is_empty()
-            || document.text.get(edit.range.clone()).is_some_and(|old| lookup::holds_word(old, &asked.name))
+            || document.text.get(edit.range.clone()).is_some_and(|old| symbol_lookup::holds_word(old, &asked.name))
     };
     texts.iter().all(fits).then_some(texts)
 }
@@ -244,9 +244,9 @@ async fn left_over(session: &Session, changed: &EditOutcome, old: &str) -> Optio
     let root = session.root.clone();
     let look = move || {
         let mut lines = Vec::new();
-        for path in files::list(&root, "", MOST_FILES).files {
+        for path in workspace_files::list(&root, "", MOST_FILES).files {
             let known = edited.iter().find(|(file, _)| *file == path).map(|(_, text)| text.clone());
-            let Some(text) = known.or_else(|| files::text(&root, &path)) else { continue };
+            let Some(text) = known.or_else(|| workspace_files::text(&root, &path)) else { continue };
             let found = text.lines().enumerate().filter(|(_, line)| word.is_match(line));
             lines.extend(found.map(|(number, _)| format!("{path}:{}", number + 1)));
         }

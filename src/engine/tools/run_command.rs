@@ -9,24 +9,24 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use crate::budget;
 use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::{Event, QuestionKind};
 use crate::events::fact::TaskFact;
-use crate::state::called::Subject;
+use crate::state::call_summary::Subject;
 use crate::state::edit_answer::WAYS_ON;
 use crate::state::session::Session;
 use crate::state::task::Task;
-use crate::tools::arguments;
+use crate::task_budget;
+use crate::tools::command_arguments;
 use crate::tools::git_objects::{self, Repository};
-use crate::tools::page;
 use crate::tools::passed;
-use crate::tools::reading;
+use crate::tools::reading_commands;
+use crate::tools::text_page;
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use crate::tools::withheld::Withheld;
 use sextant_base::failure::{Failure, tool_failure};
-use sextant_base::message::clean;
+use sextant_base::one_line::clean;
 use sextant_diagnostics::command::capture::{self, CaptureLimits, Captured};
 use sextant_diagnostics::program;
 use sextant_model::tools::Access;
@@ -105,7 +105,8 @@ async fn may_run(session: &Session, task: &mut Task, command: &[String]) -> Resu
     let (shown, why) = match allowance(session, command)? {
         Allowance::Given => return Ok(()),
         Allowance::Looks { listed } => {
-            let reading = reading::read("git", command, 1).map_err(|why| tool_failure(why, "go on without it"))?;
+            let reading =
+                reading_commands::read("git", command, 1).map_err(|why| tool_failure(why, "go on without it"))?;
             let why = git_objects::objection(session.root.path(), &reading, listed).await;
             if why.is_none() || session.approvals.allowed(command) {
                 return Ok(());
@@ -142,12 +143,12 @@ fn allowance(session: &Session, command: &[String]) -> Result<Allowance, Failure
         return Err(tool_failure("the command has a control character in it", "give plain arguments"));
     }
     let listed = listed(&session.config.commands_allowed, command);
-    let why = listed.map(|given| arguments::objection(&session.root, command, given));
-    let looks = name == "git" && reading::read("git", command, 1).is_ok_and(|reading| reading.looks);
+    let why = listed.map(|given| command_arguments::objection(&session.root, command, given));
+    let looks = name == "git" && reading_commands::read("git", command, 1).is_ok_and(|reading| reading.looks);
     if why == Some(None) {
         return Ok(if looks { Allowance::Looks { listed: true } } else { Allowance::Given });
     }
-    if has_git(session) && arguments::only_looks(&session.root, command).is_some() {
+    if has_git(session) && command_arguments::only_looks(&session.root, command).is_some() {
         return Ok(Allowance::Looks { listed: false });
     }
     let why = why.flatten();
@@ -216,13 +217,13 @@ pub(crate) async fn execute(session: &Session, task: &Task, command: &[String]) 
     let (name, arguments) = command.split_first().ok_or_else(|| tool_failure("the command is empty", "name one"))?;
     let program = program_of(session, name)?;
     let before = texts(session, task).await;
-    let seconds = budget::command_seconds(session, task);
+    let seconds = task_budget::command_seconds(session, task);
     let (folder, named) = (session.root.path(), &session.config.commands_env);
     let withheld = Withheld::of(command);
     let sieve = |line: &str| withheld.keeps(line);
-    let most = page::limits(session, task).await.output;
+    let most = text_page::limits(session, task).await.output;
     let limits = CaptureLimits { time: Duration::from_secs(seconds), bytes: most, passed: most / PASSED };
-    let looks = reading::read("git", command, 1).ok().filter(|reading| name == "git" && reading.looks);
+    let looks = reading_commands::read("git", command, 1).ok().filter(|reading| name == "git" && reading.looks);
     let ran = match looks {
         Some(reading) => {
             let Repository { git, top } = Repository::of(folder).await?;

@@ -1,9 +1,9 @@
 //! Whether an allowed command reads whole folders, and what in them the user has not allowed with it.
 
-use sextant_base::message::clean;
-use sextant_store::workspace::files;
+use sextant_base::one_line::clean;
 use sextant_store::workspace::private::{Sweep, first_below};
 use sextant_store::workspace::root::{PathError, Root};
+use sextant_store::workspace::workspace_files;
 
 /// Programs that show or carry what is in a folder that they are given.
 const CARRIERS: &[&str] = &["tar", "bsdtar", "zip", "7z", "7za", "cpio", "cp", "mv", "diff", "colordiff", "delta"];
@@ -28,7 +28,7 @@ pub(crate) fn objection(root: &Root, programs: &[String], arguments: &[String]) 
     // The first operand of a search is its pattern, unless an option gave one; a folder of that name costs a question.
     for word in arguments.iter().filter(|word| !word.starts_with('-')) {
         match root.resolve(word) {
-            Err(PathError::Directory(_)) => folders.extend(files::folder(root, word)),
+            Err(PathError::Directory(_)) => folders.extend(workspace_files::folder(root, word)),
             Ok(path) => files |= root.join(&path).is_file(),
             Err(_) => {}
         }

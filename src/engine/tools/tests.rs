@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::plan::StepKind;
-use crate::tools::{self, validate};
+use crate::tools::{self, validate_call};
 use sextant_model::prompt;
 use sextant_model::tools::{Access, kinds, looks};
 
-#[path = "../../model/prompt/sample.rs"]
+#[path = "../../model/prompt/sample_step.rs"]
 mod facts;
 
 #[test]
@@ -32,10 +32,10 @@ fn every_tool_is_listed_once_with_parameters_that_a_reply_can_hold() {
 
 #[test]
 fn a_call_that_does_not_fit_is_refused_in_the_words_of_the_reply_s_reading() {
-    assert!(validate::call("read_file", &json!({"path": "a.py", "limit": null})).is_ok());
-    assert!(validate::call("run_command", &json!({"command": ["pytest", "-q"]})).is_ok());
+    assert!(validate_call::call("read_file", &json!({"path": "a.py", "limit": null})).is_ok());
+    assert!(validate_call::call("run_command", &json!({"command": ["pytest", "-q"]})).is_ok());
     let burst = json!({"path": "a", "old_string": "b", "new_string": "c", "replace_all": null, "diagnostics": "defer"});
-    assert!(validate::call("edit_file", &burst).is_ok());
+    assert!(validate_call::call("edit_file", &burst).is_ok());
     for (tool, given, why) in [
         ("rm", json!({}), "there is no tool named \"rm\""),
         ("read_file", json!([]), "read_file takes an object"),
@@ -49,7 +49,7 @@ fn a_call_that_does_not_fit_is_refused_in_the_words_of_the_reply_s_reading() {
         ("run_command", json!({"command": "rm -rf /"}), "`command` of run_command must be a list of texts"),
         ("run_command", json!({"command": [1]}), "must be a list of texts"),
     ] {
-        let refused = validate::call(tool, &given).expect_err(&format!("{tool} {given}"));
+        let refused = validate_call::call(tool, &given).expect_err(&format!("{tool} {given}"));
         assert!(refused.message.contains(why), "{tool} {given}: {}", refused.message);
     }
 }
@@ -73,24 +73,24 @@ fn a_type_and_its_spec_take_the_same_parameters() {
             .map(|known| (known.name.clone(), fitting(&known.name)))
             .collect::<serde_json::Map<_, _>>()
             .into();
-        assert!(validate::call(&spec.name, &whole).is_ok(), "{} {whole}", spec.name);
+        assert!(validate_call::call(&spec.name, &whole).is_ok(), "{} {whole}", spec.name);
         for name in spec.parameters.iter().map(|known| &known.name) {
             for value in &values {
                 let mut changed = whole.clone();
                 changed[name] = value.clone();
                 let fits = spec.fit(changed.as_object().unwrap()).is_ok();
-                assert_eq!(validate::call(&spec.name, &changed).is_ok(), fits, "{} {changed}", spec.name);
+                assert_eq!(validate_call::call(&spec.name, &changed).is_ok(), fits, "{} {changed}", spec.name);
             }
             let mut less = whole.as_object().unwrap().clone();
             less.shift_remove(name);
-            assert_eq!(validate::call(&spec.name, &Value::Object(less.clone())).is_ok(), spec.fit(&less).is_ok());
+            assert_eq!(validate_call::call(&spec.name, &Value::Object(less.clone())).is_ok(), spec.fit(&less).is_ok());
         }
     }
 }
 
 #[test]
 fn two_calls_with_the_same_parameters_have_the_same_key() {
-    let key = |given: Value| validate::call("read_file", &given).unwrap().key();
+    let key = |given: Value| validate_call::call("read_file", &given).unwrap().key();
     assert_eq!(key(json!({"path": "a.py", "limit": 3})), key(json!({"limit": 3, "offset": null, "path": "a.py"})));
     assert_ne!(key(json!({"path": "a.py"})), key(json!({"path": "b.py"})));
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::plan::StepKind;
-use crate::state::called::{Called, Subject};
+use crate::state::call_summary::{Called, Subject};
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::tools::tool_answer::ToolAnswer;

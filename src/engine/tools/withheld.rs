@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use sextant_base::lock::lock;
-use sextant_store::workspace::secrets::is_secret;
+use sextant_store::workspace::secret_files::is_secret;
 
 /// How the part of a file begins in a diff.
 const HEADERS: &[&str] = &["diff --git ", "diff --cc ", "diff --combined ", "diff -"];

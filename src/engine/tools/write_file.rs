@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::edit::change;
-use crate::editor::error::EditorError;
-use crate::state::called::Subject;
+use crate::editor::editor_error::EditorError;
+use crate::state::call_summary::Subject;
 use crate::state::edit_request::EditRequest;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::target;
-use crate::tools::edit;
-use crate::tools::edit::Defer;
+use crate::tools::edit_checks;
+use crate::tools::edit_checks::Defer;
 use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use crate::tools::unnumbered::{self, UNNUMBERED};
@@ -53,7 +53,7 @@ impl Tool for WriteFile {
         let content = plain.map_or(content, Cow::Owned);
         let wanted = match session.editor.read(&path).await {
             Ok(document) => {
-                edit::refuse_stale(task, &document)?;
+                edit_checks::refuse_stale(task, &document)?;
                 let hunks = hunks::hunks(&document.text, &content);
                 if hunks.is_empty() {
                     return Err(tool_failure(format!("{path} has this text already"), "nothing has to be written"));

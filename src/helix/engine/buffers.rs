@@ -7,14 +7,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use crate::engine::helix_wording;
 use crate::engine::links::{ANSWER, EngineLink, Links, WARNING};
-use crate::engine::mirror::{Mirror, MirroredDocument};
-use crate::engine::wording;
-use crate::link::channel::LinkError;
+use crate::engine::open_documents::{Mirror, MirroredDocument};
+use crate::link::link_channel::LinkError;
 use sextant_base::deadline::Deadline;
 use sextant_base::path;
-use sextant_base::text::{Encoding, LineIndex};
-use sextant_engine::editor::error::EditorError;
+use sextant_base::positions::{Encoding, LineIndex};
+use sextant_engine::editor::editor_error::EditorError;
 use sextant_headless::overlay::OpenBuffers;
 use sextant_text::edits::hunks::hunks;
 
@@ -138,7 +138,7 @@ impl OpenBuffers for EditorBuffers {
         self.put(&document, after, path).await?;
         for link in self.mirror.others_to_notify(&document).into_iter().filter_map(|link| self.links.get(link)) {
             let text = format!("{path} was changed in another editor, not here; after :w there, :reload takes it over");
-            link.message(WARNING, &wording::line(&text));
+            link.message(WARNING, &helix_wording::line(&text));
         }
         Ok(())
     }

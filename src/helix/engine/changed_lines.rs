@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 
 use crate::engine::Engine;
-use crate::engine::mirror::MirroredChange;
+use crate::engine::open_documents::MirroredChange;
 use crate::link::OwnAction;
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::path;
-use sextant_base::text::{Position, Range};
-use sextant_engine::commands::undo::lines::{StandingChange, standing_changes};
+use sextant_base::positions::{Position, Range};
+use sextant_engine::commands::undo::undo_lines::{StandingChange, standing_changes};
 use sextant_engine::state::undo_target::ChangedLines;
 
 /// What a range ends with that ends with its line.

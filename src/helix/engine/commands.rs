@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::arguments::{GivenArguments, real};
 use crate::engine::links::{ERROR, EngineLink, INFO};
-use crate::engine::{Engine, OpenSession, wording};
+use crate::engine::request_arguments::{GivenArguments, real};
+use crate::engine::{Engine, OpenSession, helix_wording};
 use crate::link::AgentCommand;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
@@ -20,12 +20,12 @@ use sextant_engine::commands::intents;
 use sextant_engine::commands::turn::{self, AskedBy, TurnWork};
 use sextant_engine::commands::undo::redo::bring_back;
 use sextant_engine::commands::undo::{UndoRequest, take_back};
-use sextant_engine::durable::traces;
+use sextant_engine::durable::stored_traces;
 use sextant_engine::editor::Editor;
 use sextant_engine::editor::event::Event;
 use sextant_engine::plan::Steps;
-use sextant_engine::planner::{replan, waiting};
-use sextant_engine::state::config::PlanMode;
+use sextant_engine::planner::{replan, waiting_plan};
+use sextant_engine::state::agent_config::PlanMode;
 use sextant_engine::state::request::Request;
 use sextant_engine::state::undo_target::Target;
 
@@ -134,7 +134,7 @@ async fn look(
         "agent.why" if is_question(&given.text) => why(engine, link, given, document).await,
         "agent.why" => {
             agent.recover().await;
-            let found = traces::find(&agent, &given.text).await?;
+            let found = stored_traces::find(&agent, &given.text).await?;
             page(engine, link, found.markdown()).await
         }
         other => {
@@ -159,7 +159,7 @@ async fn why(
     let agent = &engine.session()?.agent;
     agent.recover().await;
     let mut request = engine.request(given, document)?;
-    if let Ok(traced) = traces::find(agent, "").await {
+    if let Ok(traced) = stored_traces::find(agent, "").await {
         let trace: String = traced.markdown().chars().take(TRACE).collect();
         request.text = format!("{}\n\nThis is about the last task, whose trace is:\n\n{trace}", given.text);
     }
@@ -245,7 +245,7 @@ async fn show_plan_where_one_waits(engine: &Engine, link: &EngineLink, agent: &A
     if !agent.turn().is_free() {
         return Ok(());
     }
-    let Ok(events) = waiting::show(agent).await else { return Ok(()) };
+    let Ok(events) = waiting_plan::show(agent).await else { return Ok(()) };
     for event in events {
         if matches!(event, Event::Plan { .. }) {
             engine.plan.take(engine, event);
@@ -298,7 +298,7 @@ fn reported(file: &str, reports: &[Report]) -> String {
         for diagnostic in &report.diagnostics {
             let line = diagnostic.location.range().map_or(1, |range| range.start.line + 1);
             let code = diagnostic.code.as_deref().map(|code| format!(" [{code}]")).unwrap_or_default();
-            let message = wording::line(&diagnostic.message);
+            let message = helix_wording::line(&diagnostic.message);
             out.push_str(&format!("- {file}:{line}: {}: {message}{code}\n", diagnostic.severity));
         }
     }
@@ -326,13 +326,13 @@ impl Engine {
     /// One line on the status line of the editor that was used last.
     pub(super) fn say(&self, kind: u8, text: &str) {
         if let Some(link) = self.buffers.links.used_last() {
-            link.message(kind, &wording::line(text));
+            link.message(kind, &helix_wording::line(text));
         }
     }
 
     /// Says that a command was not taken on.
     pub(super) fn refuse(&self, link: Option<&EngineLink>, failure: &Failure) {
-        let text = wording::line(&wording::failure(failure).one_line());
+        let text = helix_wording::line(&helix_wording::failure(failure).one_line());
         match link {
             Some(link) => link.message(ERROR, &text),
             None => self.say(ERROR, &text),

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::engine::links::EngineLink;
-use crate::engine::mirror::MirroredChange;
+use crate::engine::open_documents::MirroredChange;
 use crate::link::{EngineSays, OwnDiagnostics};
 use sextant_base::lock::lock;
 use sextant_base::path;
-use sextant_base::text::{Encoding, LineIndex};
+use sextant_base::positions::{Encoding, LineIndex};
 use sextant_engine::editor::event::QuickfixEntry;
 use sextant_store::workspace::beneath;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use crate::link::channel::{LinkError, LinkSender};
+use crate::link::link_channel::{LinkError, LinkSender};
 use crate::link::{EngineSays, ForEditor, Hello};
 use sextant_base::lock::lock;
 use sextant_diagnostics::server::LanguageServer;

@@ -1,22 +1,22 @@
 //! The engine of a workspace: one process that holds the session for every proxy, from the first until a moment after
 //! the last.
 
-mod answers;
-mod arguments;
 mod buffers;
 mod changed_lines;
 mod commands;
+mod helix_wording;
 mod introduced;
 mod links;
-mod mirror;
-mod page;
-mod plan;
+mod open_documents;
+mod plan_page;
 mod publishing;
+mod question_page;
+mod request_arguments;
 mod servers;
-mod shown;
+mod session_display;
 mod spare;
 mod steps;
-mod wording;
+mod streamed_page;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,17 +28,17 @@ use serde_json::{Value, json};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::OnceCell;
 
-use crate::engine::answers::QuestionAsked;
 use crate::engine::buffers::EditorBuffers;
 use crate::engine::changed_lines::OfferedChanges;
 use crate::engine::introduced::OwnFindings;
 use crate::engine::links::{EngineLink, Links};
-use crate::engine::mirror::Mirror;
-use crate::engine::page::{EditorPage, PageKind};
-use crate::engine::plan::PlanPage;
+use crate::engine::open_documents::Mirror;
+use crate::engine::plan_page::PlanPage;
+use crate::engine::question_page::QuestionAsked;
 use crate::engine::servers::OwnServers;
 use crate::engine::spare::SpareServers;
-use crate::link::channel::{self, LinkCall, LinkError, LinkReceiver, LinkReply, LinkSender};
+use crate::engine::streamed_page::{EditorPage, PageKind};
+use crate::link::link_channel::{self, LinkCall, LinkError, LinkReceiver, LinkReply, LinkSender};
 use crate::link::{EngineSays, Hello, LINK_VERSION, ProxiedServer, ProxySays, Welcome};
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
@@ -46,9 +46,9 @@ use sextant_base::path;
 use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::model::DiagnosticsProvider;
 use sextant_diagnostics::server::LanguageServer;
-use sextant_diagnostics::server::config::ServerConfig;
+use sextant_diagnostics::server::server_config::ServerConfig;
 use sextant_engine::commands::agent::Agent;
-use sextant_engine::state::config::Config;
+use sextant_engine::state::agent_config::Config;
 use sextant_headless::HeadlessEditor;
 use sextant_model::step::Model;
 use sextant_store::workspace::root::Root;
@@ -176,7 +176,7 @@ async fn wait_for_the_last(engine: &Engine) {
 
 /// One proxy, from its greeting to its end.
 async fn serve(engine: &Arc<Engine>, stream: UnixStream) {
-    let (out, mut incoming): (LinkSender<EngineSays>, LinkReceiver<ProxySays>) = match channel::open(stream) {
+    let (out, mut incoming): (LinkSender<EngineSays>, LinkReceiver<ProxySays>) = match link_channel::open(stream) {
         Ok(both) => both,
         Err(error) => return tracing::warn!(%error, "a proxy was refused"),
     };
@@ -192,7 +192,7 @@ async fn serve(engine: &Arc<Engine>, stream: UnixStream) {
         }
         Err(failure) => {
             tracing::warn!("{}", failure.one_line());
-            let failure = wording::failure(&failure);
+            let failure = helix_wording::failure(&failure);
             let refused: LinkReply = Err(LinkError::new(failure.message, failure.hint.text()));
             out.reply(id, &refused);
             return;
@@ -246,7 +246,7 @@ impl Engine {
         own.arrange(&editor, &self.buffers.links);
         let agent = Arc::new(Agent::new(Arc::<HeadlessEditor>::clone(&editor), parts.model, root, parts.config));
         agent.answers_come();
-        tokio::spawn(shown::follow(Arc::downgrade(self), agent.events().subscribe(None).1));
+        tokio::spawn(session_display::follow(Arc::downgrade(self), agent.events().subscribe(None).1));
         let name = (self.setup.on_session)(Arc::clone(&agent), hello.editor_pid).await;
         Ok(OpenSession { agent, editor, own, name })
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::link::{EngineSays, OwnDiagnostics};
-use sextant_base::text::Encoding;
+use sextant_base::positions::Encoding;
 
 impl Engine {
     /// The link that is to show what is said of a file: the one that has it open, else the one that was used last.

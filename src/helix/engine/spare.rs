@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use crate::link::ProxiedServer;
 use sextant_base::lock::lock;
 use sextant_diagnostics::server::LanguageServer;
-use sextant_diagnostics::server::config::ServerConfig;
+use sextant_diagnostics::server::server_config::ServerConfig;
 
 /// Those that some link still needs; the last one that lets go of a server ends it.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::link::{OwnAction, OwnHover};
-use sextant_base::text::{Position, Range};
+use sextant_base::positions::{Position, Range};
 use sextant_engine::editor::event::Event;
 use sextant_engine::plan::{Plan, Step, StepState, document};
 

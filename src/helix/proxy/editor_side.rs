@@ -5,20 +5,20 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::link::channel::LinkError;
+use crate::link::link_channel::LinkError;
 use crate::link::{AgentCommand, COMMANDS};
+use crate::proxy::document_mirror::MirrorEvent;
 use crate::proxy::frame::RawMessage;
-use crate::proxy::initialize;
-use crate::proxy::mirror::MirrorEvent;
-use crate::proxy::own;
+use crate::proxy::initialize_patch;
+use crate::proxy::own_answers;
 use crate::proxy::peek::{Peeked, peek};
 use crate::proxy::second;
 use crate::proxy::second_files;
 use crate::proxy::table::{
     AGENT_IDS, AskedActions, EditorAsked, EngineTask, METHOD_NOT_FOUND, ProxyState, REQUEST_FAILED, Table,
 };
-use sextant_base::text::{Position, Range};
-use sextant_diagnostics::server::framing;
+use sextant_base::positions::{Position, Range};
+use sextant_diagnostics::server::content_length;
 
 /// Requests that an editor sends by itself, of files that the user does not look at.
 const UNASKED: &[&str] = &["diagnostic", "inlayHint", "documentColor", "documentLink", "foldingRange", "codeLens"];
@@ -115,7 +115,7 @@ fn request(shared: &ProxyState, table: &mut Table, id: &str, method: &str, body:
             let Some(asked) = actions(body) else { return Forward::Raw };
             in_document(table, &asked.uri);
             if !table.has_server() || !table.server.declared.actions {
-                let ours = own::actions(table, &asked, !shared.options.quiet);
+                let ours = own_answers::actions(table, &asked, !shared.options.quiet);
                 table.answer(id, &Value::Array(ours));
                 return Forward::Nothing;
             }
@@ -167,8 +167,8 @@ fn initialize(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> 
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
     let given = &request["params"];
     table.editor.client = json!({"clientInfo": given["clientInfo"], "capabilities": given["capabilities"],
-        "processId": given["processId"], "root": initialize::root(given)});
-    let ours = initialize::without_ours(&request);
+        "processId": given["processId"], "root": initialize_patch::root(given)});
+    let ours = initialize_patch::without_ours(&request);
     let (options, rest) = ours.map_or((Value::Null, None), |(options, rest)| (options, Some(rest)));
     table.editor.options = options;
     let bytes = rest.map(|rest| serde_json::to_vec(&rest).unwrap_or_default());
@@ -176,7 +176,7 @@ fn initialize(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> 
     table.editor.asked.insert(id.to_owned(), EditorAsked::Initialize);
     if table.server.configured && table.server.ended.is_none() {
         // One that is just being started is told when it is there.
-        return bytes.map_or(Forward::Raw, |bytes| Forward::Instead(framing::encode(&bytes)));
+        return bytes.map_or(Forward::Raw, |bytes| Forward::Instead(content_length::encode(&bytes)));
     }
     alone(shared, table);
     Forward::Nothing
@@ -187,9 +187,9 @@ pub(super) fn alone(shared: &ProxyState, table: &mut Table) {
     let waits = table.editor.asked.iter().find(|(_, asked)| matches!(asked, EditorAsked::Initialize));
     let Some(id) = waits.map(|(id, _)| id.clone()) else { return };
     table.editor.asked.remove(&id);
-    let result = initialize::standalone(&table.editor.client);
-    let _ = shared.encoding.set(initialize::encoding(&result));
-    table.answer(&id, &initialize::patched(&result, !shared.options.quiet));
+    let result = initialize_patch::standalone(&table.editor.client);
+    let _ = shared.encoding.set(initialize_patch::encoding(&result));
+    table.answer(&id, &initialize_patch::patched(&result, !shared.options.quiet));
     if let Some(why) = table.server.ended.clone() {
         table.say(1, &format!("sextant: {why}"));
     }
@@ -213,20 +213,20 @@ fn resolved(table: &Table, body: &[u8]) -> Option<Value> {
 fn hover(table: &mut Table, id: &str, body: &[u8]) -> Result<EditorAsked, Forward> {
     let Some(About { text_document, position: Some(at), .. }) = params(body) else { return Ok(EditorAsked::Other) };
     in_document(table, &text_document.uri);
-    let ours = own::hover(table, &text_document.uri, at);
+    let ours = own_answers::hover(table, &text_document.uri, at);
     if table.has_server() && table.server.declared.hover {
         return Ok(if ours.is_some() { EditorAsked::Hover { uri: text_document.uri, at } } else { EditorAsked::Other });
     }
-    table.answer(id, &ours.map_or(Value::Null, |ours| own::hovered(&Value::Null, &ours)));
+    table.answer(id, &ours.map_or(Value::Null, |ours| own_answers::hovered(&Value::Null, &ours)));
     Err(Forward::Nothing)
 }
 
 fn pull(table: &mut Table, id: &str, body: &[u8]) -> Forward {
     let Some(About { text_document: Item { uri, .. }, .. }) = params(body) else { return Forward::Raw };
-    let refreshes = own::refreshes(table);
+    let refreshes = own_answers::refreshes(table);
     let file = table.file(&uri);
     file.pulls = true;
-    let may_be_unchanged = !refreshes || own::pull_may_be_unchanged(file);
+    let may_be_unchanged = !refreshes || own_answers::pull_may_be_unchanged(file);
     let forward = ask(table, id, "textDocument/diagnostic", EditorAsked::Pull { uri });
     if may_be_unchanged || !matches!(forward, Forward::Raw) {
         return forward;
@@ -235,7 +235,7 @@ fn pull(table: &mut Table, id: &str, body: &[u8]) -> Forward {
     if let Some(params) = request["params"].as_object_mut() {
         params.shift_remove("previousResultId");
     }
-    Forward::Instead(framing::encode(&serde_json::to_vec(&request).unwrap_or_default()))
+    Forward::Instead(content_length::encode(&serde_json::to_vec(&request).unwrap_or_default()))
 }
 
 fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
@@ -280,9 +280,11 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
                 table.server.settings = settings.get_mut("settings").map(Value::take).unwrap_or_default();
             }
             table.server.told.retain(|(known, _)| known != method);
-            table.server.told.push((method.to_owned(), framing::encode(body)));
+            table.server.told.push((method.to_owned(), content_length::encode(body)));
         }
-        "workspace/didChangeWorkspaceFolders" => table.server.told.push((method.to_owned(), framing::encode(body))),
+        "workspace/didChangeWorkspaceFolders" => {
+            table.server.told.push((method.to_owned(), content_length::encode(body)))
+        }
         _ => {}
     }
     Forward::Raw
@@ -326,7 +328,7 @@ fn answer(table: &mut Table, id: &str, body: &[u8]) -> Forward {
     // A server that has not had everything yet may ask something already.
     match table.server.outlet.as_ref().filter(|_| !table.server.live) {
         Some(outlet) => {
-            outlet.raw(framing::encode(body));
+            outlet.raw(content_length::encode(body));
             Forward::Nothing
         }
         None => Forward::Raw,

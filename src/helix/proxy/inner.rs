@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::proxy::document_mirror;
 use crate::proxy::editor_side;
 use crate::proxy::frame::Pieces;
-use crate::proxy::mirror;
 use crate::proxy::outlet::Outlet;
-use crate::proxy::own;
+use crate::proxy::own_answers;
 use crate::proxy::second;
 use crate::proxy::second_files;
 use crate::proxy::table::{EditorAsked, ProxyState, REPLAY_ID, Table};
@@ -143,7 +143,7 @@ fn begin(table: &mut Table, outlet: Outlet) {
     let body = table.server.initialize.clone();
     match body {
         // The editor still waits for its answer.
-        Some(body) if first => outlet.raw(sextant_diagnostics::server::framing::encode(&body)),
+        Some(body) if first => outlet.raw(sextant_diagnostics::server::content_length::encode(&body)),
         Some(body) => {
             let mut request: Value = serde_json::from_slice(&body).unwrap_or_default();
             request["id"] = REPLAY_ID.into();
@@ -159,7 +159,7 @@ fn begin(table: &mut Table, outlet: Outlet) {
 
 /// Tells a new process of everything that is open. Nothing goes through meanwhile.
 fn replay(shared: &ProxyState) {
-    mirror::caught_up(shared, |texts, table| {
+    document_mirror::caught_up(shared, |texts, table| {
         table.server.replay_due = false;
         let Some(outlet) = table.server.outlet.clone() else { return };
         outlet.json(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
@@ -203,7 +203,7 @@ fn give_up(table: &mut Table, shared: &ProxyState, why: String) {
     for key in shown {
         if let Some(file) = table.files.get_mut(&key) {
             file.published = None;
-            own::show(table, &key, true);
+            own_answers::show(table, &key, true);
         }
         table.sweep(&key);
     }

@@ -1,14 +1,14 @@
 //! The proxy between an editor and its language server: messages go through as they came, on a thread for each
 //! direction, and what is ours is done beside them.
 
+mod document_mirror;
 mod editor_side;
-mod engine;
+mod engine_link;
 mod frame;
-mod initialize;
+mod initialize_patch;
 mod inner;
-mod mirror;
 mod outlet;
-mod own;
+mod own_answers;
 mod peek;
 mod second;
 mod second_files;
@@ -30,9 +30,9 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
+use crate::proxy::document_mirror::MirrorEvent;
 use crate::proxy::editor_side::Forward;
 use crate::proxy::frame::{Pieces, StreamPiece};
-use crate::proxy::mirror::MirrorEvent;
 use crate::proxy::outlet::Outlet;
 use crate::proxy::table::{EditorSide, EngineTask, ProxyState, ServerSide, Table};
 use sextant_base::lock::lock;
@@ -137,10 +137,12 @@ fn start_beside(
     tasks: UnboundedReceiver<EngineTask>,
 ) -> io::Result<()> {
     let mirroring = Arc::clone(shared);
-    thread::Builder::new().name("mirror".to_owned()).spawn(move || mirror::run(&mirroring, &events))?;
+    thread::Builder::new().name("mirror".to_owned()).spawn(move || document_mirror::run(&mirroring, &events))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let linking = Arc::clone(shared);
-    thread::Builder::new().name("engine".to_owned()).spawn(move || runtime.block_on(engine::run(linking, tasks)))?;
+    thread::Builder::new()
+        .name("engine".to_owned())
+        .spawn(move || runtime.block_on(engine_link::run(linking, tasks)))?;
     Ok(())
 }
 

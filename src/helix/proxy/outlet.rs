@@ -7,7 +7,7 @@ use std::thread;
 
 use serde::Serialize;
 
-use sextant_diagnostics::server::framing;
+use sextant_diagnostics::server::content_length;
 
 enum Queued {
     Message(Vec<u8>),
@@ -43,7 +43,7 @@ impl Outlet {
     /// A message of our own.
     pub(super) fn json(&self, message: &impl Serialize) {
         // Nothing that is said here can fail to be JSON: its keys are strings.
-        self.raw(framing::encode(&serde_json::to_vec(message).unwrap_or_default()));
+        self.raw(content_length::encode(&serde_json::to_vec(message).unwrap_or_default()));
     }
 
     /// Everything before this is written still.

@@ -12,11 +12,11 @@ use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::link::channel::of_this_user;
+use crate::link::link_channel::of_this_user;
 use crate::proxy::second_files;
 use crate::proxy::table::{ProxyState, REQUEST_FAILED, SECOND_IDS, SecondClient, Table};
 use sextant_base::lock::lock;
-use sextant_diagnostics::server::framing::{self, Frame};
+use sextant_diagnostics::server::content_length::{self, Frame};
 
 /// The largest message, in bytes: the text of a whole file, twice.
 const LIMIT: u64 = 64 * 1024 * 1024;
@@ -115,7 +115,7 @@ async fn client(shared: Arc<ProxyState>, stream: UnixStream) {
         }
     });
     let mut reader = BufReader::new(reader);
-    while let Ok(Some(frame)) = framing::read(&mut reader, LIMIT).await {
+    while let Ok(Some(frame)) = content_length::read(&mut reader, LIMIT).await {
         let Frame::Body(body) = frame else { continue };
         if !heard(&shared, connection, &body) {
             break;
@@ -147,7 +147,7 @@ fn heard(shared: &ProxyState, connection: u64, body: &[u8]) -> bool {
         (Some(_), Some(id)) => asked(table, id, said.method.as_deref().unwrap_or_default(), &said.params),
         (Some("exit"), None) => return false,
         (Some("$/cancelRequest"), None) => cancelled(table, &said.params["id"]),
-        (Some("workspace/didChangeWatchedFiles"), None) => table.to_server(framing::encode(body)),
+        (Some("workspace/didChangeWatchedFiles"), None) => table.to_server(content_length::encode(body)),
         (Some(method), None) if method.starts_with("textDocument/did") => {
             second_files::noted(&texts, table, method, &said.params, body);
         }
@@ -268,7 +268,7 @@ fn refuse(table: &Table, id: &Value, code: i64, message: &str) {
 }
 
 fn to_server(table: &Table, message: &Value) {
-    table.to_server(framing::encode(&serde_json::to_vec(message).unwrap_or_default()));
+    table.to_server(content_length::encode(&serde_json::to_vec(message).unwrap_or_default()));
 }
 
 #[cfg(test)]

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::proxy::mirror::{MirroredText, MirroredTexts};
+use crate::proxy::document_mirror::{MirroredText, MirroredTexts};
 use crate::proxy::table::{EngineFile, LastPublish, ProxyState, Table, key};
 use sextant_base::lock::lock;
-use sextant_diagnostics::server::framing;
+use sextant_diagnostics::server::content_length;
 
 /// The mirror has a new text of a document.
 pub(super) fn compare(shared: &ProxyState, key: &str, known: &MirroredText) {
@@ -69,7 +69,7 @@ pub(super) fn noted(texts: &MirroredTexts, table: &mut Table, method: &str, para
         _ => {}
     }
     if file.editor.is_none() {
-        table.to_server(framing::encode(body));
+        table.to_server(content_length::encode(body));
     } else if let Some(known) = texts.open.get(&key) {
         agree(table, &key, known);
     }
@@ -151,5 +151,5 @@ pub(super) fn reopened(known: &MirroredText) -> Vec<u8> {
 
 fn message(method: &str, params: &Value) -> Vec<u8> {
     let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
-    framing::encode(&serde_json::to_vec(&message).unwrap_or_default())
+    content_length::encode(&serde_json::to_vec(&message).unwrap_or_default())
 }

@@ -5,12 +5,12 @@ use serde_json::{Value, json};
 
 use crate::proxy::editor_side::Forward;
 use crate::proxy::frame::RawMessage;
-use crate::proxy::initialize::{self, Declared};
-use crate::proxy::own;
+use crate::proxy::initialize_patch::{self, Declared};
+use crate::proxy::own_answers;
 use crate::proxy::peek::{Peeked, peek};
 use crate::proxy::second;
 use crate::proxy::table::{EditorAsked, ProxyState, REPLAY_ID, SECOND_IDS, Table};
-use sextant_diagnostics::server::framing;
+use sextant_diagnostics::server::content_length;
 
 /// Progress that is remembered; a server with more of it open at once is not waited for.
 const PROGRESS: usize = 1000;
@@ -70,7 +70,7 @@ fn request(table: &mut Table, id: &str, method: &str, body: &[u8]) -> Forward {
 
 fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
     if method == "textDocument/publishDiagnostics" {
-        return match own::published(table, body) {
+        return match own_answers::published(table, body) {
             None => Forward::Raw,
             Some(bytes) if bytes.is_empty() => Forward::Nothing,
             Some(bytes) => Forward::Instead(bytes),
@@ -84,7 +84,7 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
     if COPIED.contains(&method)
         && let Some(second) = &table.second.sender
     {
-        let _ = second.send(framing::encode(body));
+        let _ = second.send(content_length::encode(body));
     }
     Forward::Raw
 }
@@ -112,7 +112,7 @@ fn answer(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> Forw
         None | Some(EditorAsked::Other | EditorAsked::Command) => return Forward::Raw,
         Some(EditorAsked::Initialize) => return initialized(shared, table, id, body),
         Some(EditorAsked::Actions(asked)) => {
-            let ours = own::actions(table, &asked, !shared.options.quiet);
+            let ours = own_answers::actions(table, &asked, !shared.options.quiet);
             if ours.is_empty() {
                 return Forward::Raw;
             }
@@ -123,16 +123,16 @@ fn answer(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> Forw
             let theirs = result.as_array().cloned().unwrap_or_default();
             with_result(id, theirs.into_iter().chain(ours).collect())
         }
-        Some(EditorAsked::Hover { uri, at }) => match own::hover(table, &uri, at) {
+        Some(EditorAsked::Hover { uri, at }) => match own_answers::hover(table, &uri, at) {
             None => return Forward::Raw,
-            Some(ours) => with_result(id, own::hovered(&read(body).result, &ours)),
+            Some(ours) => with_result(id, own_answers::hovered(&read(body).result, &ours)),
         },
-        Some(EditorAsked::Pull { uri }) => match own::pulled(table, &uri, body) {
+        Some(EditorAsked::Pull { uri }) => match own_answers::pulled(table, &uri, body) {
             None => return Forward::Raw,
             Some(answer) => answer,
         },
     };
-    Forward::Instead(framing::encode(&serde_json::to_vec(&patched).unwrap_or_default()))
+    Forward::Instead(content_length::encode(&serde_json::to_vec(&patched).unwrap_or_default()))
 }
 
 fn read(body: &[u8]) -> Answer {
@@ -150,9 +150,9 @@ fn initialized(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) ->
         return Forward::Raw;
     }
     table.server.declared = Declared::of(&result);
-    let _ = shared.encoding.set(initialize::encoding(&result));
-    let patched = with_result(id, initialize::patched(&result, !shared.options.quiet));
+    let _ = shared.encoding.set(initialize_patch::encoding(&result));
+    let patched = with_result(id, initialize_patch::patched(&result, !shared.options.quiet));
     table.server.result = Some(result);
     second::initialized(table);
-    Forward::Instead(framing::encode(&serde_json::to_vec(&patched).unwrap_or_default()))
+    Forward::Instead(content_length::encode(&serde_json::to_vec(&patched).unwrap_or_default()))
 }

@@ -10,15 +10,15 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::link::channel::LinkReply;
+use crate::link::link_channel::LinkReply;
 use crate::link::{AgentCommand, OwnAction, OwnHover};
 use crate::proxy::ProxyOptions;
-use crate::proxy::initialize::Declared;
-use crate::proxy::mirror::{MirrorEvent, MirroredTexts};
+use crate::proxy::document_mirror::{MirrorEvent, MirroredTexts};
+use crate::proxy::initialize_patch::Declared;
 use crate::proxy::outlet::Outlet;
 use crate::proxy::second::EngineAsk;
 use sextant_base::path;
-use sextant_base::text::{Encoding, Position, Range};
+use sextant_base::positions::{Encoding, Position, Range};
 
 /// LSP's `RequestFailed`: it was a good request, and there is nobody to answer it.
 pub(super) const REQUEST_FAILED: i64 = -32803;
@@ -270,7 +270,7 @@ impl Table {
     pub(super) fn to_engine(&self, message: &Value) {
         if let Some(second) = &self.second.sender {
             let bytes = serde_json::to_vec(message).unwrap_or_default();
-            let _ = second.send(sextant_diagnostics::server::framing::encode(&bytes));
+            let _ = second.send(sextant_diagnostics::server::content_length::encode(&bytes));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Calls put together from pieces, whatever a server numbers and names them.
 
 use super::*;
-use crate::tools::sample;
+use crate::tools::sample_tools;
 
 fn piece(slot: Option<u64>, id: &str, tool: &str, arguments: &str) -> Piece {
     let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
@@ -11,7 +11,7 @@ fn piece(slot: Option<u64>, id: &str, tool: &str, arguments: &str) -> Piece {
 fn reply(pieces: &[Piece], ending: AnswerEnd) -> Option<ChatReply> {
     let mut parts = AnswerParts::default();
     pieces.iter().for_each(|piece| parts.add(piece.clone()));
-    parts.reply("x:m", sample::tools(), ending, &[])
+    parts.reply("x:m", sample_tools::tools(), ending, &[])
 }
 
 /// `id tool parameters` of every use, with its problem.

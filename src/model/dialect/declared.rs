@@ -40,20 +40,20 @@ pub(super) fn function(tool: &ToolSpec, schema_key: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens;
-    use crate::tools::{find, sample};
+    use crate::token_estimate;
+    use crate::tools::{find, sample_tools};
 
     #[test]
     fn a_tool_is_told_in_few_words() {
-        let edit = parameters(find(sample::tools(), "edit_file").unwrap());
+        let edit = parameters(find(sample_tools::tools(), "edit_file").unwrap());
         let said = edit.to_string();
         assert_eq!(edit["required"], json!(["path", "old_string", "new_string"]));
         assert_eq!(edit["properties"]["replace_all"], json!({"type": "boolean"}));
         for kept_back in ["diagnostics", "null", "title", "description", "x-untold"] {
             assert!(!said.contains(kept_back), "{kept_back}: {said}");
         }
-        let all: String = sample::tools().iter().map(|tool| function(tool, "parameters").to_string()).collect();
-        let each = tokens::estimate(&all) / sample::tools().len();
+        let all: String = sample_tools::tools().iter().map(|tool| function(tool, "parameters").to_string()).collect();
+        let each = token_estimate::estimate(&all) / sample_tools::tools().len();
         assert!(each <= 60, "{each} tokens a tool");
     }
 }

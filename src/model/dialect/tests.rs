@@ -7,7 +7,7 @@ use super::*;
 use crate::answer::{AnswerEnd, AnswerParts};
 use crate::chat::ToolResult;
 use crate::endpoint::{RemoteConfig, resolve};
-use crate::tools::sample;
+use crate::tools::sample_tools;
 
 fn endpoint(provider: Provider, model: &str, base: &str) -> Endpoint {
     let mut config = RemoteConfig::new(provider, model);
@@ -198,12 +198,12 @@ proptest! {
                 said.pieces.into_iter().for_each(|piece| parts.add(piece));
             }
             for ending in [AnswerEnd::Whole, AnswerEnd::Limit, AnswerEnd::Broken] {
-                let Some(reply) = parts.clone().reply(&tag(&at), sample::tools(), ending, &[]) else { continue };
+                let Some(reply) = parts.clone().reply(&tag(&at), sample_tools::tools(), ending, &[]) else { continue };
                 let result = |call: &crate::chat::ToolUse| ToolResult { id: call.id.clone(), ..ToolResult::default() };
                 let results = reply.uses.iter().map(result).collect();
                 let messages = [ChatMessage::User("do".into()), ChatMessage::Model(reply), ChatMessage::Results(results)];
                 let question = WireRequest {
-                    system: "s", messages: &messages, tools: sample::tools(), grows: true, max_tokens: 7,
+                    system: "s", messages: &messages, tools: sample_tools::tools(), grows: true, max_tokens: 7,
                     temperature: Some(0.5), schema: Some(("s", &json!({}))),
                     reasoning: Reasoning { effort: Some("low"), shown: true },
                 };

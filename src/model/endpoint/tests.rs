@@ -2,7 +2,7 @@
 
 use crate::abilities::Style;
 use crate::endpoint::{Endpoint, Provider, RemoteConfig, resolve};
-use crate::manner::ToolWay;
+use crate::model_options::ToolWay;
 
 fn config(toml: &str) -> RemoteConfig {
     toml::from_str(toml).expect(toml)

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use crate::ask;
-use crate::ask::kinds::Reported;
-use crate::ask::wanted::RepairPlace;
 use crate::input::{ModelContext, ModelInput, PlanAsk, ReportFacts, RequestFacts, StepAsk};
 use crate::offline::{narrowed, plan, step};
+use crate::request_kind;
+use crate::request_kind::kinds::Reported;
+use crate::request_kind::repair_filter::RepairPlace;
 use crate::step::{DiagnosticLine, FixOffer};
 
 /// Severity, code, theme, source, message and symbol of what is reported, in this order.
@@ -186,7 +186,8 @@ fn context(query: &str) -> ModelContext {
         let known = PLACES.iter().find(|(known, _)| *known == name);
         known.map(|(_, path)| RepairPlace { name: name.to_owned(), paths: vec![(*path).to_owned()] })
     };
-    let places = ask::wanted(query, "").names().into_iter().filter_map(|(name, _)| place(name)).collect();
+    let places =
+        request_kind::repair_filter(query, "").names().into_iter().filter_map(|(name, _)| place(name)).collect();
     let request = RequestFacts { query: query.to_owned(), places, ..RequestFacts::default() };
     let diagnostics: Vec<DiagnosticLine> = REPORTED.iter().map(line).collect();
     let reported: Vec<Reported> = diagnostics.iter().map(Reported::from).collect();

@@ -3,12 +3,12 @@
 //! What has been said is never said again in other words: every call shares all but its last messages with the one
 //! before, and a provider can cache that.
 
-use crate::contract::{Contract, PlanFacts};
 use crate::input::{ModelContext, RequestFacts};
-use crate::prompt::budget::PromptBudget;
-use crate::prompt::contract::{PLAN, memory_tokens};
+use crate::plan_contract::{Contract, PlanFacts};
+use crate::prompt::plan_prompt::{PLAN, memory_tokens};
+use crate::prompt::prompt_budget::PromptBudget;
 use crate::prompt::{Facts, one_line};
-use crate::{texts, tokens};
+use crate::{texts, token_estimate};
 
 /// How a conversation begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub fn told((fence, budget): (&str, PromptBudget), what: &str, title: &str, data
     let mut facts = Facts::inside(fence, &data);
     facts.line(what);
     if !data.is_empty() {
-        let texts: Vec<String> = data.iter().map(|text| tokens::head_and_tail(text, budget.result)).collect();
+        let texts: Vec<String> = data.iter().map(|text| token_estimate::head_and_tail(text, budget.result)).collect();
         facts.block(title, &texts.join("\n"));
     }
     facts.into_message()

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::prompt::Facts;
-use crate::prompt::budget::PromptBudget;
+use crate::prompt::prompt_budget::PromptBudget;
 
 impl Facts {
     /// Chooses a fence that no text of the question can close; the texts are never altered, because edits quote them.

@@ -1,7 +1,7 @@
 //! What asks for a plan: in a prompt of its own, or as turns of a conversation in which the model looks first.
 
 use crate::input::{PlanAsk, PlanInput, ReportFacts};
-use crate::prompt::budget::PromptBudget;
+use crate::prompt::prompt_budget::PromptBudget;
 use crate::prompt::{Facts, MESSAGE_CHARS, clean, one_line};
 use crate::texts;
 

@@ -2,26 +2,26 @@
 
 use proptest::prelude::*;
 
-#[path = "sample.rs"]
+#[path = "sample_step.rs"]
 mod facts;
 
-use crate::contract::{Contract, PlanFacts};
-use crate::framing::Framing;
 use crate::input::{ModelContext, ModelInput, PlanInput, ReportFacts, RequestFacts, StepInput};
-use crate::prompt::budget::PromptBudget;
+use crate::plan_contract::{Contract, PlanFacts};
+use crate::prompt::prompt_budget::PromptBudget;
 use crate::prompt::{self, conversation, planning};
+use crate::question_frame::Framing;
 use crate::step::LastResult;
-use crate::tokens;
-use crate::tools::sample;
+use crate::token_estimate;
+use crate::tools::sample_tools;
 
 fn task() -> StepInput {
-    facts::task(sample::tools())
+    facts::task(sample_tools::tools())
 }
 
 /// A question with these words and nothing else.
 fn bare<A: Default>(query: &str) -> ModelInput<A> {
     let request = RequestFacts { query: query.into(), ..RequestFacts::default() };
-    let context = ModelContext { tools: sample::tools(), request, ..ModelContext::default() };
+    let context = ModelContext { tools: sample_tools::tools(), request, ..ModelContext::default() };
     ModelInput { context, ask: A::default() }
 }
 
@@ -127,13 +127,13 @@ fn limits_hold_for_a_big_task() {
     assert!(prompt.tokens() < 10_500, "{}", prompt.tokens());
     let memory =
         prompt.user.split("Memory:\n<data>\n").nth(1).and_then(|s| s.split("\n</data>").next()).expect("memory");
-    assert!(tokens::estimate(memory) <= 100 && memory.ends_with("attempt 499 failed"), "{memory}");
+    assert!(token_estimate::estimate(memory) <= 100 && memory.ends_with("attempt 499 failed"), "{memory}");
     assert!(prompt.user.contains("280 more") && prompt.user.contains("more lines not shown"));
     let mut planned: PlanInput = bare("");
     planned.context.memory = input.context.memory;
     let planned = prompt::plan(&planned);
     let memory = planned.user.split("<data>\n").nth(1).and_then(|s| s.split("\n</data>").next()).expect("memory");
-    assert!((150..=200).contains(&tokens::estimate(memory)), "{}", tokens::estimate(memory));
+    assert!((150..=200).contains(&token_estimate::estimate(memory)), "{}", token_estimate::estimate(memory));
 }
 
 #[test]
@@ -185,8 +185,8 @@ fn every_mode_s_step_keeps_to_its_tokens_and_its_prefix() {
 
 #[test]
 fn each_contract_says_what_it_asks_for_and_where_the_plan_stands() {
-    let [simple, planner, supervised] =
-        facts::contracts().map(|(contract, _)| facts::both(&prompt::step(&facts::under(contract, sample::tools()))));
+    let [simple, planner, supervised] = facts::contracts()
+        .map(|(contract, _)| facts::both(&prompt::step(&facts::under(contract, sample_tools::tools()))));
     assert!(!simple.contains("Plan (") && !simple.contains("replan") && !simple.contains("adherence"));
     for told in [&planner, &supervised] {
         assert!(told.contains("Plan (done 0.17, you are at step 2)"), "{told}");
@@ -206,7 +206,7 @@ fn a_mode_s_memory_keeps_to_its_own_limit() {
         (input.context.memory.lines, input.ask.contract) = (memory, contract);
         let user = prompt::step(&input).user;
         let memory = user.split("Memory:\n<data>\n").nth(1).and_then(|s| s.split("\n</data>").next()).expect("memory");
-        let tokens = tokens::estimate(memory);
+        let tokens = token_estimate::estimate(memory);
         assert!(tokens <= most && tokens > most * 3 / 4, "{tokens} of {most}");
     }
 }

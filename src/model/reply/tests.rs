@@ -5,16 +5,16 @@ use serde_json::json;
 
 use crate::reply::{self, ReplyReading};
 use crate::step::{PlanReply, StepReply};
-use crate::tools::sample;
+use crate::tools::sample_tools;
 
 const READ: &str = r#"{"reasoning":"Look first.","action":{"tool":"read_symbol","parameters":{"symbol":"a.py::f"}},"continue":true,"confidence":0.8,"answer":""}"#;
 
 fn step(text: &str) -> ReplyReading<StepReply> {
-    reply::step(text, sample::tools())
+    reply::step(text, sample_tools::tools())
 }
 
 fn plan(text: &str) -> ReplyReading<PlanReply> {
-    reply::plan(text, sample::tools())
+    reply::plan(text, sample_tools::tools())
 }
 
 fn problems(reading: &ReplyReading<StepReply>) -> String {
@@ -162,7 +162,7 @@ fn further_looks_are_read_as_strictly_as_the_action() {
 
 #[test]
 fn what_a_mode_s_contract_asks_for_is_read() {
-    use crate::contract::StepDecision;
+    use crate::plan_contract::StepDecision;
     let reply = usable(r#"{"reasoning":"r","replan":" f is gone ","action":null,"continue":false,"confidence":1}"#);
     assert_eq!(reply.wish.replan.as_deref(), Some("f is gone"));
     for no in ["", "null", "None.", "\u{2014}", "false"] {

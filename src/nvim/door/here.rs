@@ -7,17 +7,17 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::door::{Ask, Door, Open, Running};
-use crate::wire::CommandPlace;
+use crate::lua_messages::CommandPlace;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_engine::commands::agent::Agent;
 use sextant_engine::commands::intents;
 use sextant_engine::commands::undo::redo::bring_back;
 use sextant_engine::commands::undo::{UndoRequest, take_back};
-use sextant_engine::durable::traces;
+use sextant_engine::durable::stored_traces;
 use sextant_engine::editor::event::Event;
-use sextant_engine::planner::{replan, waiting};
-use sextant_engine::state::config::PlanMode;
+use sextant_engine::planner::{replan, waiting_plan};
+use sextant_engine::state::agent_config::PlanMode;
 use sextant_engine::state::request::Request;
 use sextant_engine::state::undo_target::Target;
 
@@ -124,9 +124,9 @@ impl Door {
     /// Shows the plan that waits where the user stands, without taking it up.
     pub(super) fn show_plan(self: &Arc<Self>, json: &str) {
         self.start_here(json, "a look at the plan", |session, _cancel| {
-            Box::pin(
-                async move { waiting::show(&session).await.unwrap_or_else(|failure| vec![Event::Refused { failure }]) },
-            )
+            Box::pin(async move {
+                waiting_plan::show(&session).await.unwrap_or_else(|failure| vec![Event::Refused { failure }])
+            })
         });
     }
 
@@ -144,7 +144,7 @@ impl Door {
                 Err(failure) => return door.refuse(failure),
             };
             open.session.recover().await;
-            open.session.emit(match traces::find(&open.session, &which).await {
+            open.session.emit(match stored_traces::find(&open.session, &which).await {
                 Ok(found) => Event::Trace { markdown: found.markdown() },
                 Err(failure) => Event::Refused { failure },
             });

@@ -8,9 +8,9 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::discovery::{Advertisement, OpenPort, SessionEntry, VERSION, find, key, short_enough};
+use crate::discovery::{Advertisement, OpenPort, SessionEntry, VERSION, find_sessions, key, short_enough};
 use sextant_base::clock::now_ms;
-use sextant_base::{own, token};
+use sextant_base::{private_files, token};
 
 /// How often another name is tried, or a folder that somebody has just removed is made again.
 const TRIES: u32 = 8;
@@ -84,14 +84,14 @@ fn advertise_in(base: &Path, what: &Advertisement, port: Option<SocketAddr>) -> 
     if let Some(parent) = base.parent() {
         fs::create_dir_all(parent)?;
     }
-    own::folder(base)?;
+    private_files::folder(base)?;
     let folder = base.join(key(&what.root));
     let mut last = io::Error::other("no name is free");
     for number in 0..TRIES {
-        own::folder(&folder)?;
-        find::sweep(&folder);
+        private_files::folder(&folder)?;
+        find_sessions::sweep(&folder);
         // Where only the dead were in it, it went with them.
-        own::folder(&folder)?;
+        private_files::folder(&folder)?;
         match enter(&folder, number, what, port) {
             Ok(done) => return Ok(done),
             // Somebody has the name, or has taken the empty folder away.
@@ -117,7 +117,7 @@ fn enter(
     };
     let (making, path) = (folder.join(format!(".{name}")), folder.join(format!("{name}.json")));
     let socket = folder.join(format!("{name}.sock"));
-    let mut file = own::make(&making)?;
+    let mut file = private_files::make(&making)?;
     let made = (|| {
         file.try_lock().map_err(|error| match error {
             TryLockError::Error(error) => error,
@@ -159,6 +159,6 @@ fn open_port(folder: &Path, name: &str, address: SocketAddr) -> io::Result<(Open
     let (token, token_file) = (token::fresh()?, folder.join(format!("{name}.token")));
     // One that a dead process of this name has left.
     let _ = fs::remove_file(&token_file);
-    own::make(&token_file)?.write_all(token.as_bytes())?;
+    private_files::make(&token_file)?.write_all(token.as_bytes())?;
     Ok((OpenPort { address: address.to_string(), token_file }, token))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::discovery::key;
 use sextant_base::deadline::Deadline;
-use sextant_base::own;
+use sextant_base::private_files;
 
 /// The gate, until this is dropped.
 #[derive(Debug)]
@@ -45,8 +45,8 @@ fn enter(base: &Path, root: &Path, deadline: Deadline) -> io::Result<StartGate> 
     if let Some(parent) = base.parent() {
         fs::create_dir_all(parent)?;
     }
-    own::folder(base)?;
+    private_files::folder(base)?;
     // Beside the folders of workspaces, which are removed when they are empty.
     let path = base.join(format!(".{}.gate", key(root)));
-    Ok(StartGate { _file: own::lock_removed(&path, deadline)?, path })
+    Ok(StartGate { _file: private_files::lock_removed(&path, deadline)?, path })
 }

@@ -5,7 +5,7 @@
 //! lets go of the lock when the process dies.
 
 pub mod advertise;
-pub mod find;
+pub mod find_sessions;
 pub mod gate;
 #[cfg(test)]
 mod tests;
@@ -19,7 +19,7 @@ use rustix::fs::{Access, access};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use sextant_base::own;
+use sextant_base::private_files;
 
 /// Of the form of an entry.
 pub const VERSION: u32 = 1;
@@ -110,7 +110,7 @@ pub fn of_workspace(folders: &[PathBuf], root: &Path) -> io::Result<PathBuf> {
     for base in folders.iter().filter(|base| short_enough(base)) {
         let folder = base.join(key(root));
         let parent = base.parent().map_or(Ok(()), std::fs::create_dir_all);
-        match parent.and_then(|()| own::folder(base)).and_then(|()| own::folder(&folder)) {
+        match parent.and_then(|()| private_files::folder(base)).and_then(|()| private_files::folder(&folder)) {
             Ok(()) => return Ok(folder),
             Err(error) => last = io::Error::new(error.kind(), format!("{}: {error}", base.display())),
         }
@@ -131,7 +131,7 @@ pub fn could_hold(folder: &Path) -> io::Result<()> {
     if !short_enough(folder) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "its path is too long for a socket"));
     }
-    let there = match own::look_folder(folder) {
+    let there = match private_files::look_folder(folder) {
         Ok(()) => folder,
         // It would be made, and what is above it too.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::advertise::Advertised;
-use super::find::{around, choose, everywhere, of_root, related};
+use super::find_sessions::{around, choose, everywhere, of_root, related};
 use super::gate::StartGate;
 use super::*;
 use sextant_base::deadline::Deadline;
@@ -199,8 +199,9 @@ fn the_session_of_a_folder_around_is_found_and_that_of_a_home_is_not() {
     let outer = place.root.clone();
     let here = outer.join("packages/one");
     let home = outer.parent().unwrap().to_owned();
-    let names =
-        |found: &find::FoundSessions| -> Vec<String> { found.entries.iter().map(|entry| entry.name.clone()).collect() };
+    let names = |found: &find_sessions::FoundSessions| -> Vec<String> {
+        found.entries.iter().map(|entry| entry.name.clone()).collect()
+    };
     let around = |place: &Place| names(&around(&place.folders, &here, Some(&home)));
     place.root = home.clone();
     let _everything = place.advertise("nvim", Some(1));

@@ -20,10 +20,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::mcp::server::McpServer;
-use crate::mcp::workspace::WorkspaceOpener;
+use crate::mcp::mcp_server::McpServer;
+use crate::mcp::mcp_workspace::WorkspaceOpener;
 use crate::mcp::workspaces::Workspaces;
-use crate::waiting::{self, ReadAhead, WaitingRoom};
+use crate::waiting_peers::{self, ReadAhead, WaitingRoom};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_base::token;
@@ -61,7 +61,7 @@ pub async fn serve(
         let message = format!("port {port} of this machine cannot be listened on: {error}");
         Failure::new(FailureKind::Config, message, "give another port, or 0 for any that is free")
     };
-    let listener = waiting::listen(port).map_err(taken)?;
+    let listener = waiting_peers::listen(port).map_err(taken)?;
     let address = listener.local_addr().map_err(taken)?;
     let workspaces = Arc::new(Workspaces::new(opener, fallback));
     let config = config(address, &stop);

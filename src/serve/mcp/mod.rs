@@ -1,9 +1,9 @@
 //! The tools of a workspace for other agents, over the Model Context Protocol.
 
-mod answers;
 pub mod http;
-mod lines;
-mod server;
+mod json_lines;
+mod mcp_server;
+pub mod mcp_workspace;
 pub mod stdio;
-pub mod workspace;
+mod tool_results;
 mod workspaces;

@@ -6,9 +6,9 @@ use rmcp::service::serve_server;
 use rmcp::transport::io::stdio_pipes;
 use tokio_util::sync::CancellationToken;
 
-use crate::mcp::lines::JsonLines;
-use crate::mcp::server::McpServer;
-use crate::mcp::workspace::WorkspaceOpener;
+use crate::mcp::json_lines::JsonLines;
+use crate::mcp::mcp_server::McpServer;
+use crate::mcp::mcp_workspace::WorkspaceOpener;
 use crate::mcp::workspaces::Workspaces;
 use sextant_base::failure::Failure;
 use sextant_store::workspace::root::Root;

@@ -9,10 +9,10 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 use url::Url;
 
-use crate::mcp::workspace::{OpenWorkspace, WorkspaceOpener, named};
+use crate::mcp::mcp_workspace::{OpenWorkspace, WorkspaceOpener, named};
 use sextant_base::failure::Failure;
 use sextant_base::path;
-use sextant_engine::state::outside::OutsideClient;
+use sextant_engine::state::outside_clients::OutsideClient;
 use sextant_store::workspace::root::Root;
 
 /// Workspaces of one process.

@@ -7,7 +7,7 @@ use jsonrpsee::server::middleware::rpc::{Batch, MethodResponse, Notification, Re
 use jsonrpsee::server::{BatchRequestConfig, PingConfig, ServerConfig};
 use jsonrpsee::types::ErrorObjectOwned;
 
-use crate::rpc::failure::{self, CallError};
+use crate::rpc::rpc_failure::{self, CallError};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 
@@ -98,7 +98,7 @@ where
                 Ok(called) => {
                     let answer = called.await;
                     let error = answer.as_error_code();
-                    match error.and_then(|code| failure::of_protocol(&method, code, answer.as_json().get())) {
+                    match error.and_then(|code| rpc_failure::of_protocol(&method, code, answer.as_json().get())) {
                         Some(error) => MethodResponse::error(id, error),
                         None => answer,
                     }

@@ -13,7 +13,7 @@ use jsonrpsee::server::HttpBody;
 use tokio::net::TcpListener;
 use tower::Service;
 
-use crate::waiting;
+use crate::waiting_peers;
 use sextant_base::token;
 
 /// Who may come in: the names of this machine alone, no page of a browser, with the token.
@@ -28,7 +28,7 @@ pub(super) struct PortGuard {
 /// # Errors
 /// There is none.
 pub(super) fn listen() -> io::Result<(TcpListener, SocketAddr)> {
-    let listener = waiting::listen(0)?;
+    let listener = waiting_peers::listen(0)?;
     let address = listener.local_addr()?;
     Ok((listener, address))
 }

@@ -5,13 +5,13 @@ use std::{fs, io};
 
 use rusqlite::Connection;
 
-use crate::memory::error::{MemoryError, Result};
-use crate::memory::guard::{self, Watch};
+use crate::memory::connection_guard::{self, Watch};
+use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::migrate::{self, MIGRATIONS};
-use crate::memory::schema;
+use crate::memory::schema_check;
 use crate::memory::store::{BUSY, StoreNotice};
 use sextant_base::deadline::Deadline;
-use sextant_base::own;
+use sextant_base::private_files;
 
 /// How closely a file is looked at before it is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +38,9 @@ const ASIDE: u32 = 1000;
 /// for longer than [`BUSY`].
 pub(in crate::memory) fn open(path: &Path, trust: Trust) -> Result<((Connection, Watch), Vec<StoreNotice>)> {
     let beside = migrate::beside(path, ".lock");
-    let lock = own::open(&beside, true).map_err(|error| MemoryError::io(&beside, error))?;
+    let lock = private_files::open(&beside, true).map_err(|error| MemoryError::io(&beside, error))?;
     let deadline = Deadline::after(BUSY);
-    own::lock(&lock, deadline).map_err(|error| match error.kind() {
+    private_files::lock(&lock, deadline).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock => MemoryError::Busy,
         _ => MemoryError::io(&beside, error),
     })?;
@@ -66,11 +66,11 @@ fn ours(path: &Path) -> Result<()> {
     for (ending, make) in [("", true), ("-wal", false), ("-shm", false), ("-journal", false)] {
         let file = migrate::beside(path, ending);
         // Looked at and not opened: closing it would let go of the locks that SQLite holds on it in this process.
-        match own::look(&file) {
+        match private_files::look(&file) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if make {
-                    own::make(&file).map_err(|error| MemoryError::io(&file, error))?;
+                    private_files::make(&file).map_err(|error| MemoryError::io(&file, error))?;
                 }
             }
             Err(error) => return Err(MemoryError::io(&file, error)),
@@ -86,10 +86,10 @@ fn prepare(
     notices: &mut Vec<StoreNotice>,
 ) -> Result<(Connection, Watch)> {
     ours(path)?;
-    let (mut conn, watch) = guard::connect(path, true)?;
+    let (mut conn, watch) = connection_guard::connect(path, true)?;
     conn.busy_timeout(deadline.left())?;
     look(&conn, path, trust, notices)?;
-    watch.begin(guard::BARE);
+    watch.begin(connection_guard::BARE);
     conn.pragma_update(None, "journal_mode", "WAL")?;
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
@@ -106,7 +106,7 @@ fn prepare(
 fn look(conn: &Connection, path: &Path, trust: &Trust, notices: &mut Vec<StoreNotice>) -> Result<()> {
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "mmap_size", 0)?;
-    schema::check(conn).map_err(|error| match error {
+    schema_check::check(conn).map_err(|error| match error {
         // Ours is read in a millisecond.
         MemoryError::Slow => MemoryError::Damaged("its schema has no end".to_owned()),
         other => other,
@@ -129,7 +129,7 @@ pub(in crate::memory) fn check(conn: &Connection) -> Result<String> {
 }
 
 pub(in crate::memory) fn reader(path: &Path) -> Result<(Connection, Watch)> {
-    let (conn, watch) = guard::connect(path, false)?;
+    let (conn, watch) = connection_guard::connect(path, false)?;
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "mmap_size", 0)?;
     conn.busy_timeout(BUSY)?;

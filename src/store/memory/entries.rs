@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::memory::entry::{COLUMNS, Entry, EntryId, Kind, NewEntry, from_row};
-use crate::memory::error::{MemoryError, Result};
+use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
 
 /// So many of the newest entries are looked through for the end of a chat.

@@ -3,7 +3,7 @@
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::error::{MemoryError, Result};
+use crate::memory::memory_error::{MemoryError, Result};
 use sextant_base::plural::counted;
 
 /// A named set of values, written the same in JSON and in the file.

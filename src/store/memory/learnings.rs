@@ -3,7 +3,7 @@
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::error::{MemoryError, Result};
+use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

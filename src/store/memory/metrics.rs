@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::entries::session;
 use crate::memory::entry::{Mode, names};
-use crate::memory::error::Result;
+use crate::memory::memory_error::Result;
 use crate::memory::project::unsigned;
 use crate::memory::store::{self, Memory};
 
@@ -235,7 +235,9 @@ impl Memory {
                 Ok(stats)
             })?;
             // An aggregate without groups is one row always.
-            rows.into_iter().next().ok_or_else(|| crate::memory::error::MemoryError::Storage("no figures".to_owned()))
+            rows.into_iter()
+                .next()
+                .ok_or_else(|| crate::memory::memory_error::MemoryError::Storage("no figures".to_owned()))
         })
     }
 }

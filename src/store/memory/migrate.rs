@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::memory::error::{MemoryError, Result};
+use crate::memory::memory_error::{MemoryError, Result};
 
 /// The steps from an empty file to today's schema; `user_version` counts those that were taken.
 pub(in crate::memory) const MIGRATIONS: &[&str] = &[

@@ -3,25 +3,25 @@
 //! [`store::Memory`] is the handle; each file of this room adds the calls of its subject to it.
 
 pub mod checkpoints;
+mod connection_guard;
 mod damage;
+pub mod decision_record;
 pub mod entries;
 pub mod entry;
-pub mod error;
-pub mod examine;
+pub mod examine_file;
 pub mod forget;
-mod guard;
 pub mod learnings;
+pub mod memory_error;
 pub mod metrics;
 mod migrate;
 pub mod preferences;
 pub mod project;
 pub mod recall;
-mod schema;
+mod schema_check;
 pub mod search;
 pub mod store;
 pub mod summary;
 pub mod tasks;
-pub mod trace;
-pub mod traces;
+pub mod trace_store;
 pub mod variables;
 mod writer;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::memory::error::{MemoryError, Result};
+use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

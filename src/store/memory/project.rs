@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
-use crate::memory::error::Result;
+use crate::memory::memory_error::Result;
 use crate::memory::store::{self, Memory};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::entries::known_session;
 use crate::memory::entry::{COLUMNS, Entry, Mode, from_row};
-use crate::memory::error::Result;
+use crate::memory::memory_error::Result;
 use crate::memory::store::{self, Memory};
 
 /// How far back a recall looks: 24 hours, in milliseconds.

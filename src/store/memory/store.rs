@@ -9,9 +9,9 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row};
 
+use crate::memory::connection_guard::{Held, READ, Watch};
 use crate::memory::damage::{self, Trust};
-use crate::memory::error::{MemoryError, Result};
-use crate::memory::guard::{Held, READ, Watch};
+use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::variables::Variables;
 use crate::memory::writer::MemoryWriter;
 use sextant_base::lock::{lock, read, write};

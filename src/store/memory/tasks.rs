@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Row};
 use serde_json::Value;
 
 use crate::memory::entries::{known_session, session};
-use crate::memory::error::{MemoryError, Result};
+use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
 
 /// A task's state is kept whole or not at all, the newest over the one before.

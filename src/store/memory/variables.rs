@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::memory::entry::Kind;
-use crate::memory::error::Result;
+use crate::memory::memory_error::Result;
 use crate::memory::store::Memory;
 
 pub type Variables = BTreeMap<String, Value>;

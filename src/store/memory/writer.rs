@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use crate::memory::error::{MemoryError, Result};
-use crate::memory::guard::{BARE, Held, WRITE, Watch};
+use crate::memory::connection_guard::{BARE, Held, WRITE, Watch};
+use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::store::BUSY;
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;

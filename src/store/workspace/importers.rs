@@ -6,8 +6,8 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::SystemTime;
 
-use crate::workspace::files;
 use crate::workspace::root::Root;
+use crate::workspace::workspace_files;
 use sextant_text::symbols::interface::{self, EVERYTHING, identifiers};
 use sextant_text::symbols::language::{self, Language};
 
@@ -41,7 +41,7 @@ impl ImportLines {
 impl Importers {
     /// Reads what has changed on disk since the last time. Files that are open are given with their texts. Blocks.
     pub fn refresh(&mut self, root: &Root, open: &HashMap<String, String>) {
-        let listing = files::list(root, "", LISTED);
+        let listing = workspace_files::list(root, "", LISTED);
         self.more = listing.more;
         let mut known = std::mem::take(&mut self.files);
         for path in listing.files {
@@ -50,7 +50,7 @@ impl Importers {
             let (changed, bytes) = (found.modified().ok(), found.len());
             let lines = known.remove(&path).filter(|lines| lines.changed == changed && lines.bytes == bytes);
             let lines = lines.or_else(|| {
-                let text = files::text(root, &path)?;
+                let text = workspace_files::text(root, &path)?;
                 Some(ImportLines { changed, bytes, ..ImportLines::of(language, &path, &text) })
             });
             if let Some(lines) = lines {

@@ -1,12 +1,12 @@
 //! The workspace: its root and its record, which paths may be touched, its files, and searching them.
 
+pub mod auto_executed;
+mod bare_names;
 pub mod beneath;
-pub mod files;
 pub mod importers;
-mod names;
 pub mod private;
-pub mod record;
+pub mod record_folder;
 pub mod root;
-pub mod running;
-pub mod search;
-pub mod secrets;
+pub mod secret_files;
+pub mod text_search;
+pub mod workspace_files;

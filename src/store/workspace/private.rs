@@ -4,9 +4,9 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-use crate::workspace::files::is_ignored;
 use crate::workspace::root::Root;
-use crate::workspace::secrets::is_secret;
+use crate::workspace::secret_files::is_secret;
+use crate::workspace::workspace_files::is_ignored;
 use sextant_base::path;
 
 /// How many entries are looked at; behind them everything counts as private.

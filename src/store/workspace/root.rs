@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::workspace::secrets::{is_linked_to_secret, is_secret};
+use crate::workspace::secret_files::{is_linked_to_secret, is_secret};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
 use sextant_base::path::{self, is_hidden};

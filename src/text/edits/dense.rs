@@ -47,7 +47,7 @@ fn steps(lines: &[Token], others: &[Token]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::edits::apply::apply;
+    use crate::edits::apply_text::apply;
     use crate::edits::hunks::hunks;
 
     #[test]

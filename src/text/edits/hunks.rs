@@ -86,7 +86,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::edits::apply::apply;
+    use crate::edits::apply_text::apply;
 
     #[test]
     fn a_changed_word_is_a_hunk_of_that_word() {

@@ -1,13 +1,13 @@
 //! Edits as data: text edits, minimal hunks, finding `old_string`, symbol edits, the scope check. Pure functions.
 
-pub mod apply;
+pub mod apply_text;
 mod dense;
-pub mod find;
+pub mod edit_zones;
+pub mod find_old_string;
 pub mod hunks;
 mod indent;
 pub mod line_ends;
 pub mod rebase;
-pub mod scope;
 pub mod symbol;
 pub mod unified;
 

@@ -119,7 +119,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::edits::apply::apply;
+    use crate::edits::apply_text::apply;
     use crate::edits::hunks::hunks;
     use crate::symbols::language;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::symbols::language::Language;
 use crate::symbols::outline::Outline;
 
-mod parts;
+mod offer_places;
 mod reader;
 
 /// A name that stands for whatever a module offers.
@@ -50,7 +50,7 @@ pub fn offers(language: &Language, text: &str) -> Option<Vec<Offer>> {
 pub fn placed_offers(language: &Language, text: &str) -> Option<Vec<(usize, Offer)>> {
     let tree = language.tree(text)?;
     let outline = Outline::of_tree(language, text, &tree);
-    let parts = parts::Parts::of(language, text, &tree)?;
+    let parts = offer_places::Parts::of(language, text, &tree)?;
     Some(reader::OfferReader::new(text, &outline, &parts).offers())
 }
 

@@ -4,4 +4,4 @@ pub mod imports;
 pub mod interface;
 pub mod language;
 pub mod outline;
-pub mod path;
+pub mod symbol_path;

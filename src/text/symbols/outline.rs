@@ -89,17 +89,17 @@ impl Outline {
     /// Finds a symbol by full path or unique suffix. A full path wins over a suffix; a name that has twins
     /// needs its ordinal (`total#1`).
     pub fn find(&self, names: &str) -> Result<usize, NotFound> {
-        crate::symbols::path::find(self, names)
+        crate::symbols::symbol_path::find(self, names)
     }
 
     /// The same, and all of them where several share the name in one place: overloads, a property and its setter.
     pub fn find_all(&self, names: &str) -> Result<Vec<usize>, NotFound> {
-        crate::symbols::path::find_all(self, names)
+        crate::symbols::symbol_path::find_all(self, names)
     }
 
     /// The path of a symbol that names it among these: the first of twins gets its `#1`.
     pub fn exact_path_of(&self, index: usize, among: &[usize]) -> String {
-        crate::symbols::path::exact_path(self, index, among)
+        crate::symbols::symbol_path::exact_path(self, index, among)
     }
 }
 

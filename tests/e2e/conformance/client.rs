@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sextant::diagnostics::server::config::ServerConfig;
-use sextant::serve::discovery::find;
+use sextant::diagnostics::server::server_config::ServerConfig;
+use sextant::serve::discovery::find_sessions;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::Notify;
@@ -119,7 +119,7 @@ pub struct Door {
 
 impl Door {
     pub async fn ask(&self, method: &str, params: Value) -> Value {
-        let found = find::of_root(std::slice::from_ref(&self.folder), &self.root).entries;
+        let found = find_sessions::of_root(std::slice::from_ref(&self.folder), &self.root).entries;
         let entry = found.into_iter().next().expect("a session");
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
         let mut stream = UnixStream::connect(entry.socket).await.expect("a connection");

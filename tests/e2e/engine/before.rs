@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::agent::state::outside::OutsideClient;
+use sextant::agent::state::outside_clients::OutsideClient;
 use sextant::base::failure::FailureKind;
 use tokio_util::sync::CancellationToken;
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 use sextant::agent::state::request::Request;
 use sextant::editor::event::Event;
-use sextant::llm::contract::{PlanFeedback, StepDecision};
+use sextant::llm::plan_contract::{PlanFeedback, StepDecision};
 use sextant::llm::step::{PlanReplyStep, StepReply};
 
 use crate::engine::{TEXT, project, replace};

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use sextant::agent::state::neighbours::{HeldElsewhere, Holding, Neighbours};
-use sextant::agent::state::outside::OutsideClient;
+use sextant::agent::state::neighbour_sessions::{HeldElsewhere, Holding, Neighbours};
+use sextant::agent::state::outside_clients::OutsideClient;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 

@@ -1,8 +1,8 @@
 //! Edits that carry a name of their own: made once, whichever process is asked, and known to have been made.
 
 use serde_json::{Value, json};
-use sextant::agent::commands::outside::OutsideAnswer;
-use sextant::agent::state::outside::OutsideClient;
+use sextant::agent::commands::client_call::OutsideAnswer;
+use sextant::agent::state::outside_clients::OutsideClient;
 use sextant::base::failure::Failure;
 
 use crate::support::engine::{Engine, Setup};

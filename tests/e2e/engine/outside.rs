@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::agent::commands::outside::OutsideAnswer;
-use sextant::agent::state::outside::OutsideClient;
+use sextant::agent::commands::client_call::OutsideAnswer;
+use sextant::agent::state::outside_clients::OutsideClient;
 use sextant::agent::state::undo_target::Target;
 use sextant::agent::tools;
 use sextant::base::failure::{Failure, FailureKind};

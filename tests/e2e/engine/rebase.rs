@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sextant::agent::commands::outside::OutsideAnswer;
-use sextant::agent::state::outside::OutsideClient;
+use sextant::agent::commands::client_call::OutsideAnswer;
+use sextant::agent::state::outside_clients::OutsideClient;
 use sextant::base::failure::Failure;
 use tokio_util::sync::CancellationToken;
 

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::json;
 use sextant::agent::events::envelope::{EventEnvelope, TaskEvent};
+use sextant::agent::events::events_state::StreamState;
 use sextant::agent::events::fact::TaskFact;
-use sextant::agent::events::state::StreamState;
 use sextant::agent::events::subscription::{Delivery, Subscription};
-use sextant::agent::plan::mode::Phase;
+use sextant::agent::plan::work_mode::Phase;
 use sextant::agent::state::outcome::Ending;
 use sextant::agent::state::request::Request;
 use sextant::editor::event::Event;

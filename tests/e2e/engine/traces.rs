@@ -1,6 +1,6 @@
 //! The trace of every task: kept whole, told apart by step and call, found again by a new process.
 
-use sextant::agent::durable::traces::{find, list};
+use sextant::agent::durable::stored_traces::{find, list};
 
 use crate::engine::{project, replace};
 use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sextant::agent::commands::agent::Agent;
-use sextant::agent::state::config::Config;
+use sextant::agent::state::agent_config::Config;
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::Report;
 use sextant::editor::{Document, FileEdit};

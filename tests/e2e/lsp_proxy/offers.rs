@@ -47,7 +47,7 @@ async fn ours_stands_beside_what_the_server_says_and_is_taken_away_again() {
     assert_eq!((opened.uri.as_str(), &*opened.text, opened.version), (uri.as_str(), WHOLE, 0));
     helix.diagnostics(&uri, |shown| messages(shown) == ["this is bad"]);
 
-    let range: sextant::base::text::Range =
+    let range: sextant::base::positions::Range =
         serde_json::from_value(json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}))
             .unwrap();
     let mine = json!({"range": range, "message": "introduced", "source": "sextant"});

@@ -7,7 +7,7 @@ use serde_json::Value;
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Report};
 use sextant::diagnostics::server::LanguageServer;
-use sextant::diagnostics::server::config::ServerConfig;
+use sextant::diagnostics::server::server_config::ServerConfig;
 use sextant::editors::lsp::link::ProxySays;
 
 use super::{FakeEngine, Linked, Place, fake};

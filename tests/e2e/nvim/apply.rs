@@ -74,7 +74,8 @@ async fn edited(then: &str) -> (Project, Nvim) {
 }
 
 /// Says in `_G.unsaved` whether the file is told to have changes that are not written.
-const HELD: &str = "require('sextant.buffers').held({ paths = { vim.api.nvim_buf_get_name(0) } }, function(_, held)
+const HELD: &str =
+    "require('sextant.edit.buffers').held({ paths = { vim.api.nvim_buf_get_name(0) } }, function(_, held)
   _G.modified, _G.unsaved = vim.bo.modified, held[1].unsaved
 end)";
 
@@ -105,7 +106,7 @@ async fn a_file_that_an_edit_is_about_to_write_is_told_to_nobody_as_unsaved() {
     assert!(unsaved, "what the user types is");
 }
 
-/// The binary and `lua/sextant/marks.lua` agree on what a row that is not told of means.
+/// The binary and `lua/sextant/edit/marks.lua` agree on what a row that is not told of means.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mark_in_a_replaced_line_is_left_to_neovim() {
     let project = Project::new(&[("a.txt", "one\ntwo\nthree\nfour\n")]);
@@ -118,7 +119,7 @@ async fn a_mark_in_a_replaced_line_is_left_to_neovim() {
             end
             vim.api.nvim_win_set_cursor(0, { 4, 2 })
             local buf = vim.api.nvim_get_current_buf()
-            local restore = require('sextant.marks').hold(buf, { 0, 0, 0, 2, 2, 1, 3, 3, 2 })
+            local restore = require('sextant.edit.marks').hold(buf, { 0, 0, 0, 2, 2, 1, 3, 3, 2 })
             vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'one', 'x', 'y', 'three', 'z', 'four' })
             restore()
             local out = { cursor = vim.api.nvim_win_get_cursor(0) }

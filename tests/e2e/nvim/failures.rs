@@ -130,11 +130,11 @@ async fn a_missing_wrong_or_dead_binary_gives_one_message_and_the_next_command_t
     assert!(dead["text"].as_str().unwrap().contains("exit code 3"), "{dead}");
 
     with("#!/bin/sh\nexec sleep 600\n");
-    nvim.lua::<bool>("require('sextant.rpc').handshake_ms = 300 return true").await;
+    nvim.lua::<bool>("require('sextant.rpc.channel').handshake_ms = 300 return true").await;
     nvim.command("AgentAsk fix this").await;
     let hung = nvim.wait("message").await;
     assert!(hung["text"].as_str().unwrap().contains("did not answer within 0.3 s"), "{hung}");
-    nvim.lua::<bool>("require('sextant.rpc').handshake_ms = 60000 return true").await;
+    nvim.lua::<bool>("require('sextant.rpc.channel').handshake_ms = 60000 return true").await;
 
     let real = env!("CARGO_BIN_EXE_sextant");
     with(&format!("#!/bin/sh\nexec {real} \"$@\"\n"));
@@ -149,7 +149,7 @@ async fn a_missing_wrong_or_dead_binary_gives_one_message_and_the_next_command_t
     assert_eq!(kind, "msgpack-rpc", "a client of type remote would be closed for answering out of order");
     // What the answer window shows is not said in a message as well.
     nvim.command("call win_execute(bufwinid('sextant://answer'), 'close')").await;
-    nvim.lua::<bool>("require('sextant').version = '9.9.9'; require('sextant.rpc').stop() return true").await;
+    nvim.lua::<bool>("require('sextant').version = '9.9.9'; require('sextant.rpc.channel').stop() return true").await;
     nvim.command("AgentAsk fix this").await;
     let wrong = nvim.wait("message").await;
     assert!(wrong["text"].as_str().unwrap().contains("needs 9.9.9"), "{wrong}");

@@ -137,7 +137,7 @@ function _G.ask(params)
   local buf = vim.api.nvim_get_current_buf()
   params.path = vim.api.nvim_buf_get_name(buf)
   params.version, params.most = vim.b[buf].changedtick, 5000
-  require('sextant.lookup').look_up(params, function(err, answers)
+  require('sextant.lsp.lookup').look_up(params, function(err, answers)
     _G.tell('answer', { err = err, answers = answers })
   end)
 end
@@ -238,7 +238,8 @@ async fn a_question_that_is_called_off_or_outlived_by_its_text_is_answered_with_
     assert_eq!(answer["answers"][0]["how"], "outdated", "{answer}");
     std::fs::remove_file(scripted.project.beside("fake").join("go")).expect("the signal");
     scripted.begin(HOVER, 0, 0, 60_000).await;
-    let forget = "require('sextant.lookup').forget({ id = 1 }, function() _G.tell('forgotten', {}) end) return true";
+    let forget =
+        "require('sextant.lsp.lookup').forget({ id = 1 }, function() _G.tell('forgotten', {}) end) return true";
     scripted.nvim.lua::<bool>(forget).await;
     scripted.nvim.wait("forgotten").await;
     let log = scripted.project.beside("fake").join("log");

@@ -31,7 +31,7 @@ async fn a_plan_is_shown_approved_run_and_rolled_back() {
         nvim.lua("local c = vim.api.nvim_win_get_config(0); return { c.relative, vim.bo.modifiable }").await;
     assert_eq!(window, json!(["editor", false]), "the cursor is in the floating window");
     assert_eq!(project.bytes(), before, "a plan changes nothing");
-    let status: String = nvim.lua("return require('sextant.show').status").await;
+    let status: String = nvim.lua("return require('sextant.ui.show').status").await;
     assert_eq!(status, "idle", "it waits for the user");
 
     nvim.keys("<CR>").await;

@@ -51,7 +51,7 @@ async fn a_buffer_is_not_written_where_its_folder_has_become_a_link() {
             "local answer
             local path = vim.fn.getcwd() .. '/src/deep/new.py'
             local edit = { op = 'create', path = path, newline = true, hunks = { { 0, 0, 0, 0, { 'y = 1' } } } }
-            require('sextant.apply').apply({ edits = { edit }, save = 'if_clean' }, function(err, results)
+            require('sextant.edit.apply').apply({ edits = { edit }, save = 'if_clean' }, function(err, results)
               answer = err or results[1]
             end)
             vim.wait(20000, function() return answer ~= nil end, 5)

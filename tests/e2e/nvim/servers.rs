@@ -30,12 +30,12 @@ end
 /// Asks as the binary does, and keeps count of what comes late.
 const ASK: &str = r"
 _G.lates = {}
-require('sextant.rpc').late_answer = function(entry)
+require('sextant.rpc.channel').late_answer = function(entry)
   table.insert(_G.lates, entry)
   _G.tell('late', entry)
 end
 function _G.ask(ms, files)
-  require('sextant.settle').settle({ files = files, ms = ms }, function(err, entries)
+  require('sextant.lsp.settle').settle({ files = files, ms = ms }, function(err, entries)
     _G.tell('answer', err or entries)
   end)
 end

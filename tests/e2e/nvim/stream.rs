@@ -18,7 +18,7 @@ const MANY: usize = 20_000;
 /// Counts what is shown, and the longest time in which Neovim's loop had no turn.
 const WATCH: &str = "
     _G.seen = { words = 0, longest = 0, began = vim.uv.hrtime() }
-    local show = require('sextant.show')
+    local show = require('sextant.ui.show')
     local event = show.event
     show.event = function(text)
       if text:find('\"type\":\"words\"', 1, true) then _G.seen.words = _G.seen.words + 1 end

@@ -162,7 +162,7 @@ async fn a_request_that_is_refused_leaves_the_answer_as_it_is() {
     let message = nvim.wait("message").await;
     assert!(message["text"].as_str().is_some_and(|text| text.contains("a task is running already")), "{message}");
     assert!(nvim.answer().await.starts_with("# say three"), "{}", nvim.answer().await);
-    let status: String = nvim.lua("return require('sextant.show').status").await;
+    let status: String = nvim.lua("return require('sextant.ui.show').status").await;
     assert_eq!(status, "running", "one that is refused ends nothing");
     nvim.command("AgentStop").await;
     let failure = nvim.wait("SextantFailed").await;

@@ -144,10 +144,10 @@ async fn nulls_of_a_server_are_nothing() {
     assert!(fake.nvim.lua::<bool>(attached).await, "the server has started");
     let fixes = "local answer
         local path = vim.api.nvim_buf_get_name(vim.fn.bufnr('b.py'))
-        require('sextant.fixes').fixes({ path = path, ms = 20000 }, function(_, told) answer = told and told.found end)
+        require('sextant.lsp.fixes').fixes({ path = path, ms = 20000 }, function(_, told) answer = told and told.found end)
         vim.wait(20000, function() return answer ~= nil end, 5)
         local change
-        require('sextant.fixes').change({ id = answer[1] and answer[1].id, ms = 20000 }, function(_, found) change = found end)
+        require('sextant.lsp.fixes').change({ id = answer[1] and answer[1].id, ms = 20000 }, function(_, found) change = found end)
         return { kind = answer[1] and answer[1].kind, preferred = answer[1] and answer[1].preferred,
                  keys = change and vim.tbl_keys(change.edit) }";
     let said: Value = fake.nvim.lua(fixes).await;

@@ -52,7 +52,7 @@ async fn a_plan_that_cannot_be_made_leaves_none_to_run() {
         (asked, TEXT.into(), TEXT.into())
     );
     // The binary itself has none to run, whatever a window sends.
-    nvim.command("lua require('sextant.rpc').send('approve', { steps = 'all' })").await;
+    nvim.command("lua require('sextant.rpc.channel').send('approve', { steps = 'all' })").await;
     assert!(nvim.failed().await.to_string().contains("none to approve"));
     assert_eq!((project.read("a.py"), project.read("b.py")), (TEXT.into(), TEXT.into()));
     nvim.command("AgentPlan").await;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::Value;
-use sextant::base::text::{Position, Range};
+use sextant::base::positions::{Position, Range};
 use sextant::diagnostics::delta::{SnapshotChange, SnapshotFile, delta as matched};
 use sextant::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
 

@@ -11,20 +11,20 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use sextant::agent::commands::agent::Agent;
 use sextant::agent::plan::{Plan, Steps};
-use sextant::agent::state::config::Config;
+use sextant::agent::state::agent_config::Config;
 use sextant::agent::state::outcome::Outcome;
 use sextant::agent::state::request::Request;
 use sextant::base::deadline::Deadline;
 use sextant::base::failure::Failure;
-use sextant::base::text::{Position, Range};
+use sextant::base::positions::{Position, Range};
 use sextant::diagnostics::model::{
     Confidence, Diagnostic, DiagnosticsProvider, Freshness, Location, MOST, Report, Severity,
 };
-use sextant::diagnostics::server::config::ServerConfig;
+use sextant::diagnostics::server::server_config::ServerConfig;
 use sextant::diagnostics::syntax::Syntax;
-use sextant::editor::error::EditorError;
+use sextant::editor::editor_error::EditorError;
+use sextant::editor::editor_lookup::{LookupAnswer, NameLookup};
 use sextant::editor::event::Event;
-use sextant::editor::lookup::{LookupAnswer, NameLookup};
 use sextant::editor::{Applied, Document, Editor, FileEdit, FixAnswers, Marks, Save, WorkspaceChange};
 use sextant::editors::headless::HeadlessEditor;
 use sextant::llm::abilities::{Abilities, Style};

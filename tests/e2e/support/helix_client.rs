@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sextant::base::path;
-use sextant::base::text::{Encoding, LineIndex, Range};
+use sextant::base::positions::{Encoding, LineIndex, Range};
 
 /// Generous: real servers start cold on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sextant::base::path::to_uri;
-use sextant::base::text::{Encoding, LineIndex, Range};
-use sextant::editors::lsp::link::channel::{self, LinkCall, LinkError, LinkReceiver, LinkSender};
+use sextant::base::positions::{Encoding, LineIndex, Range};
+use sextant::editors::lsp::link::link_channel::{self, LinkCall, LinkError, LinkReceiver, LinkSender};
 use sextant::editors::lsp::link::{
     AgentCommand, ChangedDocument, ENGINE_SOCKET, EditorName, EngineSays, Hello, LINK_VERSION, NamedDocument,
     OpenedDocument, OwnAction, ProxiedServer, ProxySays,
@@ -121,7 +121,7 @@ impl EditorLink {
             }
         };
         let stream = tokio::time::timeout(PATIENCE, connecting).await.expect("the engine listens");
-        let (out, incoming) = channel::open::<EngineSays, ProxySays>(stream).expect("a link");
+        let (out, incoming) = link_channel::open::<EngineSays, ProxySays>(stream).expect("a link");
         let told = Arc::<Mutex<Told>>::default();
         let (moved, news) = watch::channel(0);
         let listening = tokio::spawn(listen(out.clone(), incoming, Arc::clone(&told), moved));

@@ -204,8 +204,8 @@ impl Nvim {
 
     /// Starts the process and waits until it has handed over what it knows of servers, as the first command does.
     pub async fn greeted(&self) {
-        let ask = "require('sextant.rpc').send('greet', {})
-            return (vim.wait(60000, require('sextant.servers').has_facts, 10))";
+        let ask = "require('sextant.rpc.channel').send('greet', {})
+            return (vim.wait(60000, require('sextant.lsp.servers').has_facts, 10))";
         assert!(self.lua::<bool>(ask).await, "no handshake");
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sextant::memory::store::Memory;
-use sextant::workspace::record::{Record, state_folder};
+use sextant::workspace::record_folder::{Record, state_folder};
 use sextant::workspace::root::Root;
 use tempfile::TempDir;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Report};
 use sextant::diagnostics::server::LanguageServer;
-use sextant::diagnostics::server::config::{self, ServerConfig};
+use sextant::diagnostics::server::server_config::{self, ServerConfig};
 
 use crate::support::project::Project;
 
@@ -32,7 +32,7 @@ pub fn tool(name: &str) -> PathBuf {
 pub fn python_servers(root: &Path) -> Vec<ServerConfig> {
     tool("basedpyright-langserver");
     tool("ruff");
-    let found = config::detect(root, &folders(), None);
+    let found = server_config::detect(root, &folders(), None);
     let names: Vec<&str> = found.iter().map(|server| server.name.as_str()).collect();
     assert_eq!(names, ["basedpyright", "ruff"]);
     found

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use tree_sitter::Node;
 
 use crate::policy::repair::conditions::{self, Known};
-use crate::policy::repair::names::Names;
+use crate::policy::repair::python_names::Names;
 use crate::policy::repair::{FUNCTIONS, Things, WORKING, marks, note};
 
 /// What is called, and hardly ever handed on.

@@ -1,9 +1,9 @@
 //! About the work itself: why the last decision was taken, how things went so far, stop.
 
 use crate::commands::intents::intent::Direct;
+use crate::commands::intents::intent_answer::DirectAnswer;
 use crate::commands::intents::phrase::Phrase;
-use crate::commands::intents::said::DirectAnswer;
-use crate::durable::traces;
+use crate::durable::stored_traces;
 use crate::memory;
 use crate::state::request::Request;
 use crate::state::session::Session;
@@ -87,7 +87,7 @@ pub(crate) async fn direct_why(session: &Session, request: &Request) -> Option<D
     let entries = match session.trace() {
         entries if !entries.is_empty() => entries,
         // Of the last task here, whoever worked on it.
-        _ => traces::find(session, "").await.map(|found| found.entries).unwrap_or_default(),
+        _ => stored_traces::find(session, "").await.map(|found| found.entries).unwrap_or_default(),
     };
     let decided = |effect| matches!(effect, Effect::Acted | Effect::Refused | Effect::Planned | Effect::Stopped);
     let Some(last) = entries.iter().rev().find(|entry| decided(entry.trace.effect)) else {

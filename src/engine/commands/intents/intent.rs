@@ -1,6 +1,6 @@
 //! What a direct request asks for.
 
-use crate::state::config::PlanMode;
+use crate::state::agent_config::PlanMode;
 use crate::state::undo_target::Target;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

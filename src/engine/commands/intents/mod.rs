@@ -3,28 +3,28 @@
 //! Precision before recall: a phrase has to be one of those below from its first word to its last.
 
 pub(crate) mod explain;
-pub(crate) mod find;
-pub(crate) mod memory;
-pub(crate) mod mode;
+pub(crate) mod find_intent;
+pub(crate) mod memory_intent;
+pub(crate) mod mode_intent;
 pub(crate) mod phrase;
-pub(crate) mod read;
-pub(crate) mod undo;
+pub(crate) mod read_intent;
+pub(crate) mod undo_intent;
 
 pub(crate) mod intent;
-pub(crate) mod said;
+pub(crate) mod intent_answer;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::commands::intents::intent::Direct;
+use crate::commands::intents::intent_answer::DirectAnswer;
 use crate::commands::intents::phrase::Phrase;
-use crate::commands::intents::said::DirectAnswer;
 use crate::commands::{forget, remember};
 use crate::editor::event::Event;
 use crate::events::envelope::TaskEvent;
 use crate::events::envelope::TraceEntry;
-use crate::plan::mode::Mode;
+use crate::plan::work_mode::Mode;
 use crate::state::comparison::Status;
 use crate::state::outcome::Outcome;
 use crate::state::request::Request;
@@ -38,12 +38,12 @@ pub use crate::commands::intents::explain::is_stop;
 /// The request that a text makes, as far as words alone tell.
 pub fn recognise(text: &str) -> Option<Direct> {
     let phrase = Phrase::new(text)?;
-    None.or_else(|| mode::recognise(&phrase))
+    None.or_else(|| mode_intent::recognise(&phrase))
         .or_else(|| explain::recognise(&phrase))
-        .or_else(|| undo::recognise(&phrase))
-        .or_else(|| memory::recognise(&phrase))
-        .or_else(|| find::recognise(&phrase))
-        .or_else(|| read::recognise(&phrase))
+        .or_else(|| undo_intent::recognise(&phrase))
+        .or_else(|| memory_intent::recognise(&phrase))
+        .or_else(|| find_intent::recognise(&phrase))
+        .or_else(|| read_intent::recognise(&phrase))
         .filter(|direct| !takes_nothing(direct, &phrase))
 }
 
@@ -61,18 +61,18 @@ pub(crate) async fn direct(
 ) -> Result<Option<Outcome>, Failure> {
     let Some(direct) = recognise(&request.text) else { return Ok(None) };
     let said = match &direct {
-        Direct::Read(name) => read::direct_read(session, request, name).await?,
-        Direct::Outline(name) => read::direct_outline(session, name).await?,
-        Direct::Where(name) => find::direct_where(session, request, name).await?,
-        Direct::Uses(name) => find::direct_uses(session, request, name).await?,
-        Direct::Undo { target, reason } => Some(undo::undo(session, target, reason).await?),
-        Direct::Redo => Some(undo::redo(session).await?),
+        Direct::Read(name) => read_intent::direct_read(session, request, name).await?,
+        Direct::Outline(name) => read_intent::direct_outline(session, name).await?,
+        Direct::Where(name) => find_intent::direct_where(session, request, name).await?,
+        Direct::Uses(name) => find_intent::direct_uses(session, request, name).await?,
+        Direct::Undo { target, reason } => Some(undo_intent::undo(session, target, reason).await?),
+        Direct::Redo => Some(undo_intent::redo(session).await?),
         Direct::Forget(text) => Some(answered(forget::forget(session, text, cancel).await?)),
         Direct::ForgetAll => Some(answered(forget::forget_all(session, cancel).await?)),
         Direct::Remember(text) => Some(answered(remember::prefer(session, text).await?)),
         Direct::Recall(text) => Some(answered(remember::recall_about(session, text).await?)),
         Direct::Learned => Some(answered(remember::learned(session).await?)),
-        Direct::Mode(wanted) => Some(mode::direct_mode(session, *wanted)),
+        Direct::Mode(wanted) => Some(mode_intent::direct_mode(session, *wanted)),
         Direct::Why => explain::direct_why(session, request).await,
         Direct::Stop => Some(DirectAnswer::new("", "nothing is running".to_owned())),
         Direct::Stats => Some(explain::direct_stats(session).await?),

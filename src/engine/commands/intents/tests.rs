@@ -2,7 +2,7 @@
 
 use crate::commands::intents::intent::{Direct, ModeWish};
 use crate::commands::intents::{is_stop, recognise};
-use crate::state::config::PlanMode;
+use crate::state::agent_config::PlanMode;
 use crate::state::undo_target::Target;
 
 fn read(name: &str) -> Option<Direct> {

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::durable::{open, waiting};
+use crate::durable::{open_store, resumable};
 use crate::memory::relevance::ENTRIES;
 use crate::memory::{self, learn, mode_of};
-use crate::state::memory::Remember;
+use crate::state::memory_handle::Remember;
 use crate::state::notes::{Approach, short};
 use crate::state::session::Session;
 use sextant_base::clock::now_ms;
+use sextant_store::memory::decision_record::{Event, TraceRecord};
 use sextant_store::memory::entry::{EntryId, Kind, Mode, NewEntry};
-use sextant_store::memory::error::Result;
+use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::metrics::Outcome;
 use sextant_store::memory::store::Memory;
-use sextant_store::memory::trace::{Event, TraceRecord};
 
 /// Records of one task that a later word of the user is about.
 const RECORDS: usize = 1000;
@@ -161,10 +161,10 @@ fn hear(memory: &Memory, remember: &Remember, mode: Mode, about: &About, undone:
 
 /// The user took something back, or brought it back again: what was done there counts as bad, or as good.
 pub(crate) async fn feedback(session: &Session, about: About, undone: bool) {
-    let (Some(remember), Some(durable)) = (memory::remember(session).await, open::durable(session).await) else {
+    let (Some(remember), Some(durable)) = (memory::remember(session).await, open_store::durable(session).await) else {
         return;
     };
-    let Some((run, _)) = waiting::kept(session, &durable, &about.task).await else { return };
+    let Some((run, _)) = resumable::kept(session, &durable, &about.task).await else { return };
     let about = About { reason: short(&about.reason, 160), ..about };
     let (known, mode) = (Arc::clone(&remember), mode_of(run.mode));
     remember.written().await;

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::durable::stack::{self, UndoPlace};
-use crate::edit::{making, recover};
+use crate::edit::{edit_transaction, recover};
 use crate::state::journal::{CheckpointKind, Journal};
 use crate::state::session::Session;
 use crate::state::undo_target::{Target, standing};
 use sextant_base::failure::Failure;
-use sextant_base::message::clean;
+use sextant_base::one_line::clean;
 
 /// Tasks of a list.
 const TASKS: usize = 10;
@@ -68,7 +68,7 @@ pub struct History {
 /// The last tasks that changed something here.
 pub async fn history(session: &Session) -> Result<History, Failure> {
     recover::recover_quietly(session).await;
-    making::catch_up(session).await?;
+    edit_transaction::catch_up(session).await?;
     let stack = stack::stack(session).await;
     let mut out = History::default();
     for known in stack.tasks.iter().take(TASKS) {

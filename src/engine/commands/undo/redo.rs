@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::commands::undo::feedback::{self, About};
 use crate::commands::undo::{Undone, follow, told};
 use crate::durable::stack::{Stack, UndoRow, position, stack};
-use crate::durable::{open, waiting};
+use crate::durable::{open_store, resumable};
 use crate::edit::rollback::{RollbackPlan, go};
-use crate::edit::{making, recover};
+use crate::edit::{edit_transaction, recover};
 use crate::editor::event::Event;
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal, Taken};
 use crate::state::outcome::Ending;
@@ -26,7 +26,7 @@ pub async fn bring_back(session: &Session) -> Ending<Undone> {
 
 async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Failure> {
     recover::recover_quietly(session).await;
-    making::catch_up(session).await?;
+    edit_transaction::catch_up(session).await?;
     let stack = stack(session).await;
     let Some(row) = stack.redoable().next() else { return Err(nothing(&stack)) };
     let known = stack.find(&row.task).ok_or_else(|| nothing(&stack))?;
@@ -40,9 +40,9 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     }
     let files = if way.edits.is_empty() {
         // It is there again by hand: only the undo goes.
-        if let (Some(durable), Some(id)) = (open::durable(session).await, undo.record) {
+        if let (Some(durable), Some(id)) = (open_store::durable(session).await, undo.record) {
             let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
-            open::or_tell(session, &durable, dropped);
+            open_store::or_tell(session, &durable, dropped);
         }
         undo.files.clone()
     } else {
@@ -51,7 +51,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     };
     journal.checkpoints.retain(|checkpoint| position(checkpoint) != row.at);
     let target = Target::parse(undo.symbols.first().map(String::as_str).unwrap_or_default());
-    let plan = match (waiting::plan_of(session, &journal.task).await, &undo.plan) {
+    let plan = match (resumable::plan_of(session, &journal.task).await, &undo.plan) {
         (Some(mut plan), Some(before)) => {
             target.close_again(&mut plan, before);
             Some(plan)

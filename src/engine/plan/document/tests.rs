@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use crate::plan::document::{MARKS, numbered, part_lines, read, step_lines, write};
 use crate::plan::inputs::{Input, TextPart as OutputPart, Value};
 use crate::plan::{Plan, Step, StepKind, StepPart, StepResult, StepState, criteria};
-use sextant_text::symbols::path::SymbolPath;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 #[test]
 fn what_cannot_be_read_is_named_and_the_rest_is_read() {

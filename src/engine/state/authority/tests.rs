@@ -2,7 +2,7 @@
 
 use crate::editor::Document;
 use crate::state::authority::*;
-use sextant_base::text::{Position, Range};
+use sextant_base::positions::{Position, Range};
 use sextant_diagnostics::model::{Confidence, Location, Severity};
 use sextant_text::edits::hunks::hunks;
 

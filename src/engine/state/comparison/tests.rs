@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::state::comparison::*;
 use crate::state::snapshots::Snapshot;
 use sextant_diagnostics::model::MOST;
-use sextant_diagnostics::work;
+use sextant_diagnostics::pair_count;
 
 fn compare(before: &Snapshots, after: &Snapshots) -> Verdict {
     super::compare(before, after, status(&[]))
@@ -56,7 +56,7 @@ fn the_parser_counts_where_nobody_else_is_known() {
 }
 
 fn said(source: &str, code: &str, message: &str) -> Diagnostic {
-    let at = |character| sextant_base::text::Position { line: 1, character };
+    let at = |character| sextant_base::positions::Position { line: 1, character };
     Diagnostic {
         source: source.into(),
         severity: Severity::Error,
@@ -64,7 +64,7 @@ fn said(source: &str, code: &str, message: &str) -> Diagnostic {
         message: message.into(),
         location: sextant_diagnostics::model::Location::Range {
             file: "a.py".into(),
-            range: sextant_base::text::Range { start: at(11), end: at(15) },
+            range: sextant_base::positions::Range { start: at(11), end: at(15) },
         },
         confidence: sextant_diagnostics::model::Confidence::Medium,
         suggested_action: None,
@@ -133,7 +133,7 @@ fn a_flood_on_one_line_is_compared_in_bounded_work() {
     // In other words; under other codes; in other words and under other codes.
     for (words, from) in [("it is now", 0), ("it was", MOST), ("it is now", MOST)] {
         let (before, after) = (both(GONE, "it was", 0), both(HERE, words, from));
-        let (verdict, looked) = work::counted(|| compare(&before, &after));
+        let (verdict, looked) = pair_count::counted(|| compare(&before, &after));
         assert!(looked <= PAIRS_EACH * 4 * MOST, "{looked} pairs looked at");
         let told = verdict.new.len() + verdict.unchanged;
         assert!((MOST..=2 * MOST).contains(&told), "{told} are told of");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::state::transcript::Transcript;
 use sextant_base::plural::counted;
 use sextant_model::chat::{ChatMessage, ChatReply};
-use sextant_model::tokens::{self, head_and_tail};
+use sextant_model::token_estimate::{self, head_and_tail};
 
 /// Below this, in tokens, a text is not cut: its mark would be as long.
 const LEAST: usize = 24;
@@ -104,16 +104,16 @@ fn cut_message(message: &mut ChatMessage, most: usize, told_too: bool) {
 fn cut_reply(reply: &mut ChatReply, most: usize) {
     reply.text = head_and_tail(&reply.text, most);
     for used in &mut reply.uses {
-        if tokens::estimate(&used.parameters.to_string()) <= most {
+        if token_estimate::estimate(&used.parameters.to_string()) <= most {
             continue;
         }
         cut_value(&mut used.parameters, most / 2);
         let left = used.parameters.to_string();
-        if tokens::estimate(&left) > most {
+        if token_estimate::estimate(&left) > most {
             used.parameters = json!({"left_out": counted(left.len(), "byte")});
         }
     }
-    if reply.opaque.iter().map(|value| tokens::estimate(&value.to_string())).sum::<usize>() > most {
+    if reply.opaque.iter().map(|value| token_estimate::estimate(&value.to_string())).sum::<usize>() > most {
         reply.opaque.clear();
     }
 }
@@ -130,10 +130,10 @@ fn cut_value(value: &mut Value, most: usize) {
 /// The beginning of what a model was told. An end without its beginning could stand outside of the fence that data
 /// stands in.
 fn head(text: &str, most: usize) -> String {
-    if tokens::estimate(text) <= most {
+    if token_estimate::estimate(text) <= most {
         return text.to_owned();
     }
-    let end = floor(text, (most as f64 * tokens::BYTES_PER_TOKEN) as usize);
+    let end = floor(text, (most as f64 * token_estimate::BYTES_PER_TOKEN) as usize);
     let end = text[..end].rfind('\n').unwrap_or(end);
     format!("{}\n… the rest is left out here …", &text[..end])
 }

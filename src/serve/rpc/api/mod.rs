@@ -1,10 +1,10 @@
 //! What may be asked of a session, as traits: the server and the client are made from them.
 
-pub mod agent;
-pub mod checkpoint;
-pub mod diagnostics;
-pub mod edit;
-pub mod memory;
-pub mod plan;
-pub mod session;
-pub mod stats;
+pub mod agent_api;
+pub mod checkpoint_api;
+pub mod diagnostics_api;
+pub mod edit_api;
+pub mod memory_api;
+pub mod plan_api;
+pub mod session_api;
+pub mod stats_api;

@@ -1,13 +1,13 @@
 //! What the methods do: the table of all of them, and what each of them is given.
 
-mod agent;
-mod checkpoint;
-mod diagnostics;
-mod edit;
-mod memory;
-mod plan;
-mod session;
-mod stats;
+mod agent_methods;
+mod checkpoint_methods;
+mod diagnostics_methods;
+mod edit_methods;
+mod memory_methods;
+mod plan_methods;
+mod session_methods;
+mod stats_methods;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -17,18 +17,18 @@ use jsonrpsee::server::Methods;
 use tokio_util::sync::CancellationToken;
 
 use crate::discovery::advertise::Advertised;
-use crate::rpc::api::agent::AgentApiServer;
-use crate::rpc::api::checkpoint::CheckpointApiServer;
-use crate::rpc::api::diagnostics::DiagnosticsApiServer;
-use crate::rpc::api::edit::EditApiServer;
-use crate::rpc::api::memory::MemoryApiServer;
-use crate::rpc::api::plan::PlanApiServer;
-use crate::rpc::api::session::InfoApiServer;
-use crate::rpc::api::stats::StatsApiServer;
-use crate::rpc::failure::CallError;
-use crate::rpc::server::merged;
+use crate::rpc::api::agent_api::AgentApiServer;
+use crate::rpc::api::checkpoint_api::CheckpointApiServer;
+use crate::rpc::api::diagnostics_api::DiagnosticsApiServer;
+use crate::rpc::api::edit_api::EditApiServer;
+use crate::rpc::api::memory_api::MemoryApiServer;
+use crate::rpc::api::plan_api::PlanApiServer;
+use crate::rpc::api::session_api::InfoApiServer;
+use crate::rpc::api::stats_api::StatsApiServer;
+use crate::rpc::rpc_failure::CallError;
+use crate::rpc::rpc_server::merged;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_base::message::headline;
+use sextant_base::one_line::headline;
 use sextant_engine::commands::agent::Agent;
 use sextant_engine::commands::turn::{self, AskedBy, TurnWork};
 

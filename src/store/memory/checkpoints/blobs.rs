@@ -8,7 +8,7 @@ use flate2::write::DeflateEncoder;
 use rusqlite::{Connection, OptionalExtension};
 use sha2::{Digest, Sha256};
 
-use crate::memory::error::{MemoryError, Result};
+use crate::memory::memory_error::{MemoryError, Result};
 
 /// Below this, in bytes, packing saves nothing worth its time.
 const SMALL: usize = 128;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::memory::entries::known_session;
-use crate::memory::error::Result;
+use crate::memory::memory_error::Result;
 use crate::memory::store::{self, Memory};
 
 /// A checkpoint without its texts.

@@ -4,7 +4,7 @@
 
 mod blobs;
 pub mod changes;
-mod open;
+mod open_checkpoints;
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::memory::entries::{known_session, mark, session};
 use crate::memory::entry::EntryId;
-use crate::memory::error::{MemoryError, Result};
+use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::project::unsigned;
 use crate::memory::store::{self, Memory};
 use sextant_base::plural::counted;

@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::memory::entries::known_session;
 use crate::memory::entry::{EntryId, Kind};
-use crate::memory::error::Result;
-use crate::memory::forget::{Forget, Forgotten, tasks};
+use crate::memory::forget::{Forget, Forgotten, forget_tasks};
+use crate::memory::memory_error::Result;
 
 /// The tables with a column of this name.
 const SESSION_TABLES: [&str; 7] = ["entries", "summaries", "trace", "traced_tasks", "runs", "checkpoints", "tasks"];
@@ -208,7 +208,7 @@ fn of_sessions(conn: &Connection, filter: &Forget, session: Option<i64>, out: &m
     let texts = "task || ' ' || subject || ' ' || reason || ' ' || detail";
     out.record.trace = remove(conn, ("trace", texts, json), filter, session)? + traces(conn, filter, session)?;
     out.record.runs = remove(conn, ("runs", "task", json), filter, session)?;
-    tasks::delete(conn, filter, session, out)
+    forget_tasks::delete(conn, filter, session, out)
 }
 
 /// Whether a content holds a text.

@@ -6,7 +6,7 @@
 //! theirs to keep.
 
 mod delete;
-mod tasks;
+mod forget_tasks;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::damage;
 use crate::memory::entry::{EntryId, Kind, Mode};
-use crate::memory::error::{MemoryError, Result};
+use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::migrate;
 use crate::memory::store::Memory;
 
@@ -231,7 +231,7 @@ impl Memory {
     /// The tasks that a forgetting would take the undo or the resuming of.
     pub fn forget_costs(&self, filter: &Forget) -> Result<Vec<Cost>> {
         filter.check()?;
-        self.read(|conn| tasks::costs(conn, filter))
+        self.read(|conn| forget_tasks::costs(conn, filter))
     }
 
     fn forget_variables(&self, filter: &Forget) -> usize {

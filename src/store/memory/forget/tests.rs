@@ -13,7 +13,7 @@ use crate::memory::learnings::Experience;
 use crate::memory::preferences::Preference;
 use crate::memory::search::Filters;
 use crate::memory::summary::Extract;
-use crate::memory::traces::TracedEntry;
+use crate::memory::trace_store::TracedEntry;
 
 const SECRET: &str = "Zyxwvut-Quebracho";
 

@@ -12,7 +12,7 @@
 //! session with fewer than [`DEEP`]; of what is more common, the newest.
 
 mod rank;
-mod words;
+mod search_words;
 
 use std::collections::BTreeMap;
 
@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::entries::known_session;
 use crate::memory::entry::{COLUMNS, Entry, Kind, Mode, from_row};
-use crate::memory::error::Result;
+use crate::memory::memory_error::Result;
 use crate::memory::search::rank::Candidate;
-use crate::memory::search::words::Term;
+use crate::memory::search::search_words::Term;
 use crate::memory::store::{self, Memory};
 
 /// So many of the newest holders of a word are considered (see the module's text). With 200 the slowest kind
@@ -82,7 +82,7 @@ impl Condition {
 impl Memory {
     /// Entries that hold words of the text, best first, [`HITS`] at most. A text without words finds nothing.
     pub fn search(&self, text: &str, filters: &Filters, limit: usize) -> Result<Vec<MemoryHit>> {
-        let terms = words::terms(text);
+        let terms = search_words::terms(text);
         let limit = limit.min(HITS);
         if terms.is_empty() || limit == 0 {
             return Ok(Vec::new());

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::memory::search::words::{Term, words};
+use crate::memory::search::search_words::{Term, words};
 
 /// The usual constants of BM25 (Robertson and Zaragoza, 2009).
 const K1: f64 = 1.2;
@@ -73,7 +73,7 @@ fn count(candidate: &Candidate, terms: &[Term]) -> (Vec<f64>, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::search::words::terms;
+    use crate::memory::search::search_words::terms;
 
     fn ids(question: &str, texts: &[&str]) -> Vec<i64> {
         let terms = terms(question);

@@ -99,9 +99,9 @@ proptest! {
         let hits = memory.search(&question, &Filters::default(), 100).unwrap();
         // In other scripts the index has a notion of letters of its own, and an older one (Unicode 6.1).
         prop_assume!(question.is_ascii());
-        let asked = words::terms(&question);
+        let asked = search_words::terms(&question);
         let holds = |text: &str| {
-            let text: Vec<String> = words::words(text).map(Into::into).collect();
+            let text: Vec<String> = search_words::words(text).map(Into::into).collect();
             asked.iter().filter(|term| text.windows(term.words.len()).any(|part| part == term.words)).count()
         };
         prop_assert_eq!(hits.len(), texts.iter().filter(|text| holds(text) > 0).count());

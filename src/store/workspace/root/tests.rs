@@ -152,5 +152,5 @@ fn a_workspace_that_contains_the_state_folder_does_without_it() {
     std::os::unix::fs::symlink(&state, dir.path().join("link")).unwrap();
     assert!(matches!(root.resolve("link/x.py"), Err(PathError::Own(_))));
     assert_eq!(root.resolve("state/x.py"), Ok("state/x.py".into()));
-    assert_eq!(crate::workspace::files::list(&root, "", 9).files, ["state/x.py"]);
+    assert_eq!(crate::workspace::workspace_files::list(&root, "", 9).files, ["state/x.py"]);
 }

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use crate::edits::apply::apply;
-use crate::edits::scope;
+use crate::edits::apply_text::apply;
+use crate::edits::edit_zones;
 use crate::edits::symbol::*;
 use crate::symbols::language;
 
@@ -12,7 +12,8 @@ fn try_edit(text: &str, name: &str, action: SymbolAction, content: &str) -> Resu
     let outline = Outline::parse(language, text);
     let symbol = outline.find(name).unwrap();
     let edit = edit(text, language, &outline, symbol, action, content)?;
-    scope::check(text, &outline, &scope::EditScope::Symbols(vec![symbol]), std::slice::from_ref(&edit)).unwrap();
+    edit_zones::check(text, &outline, &edit_zones::EditScope::Symbols(vec![symbol]), std::slice::from_ref(&edit))
+        .unwrap();
     Ok(apply(text, &[edit]).unwrap())
 }
 
@@ -269,8 +270,8 @@ proptest! {
             _ => (SymbolAction::Delete, ""),
         };
         let edit = edit(text, language, &outline, symbol, action, content).unwrap();
-        let scope = scope::EditScope::Symbols(vec![symbol]);
-        prop_assert_eq!(scope::check(text, &outline, &scope, std::slice::from_ref(&edit)), Ok(()));
+        let scope = edit_zones::EditScope::Symbols(vec![symbol]);
+        prop_assert_eq!(edit_zones::check(text, &outline, &scope, std::slice::from_ref(&edit)), Ok(()));
         let after = apply(text, &[edit]).unwrap();
         let parsed = Outline::parse(language, &after);
         prop_assert!(!parsed.has_errors, "{}", after);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::parts::{Binding, BindingKind, Branch, Parts, within};
+use super::offer_places::{Binding, BindingKind, Branch, Parts, within};
 use super::{EVERYTHING, Offer, identifiers};
 use crate::symbols::outline::{Outline, SymbolKind};
 

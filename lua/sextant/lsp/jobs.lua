@@ -1,0 +1,95 @@
+--- One question to one client about one buffer: whether it can still be answered, and what it waits for before.
+local mood = require('sextant.lsp.server_status')
+local neovim = require('sextant.neovim')
+local publishes = require('sextant.lsp.publishes')
+local servers = require('sextant.lsp.servers')
+
+local M = {}
+local api = vim.api
+
+---@class sextant.Pulled the answer of one of the providers that a client has registered
+---@field identifier string?
+---@field items table[]
+
+---@class sextant.Job one client and one buffer; `finish` and `give_up` end it
+---@field client vim.lsp.Client
+---@field buf integer
+---@field path string
+---@field dead boolean?
+---@field wanted integer?
+---@field requests table<integer, true> the open requests
+---@field unlisten fun()?
+---@field way string? how it was asked first: `pull`, `command` or `push`
+---@field begin fun(job: sextant.Job) asks, in the way that suits the client by now
+---@field listens boolean? waits for what the server publishes by itself
+---@field finish fun(job: sextant.Job, how: string, version: integer?, items: table[], pulled: sextant.Pulled[]?)
+---@field give_up fun(job: sextant.Job, how: string, note: string)
+
+--- Ends the job where it cannot be answered any more.
+---@param job sextant.Job
+---@return boolean
+function M.is_over(job)
+  if job.dead then
+    return true
+  elseif not api.nvim_buf_is_loaded(job.buf) then
+    job:give_up('unavailable', 'the file was closed')
+    return true
+  elseif job.client:is_stopped() then
+    job:give_up('unavailable', 'the server has stopped')
+    return true
+  end
+  return false
+end
+
+--- Calls off what is still open: pulls that nobody waits for pile up in some servers.
+---@param job sextant.Job
+function M.cancel(job)
+  for id in pairs(job.requests) do
+    job.client.rpc.notify('$/cancelRequest', { id = id })
+  end
+  job.requests = {}
+end
+
+---@param job sextant.Job
+function M.stop_listening(job)
+  if job.unlisten then
+    job.unlisten()
+    job.unlisten = nil
+  end
+end
+
+--- What a server says while it loads is of a part: where it tells when it has, nothing is asked before. Asks `again` then.
+---@param job sextant.Job
+---@param again fun(job: sextant.Job)
+---@return boolean
+function M.is_loading(job, again)
+  local id = job.client.id
+  if not servers.knows(job.client, 'tells_when_loaded') or mood.at_rest(id) then
+    return false
+  end
+  M.stop_listening(job)
+  job.note = 'the server has not said that it has loaded'
+  job.unlisten = publishes.listen(function(client_id)
+    if client_id == id and mood.at_rest(id) then
+      M.stop_listening(job)
+      job.note = nil
+      vim.schedule(function()
+        again(job)
+      end)
+    end
+  end)
+  return true
+end
+
+--- Whether two lists of diagnostics say the same in the same order.
+---@param a table[]
+---@param b table[]
+---@return boolean
+function M.same_items(a, b)
+  local function short(item)
+    return { item.range, neovim.value(item.severity) or 1, tostring(neovim.value(item.code)), item.message }
+  end
+  return #a == #b and vim.deep_equal(vim.tbl_map(short, a), vim.tbl_map(short, b))
+end
+
+return M

@@ -1,0 +1,280 @@
+--- What the clients of a buffer say about a name in it: its definition, its references, its hover, its renaming.
+local buffers = require('sextant.edit.buffers')
+local neovim = require('sextant.neovim')
+local publishes = require('sextant.lsp.publishes')
+
+local M = {}
+
+local RENAME, PREPARE = 'textDocument/rename', 'textDocument/prepareRename'
+-- Codes of the protocol: the content was modified, the server cancelled; and a method that is not there.
+local OUTDATED = { [-32801] = true, [-32802] = true }
+local METHOD_NOT_FOUND = -32601
+
+---@type table<integer, fun()> how a question that is open is called off, by its number
+local open = {}
+
+-- The place in the client's own unit.
+local function position(params, buf, encoding)
+  local line = vim.api.nvim_buf_get_lines(buf, params.line, params.line + 1, false)[1] or ''
+  local column = math.min(params.column, #line)
+  if encoding ~= 'utf-8' then
+    column = vim.str_utfindex(line, encoding, column, false)
+  end
+  return { line = params.line, character = column }
+end
+
+local function is_loaded_as(uri)
+  local ok, buf = pcall(function()
+    return buffers.find(vim.uri_to_fname(uri))
+  end)
+  return ok and buf or nil
+end
+
+-- The versions of the buffers that an edit is of; nil where it is of a text gone by.
+local function ticks_of(edit)
+  local ticks = {}
+  local function note(uri, version)
+    local buf = type(uri) == 'string' and is_loaded_as(uri)
+    if buf then
+      local sent = vim.lsp.util.buf_versions[buf]
+      if type(version) == 'number' and sent and version ~= sent then
+        return false
+      end
+      ticks[uri] = vim.b[buf].changedtick
+    end
+    return true
+  end
+  if type(edit) ~= 'table' then
+    return ticks
+  end
+  for _, change in ipairs(type(edit.documentChanges) == 'table' and edit.documentChanges or {}) do
+    local document = type(change) == 'table' and change.textDocument
+    if type(document) == 'table' and not note(document.uri, document.version) then
+      return nil
+    end
+  end
+  for uri in pairs(type(edit.changes) == 'table' and edit.changes or {}) do
+    note(uri)
+  end
+  return ticks
+end
+
+-- Whether an answer ends the asking. What it says is read by the binary.
+local function says_something(job)
+  local value = job.answer and job.answer.how == 'answered' and job.answer.value
+  return type(value) == 'table' and next(value) ~= nil and (value.contents == nil or #vim.inspect(value.contents) > 2)
+end
+
+local function set(job, how, more)
+  if not job.answer then
+    job.answer = vim.tbl_extend('force', { how = how }, more or {})
+    job.request = nil
+    job.told()
+  end
+end
+
+local function refused(job, err)
+  if OUTDATED[err.code] then
+    set(job, 'outdated')
+  elseif err.code == METHOD_NOT_FOUND then
+    set(job, 'skipped')
+  else
+    set(job, 'refused', { message = tostring(err.message or err.code) })
+  end
+end
+
+local function take(job, params, value)
+  if not vim.api.nvim_buf_is_loaded(job.buf) or vim.b[job.buf].changedtick ~= params.version then
+    return set(job, 'outdated')
+  end
+  if vim.islist(value) and #value > params.most then
+    value = vim.list_slice(value, 1, params.most)
+  end
+  local ticks = params.method == RENAME and ticks_of(value) or {}
+  if params.method == RENAME and not ticks_of(value) then
+    return set(job, 'outdated')
+  end
+  set(job, 'answered', { value = value, ticks = ticks })
+end
+
+local function request(job, method, ask, done)
+  local ok, id = job.client:request(method, ask, function(err, value)
+    if job.answer then
+      return
+    elseif err then
+      return refused(job, type(err) == 'table' and err or { message = tostring(err) })
+    end
+    done(neovim.without_null(value))
+  end, job.buf)
+  if not ok then
+    return set(job, 'gone', { message = 'the server has stopped' })
+  end
+  job.request = id
+end
+
+local function ask(job, params)
+  local client, buf = job.client, job.buf
+  if not client:supports_method(params.method, buf) then
+    return set(job, 'skipped')
+  end
+  local question = {
+    textDocument = { uri = vim.uri_from_bufnr(buf) },
+    position = position(params, buf, client.offset_encoding),
+  }
+  if params.method == 'textDocument/references' then
+    question.context = { includeDeclaration = true }
+  end
+  local function put()
+    question.newName = params.new_name
+    request(job, params.method, question, function(value)
+      take(job, params, value)
+    end)
+  end
+  if params.method == RENAME and client:supports_method(PREPARE, buf) then
+    return request(job, PREPARE, question, function(value)
+      if neovim.value(value) == nil then
+        return set(job, 'refused', { message = 'this cannot be renamed' })
+      end
+      put()
+    end)
+  end
+  put()
+end
+
+-- A client that still starts is asked once it has started.
+local function begin(job, params)
+  if job.client:is_stopped() then
+    set(job, 'gone', { message = 'the server has stopped' })
+  elseif job.client.initialized and params.lent and not job.asked then
+    job.asked = true
+    ask(job, params)
+  end
+end
+
+-- Opens files hidden, one a turn, so that the clients know them.
+local function lend(paths, lent, is_over, done)
+  local path = table.remove(paths, 1)
+  if is_over() then
+    return
+  elseif not path then
+    return done()
+  end
+  if not buffers.find(path) and pcall(buffers.open, path) then
+    lent[#lent + 1] = path
+  end
+  vim.schedule(function()
+    lend(paths, lent, is_over, done)
+  end)
+end
+
+-- Closes them again, but for those that the answer is about to change: their versions have just been told.
+local function give_back(lent, jobs)
+  local kept = {}
+  for _, job in ipairs(jobs) do
+    for uri in pairs(job.answer and job.answer.ticks or {}) do
+      kept[vim.uri_to_fname(uri)] = true
+    end
+  end
+  local paths = vim.tbl_filter(function(path)
+    return not kept[path]
+  end, lent)
+  buffers.close({ paths = paths }, function() end)
+end
+
+--- Asks every client of the buffer at once; answers with the first in their order that says something, and those
+--- before it. A client that says nothing in time is told as silent.
+---@param params { id: integer, path: string, version: integer, line: integer, column: integer, method: string, new_name: string?, most: integer, ms: integer }
+function M.look_up(params, reply)
+  local buf = buffers.find(params.path)
+  if not buf then
+    return reply({ kind = 'not_found' })
+  elseif vim.b[buf].changedtick ~= params.version then
+    return reply({ kind = 'stale' })
+  end
+  local clients = vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })
+  table.sort(clients, function(a, b)
+    return a.name < b.name or (a.name == b.name and a.id < b.id)
+  end)
+  local jobs, closed, unlisten, lent = {}, false, nil, {}
+  local function close()
+    if closed then
+      return
+    end
+    closed, open[params.id] = true, nil
+    if unlisten then
+      unlisten()
+    end
+    for _, job in ipairs(jobs) do
+      if job.request then
+        job.client.rpc.notify('$/cancelRequest', { id = job.request })
+        job.request = nil
+      end
+    end
+    give_back(lent, jobs)
+  end
+  -- With `late`, whoever has not answered is told as silent.
+  local function look(late)
+    if closed then
+      return
+    end
+    local answers = {}
+    for _, job in ipairs(jobs) do
+      if not job.answer and not late then
+        return
+      end
+      local answer = job.answer or { how = 'silent' }
+      if answer.how ~= 'skipped' then
+        answer.client, answer.encoding = job.client.name, job.client.offset_encoding or 'utf-16'
+        answers[#answers + 1] = answer
+      end
+      if says_something(job) then
+        break
+      end
+    end
+    close()
+    reply(nil, answers)
+  end
+  for _, client in ipairs(clients) do
+    jobs[#jobs + 1] = {
+      client = client,
+      buf = buf,
+      told = function()
+        vim.schedule(look)
+      end,
+    }
+  end
+  open[params.id] = close
+  publishes.watch()
+  unlisten = publishes.listen(function()
+    vim.schedule(function()
+      for _, job in ipairs(closed and {} or jobs) do
+        if not job.answer then
+          begin(job, params)
+        end
+      end
+    end)
+  end)
+  vim.defer_fn(function()
+    look(true)
+  end, math.max(1, params.ms))
+  lend(params.beside or {}, lent, function()
+    return closed
+  end, function()
+    params.lent = true
+    for _, job in ipairs(jobs) do
+      begin(job, params)
+    end
+    look()
+  end)
+end
+
+--- Calls a question off: nobody waits for its answer.
+function M.forget(params, reply)
+  local close = open[params.id]
+  if close then
+    close()
+  end
+  reply(nil, true)
+end
+
+return M

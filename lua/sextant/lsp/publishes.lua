@@ -1,0 +1,332 @@
+--- What servers published, with the version that Neovim's own handler drops.
+local mood = require('sextant.lsp.server_status')
+local neovim = require('sextant.neovim')
+local neovim_pulls = require('sextant.lsp.neovim_pulls')
+local preamble = require('sextant.lsp.preamble')
+local servers = require('sextant.lsp.servers')
+
+local M = {}
+
+local PUBLISH = 'textDocument/publishDiagnostics'
+-- How long a publish for a closed document may still be under way, in milliseconds.
+local ECHO_MS = 10000
+
+---@class sextant.Publish
+---@field version? integer
+---@field items table[]
+---@field at integer milliseconds of vim.uv.now()
+---@field count integer how many publishes of this version came
+---@field ambiguous boolean may be of a document that was closed and opened again with the same versions
+---@field epoch integer the last change that could concern it, of those that the client had been told of
+
+---@class sextant.Document what was sent to one client
+---@field version integer the newest
+---@field change integer the number of its last change
+---@field at integer of its last change, milliseconds of vim.uv.now()
+---@field unsaved? boolean changed since it was opened or saved
+---@field closed? { version: integer, at: integer } the document that had this URI before
+
+---@type table<integer, table<string, sextant.Publish>> by client, by URI
+local store = {}
+---@type table<integer, table<string, sextant.Document>>
+local documents = {}
+---@type table<integer, integer> how often each client was told of a change
+local changes = {}
+---@type table<function, boolean>
+local listeners = {}
+local wrapped = {}
+---@type table<integer, true> buffers that a client was attached to, until they are unloaded
+local had_client = {}
+local group = nil
+
+---@param uri string? nil where it is about the server itself
+local function tell(client_id, uri)
+  for listener in pairs(listeners) do
+    listener(client_id, uri)
+  end
+end
+
+local function is_ambiguous(client_id, uri, version)
+  local document = documents[client_id] and documents[client_id][uri]
+  local closed = document and document.closed
+  return closed ~= nil and version ~= nil and version <= closed.version and vim.uv.now() - closed.at < ECHO_MS
+end
+
+-- A publish while a text is changed and not saved, be it of an older version, tells that the server does not wait.
+local function learn_of_saves(client_id, uri)
+  local document = documents[client_id] and documents[client_id][uri]
+  local client = vim.lsp.get_client_by_id(client_id)
+  if client and document and document.unsaved then
+    servers.note_unsaved_word(client)
+  end
+end
+
+local function record(client_id, params)
+  local byuri = store[client_id] or {}
+  store[client_id] = byuri
+  local before = byuri[params.uri]
+  local version = type(params.version) == 'number' and params.version or nil
+  local count = (before and before.version == version and version) and before.count + 1 or 1
+  byuri[params.uri] = {
+    version = version,
+    items = params.diagnostics,
+    at = vim.uv.now(),
+    count = count,
+    ambiguous = is_ambiguous(client_id, params.uri, version),
+    epoch = M.epoch(client_id),
+  }
+  learn_of_saves(client_id, params.uri)
+  preamble.published(client_id, params.uri, version, count)
+  tell(client_id, params.uri)
+end
+
+-- What is heard of what servers send, by method.
+---@type table<string, fun(client_id: integer, params: table)>
+local heard = {
+  [PUBLISH] = function(client_id, params)
+    if params.uri then
+      record(client_id, params)
+    end
+  end,
+}
+-- What is registered after the start changes the way that a client is asked. Neovim itself takes it after this.
+heard['client/registerCapability'] = function(client_id, params)
+  local client = vim.lsp.get_client_by_id(client_id)
+  local registrations = type(params.registrations) == 'table' and params.registrations or {}
+  local pulled = vim.iter(registrations):any(function(registration)
+    return type(registration) == 'table' and registration.method == servers.PULL
+  end)
+  if client and pulled then
+    vim.schedule(function()
+      servers.learn(client, nil)
+      tell(client_id)
+    end)
+  end
+end
+for method, note in pairs(mood.methods) do
+  heard[method] = function(client_id, params)
+    note(client_id, params)
+    tell(client_id)
+  end
+end
+
+local function wrap(method, orig)
+  return function(err, params, ctx, ...)
+    if type(params) == 'table' then
+      heard[method](ctx.client_id, params)
+    end
+    local handler = orig or vim.lsp.handlers[method]
+    if handler then
+      return handler(err, params, ctx, ...)
+    end
+    -- As Neovim answers a request that nobody handles; of a notification nobody reads it.
+    return nil, vim.lsp.rpc_response_error(vim.lsp.protocol.ErrorCodes.MethodNotFound)
+  end
+end
+
+-- What Neovim told a server. A document that is opened again starts its versions again: what was published
+-- before says nothing any more, and what is still under way may be of the old one.
+local sent = {
+  ['textDocument/didOpen'] = function(before, params)
+    return { version = params.textDocument.version, at = vim.uv.now(), closed = before and before.closed }, true
+  end,
+  ['textDocument/didChange'] = function(before, params)
+    return {
+      version = params.textDocument.version,
+      at = vim.uv.now(),
+      unsaved = true,
+      closed = before and before.closed,
+    },
+      false
+  end,
+  ['textDocument/didSave'] = function(before, _, client)
+    if before then
+      before.unsaved = false
+      -- For whoever is told of nothing else, the saving is the change.
+      before.at = servers.reads_the_disk(client) and vim.uv.now() or before.at
+    end
+    return before, false
+  end,
+  ['textDocument/didClose'] = function(before)
+    return {
+      version = -1,
+      at = vim.uv.now(),
+      closed = { version = before and before.version or math.huge, at = vim.uv.now() },
+    },
+      true
+  end,
+}
+
+local function on_sent(client, method, params)
+  local note = sent[method]
+  if not note then
+    return
+  end
+  local id, uri = client.id, params.textDocument.uri
+  documents[id] = documents[id] or {}
+  local document, anew = note(documents[id][uri], params, client)
+  changes[id] = (changes[id] or 0) + 1
+  if document then
+    document.change = changes[id]
+  end
+  documents[id][uri] = document
+  if anew then
+    if store[id] then
+      store[id][uri] = nil
+    end
+    preamble.closed(id, uri)
+  end
+  -- Before the handshake nobody knows yet whom it will be asked of.
+  if params.textDocument.version and (not servers.has_facts() or servers.knows(client, 'preamble')) then
+    local buf = vim.uri_to_bufnr(uri)
+    if vim.api.nvim_buf_is_loaded(buf) then
+      preamble.sent(id, buf, params)
+    end
+  end
+end
+
+-- The handlers table of one client is replaced by a proxy, so that a handler that the user sets later is
+-- wrapped as well and still called.
+local function watch_client(client)
+  neovim_pulls.watch_client(client, on_sent)
+  if wrapped[client.id] then
+    return
+  end
+  wrapped[client.id] = true
+  local inner = client.handlers
+  local wrappers = {}
+  for method in pairs(heard) do
+    wrappers[method] = wrap(method, rawget(inner, method))
+  end
+  client.handlers = setmetatable({}, {
+    __index = setmetatable(wrappers, { __index = inner }),
+    __newindex = function(t, key, value)
+      rawset(t, key, heard[key] and wrap(key, value) or value)
+    end,
+  })
+end
+
+-- A client is watched from its first attach on, which comes after its first document was sent. Of that one, and of no
+-- other, Neovim's event tells: from 0.12 on it leaves out what was sent of a buffer that has been detached since.
+local function on_notify(args)
+  local client = args.data.method == 'textDocument/didOpen' and vim.lsp.get_client_by_id(args.data.client_id)
+  local params = args.data.params
+  if client and not (documents[client.id] and documents[client.id][params.textDocument.uri]) then
+    on_sent(client, args.data.method, params)
+  end
+end
+
+local function note_attached(buf)
+  if not had_client[buf] then
+    had_client[buf] = true
+    local options = {
+      once = true,
+      callback = function()
+        had_client[buf] = nil
+      end,
+    }
+    vim.api.nvim_create_autocmd('BufUnload', neovim.in_buffer(buf, options))
+  end
+end
+
+--- Starts to watch: clients that run, and those to come.
+function M.watch()
+  if group then
+    return
+  end
+  group = vim.api.nvim_create_augroup('sextant_publishes', {})
+  for _, client in ipairs(vim.lsp.get_clients({ _uninitialized = true })) do
+    watch_client(client)
+    servers.note_attached(client)
+    vim.iter(pairs(client.attached_buffers or {})):each(note_attached)
+  end
+  vim.api.nvim_create_autocmd('LspAttach', {
+    group = group,
+    callback = function(args)
+      local client = vim.lsp.get_client_by_id(args.data.client_id)
+      if client then
+        watch_client(client)
+        servers.note_attached(client)
+      end
+      note_attached(args.buf)
+      tell(args.data.client_id, vim.uri_from_bufnr(args.buf))
+    end,
+  })
+  vim.api.nvim_create_autocmd('LspDetach', {
+    group = group,
+    callback = function(args)
+      local id, uri = args.data.client_id, vim.uri_from_bufnr(args.buf)
+      local ending = vim.lsp.get_client_by_id(id)
+      if ending then
+        servers.note_detached(ending)
+      end
+      -- It comes before the buffer is detached.
+      vim.schedule(function()
+        local client = vim.lsp.get_client_by_id(id)
+        if not client or client:is_stopped() then
+          store[id], documents[id] = nil, nil
+          mood.forget(id)
+        end
+        tell(id, uri)
+      end)
+    end,
+  })
+  vim.api.nvim_create_autocmd('LspNotify', { group = group, callback = on_notify })
+end
+
+--- Whether a client is attached to the buffer, or was since it was loaded.
+---@param buf integer
+function M.was_attached(buf)
+  return had_client[buf] == true
+end
+
+---@return sextant.Publish?
+function M.last(client_id, uri)
+  return store[client_id] and store[client_id][uri]
+end
+
+--- The last change that may concern other documents, of those that the client has been told of. Which ones do is looked
+--- up when it is asked: the facts about servers come with the first command, the changes may be older.
+---@param client_id integer
+---@return integer
+function M.epoch(client_id)
+  local client = vim.lsp.get_client_by_id(client_id)
+  if not client or servers.looks_at_one_file(client) then
+    return 0
+  elseif not servers.knows(client, 'only_headers') then
+    return changes[client_id] or 0
+  end
+  local newest = 0
+  for uri, document in pairs(documents[client_id] or {}) do
+    if document.change > newest and not servers.leaves_others(client, { vim.uri_to_fname(uri) }) then
+      newest = document.change
+    end
+  end
+  return newest
+end
+
+--- Whether no document that this one may depend on has changed later: only then does its version say what the server saw.
+---@param client_id integer
+---@param uri string
+---@return boolean
+function M.is_newest(client_id, uri)
+  local document = documents[client_id] and documents[client_id][uri]
+  return (document and document.change or 0) >= M.epoch(client_id)
+end
+
+--- Whether this was published after the document was last changed.
+function M.is_later(client_id, uri, publish)
+  local document = documents[client_id] and documents[client_id][uri]
+  return not document or publish.at >= document.at
+end
+
+--- Calls `listener(client_id, uri)` at every publish, attach and detach, and `listener(client_id)` at every word of the
+--- server about itself, until the returned function is called.
+function M.listen(listener)
+  listeners[listener] = true
+  return function()
+    listeners[listener] = nil
+  end
+end
+
+return M

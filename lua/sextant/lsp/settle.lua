@@ -1,0 +1,337 @@
+--- Diagnostics of Neovim's own clients for the text as it is now, or an honest "not known yet".
+--
+-- One job for each pair of client and buffer. A job ends with `exact` (pulled for this text), `versioned`
+-- (published with this text's version), `quiet` (published, then silence, without proof: a guess),
+-- `unavailable`, or stays open at the deadline (`timeout`) and may answer late, once.
+local buffers = require('sextant.edit.buffers')
+local jobs = require('sextant.lsp.jobs')
+local publishes = require('sextant.lsp.publishes')
+local servers = require('sextant.lsp.servers')
+local ways = require('sextant.lsp.strategies')
+
+local M = {}
+local api = vim.api
+
+---@type table<string, sextant.Job> open jobs by client and buffer
+local open_jobs = {}
+---@type table<integer, table<integer, table>> raw items of the last answer, by client and buffer
+local raw = {}
+---@type table<string, fun()> ends the wait for an amendment, by client and buffer
+local amending = {}
+
+local function stop(job)
+  job.dead = true
+  jobs.cancel(job)
+  if job.unlisten then
+    job.unlisten()
+    job.unlisten = nil
+  end
+  if open_jobs[job.key] == job then
+    open_jobs[job.key] = nil
+  end
+end
+
+-- Bytes that are certain to hold a character.
+local BYTES = 4
+
+-- What no JSON can carry (an endless number, none at all) is drawn to the nearest that it can.
+local function whole(number)
+  return number == number and math.floor(math.max(0, math.min(number, 2 ^ 31))) or 0
+end
+
+local function place_of(place)
+  if type(place) == 'table' and type(place.line) == 'number' and type(place.character) == 'number' then
+    return { line = whole(place.line), character = whole(place.character) }
+  end
+end
+
+local function range_of(range)
+  local from, to = place_of(type(range) == 'table' and range.start), place_of(type(range) == 'table' and range['end'])
+  return from and to and { start = from, ['end'] = to }
+end
+
+-- What the binary needs of the diagnostics; nil where one of them cannot be read.
+local function trimmed(items)
+  if type(items) ~= 'table' then
+    return nil
+  end
+  local out, shared = {}, servers.shared()
+  for i, item in ipairs(items) do
+    local range = type(item) == 'table' and range_of(item.range)
+    if not range then
+      return nil
+    elseif i > shared.most then
+      break
+    end
+    local code, message, severity = item.code, item.message, item.severity
+    message = tostring(type(message) == 'table' and message.value or message)
+    out[i] = {
+      range = range,
+      severity = (severity == 1 or severity == 2 or severity == 3 or severity == 4) and severity or nil,
+      code = (type(code) == 'string' or type(code) == 'number') and tostring(code) or nil,
+      message = #message > BYTES * shared.message and vim.fn.strcharpart(message, 0, shared.message) or message,
+    }
+  end
+  return out
+end
+
+local function entry(job, how, version, items)
+  return {
+    client = job.client.name,
+    path = job.path,
+    how = how,
+    version = version,
+    wanted = job.wanted,
+    tick = api.nvim_buf_is_valid(job.buf) and vim.b[job.buf].changedtick or -1,
+    ms = math.floor((vim.uv.hrtime() - job.started) / 1e6),
+    encoding = job.client.offset_encoding or 'utf-16',
+    items = items or {},
+    note = job.note,
+  }
+end
+
+-- The half that the server does not answer for: it compiles after a save, and tells of it when it has.
+local function unchecked(job)
+  local result = entry(job, 'unavailable')
+  result.client = job.client.name .. '/check'
+  result.note = servers.shared().notes.not_compiled
+  return result
+end
+
+-- Neovim asks only for what is in sight; what we asked for ourselves is shown by its own handler, so that the signs are
+-- right everywhere, under the name of the provider, as Neovim does it. Not for servers that have declared no pulls and
+-- publish: it would show everything twice.
+local function show_pulled(job, version, pulled)
+  local client, buf = job.client, job.buf
+  if not api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  if vim.lsp.util.buf_versions[buf] == version and client:supports_method(servers.PULL, buf) then
+    local handler = client.handlers[servers.PULL] or vim.lsp.handlers[servers.PULL]
+    for _, answer in ipairs(pulled) do
+      local params = { textDocument = { uri = vim.uri_from_bufnr(buf) }, identifier = answer.identifier }
+      local context = { client_id = client.id, bufnr = buf, method = servers.PULL, params = params }
+      pcall(handler, nil, { kind = 'full', items = answer.items }, context)
+    end
+  end
+end
+
+local function give_up(job, how, note)
+  if job.dead then
+    return
+  end
+  job.note = note
+  local result = entry(job, how)
+  stop(job)
+  if not job.late then
+    job.done(result)
+  end
+end
+
+local function stop_amending(key)
+  if amending[key] then
+    amending[key]()
+    amending[key] = nil
+  end
+end
+
+-- Whether two lists say the same, in whatever order.
+local function says_the_same(a, b)
+  local function words(item)
+    local from, to = item.range.start, item.range['end']
+    return table.concat({
+      from.line,
+      from.character,
+      to.line,
+      to.character,
+      item.severity or 0,
+      item.code or '',
+      item.message,
+    }, ' ')
+  end
+  local left, right = vim.tbl_map(words, a), vim.tbl_map(words, b)
+  table.sort(left)
+  table.sort(right)
+  return vim.deep_equal(left, right)
+end
+
+local function keep_raw(job, version, items)
+  raw[job.client.id] = raw[job.client.id] or {}
+  raw[job.client.id][job.buf] = { items = items, version = version }
+end
+
+-- A server may publish one version twice, the second time with more: that is told late, as an amendment and not as
+-- the answer of an open job, and expected from then on.
+local function await_amendment(job, version, told)
+  local uri, id = vim.uri_from_bufnr(job.buf), job.client.id
+  local epoch = publishes.epoch(id)
+  local stop_listening
+  stop_listening = publishes.listen(function(client_id, at)
+    if client_id ~= id or at ~= uri then
+      return
+    end
+    local last = publishes.last(id, uri)
+    if not last or last.version ~= version or last.epoch ~= epoch or not api.nvim_buf_is_loaded(job.buf) then
+      return stop_amending(job.key)
+    end
+    local short = trimmed(last.items)
+    if short and not says_the_same(short, told) and vim.lsp.util.buf_versions[job.buf] == version then
+      told = short
+      keep_raw(job, version, last.items)
+      servers.note_amendment(job.client)
+      local result = entry(job, 'versioned', version, short)
+      result.amends = true
+      require('sextant.rpc.channel').late_answer(result)
+    end
+  end)
+  amending[job.key] = stop_listening
+  vim.defer_fn(function()
+    if amending[job.key] == stop_listening then
+      stop_amending(job.key)
+    end
+  end, servers.shared().late_ms)
+end
+
+local function finish(job, how, version, items, pulled)
+  if job.dead then
+    return
+  end
+  local short = trimmed(items)
+  if not short then
+    return give_up(job, 'unavailable', 'the server sent diagnostics that cannot be read')
+  end
+  local result = entry(job, how, version, short)
+  keep_raw(job, version, items)
+  stop(job)
+  if not job.late then
+    job.done(result)
+  elseif how ~= 'quiet' then
+    require('sextant.rpc.channel').late_answer(result)
+  end
+  if pulled then
+    vim.schedule(function()
+      show_pulled(job, version, pulled)
+    end)
+  elseif how == 'versioned' then
+    await_amendment(job, version, short)
+  end
+end
+
+local function new_job(client, buf, item, done)
+  local job = {
+    key = client.id .. ':' .. buf,
+    client = client,
+    buf = buf,
+    path = item.path,
+    started = vim.uv.hrtime(),
+    done = done,
+    finish = finish,
+    give_up = give_up,
+    begin = ways.begin,
+    requests = {},
+  }
+  local before = open_jobs[job.key]
+  if before then
+    -- Whoever waits for it is told; a late one is replaced by this.
+    before:give_up('timeout', 'asked again before it was answered')
+  end
+  stop_amending(job.key)
+  open_jobs[job.key] = job
+  return job
+end
+
+-- The open jobs at the deadline: told as such, kept for their late answer.
+local function cut_short(job)
+  job.late = true
+  vim.defer_fn(function()
+    stop(job)
+  end, servers.shared().late_ms)
+  local buf = job.buf
+  if
+    job.listens
+    and api.nvim_buf_is_loaded(buf)
+    and vim.bo[buf].modified
+    and servers.may_wait_for_a_save(job.client)
+  then
+    job.note = servers.shared().notes.perhaps_saved_only
+    return entry(job, 'unavailable')
+  end
+  return entry(job, 'timeout')
+end
+
+--- Answers with one entry for each client of each file.
+---@param params { files: { path: string, bystander: boolean? }[], ms: integer }
+function M.settle(params, reply)
+  publishes.watch()
+  local entries, asked, left, closed = {}, {}, 1, false
+  local function answer()
+    closed = true
+    for _, job in ipairs(asked) do
+      if servers.knows(job.client, 'compiles_beside') then
+        entries[#entries + 1] = unchecked(job)
+      end
+    end
+    reply(nil, entries)
+  end
+  local function done(result)
+    if not closed then
+      entries[#entries + 1] = result
+      left = left - 1
+      if left == 0 then
+        answer()
+      end
+    end
+  end
+  local edited = {}
+  for _, item in ipairs(params.files) do
+    if not item.bystander then
+      edited[#edited + 1] = item.path
+    end
+  end
+  for _, item in ipairs(params.files) do
+    local buf = buffers.find(item.path)
+    for _, client in ipairs(buf and vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) or {}) do
+      if not servers.knows(client, 'no_checker') and not (item.bystander and servers.leaves_others(client, edited)) then
+        asked[#asked + 1] = new_job(client, buf, item, done)
+        left = left + 1
+      end
+    end
+  end
+  for _, job in ipairs(asked) do
+    ways.begin(job)
+  end
+  left = left - 1
+  if left == 0 then
+    return answer()
+  end
+  vim.defer_fn(function()
+    if not closed then
+      for _, job in ipairs(asked) do
+        if not job.dead then
+          entries[#entries + 1] = cut_short(job)
+        end
+      end
+      answer()
+    end
+  end, math.max(1, params.ms))
+end
+
+--- The raw diagnostics of the last answer of a client for a buffer; what code actions are asked with.
+function M.raw_items(client_id, buf)
+  local last = raw[client_id] and raw[client_id][buf]
+  return last and last.items or {}
+end
+
+-- A server that ends, or a buffer that is taken from it, answers no more.
+publishes.listen(function(client_id)
+  for _, job in pairs(open_jobs) do
+    if job.client.id == client_id and (job.client:is_stopped() or not api.nvim_buf_is_loaded(job.buf)) then
+      vim.schedule(function()
+        local stopped = job.client:is_stopped()
+        job:give_up('unavailable', stopped and 'the server has stopped' or 'the file was closed')
+      end)
+    end
+  end
+end)
+
+return M

@@ -1,0 +1,65 @@
+--- What the binary asks: the end of the handshake, and questions. Nobody but the binary calls this.
+local publishes = require('sextant.lsp.publishes')
+local rpc = require('sextant.rpc.channel')
+local servers = require('sextant.lsp.servers')
+
+local M = {}
+
+-- JSON's null is nil here: `vim.NIL` would count as true.
+local function decode(json)
+  return vim.json.decode(json, { luanil = { object = true, array = true } })
+end
+
+--- Called by the binary once it has read the greeting.
+---@param json string
+function M.welcome(json)
+  local info = decode(json)
+  local facts = info.servers
+  info.servers = nil
+  if rpc.welcome(info) then
+    servers.know(facts)
+    publishes.watch()
+    rpc.open()
+  end
+end
+
+-- What the binary may ask. Each handler gets the parameters and a `reply(err, result)` to call once.
+local handlers = {
+  read = { 'sextant.edit.buffers', 'read' },
+  apply = { 'sextant.edit.apply', 'apply' },
+  reread = { 'sextant.edit.buffers', 'reread' },
+  close = { 'sextant.edit.buffers', 'close' },
+  held = { 'sextant.edit.buffers', 'held' },
+  sync = { 'sextant.edit.buffers', 'sync' },
+  loaded = { 'sextant.edit.buffers', 'loaded' },
+  attached = { 'sextant.edit.buffers', 'attached' },
+  marks = { 'sextant.edit.buffers', 'marks' },
+  restore_marks = { 'sextant.edit.buffers', 'restore_marks' },
+  settle = { 'sextant.lsp.settle', 'settle' },
+  fixes = { 'sextant.lsp.fixes', 'fixes' },
+  fix_change = { 'sextant.lsp.fixes', 'change' },
+  look_up = { 'sextant.lsp.lookup', 'look_up' },
+  forget_lookup = { 'sextant.lsp.lookup', 'forget' },
+}
+
+--- Called by the binary: runs a handler later, answers through a notification.
+---@param id integer
+---@param method string
+---@param json string
+function M.call(id, method, json)
+  local reply = rpc.reply_to(id, method == 'settle')
+  vim.schedule(function()
+    local handler = handlers[method]
+    if not handler then
+      return reply({ kind = 'other', message = 'unknown method ' .. method })
+    end
+    local ok, err = pcall(function()
+      require(handler[1])[handler[2]](decode(json), reply)
+    end)
+    if not ok then
+      reply({ kind = 'other', message = tostring(err) })
+    end
+  end)
+end
+
+return M

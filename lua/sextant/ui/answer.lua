@@ -1,0 +1,142 @@
+--- The answer window: what a task says and does, as it comes.
+local scratch = require('sextant.ui.scratch')
+
+local M = {}
+local api = vim.api
+
+---@class sextant.Asked a request that the binary has not taken on yet
+---@field request string
+---@field tab integer the tab that the user asked in
+---@field alone boolean whether nothing else ran then
+---@type sextant.Asked?
+local asked = nil
+-- What comes before the request is taken on belongs to it where nothing else runs.
+---@type string[]
+local held = {}
+
+local function buffer()
+  local buf, made = scratch.buffer('answer', 'hide')
+  if made then
+    scratch.map(buf, '<C-c>', '<Cmd>AgentStop<CR>', 'Stop the task')
+  end
+  return buf
+end
+
+local function last_line(buf)
+  return api.nvim_buf_get_lines(buf, -2, -1, false)[1] or ''
+end
+
+--- Appends at the end; a cursor on the last line goes along, any other stays where the reader put it.
+---@param text string
+function M.append(text)
+  local buf = buffer()
+  local count, tail = api.nvim_buf_line_count(buf), #last_line(buf)
+  local follow = vim.tbl_filter(function(win)
+    return api.nvim_win_get_cursor(win)[1] >= count
+  end, scratch.windows('answer'))
+  scratch.write(buf, function()
+    api.nvim_buf_set_text(buf, count - 1, tail, count - 1, tail, vim.split(text, '\n', { plain = true }))
+  end)
+  for _, win in ipairs(follow) do
+    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buf), 0 })
+  end
+end
+
+-- How long words have to rest until their Markdown is coloured again: every change of a long text would be parsed.
+local REST_MS = 300
+---@type uv.uv_timer_t?
+local rest = nil
+
+--- Words of a model, as they come: plain until they rest.
+---@param text string
+function M.stream(text)
+  local buf = buffer()
+  if not rest then
+    rest = assert(vim.uv.new_timer())
+    scratch.plain(buf)
+  end
+  rest:start(REST_MS, 0, function()
+    vim.schedule(M.settle)
+  end)
+  M.append(text)
+end
+
+--- The words rest, or were the last ones.
+function M.settle()
+  if rest then
+    rest:close()
+    rest = nil
+    scratch.colour(buffer())
+  end
+end
+
+---@param text string
+function M.line(text)
+  if asked and asked.alone then
+    held[#held + 1] = text
+    return
+  end
+  M.append((last_line(buffer()) ~= '' and '\n' or '') .. text .. '\n')
+end
+
+--- The words of one question stay apart from those of the next.
+function M.end_line()
+  if last_line(buffer()) ~= '' then
+    M.append('\n')
+  end
+end
+
+-- Below, without entering it, in the tab that the user asked in.
+local function open(tab)
+  local there = api.nvim_tabpage_is_valid(tab) and tab or api.nvim_get_current_tabpage()
+  for _, win in ipairs(scratch.windows('answer')) do
+    if api.nvim_win_get_tabpage(win) == there then
+      return
+    end
+  end
+  local options = require('sextant.options').resolve(require('sextant').given)
+  local how = { split = 'below', win = -1, height = options.window.height }
+  if there ~= api.nvim_get_current_tabpage() then
+    how.win = api.nvim_tabpage_get_win(there)
+  end
+  local win = api.nvim_open_win(buffer(), false, how)
+  scratch.furnish(win)
+  vim.wo[win].winfixheight = true
+end
+
+--- The user has asked; the answer that stands is kept until the binary takes the request on.
+---@param request string
+---@param alone boolean whether nothing else runs: what comes now is of this request
+function M.expect(request, alone)
+  asked, held = { request = request, tab = api.nvim_get_current_tabpage(), alone = alone }, {}
+end
+
+--- The request is taken on: its answer takes the place of the last one.
+function M.accept()
+  local taken, before = asked, held
+  if not taken then
+    return
+  end
+  asked, held = nil, {}
+  open(taken.tab)
+  scratch.set(buffer(), { '# ' .. taken.request, '' })
+  for _, win in ipairs(scratch.windows('answer')) do
+    api.nvim_win_set_cursor(win, { 2, 0 })
+  end
+  for _, text in ipairs(before) do
+    M.line(text)
+  end
+end
+
+--- Whether a request waits to be taken on.
+---@return boolean
+function M.waits()
+  return asked ~= nil
+end
+
+--- The request is not taken on, and the last answer stays.
+function M.refuse()
+  asked, held = nil, {}
+end
+
+return M

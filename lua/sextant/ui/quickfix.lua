@@ -1,0 +1,53 @@
+--- The quickfix list of what a task introduced: one list a task, absolute paths, the project in its title.
+local M = {}
+local api = vim.api
+
+---@type table<string, integer> the list of the last task that changed something in each workspace, by root; of a
+---client's task by both
+local lists = {}
+
+local function to_items(entries, root)
+  return vim.tbl_map(function(entry)
+    return {
+      filename = vim.fs.joinpath(root, entry.path),
+      lnum = entry.line,
+      col = entry.column,
+      type = entry.kind,
+      text = entry.text,
+    }
+  end, entries)
+end
+
+local function open()
+  require('sextant.ui.say').when_normal(function()
+    local here = api.nvim_get_current_win()
+    vim.cmd('botright copen')
+    if api.nvim_win_is_valid(here) then
+      api.nvim_set_current_win(here)
+    end
+  end)
+end
+
+-- A new list for each task, so that `:colder` gives the user's own back; what becomes known later, an undo too, amends
+-- it in place.
+---@param event table `introduced`, with the root of its workspace
+function M.show(event)
+  local root = event.root
+  local key = event.of and (root .. '\0' .. event.of) or root
+  local items = to_items(event.entries, root)
+  local title = ('%s (%s)'):format(event.title, vim.fs.basename(root))
+  local current = vim.fn.getqflist({ context = 1, id = 0 })
+  local ours = type(current.context) == 'table' and current.context.sextant == key
+  local known = lists[key]
+  if event.amend and known and vim.fn.getqflist({ id = known, nr = 0 }).id ~= 0 then
+    vim.fn.setqflist({}, 'r', { id = known, items = items, title = title })
+  elseif #items > 0 or ours then
+    vim.fn.setqflist({}, ' ', { items = items, title = title, context = { sextant = key } })
+    lists[key] = vim.fn.getqflist({ id = 0 }).id
+  end
+  if event.open and #items > 0 then
+    open()
+  end
+end
+
+return M

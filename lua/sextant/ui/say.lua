@@ -1,0 +1,109 @@
+--- How a thing is said: a line that fits, whole in `:messages`, and nothing that a visible window of ours shows.
+local neovim = require('sextant.neovim')
+
+local M = {}
+local api = vim.api
+
+local GROUPS = { [vim.log.levels.WARN] = 'WarningMsg', [vim.log.levels.ERROR] = 'ErrorMsg' }
+
+---@param text string a line
+---@param width integer cells
+---@return string
+local function cut(text, width)
+  if api.nvim_strwidth(text) <= width then
+    return text
+  end
+  local kept = vim.fn.strcharlen(text)
+  repeat
+    kept = kept - 1
+    local short = vim.fn.strcharpart(text, 0, kept) .. '…'
+  until kept <= 0 or api.nvim_strwidth(short) <= width
+  return vim.fn.strcharpart(text, 0, kept) .. '…'
+end
+
+-- `:echomsg` puts the whole text into the history and shows as much as fits, with `T` in 'shortmess', a command line
+-- to show it in, and nothing in that line that it would have to leave.
+local function keep(text)
+  local height, short = vim.o.cmdheight, vim.o.shortmess
+  if height == 0 then
+    vim.o.cmdheight = 1
+    vim.cmd.redraw()
+  end
+  vim.opt.shortmess:append('T')
+  pcall(vim.cmd.echomsg, vim.fn.string((text:gsub('%s*\n%s*', ' '))))
+  vim.o.shortmess = short
+  if height == 0 then
+    vim.o.cmdheight = 0
+    vim.cmd.redraw()
+  end
+end
+
+---@return string what is shown: a line, or as many as 'cmdheight' has room for
+local function that_fits(text)
+  local lines = vim.split(text, '\n', { plain = true, trimempty = true })
+  local shown = {}
+  for index = 1, math.min(#lines, math.max(1, vim.o.cmdheight)) do
+    -- The command line's last line has the place of 'showcmd' and 'ruler' in it, the others have all of it.
+    shown[index] = cut(lines[index], math.max(1, vim.v.echospace))
+  end
+  return table.concat(shown, '\n')
+end
+
+--- Runs now, or as soon as nobody types: a message in between would be drawn over, and a window would end insert mode.
+---@param run fun()
+function M.when_normal(run)
+  if api.nvim_get_mode().mode:sub(1, 1) == 'n' then
+    return run()
+  end
+  api.nvim_create_autocmd('ModeChanged', {
+    pattern = '*:n*',
+    once = true,
+    callback = function()
+      vim.schedule(function()
+        M.when_normal(run)
+      end)
+    end,
+  })
+end
+
+-- Outside of the command that it is about: inside of one Neovim does not cut.
+local function print(text, level)
+  vim.schedule(function()
+    M.when_normal(function()
+      keep(text)
+      vim.schedule(function()
+        api.nvim_echo({ { that_fits(text), GROUPS[level] } }, false, {})
+      end)
+    end)
+  end)
+end
+
+--- `1 step`, `2 steps`.
+---@param count integer
+---@param noun string one that takes an `s`
+---@return string
+function M.counted(count, noun)
+  return ('%d %s%s'):format(count, noun, count == 1 and '' or 's')
+end
+
+--- Says it, unless a window that the user sees shows it: `answer`, `plan`. What it holds out of sight is no news.
+---@param text string the first line tells it all in short; behind it the way out
+---@param level? integer of `vim.log.levels`
+---@param shown_in? string[] names of our buffers that hold it
+---@param words? string what they hold of it, where that is not its first line
+function M.say(text, level, shown_in, words)
+  for _, name in ipairs(shown_in or {}) do
+    if require('sextant.ui.scratch').in_sight(name, words or text:match('[^\n]*')) then
+      return
+    end
+  end
+  level = level or vim.log.levels.INFO
+  text = 'Sextant: ' .. text
+  -- What Neovim comes with prints the whole text and then waits for a key; a user's own has a place for it.
+  if neovim.is_own(vim.notify) then
+    return print(text, level)
+  end
+  vim.notify(text, level)
+end
+
+return M

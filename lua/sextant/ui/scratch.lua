@@ -1,0 +1,168 @@
+--- The buffers that our windows show: what all of them have in common, and which windows show them.
+local neovim = require('sextant.neovim')
+
+local M = {}
+local api = vim.api
+
+local PREFIX = 'sextant://'
+-- Own file types: what a user does to Markdown (spelling, servers, folds) is not meant for these.
+local TYPES = { answer = 'sextant-answer', plan = 'sextant-plan' }
+
+---@param name string after `sextant://`
+---@return integer? buf
+local function find(name)
+  local known = vim.fn.bufnr(PREFIX .. name)
+  -- Without an exact match `bufnr()` takes any name that holds it.
+  if known ~= -1 and api.nvim_buf_is_loaded(known) and api.nvim_buf_get_name(known) == PREFIX .. name then
+    return known
+  end
+end
+
+--- Whether a buffer is one of ours.
+---@param buf integer
+---@return boolean
+function M.is_ours(buf)
+  return vim.startswith(api.nvim_buf_get_name(buf), PREFIX)
+end
+
+--- The window of the current tab that shows this buffer of ours.
+---@param name string after `sextant://`
+---@return integer? win
+function M.window(name)
+  local buf = find(name)
+  local win = buf and vim.fn.bufwinid(buf) or -1
+  return win ~= -1 and win or nil
+end
+
+--- Whether a line with these words is on the screen of the current tab, and not only in the buffer.
+---@param name string after `sextant://`
+---@param words string
+---@return boolean
+function M.in_sight(name, words)
+  local win = M.window(name)
+  if not win then
+    return false
+  end
+  local first, last = vim.fn.line('w0', win), vim.fn.line('w$', win)
+  for _, text in ipairs(api.nvim_buf_get_lines(api.nvim_win_get_buf(win), first - 1, last, false)) do
+    if text:find(words, 1, true) then
+      return true
+    end
+  end
+  return false
+end
+
+--- Every window that shows it, in whichever tab.
+---@param name string after `sextant://`
+---@return integer[] wins
+function M.windows(name)
+  local buf = find(name)
+  return buf and vim.fn.win_findbuf(buf) or {}
+end
+
+-- The queries of the parsers that Neovim comes with. The first of them alone takes 10 ms to compile.
+local QUERIES = {
+  { 'markdown', 'highlights' },
+  { 'markdown', 'injections' },
+  { 'markdown_inline', 'highlights' },
+  { 'markdown_inline', 'injections' },
+}
+local compiled = 0
+---@type table<integer, true>
+local coloured = {}
+
+--- Colours the Markdown of a buffer. The first time takes a turn of the loop for each query; until then, and without
+--- the parsers, the text is plain.
+---@param buf integer
+function M.colour(buf)
+  coloured[buf] = true
+  if compiled == #QUERIES then
+    pcall(vim.treesitter.start, buf, 'markdown')
+    return
+  end
+  -- A timer, since what is scheduled by what was scheduled runs in the same turn.
+  vim.defer_fn(function()
+    if compiled < #QUERIES then
+      compiled = compiled + 1
+      pcall(vim.treesitter.query.get, unpack(QUERIES[compiled]))
+    end
+    if coloured[buf] and api.nvim_buf_is_valid(buf) then
+      M.colour(buf)
+    end
+  end, 1)
+end
+
+--- Leaves the text of a buffer plain until it is coloured again.
+---@param buf integer
+function M.plain(buf)
+  coloured[buf] = nil
+  pcall(vim.treesitter.stop, buf)
+end
+
+local function dress(buf, name)
+  vim.bo[buf].filetype = TYPES[name] or 'sextant-page'
+  vim.diagnostic.enable(false, { bufnr = buf })
+  M.colour(buf)
+end
+
+--- The buffer of this name, made where it is not there. The second answer says whether it was.
+---@param name string after `sextant://`
+---@param bufhidden 'hide'|'wipe' whether its text outlives its window
+---@return integer buf, boolean made
+function M.buffer(name, bufhidden)
+  local known = find(name)
+  if known then
+    return known, false
+  end
+  require('sextant.ui.code').watch()
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = bufhidden
+  vim.bo[buf].undolevels = -1
+  api.nvim_buf_set_name(buf, PREFIX .. name)
+  dress(buf, name)
+  vim.bo[buf].modifiable = false
+  M.map(buf, 'q', '<Cmd>close<CR>', 'Close the window')
+  return buf, true
+end
+
+function M.map(buf, lhs, run, desc)
+  vim.keymap.set('n', lhs, run, neovim.in_buffer(buf, { nowait = true, desc = desc }))
+end
+
+--- What a window of ours looks like: text to be read, whatever the user has for code.
+---@param win integer
+function M.furnish(win)
+  local wanted = {
+    wrap = true,
+    linebreak = true,
+    spell = false,
+    list = false,
+    number = false,
+    relativenumber = false,
+    signcolumn = 'no',
+    foldenable = false,
+    colorcolumn = '',
+    conceallevel = 0,
+  }
+  for option, value in pairs(wanted) do
+    -- Of this window alone: a buffer that the user opens in it later has the user's own.
+    api.nvim_set_option_value(option, value, { win = win, scope = 'local' })
+  end
+end
+
+--- Changes a text that the user may not.
+---@param change fun(buf: integer)
+function M.write(buf, change)
+  vim.bo[buf].modifiable = true
+  change(buf)
+  vim.bo[buf].modifiable = false
+end
+
+---@param lines string[]
+function M.set(buf, lines)
+  M.write(buf, function()
+    api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  end)
+end
+
+return M

@@ -1,0 +1,197 @@
+--- Shows a task: each event goes to the window, the list or the message that it is for.
+local answer = require('sextant.ui.answer')
+local plan = require('sextant.ui.plan')
+local say = require('sextant.ui.say')
+
+local M = {}
+local api = vim.api
+
+--- `running` or `idle`; for a status line.
+M.status = 'idle'
+-- True between a stop by the user and the end of the task.
+M.stopped = false
+
+local function emit(name, data)
+  api.nvim_exec_autocmds('User', { pattern = name, modeline = false, data = data })
+end
+
+---@param failure { message: string, hint: string }
+---@return string
+local function words_of(failure)
+  return failure.hint ~= '' and (failure.message .. '\n  → ' .. failure.hint) or failure.message
+end
+
+local function level_of(failure)
+  return failure.kind == 'cancelled' and vim.log.levels.INFO or vim.log.levels.ERROR
+end
+
+-- The buffers that hold what was just written into them.
+---@param in_plan boolean
+---@return string[]
+local function places(in_plan)
+  return in_plan and { 'answer', 'plan' } or { 'answer' }
+end
+
+-- A request that was not taken on: whatever stands goes on standing.
+local function refused(event)
+  answer.refuse()
+  plan.refuse()
+  say.say(words_of(event.failure), level_of(event.failure))
+  emit('SextantFailed', event)
+end
+
+-- In the answer window, and in the plan's where one is shown. Without a window it is told as a message.
+local function question(event)
+  answer.line('')
+  answer.line('? ' .. event.text)
+  for choice, option in ipairs(event.options) do
+    answer.line(('  %d. %s'):format(choice, option))
+  end
+  answer.line('  :AgentAnswer N answers')
+  local in_plan = plan.ask(event.text, event.options)
+  local first = event.text:match('[^\n]*')
+  say.say(('%s :AgentAnswer 1 to %d'):format(first, #event.options), nil, places(in_plan), first)
+end
+
+local renderers = {
+  started = function(event)
+    M.status = 'running'
+    M.stopped = false
+    answer.accept()
+    plan.accept()
+    require('sextant.edit.undo').started()
+    emit('SextantStarted', event)
+  end,
+  risk = function(event)
+    answer.line(event.line)
+  end,
+  question = function(event)
+    -- A direct request may ask which name is meant before it begins.
+    if M.status ~= 'running' then
+      answer.accept()
+    end
+    question(event)
+    emit('SextantQuestion', event)
+  end,
+  mode = function(event)
+    require('sextant').given.mode = event.mode
+    require('sextant.rpc.channel').send('mode', { mode = event.mode })
+  end,
+  progress = function(event)
+    answer.line('… ' .. event.text)
+  end,
+  words = function(event)
+    -- After a stop nobody reads the rest of it.
+    if not M.stopped then
+      answer.stream(event.text)
+    end
+  end,
+  acting = function(event)
+    answer.line(('%d. %s %s'):format(event.step, event.tool, event.target))
+  end,
+  acted = function(event)
+    answer.line((event.ok and '   ' or '   ✗ ') .. event.text:gsub('\n', '\n   '))
+  end,
+  interrupted = function(event)
+    local how_far = event.of > 0 and (', %d of %s done'):format(event.done, say.counted(event.of, 'step')) or ''
+    local text = ('a task was interrupted: “%s”%s. :AgentResume goes on, :AgentUndo takes it back'):format(
+      event.request,
+      how_far
+    )
+    for _, note in ipairs(event.notes) do
+      answer.line('… ' .. note)
+    end
+    answer.line('… ' .. text)
+    say.say(text, nil, not answer.waits() and { 'answer' } or nil)
+    emit('SextantInterrupted', event)
+  end,
+  waiting = function(event)
+    answer.line(
+      ('… “%s” waits, %d of %s done; :AgentResume goes on with it, :AgentUndo takes it back'):format(
+        event.request,
+        event.done,
+        say.counted(event.of, 'step')
+      )
+    )
+  end,
+  edited = function(event)
+    require('sextant.edit.undo').touched(event.symbols)
+    emit('SextantEdited', event)
+  end,
+  plan = function(event)
+    answer.end_line()
+    M.status = event.phase == 'executing' and 'running' or 'idle'
+    plan.update(event)
+    emit('SextantPlan', event)
+  end,
+  trace = function(event)
+    require('sextant.ui.trace').open(event.markdown)
+  end,
+  page = function(event)
+    require('sextant.ui.trace').open(event.markdown, event.name)
+  end,
+  introduced = function(event)
+    require('sextant.ui.quickfix').show(event)
+  end,
+  finished = function(event)
+    answer.line('')
+    answer.line(event.summary)
+    answer.settle()
+    M.status = 'idle'
+    M.stopped = false
+    -- The figures have to do where there is one line.
+    local in_plan = plan.note(event.summary:match('[^\n]*'))
+    say.say(event.summary, nil, places(in_plan))
+    emit('SextantFinished', event)
+  end,
+  failed = function(event)
+    -- While another task runs, this is the end of that one, and what was asked still waits.
+    local early = M.status ~= 'running' and (answer.waits() or plan.waits())
+    if early and answer.waits() then
+      return refused(event)
+    end
+    local text = words_of(event.failure)
+    answer.line('')
+    answer.line('✗ ' .. text)
+    answer.settle()
+    M.status = 'idle'
+    M.stopped = false
+    local in_plan = (early or not plan.waits()) and plan.fail(event.failure)
+    say.say(text, level_of(event.failure), places(in_plan))
+    emit('SextantFailed', event)
+  end,
+  refused = refused,
+}
+
+--- Called by the binary: shows an event, later.
+---@param json string
+function M.event(json)
+  vim.schedule(function()
+    -- JSON's null is nil here: `vim.NIL` would count as true.
+    local event = vim.json.decode(json, { luanil = { object = true, array = true } })
+    local render = renderers[event.type]
+    if render then
+      event.root = event.root or (require('sextant.rpc.channel').info or {}).root or vim.fn.getcwd()
+      render(event)
+    end
+  end)
+end
+
+--- The user stops what runs: nothing of it is shown any more but its end.
+function M.stop()
+  M.stopped = M.status == 'running'
+end
+
+--- The process is gone: whatever was shown as running is not.
+---@param text string
+function M.process_gone(text)
+  M.status = 'idle'
+  M.stopped = false
+  answer.refuse()
+  if require('sextant.ui.scratch').window('answer') then
+    answer.line('✗ ' .. text)
+  end
+  say.say(text, vim.log.levels.ERROR, places(plan.process_gone(text)))
+end
+
+return M

@@ -1,0 +1,26 @@
+--- Shows a text of ours to be read in a scratch window: the trace of a task, the statistics, what is remembered.
+local scratch = require('sextant.ui.scratch')
+
+local M = {}
+local api = vim.api
+
+--- Opens the window below and enters it: the reader asked for it.
+---@param markdown string
+---@param name? string what it is, for the buffer's name
+function M.open(markdown, name)
+  local buf = scratch.buffer(name or 'trace', 'wipe')
+  scratch.set(buf, vim.split(markdown, '\n', { plain = true }))
+  local win = scratch.window(name or 'trace')
+  if win then
+    api.nvim_set_current_win(win)
+  else
+    win = api.nvim_open_win(buf, true, { split = 'below', win = -1 })
+    scratch.furnish(win)
+  end
+  -- The plan floats above all else and would hide it.
+  require('sextant.ui.plan').make_way()
+  api.nvim_set_current_win(win)
+  api.nvim_win_set_cursor(win, { 1, 0 })
+end
+
+return M

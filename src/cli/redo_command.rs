@@ -1,0 +1,27 @@
+//! `sextant redo`: brings back what was undone last in a folder.
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::cli::headless_run;
+use crate::cli::join::{self, JoinOptions, JoinedWork};
+use sextant_engine::commands::undo::redo::bring_back;
+
+#[derive(Debug, Args)]
+pub(super) struct RedoArguments {
+    #[command(flatten)]
+    folder: headless_run::Folder,
+    #[command(flatten)]
+    join: JoinOptions,
+}
+
+pub(super) fn run(arguments: &RedoArguments) -> ExitCode {
+    let own: headless_run::HeadlessRun<'_> = &|session, _request, _cancel| {
+        Box::pin(async move { join::value(headless_run::shown(session, bring_back(session).await)?) })
+    };
+    let joined: join::JoinedRun<'_> =
+        &|session, _request, by| Box::pin(async move { join::value(session.redo(by).await?) });
+    let joined = JoinedWork { options: &arguments.join, run: joined };
+    headless_run::run_without(&arguments.folder, None, own, Some(joined))
+}

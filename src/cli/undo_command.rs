@@ -1,0 +1,60 @@
+//! `sextant undo`: takes back what the last tasks of a folder changed, task by task or in parts, or lists them.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::cli::headless_run;
+use crate::cli::join::{self, JoinOptions, JoinedWork};
+use sextant_engine::commands::undo::{UndoRequest, list, take_back};
+use sextant_engine::editor::event::Event;
+use sextant_engine::state::undo_target::Target;
+use sextant_serve::rpc::api::agent_api::UndoPart;
+
+#[derive(Debug, Args)]
+pub(super) struct UndoArguments {
+    /// `step` for the last step, a step's number, or a symbol as `Cart::total` [default: all of the task]
+    #[arg(default_value = "", hide_default_value = true)]
+    target: String,
+    /// Why: kept, and told to the model when it is about to do the like again
+    #[arg(long, default_value = "", hide_default_value = true)]
+    because: String,
+    /// Take back what can be where you changed the same places since, and leave the rest for good
+    #[arg(long)]
+    partial: bool,
+    /// Take nothing back: list the last tasks, their steps, and what is undone
+    #[arg(long, conflicts_with_all = ["target", "because", "partial"])]
+    list: bool,
+    #[command(flatten)]
+    folder: headless_run::Folder,
+    #[command(flatten)]
+    join: JoinOptions,
+}
+
+pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
+    if arguments.list {
+        let look: headless_run::HeadlessRun<'_> = &|session, _request, _cancel| {
+            Box::pin(async move {
+                let history = list::history(session).await?;
+                let markdown = list::markdown(&history);
+                session.emit(Event::Page { name: "history".to_owned(), markdown });
+                Ok(json!({"ok": true, "history": history}))
+            })
+        };
+        return headless_run::run_without(&arguments.folder, None, look, None);
+    }
+    let (target, partial, because) = (arguments.target.clone(), arguments.partial, arguments.because.clone());
+    let wish = UndoRequest { target: Target::parse(&target), partial, reason: because.clone() };
+    let own: headless_run::HeadlessRun<'_> = &move |session, _request, _cancel| {
+        let wish = wish.clone();
+        Box::pin(async move { join::value(headless_run::shown(session, take_back(session, &wish).await)?) })
+    };
+    let part = UndoPart { target, partial, because };
+    let joined: join::JoinedRun<'_> = &move |session, _request, by| {
+        let part = part.clone();
+        Box::pin(async move { join::value(session.undo(part, by).await?) })
+    };
+    let joined = JoinedWork { options: &arguments.join, run: joined };
+    headless_run::run_without(&arguments.folder, None, own, Some(joined))
+}

@@ -1,0 +1,232 @@
+//! The handshake with one server process, and the answers to what the server asks of us.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use lsp_types::{InitializeRequest, LspAny, MessageType};
+use serde_json::json;
+
+use crate::model::Reach;
+use crate::server::client_capabilities::{self, folders};
+use crate::server::connection::{Connection, Handler};
+use crate::server::json_rpc::{Reply, RpcError};
+use crate::server::received::{self, Capabilities, Initialized, Said, ServerStatus, WantedSection, WantedSettings};
+use crate::server::{Inner, saves};
+use crate::server_facts::{self, Fact};
+use sextant_base::lock::lock;
+use sextant_base::positions::Encoding;
+
+/// How long a server may take to answer `initialize`. Large projects on a busy machine need tens of seconds.
+const INITIALIZE: Duration = Duration::from_secs(60);
+
+/// The request of typescript-language-server that hands a command to tsserver and its answer back.
+pub(super) const TSSERVER: &str = "typescript.tsserverRequest";
+
+/// Probe pulls sent to a server that neither advertises them nor is trusted, until one was conclusive.
+const PROBES: u8 = 8;
+
+/// Where a server's diagnostics come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PullMethod {
+    /// `textDocument/diagnostic`.
+    Pull,
+    /// [`TSSERVER`].
+    Command,
+    /// `textDocument/publishDiagnostics`.
+    Push,
+}
+
+#[derive(Debug)]
+struct Learned {
+    way: PullMethod,
+    probes_left: u8,
+    probing: bool,
+}
+
+/// One running and initialized server process.
+#[derive(Debug)]
+pub(crate) struct ServerConnection {
+    pub connection: Connection,
+    pub capabilities: Capabilities,
+    pub encoding: Encoding,
+    /// Lower-case: the configured name and the one the server gives itself.
+    names: [String; 2],
+    learned: Mutex<Learned>,
+    /// Whether the last question for code actions was not answered in time: the next ones wait no longer for it.
+    pub actions_unanswered: AtomicBool,
+    /// Whether a question for them was waited for as long as a start may take, in vain.
+    pub actions_awaited: AtomicBool,
+}
+
+impl ServerConnection {
+    /// Whether the fact is known of it, under either name.
+    pub(crate) fn knows(&self, fact: Fact) -> bool {
+        self.names.iter().any(|name| server_facts::knows(name, fact))
+    }
+
+    pub(crate) fn advertises_pull(&self) -> bool {
+        self.capabilities.diagnostic_provider.is_some()
+    }
+
+    /// Whether it knows of a text only what was saved.
+    pub(crate) fn reads_the_disk(&self) -> bool {
+        saves::reads_the_disk(&self.capabilities)
+    }
+
+    /// Whether a change of one file may change the diagnostics of another.
+    pub(crate) fn reach(&self) -> Reach {
+        let pull = self.capabilities.diagnostic_provider.as_ref();
+        let (one, many) = pull.map_or((None, None), |pull| (pull.inter_file_dependencies, pull.workspace_diagnostics));
+        // One that reports on the whole workspace looks at other files, whatever it declares (emmylua_ls does both).
+        let declared = one == Some(false) && many != Some(true);
+        if declared || self.knows(Fact::OneFile) { Reach::File } else { Reach::Project }
+    }
+
+    pub(crate) fn commands(&self) -> impl Iterator<Item = &str> {
+        let provider = self.capabilities.execute_command_provider.as_ref();
+        provider.and_then(|provider| provider.commands.as_ref()).into_iter().flatten().map(String::as_str)
+    }
+
+    pub(super) fn resolves_actions(&self) -> bool {
+        let provider = self.capabilities.code_action_provider.as_ref();
+        provider.and_then(|provider| provider.resolve_provider) == Some(true)
+    }
+
+    pub(crate) fn way(&self) -> PullMethod {
+        lock(&self.learned).way
+    }
+
+    pub(crate) fn set_way(&self, way: PullMethod) {
+        *lock(&self.learned) = Learned { way, probes_left: 0, probing: false };
+    }
+
+    /// Whether a probe pull is to be sent now.
+    pub(crate) fn take_probe(&self) -> bool {
+        let mut learned = lock(&self.learned);
+        let wanted = learned.way == PullMethod::Push && learned.probes_left > 0 && !learned.probing;
+        learned.probing |= wanted;
+        wanted
+    }
+
+    /// A probe that could be compared is spent; any other is sent again another time.
+    pub(crate) fn end_probe(&self, compared: bool) {
+        let mut learned = lock(&self.learned);
+        learned.probing = false;
+        learned.probes_left = learned.probes_left.saturating_sub(u8::from(compared));
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct StartError {
+    pub reason: String,
+    /// Whether another attempt is pointless: the program is not there.
+    pub fatal: bool,
+}
+
+/// Starts the process and shakes hands. `run` numbers the processes of one server.
+pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnection, StartError> {
+    let config = &inner.config;
+    let program = config.command.first().map_or("", String::as_str);
+    let handler = Arc::new(Incoming { server: Arc::downgrade(inner), run });
+    let opened = match &config.socket {
+        Some(socket) => Connection::connect(&config.name, socket, handler).await,
+        None => Connection::spawn(&config.name, &config.command, &inner.root, handler),
+    };
+    let connection = opened.map_err(|error| StartError {
+        reason: format!("{program} cannot be started: {error}"),
+        fatal: matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied),
+    })?;
+    inner.observed.mood.forget();
+    inner.observed.patience.forget(connection.process);
+    let failed = |reason: String| StartError { reason, fatal: false };
+    let answer = connection
+        .request::<InitializeRequest>(&client_capabilities::params(inner), INITIALIZE)
+        .await
+        .map_err(|error| failed(format!("{program} did not initialize: {error}")))?;
+    let Initialized { capabilities, server_info } = received::read(&answer).unwrap_or_default();
+    let capabilities = capabilities.unwrap_or_default();
+    let encoding = capabilities.position_encoding.as_deref().map(Encoding::from_lsp);
+    let own = server_info.and_then(|server| server.name).unwrap_or_default();
+    let run = ServerConnection {
+        connection,
+        encoding: encoding.unwrap_or_default(),
+        names: [config.name.to_lowercase(), own.to_lowercase()],
+        learned: Mutex::new(Learned { way: PullMethod::Push, probes_left: PROBES, probing: false }),
+        actions_unanswered: AtomicBool::new(false),
+        actions_awaited: AtomicBool::new(false),
+        capabilities,
+    };
+    if run.advertises_pull() || run.knows(Fact::AnswersPulls) {
+        run.set_way(PullMethod::Pull);
+    } else if run.commands().any(|command| command == TSSERVER) {
+        run.set_way(PullMethod::Command);
+    }
+    Ok(run)
+}
+
+/// What comes from one process. Late words of an earlier process are not listened to.
+struct Incoming {
+    server: Weak<Inner>,
+    run: u64,
+}
+
+impl Handler for Incoming {
+    fn heard(&self) {
+        if let Some(inner) = self.server.upgrade().filter(|inner| inner.run.load(Ordering::SeqCst) == self.run) {
+            inner.observed.patience.heard();
+        }
+    }
+
+    fn notification(&self, method: &str, params: LspAny) {
+        let Some(inner) = self.server.upgrade().filter(|inner| inner.run.load(Ordering::SeqCst) == self.run) else {
+            return;
+        };
+        match method {
+            "textDocument/publishDiagnostics" => inner.published(received::read(&params)),
+            "window/logMessage" | "window/showMessage" => {
+                let Said { kind, message } = received::read(&params).unwrap_or_default();
+                let text = message.as_deref().unwrap_or_default();
+                tracing::debug!(server = inner.config.name, text, "message");
+                if kind == Some(MessageType::Error) {
+                    inner.observed.mood.complained(text);
+                }
+            }
+            "eslint/status" => {
+                inner.observed.mood.note_state(received::read(&params).and_then(|status: ServerStatus| status.state))
+            }
+            "experimental/serverStatus" => {
+                let rests = received::read(&params).and_then(|status: ServerStatus| status.quiescent);
+                inner.observed.mood.note_rest(rests == Some(true));
+                inner.bump();
+            }
+            _ => {}
+        }
+    }
+
+    fn request(&self, method: &str, params: &LspAny) -> Reply {
+        let Some(inner) = self.server.upgrade() else { return Err(RpcError::method_not_found(method)) };
+        match method {
+            "workspace/configuration" => Ok(configuration(&inner, params)),
+            "workspace/workspaceFolders" => Ok(json!(folders(&inner))),
+            "workspace/applyEdit" => Ok(json!(inner.capture(received::read(params).unwrap_or_default()))),
+            "eslint/noLibrary" | "eslint/noConfig" | "eslint/probeFailed" => {
+                inner.observed.mood.cannot_check(method);
+                Ok(json!({}))
+            }
+            // The refresh too: pyright exits where it is refused, and nothing kept here needs refreshing.
+            "client/registerCapability"
+            | "client/unregisterCapability"
+            | "window/workDoneProgress/create"
+            | "window/showMessageRequest"
+            | "workspace/diagnostic/refresh" => Ok(LspAny::Null),
+            _ => Err(RpcError::method_not_found(method)),
+        }
+    }
+}
+
+fn configuration(inner: &Inner, params: &LspAny) -> LspAny {
+    let wanted: WantedSettings = received::read(params).unwrap_or_default();
+    let section = |item: &LspAny| received::read(item).and_then(|item: WantedSection| item.section).unwrap_or_default();
+    wanted.items.unwrap_or_default().iter().map(|item| inner.config.section(&section(item))).collect()
+}

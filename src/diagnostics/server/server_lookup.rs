@@ -1,0 +1,179 @@
+//! What a server is asked about a name at a place, and its answer as it came.
+
+use std::sync::Arc;
+
+use lsp_types::{
+    DefinitionRequest, HoverRequest, LspAny, PrepareRenameRequest, ReferencesRequest, RenameRequest, Request,
+};
+use serde_json::{Value, json};
+
+use crate::model::FileText;
+use crate::server::json_rpc::{CONTENT_MODIFIED, METHOD_NOT_FOUND, RequestError, SERVER_CANCELLED};
+use crate::server::server_client::ServerConnection;
+use crate::server::{LanguageServer, ServerPhase, supervise};
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
+use sextant_base::path;
+use sextant_base::positions::{Encoding, LineIndex, Position};
+
+/// A question about the name at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameQuestion {
+    Definition,
+    /// With the declaration itself.
+    References,
+    Hover,
+    Rename {
+        new_name: String,
+    },
+}
+
+impl NameQuestion {
+    /// The request's method in the protocol.
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::Definition => "textDocument/definition",
+            Self::References => "textDocument/references",
+            Self::Hover => "textDocument/hover",
+            Self::Rename { .. } => "textDocument/rename",
+        }
+    }
+}
+
+/// Why a server has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LookupError {
+    #[error("it does not offer that")]
+    NotOffered,
+    /// The text, or one that the answer changes, is another by now.
+    #[error("the text changed while it answered")]
+    Outdated,
+    /// In the server's words.
+    #[error("{0}")]
+    Refused(String),
+    #[error("no answer in time")]
+    TimedOut,
+    /// The server is not there; why.
+    #[error("{0}")]
+    Gone(String),
+}
+
+impl From<RequestError> for LookupError {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::TimedOut => Self::TimedOut,
+            RequestError::Closed(reason) => Self::Gone(reason),
+            RequestError::Rpc(error) if [CONTENT_MODIFIED, SERVER_CANCELLED].contains(&error.code) => Self::Outdated,
+            RequestError::Rpc(error) if error.code == METHOD_NOT_FOUND => Self::NotOffered,
+            RequestError::Rpc(error) => Self::Refused(error.message),
+        }
+    }
+}
+
+impl LanguageServer {
+    /// Asks about the name at a place (in bytes of its line). The server is started and given the text where it does
+    /// not have it. The answer counts in units of [`Self::encoding`]; nothing is changed by asking.
+    pub async fn look_up(
+        &self,
+        file: &FileText,
+        at: Position,
+        question: &NameQuestion,
+        deadline: Deadline,
+    ) -> Result<LspAny, LookupError> {
+        self.inner.tell(|documents| documents.sync(std::slice::from_ref(file)));
+        supervise::start(&self.inner);
+        let run = self.running(deadline).await?;
+        if !offers(&run, question) {
+            return Err(LookupError::NotOffered);
+        }
+        let index = LineIndex::new(&file.text);
+        let at = index.position(&file.text, index.offset(&file.text, at, Encoding::Utf8), run.encoding);
+        let uri = path::to_uri(&self.inner.root.join(&file.path));
+        let uri = uri.ok_or_else(|| LookupError::Refused("the path has no URI".to_owned()))?;
+        let mut params = json!({"textDocument": {"uri": uri}, "position": at});
+        let answer = match question {
+            NameQuestion::Definition => self.put::<DefinitionRequest>(&run, &params, deadline).await?,
+            NameQuestion::Hover => self.put::<HoverRequest>(&run, &params, deadline).await?,
+            NameQuestion::References => {
+                params["context"] = json!({"includeDeclaration": true});
+                self.put::<ReferencesRequest>(&run, &params, deadline).await?
+            }
+            NameQuestion::Rename { new_name } => {
+                if prepares(&run) {
+                    let place = self.put::<PrepareRenameRequest>(&run, &params, deadline).await?;
+                    if place.is_null() {
+                        return Err(LookupError::Refused("this cannot be renamed".to_owned()));
+                    }
+                }
+                params["newName"] = json!(new_name);
+                self.put::<RenameRequest>(&run, &params, deadline).await?
+            }
+        };
+        let documents = lock(&self.inner.documents);
+        let current = documents.get(&file.path).is_some_and(|known| *known.text == *file.text);
+        // The versions that it names are of the texts that it was given; one of any other is of an edit gone by.
+        let older = |(uri, version): (&str, i64)| {
+            let file = path::from_uri(uri).and_then(|path| path::relative(&self.inner.root, &path));
+            file.and_then(|file| documents.get(&file)).is_some_and(|known| known.version != version)
+        };
+        if !current || versions(&answer).any(older) {
+            return Err(LookupError::Outdated);
+        }
+        Ok(answer)
+    }
+
+    /// The text of a file as the server has it; `None` where it is not open there.
+    pub fn text(&self, path: &str) -> Option<Arc<str>> {
+        lock(&self.inner.documents).get(path).map(|known| Arc::clone(&known.text))
+    }
+
+    async fn put<R: Request>(
+        &self,
+        run: &ServerConnection,
+        params: &Value,
+        deadline: Deadline,
+    ) -> Result<LspAny, LookupError> {
+        tokio::select! {
+            biased;
+            answer = run.connection.request::<R>(params, deadline.left()) => Ok(answer?),
+            () = self.inner.observed.patience.end(deadline) => Err(LookupError::TimedOut),
+        }
+    }
+
+    /// Waits until it runs.
+    async fn running(&self, deadline: Deadline) -> Result<Arc<ServerConnection>, LookupError> {
+        let mut phase = self.inner.phase.subscribe();
+        let settled = phase.wait_for(|phase| matches!(phase, ServerPhase::Running(_) | ServerPhase::Ended(_)));
+        let settled = tokio::time::timeout(deadline.left(), settled).await;
+        match settled.map_err(|_| LookupError::TimedOut)?.as_deref() {
+            Ok(ServerPhase::Running(run)) => Ok(Arc::clone(run)),
+            Ok(ServerPhase::Ended(reason)) => Err(LookupError::Gone(reason.clone())),
+            _ => Err(LookupError::Gone("it is gone".to_owned())),
+        }
+    }
+}
+
+fn offers(run: &ServerConnection, question: &NameQuestion) -> bool {
+    let capabilities = &run.capabilities;
+    let declared = match question {
+        NameQuestion::Definition => &capabilities.definition_provider,
+        NameQuestion::References => &capabilities.references_provider,
+        NameQuestion::Hover => &capabilities.hover_provider,
+        NameQuestion::Rename { .. } => &capabilities.rename_provider,
+    };
+    // Either a flag or the options of what is offered.
+    *declared == json!(true) || declared.is_object()
+}
+
+fn prepares(run: &ServerConnection) -> bool {
+    run.capabilities.rename_provider.get("prepareProvider") == Some(&json!(true))
+}
+
+/// The documents of an edit whose version it names.
+fn versions(answer: &LspAny) -> impl Iterator<Item = (&str, i64)> {
+    let changes = answer.get("documentChanges").and_then(LspAny::as_array);
+    changes.into_iter().flatten().filter_map(|change| {
+        let document = change.get("textDocument")?;
+        Some((document.get("uri")?.as_str()?, document.get("version")?.as_i64()?))
+    })
+}

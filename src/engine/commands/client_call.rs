@@ -1,0 +1,363 @@
+//! One call of a tool for a client outside: past the gate and the one way of an edit, as a task of that client.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::diagnostics::{collect_diagnostics, reached};
+use crate::durable::{self, open_store, stack, stored_traces};
+use crate::edit::once::{self, EditMade};
+use crate::edit::{edit_transaction, recover};
+use crate::editor::event::Event;
+use crate::events::envelope::TaskEvent;
+use crate::plan::work_mode::Mode;
+use crate::run::{finish, listed};
+use crate::state::comparison::Status;
+use crate::state::edit_answer::EditAnswer;
+use crate::state::outside_clients::{ClientWork, OutsideClient};
+use crate::state::render::Line;
+use crate::state::session::{OWN_CANCEL, Session};
+use crate::state::task::Task;
+use crate::state::task_scope::Scope;
+use crate::state::undo_target::standing;
+use crate::state::{span, stop};
+use crate::tools::tool::ToolCall;
+use crate::tools::tool_answer::ToolAnswer;
+use crate::tools::validate_call;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::lock::lock;
+use sextant_base::one_line::clean;
+use sextant_base::secrets::mask;
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::tools::Access;
+
+/// Edits of a client after which what is too much of the past is removed.
+const CLEANED: usize = 16;
+
+/// What a call came to: the same as text and, of an edit, as data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutsideAnswer {
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+/// Carries out a call in a task of its own, so that an edit is whole and entered whatever becomes of the caller; who
+/// drops this future ends the waits of the call.
+pub(crate) async fn call<S>(
+    session: Arc<S>,
+    client: OutsideClient,
+    (tool, given): (String, Value),
+    once: Option<String>,
+    cancel: &CancellationToken,
+) -> Result<OutsideAnswer, Failure>
+where
+    S: Deref<Target = Session> + Send + Sync + 'static,
+{
+    once.as_deref().map_or(Ok(()), once::check)?;
+    let own = cancel.child_token();
+    let ends = own.clone().drop_guard();
+    let (tell, told) = oneshot::channel();
+    let span = span::tool(&tool);
+    let work = async move {
+        let read = validate_call::call_outside(&tool, &given);
+        // The texts are in what was read.
+        drop(given);
+        let own = session.cancelled();
+        match read {
+            Ok(read) if read.access() == Access::Edit => {
+                edit(&session, &client, (&tool, read, once), &own, tell).await;
+            }
+            read => {
+                let file = read.as_ref().ok().and_then(ToolCall::only_file);
+                let looked = look(&session, &client, (&tool, read), &own).await;
+                let ahead = looked.is_ok();
+                let _ = tell.send(looked);
+                if let Some(file) = file.filter(|_| ahead) {
+                    look_ahead(&session, &file).await;
+                }
+            }
+        }
+    };
+    tokio::spawn(OWN_CANCEL.scope(own, work).instrument(span));
+    let broke_down =
+        |_| Failure::new(FailureKind::Internal, "the call broke down", "try again; the log has the details");
+    let answer = told.await.map_err(broke_down)?;
+    // What is still to do for the next call is not the caller's to end.
+    ends.disarm();
+    answer
+}
+
+fn words(answer: ToolAnswer) -> OutsideAnswer {
+    let data = answer.edit.as_ref().map(data);
+    OutsideAnswer { text: mask(&answer.text).into_owned(), data }
+}
+
+fn masked(failure: Failure) -> Failure {
+    Failure {
+        message: mask(&failure.message).into_owned(),
+        hint: mask(failure.hint.text()).into_owned().into(),
+        ..failure
+    }
+}
+
+/// Carries out a call that changes nothing. No task is made for it, and nobody waits for another call.
+async fn look(
+    session: &Session,
+    client: &OutsideClient,
+    (tool, call): (&str, Result<ToolCall, Failure>),
+    cancel: &CancellationToken,
+) -> Result<OutsideAnswer, Failure> {
+    let mut own = new_task(client);
+    let work = session.outside.of(&client.id);
+    let before = lock(&work.seen).clone();
+    own.conversation.seen.clone_from(&before);
+    let ran = stop::unless_stopped(session, cancel, async {
+        validate_call::gate(session, &mut own, tool, call).await?.run(session, &mut own).await
+    });
+    let answer = ran.await.and_then(|ran| ran);
+    lock(&work.seen).take(own.conversation.seen, &before);
+    answer.map(words).map_err(masked)
+}
+
+/// Learns what is reported in a file that a client has read: its edits have little time to wait for that.
+async fn look_ahead(session: &Session, file: &str) {
+    if !session.config.diagnostics.on_edit {
+        return;
+    }
+    let Ok(path) = session.root.resolve(file) else { return };
+    let looked = async {
+        let _turn = session.outside.ahead.lock().await;
+        let Ok(document) = session.editor.read(&path).await else { return };
+        let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
+        collect_diagnostics::ensure_baseline(session, &[document], &[], deadline).await;
+    };
+    // Nobody has asked for it: no stop of the call is a stop of this.
+    OWN_CANCEL.scope(CancellationToken::new(), looked).await;
+}
+
+fn new_task(client: &OutsideClient) -> Task {
+    let mut task = Task::new(&format!("edits of {}", client.name), Mode::Simple, None, Scope::Workspace);
+    task.intent.client = Some(client.name.clone());
+    task.intent.read_only = false;
+    task
+}
+
+async fn edit(
+    session: &Session,
+    client: &OutsideClient,
+    (tool, call, once): (&str, ToolCall, Option<String>),
+    cancel: &CancellationToken,
+    tell: oneshot::Sender<Result<OutsideAnswer, Failure>>,
+) {
+    let work = session.outside.of(&client.id);
+    let slot = tokio::select! {
+        biased;
+        () = cancel.cancelled() => None,
+        slot = work.task.lock() => Some(slot),
+    };
+    let Some(mut slot) = slot else {
+        let _ = tell.send(Err(Failure::cancelled().without_change()));
+        return;
+    };
+    recover::recover_quietly(session).await;
+    let is_new = match current(session, &work, client, &mut slot).await {
+        Ok(is_new) => is_new,
+        Err(failure) => {
+            let _ = tell.send(Err(failure));
+            return;
+        }
+    };
+    let Some(task) = slot.as_mut() else { return };
+    if let Some(again) = again(session, once.as_deref()).await {
+        let _ = tell.send(again);
+        return;
+    }
+    task.intent.once = once;
+    let mark = task.journal.checkpoints.len();
+    task.counts.step = u32::try_from(mark).unwrap_or(u32::MAX).saturating_add(1);
+    let seen = lock(&work.seen).clone();
+    task.conversation.seen.clone_from(&seen);
+    let about = format!("{tool} {}", call.subject().shown());
+    let ran = stop::unless_stopped(session, cancel, async {
+        let call = validate_call::gate(session, task, tool, Ok(call)).await?;
+        if is_new {
+            durable::keep_outside(session, task, false).await;
+        }
+        collect_diagnostics::let_go(session).await;
+        call.run(session, task).await
+    });
+    let ran = ran.await.and_then(|ran| ran);
+    enter(session, task, mark).await;
+    reached::bound(session).await;
+    let now_seen = std::mem::take(&mut task.conversation.seen);
+    lock(&work.seen).take(now_seen, &seen);
+    let ran = ran.map(words).map_err(masked);
+    let ran = if mark == task.journal.checkpoints.len() { ran.map_err(Failure::without_change) } else { ran };
+    let came_of_it = trace(task, (client, &about), &ran);
+    let _ = tell.send(ran);
+    if task.journal.checkpoints.len() > mark {
+        durable::keep_outside(session, task, mark % CLEANED == CLEANED - 1).await;
+        show(session, task, format!("{}: {came_of_it}", client.name)).await;
+    }
+    stored_traces::keep(session).await;
+}
+
+/// The answer of a call whose edit was made before: it is not made a second time. `None` where it was not.
+async fn again(session: &Session, once: Option<&str>) -> Option<Result<OutsideAnswer, Failure>> {
+    match once::made(session, once?).await {
+        Ok(known) if known.made => Some(Ok(OutsideAnswer::of_made(&known))),
+        Ok(_) => None,
+        // Nothing is kept here: this process would know.
+        Err(_) if open_store::durable(session).await.is_none() => None,
+        Err(failure) => Some(Err(failure)),
+    }
+}
+
+impl OutsideAnswer {
+    /// What is said of an edit that was made, and whose own answer did not come.
+    pub fn of_made(known: &EditMade) -> Self {
+        let EditMade { checkpoint, files, lost, .. } = known;
+        let stands = if lost.is_empty() {
+            String::new()
+        } else {
+            format!(" It is not in {} any more: its buffer was not saved, or it was taken back.", lost.join(", "))
+        };
+        let text = format!(
+            "made already, as {checkpoint}: {}; it was not made again.{stands} What it introduced is not known here.",
+            files.join(", ")
+        );
+        let data = json!({
+            "ok": lost.is_empty(), "path": files.first(), "symbols": [], "checkpoint": checkpoint, "saved": lost.is_empty(),
+            "new_diagnostics": [], "diagnostics_status": Status::Unavailable, "fixed": 0, "unchanged": 0,
+            "made_before": true, "lost": lost,
+        });
+        Self { text, data: Some(data) }
+    }
+}
+
+/// The task that the next edit of a client belongs to; whether it has just begun.
+async fn current(
+    session: &Session,
+    work: &ClientWork,
+    client: &OutsideClient,
+    slot: &mut Option<Task>,
+) -> Result<bool, Failure> {
+    if let Some(task) = slot.as_mut() {
+        if session.making.left().iter().any(|begun| begun.task == task.journal.task) {
+            edit_transaction::catch_up(session).await?;
+        }
+        // An undo, or an edit that a stop had left, may have changed it meanwhile.
+        let history = session.history.lock().await;
+        let known = history.iter().find(|known| known.task == task.journal.task);
+        if let Some(known) = known.filter(|known| !known.has_rows_of(&task.journal)) {
+            task.journal = known.clone();
+        }
+        drop(history);
+        let taken_back = !task.journal.is_empty() && standing(&task.journal).next().is_none();
+        if work.goes_on(task) && !taken_back {
+            return Ok(task.journal.is_empty());
+        }
+    }
+    let mut task = new_task(client);
+    task.events.begin_outside(&session.events, &client.name, &task.request);
+    work.goes_on(&task);
+    *slot = Some(task);
+    Ok(true)
+}
+
+/// Enters what a call has made where an undo finds it, beside what an undo has entered meanwhile.
+async fn enter(session: &Session, task: &mut Task, mark: usize) {
+    let Some(new) = task.journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
+    let mut history = session.history.lock().await;
+    match history.iter_mut().find(|known| known.task == task.journal.task) {
+        Some(known) => {
+            let unknown = new.iter().filter(|row| known.checkpoints.iter().all(|known| known.id != row.id));
+            let unknown: Vec<_> = unknown.cloned().collect();
+            known.checkpoints.extend(unknown);
+        }
+        None => history.push(task.journal.clone()),
+    }
+    stack::bound(&mut history);
+}
+
+fn trace(task: &Task, (client, about): (&OutsideClient, &str), ran: &Result<OutsideAnswer, Failure>) -> String {
+    let (failed, text) = match ran {
+        Ok(answer) => ("", answer.text.clone()),
+        Err(failure) => ("failed: ", failure.one_line()),
+    };
+    let came_of_it = clean(&text.lines().take(2).collect::<Vec<_>>().join("; "));
+    let reason = format!("{failed}{came_of_it}");
+    task.events.trace(task.counts.step, Trace::new(Effect::Acted, about, &client.name, reason));
+    came_of_it
+}
+
+/// Tells whoever looks on: what was done, and in a list of its own what the client's task has introduced.
+async fn show(session: &Session, task: &mut Task, text: String) {
+    let id = task.journal.task.clone();
+    let shown = |event| session.events.emit(Some(&id), TaskEvent::Shown { event });
+    shown(Event::Progress { text });
+    if !session.config.diagnostics.on_edit {
+        return;
+    }
+    let verdict = finish::known_verdict(session, task).await;
+    let new: Vec<_> = verdict.new_from(session.config.diagnostics.severity_floor).cloned().collect();
+    listed::show(session, task, &new, &[]).await;
+}
+
+/// An edit's answer as a program reads it: what the text says, and no more.
+fn data(answer: &EditAnswer) -> Value {
+    let lines = |lines: &[Line]| lines.iter().map(|line| self::line(line, &answer.path)).collect::<Vec<_>>();
+    let said = &answer.diagnostics;
+    let mut out = Map::new();
+    let mut put = |name: &str, value: Value| {
+        out.insert(name.to_owned(), value);
+    };
+    put("ok", json!(answer.ok));
+    put("path", json!(answer.path));
+    put("symbols", json!(answer.symbols));
+    put("checkpoint", json!(answer.checkpoint));
+    put("saved", json!(answer.saved));
+    put("new_diagnostics", json!(lines(&said.new_diagnostics)));
+    put("diagnostics_status", json!(said.diagnostics_status));
+    put("fixed", json!(said.fixed));
+    put("unchanged", json!(said.unchanged));
+    for (name, count) in [("more", said.more), ("masked", said.masked)] {
+        if count > 0 {
+            put(name, json!(count));
+        }
+    }
+    for (name, some) in [("updated", &said.updated), ("revealed", &said.revealed), ("late", &said.late)] {
+        if !some.is_empty() {
+            put(name, json!(lines(some)));
+        }
+    }
+    for (name, some) in [("pending", &said.pending), ("notes", &answer.notes)] {
+        if !some.is_empty() {
+            put(name, json!(some.iter().map(|text| mask(text)).collect::<Vec<_>>()));
+        }
+    }
+    Value::Object(out)
+}
+
+fn line(line: &Line, of_path: &str) -> Value {
+    let mut out = json!({"severity": line.severity, "symbol": line.symbol, "line": line.line});
+    if line.path != of_path {
+        out["path"] = json!(line.path);
+    }
+    if let Some(code) = &line.code {
+        out["code"] = json!(code);
+    }
+    out["message"] = json!(mask(&line.message));
+    out["source"] = json!(line.source);
+    if let Some(was) = &line.was {
+        out["was"] = json!(mask(was));
+    }
+    out
+}

@@ -1,0 +1,125 @@
+//! Finding: `where is total`, `who uses Cart`, `dónde está total`, `quién usa Cart`.
+
+use serde_json::json;
+
+use crate::commands::intents::intent::Direct;
+use crate::commands::intents::intent_answer::DirectAnswer;
+use crate::commands::intents::phrase::{Phrase, name};
+use crate::commands::intents::read_intent::{self, ends_with, is_sure, last_part};
+use crate::state::request::Request;
+use crate::state::session::Session;
+use crate::target;
+use sextant_base::failure::Failure;
+use sextant_base::plural::counted;
+use sextant_base::positions::LineIndex;
+use sextant_text::symbols::language;
+use sextant_text::symbols::outline::Outline;
+
+const WHERE: &[&str] = &[
+    "where is",
+    "where's",
+    "where is the definition of",
+    "find the definition of",
+    "definition of",
+    "locate",
+    "donde esta",
+    "donde se define",
+    "donde esta la definicion de",
+    "donde esta definida",
+    "donde esta definido",
+    "en que archivo esta",
+];
+
+const USES: &[&str] = &[
+    "who uses",
+    "who calls",
+    "who imports",
+    "what uses",
+    "what calls",
+    "find uses of",
+    "find usages of",
+    "find the uses of",
+    "find callers of",
+    "find the callers of",
+    "uses of",
+    "usages of",
+    "callers of",
+    "list callers of",
+    "list the callers of",
+    "list uses of",
+    "show callers of",
+    "quien usa",
+    "quien llama a",
+    "quien llama",
+    "quien importa",
+    "usos de",
+    "muestra los usos de",
+    "donde se usa",
+    "donde se llama a",
+];
+
+pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
+    if let Some(used) = phrase.after(USES).and_then(name) {
+        return Some(Direct::Uses(used));
+    }
+    let words = phrase.after(WHERE)?;
+    if let Some(used) = ends_with(words, &["used", "called", "imported"]) {
+        return name(used).map(Direct::Uses);
+    }
+    let words = ends_with(words, &["defined", "declared", "definido", "definida"]).unwrap_or(words);
+    name(words).map(Direct::Where)
+}
+
+pub(crate) async fn direct_where(
+    session: &Session,
+    request: &Request,
+    given: &str,
+) -> Result<Option<DirectAnswer>, Failure> {
+    let Some(found) = read_intent::named(session, request, given).await? else { return Ok(None) };
+    if found.names.is_empty() {
+        return Ok(Some(DirectAnswer::new("", format!("{} is a file", found.file))));
+    }
+    let line = line_of(session, &found.file, &found.names).await?.unwrap_or(1);
+    Ok(Some(DirectAnswer::new("", format!("{found}, line {line}"))))
+}
+
+/// One-based line of a symbol's name.
+async fn line_of(session: &Session, file: &str, names: &str) -> Result<Option<usize>, Failure> {
+    let document = target::document(session, file).await?;
+    let Some(language) = language::of_path(&document.path) else { return Ok(None) };
+    let outline = Outline::parse(language, &document.text);
+    let found = outline.find(names).ok().map(|index| outline.symbols[index].name_range.start);
+    Ok(found.map(|start| LineIndex::new(&document.text).line_of(start) + 1))
+}
+
+/// Lines that hold the name as a word, with the symbol around each; the definition itself is left out.
+pub(crate) async fn direct_uses(
+    session: &Session,
+    request: &Request,
+    given: &str,
+) -> Result<Option<DirectAnswer>, Failure> {
+    let Some(found) = read_intent::named(session, request, given).await? else { return Ok(None) };
+    let word = if found.names.is_empty() {
+        // A file is used by the name that it is imported under.
+        let stem = found.file.rsplit('/').next().unwrap_or(&found.file);
+        stem.split('.').next().unwrap_or(stem).to_owned()
+    } else {
+        last_part(&found.names).to_owned()
+    };
+    let pattern = format!(r"\b{}\b", regex::escape(&word));
+    let hits = read_intent::read_for_user(session, "search", json!({"pattern": pattern, "plain": true})).await?;
+    let own = match line_of(session, &found.file, &found.names).await? {
+        Some(line) if !found.names.is_empty() => format!("{found}:{line}: "),
+        _ => String::new(),
+    };
+    let lines: Vec<&str> = hits.lines().filter(|line| own.is_empty() || !line.starts_with(&own)).collect();
+    let none = lines.is_empty() || (lines.len() == 1 && lines[0].starts_with("nothing matches"));
+    if none {
+        return Ok(Some(DirectAnswer::new("", format!("nothing else names {word}"))));
+    }
+    let count = lines.len();
+    let by_word = if is_sure(given) || !found.names.is_empty() { &word } else { given };
+    let summary =
+        format!("{} of text with {by_word} (by word; another symbol of that name counts too)", counted(count, "line"));
+    Ok(Some(DirectAnswer::new(lines.join("\n"), summary)))
+}

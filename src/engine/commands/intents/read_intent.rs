@@ -1,0 +1,157 @@
+//! Reading: `read Cart::total`, `lee cart.py`, `outline of cart.py`.
+
+use serde_json::json;
+
+use crate::commands::intents::intent::Direct;
+use crate::commands::intents::intent_answer::DirectAnswer;
+use crate::commands::intents::phrase::{Phrase, fold, name};
+use crate::edit::questions::{self, UserQuestion};
+use crate::editor::event::QuestionKind;
+use crate::plan::work_mode::Mode;
+use crate::run::analyse;
+use crate::state::request::Request;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::task_scope::Scope;
+use crate::target;
+use crate::tools::validate_call;
+use sextant_base::failure::Failure;
+use sextant_base::plural::counted;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+const READ: &[&str] =
+    &["read", "show", "show me", "display", "lee", "leer", "leeme", "muestra", "muestrame", "mostrar", "ensename"];
+
+const OUTLINE: &[&str] = &[
+    "list",
+    "outline",
+    "outline of",
+    "the outline of",
+    "show the outline of",
+    "show me the outline of",
+    "symbols of",
+    "symbols in",
+    "list symbols of",
+    "list symbols in",
+    "list the symbols of",
+    "list the symbols in",
+    "show the symbols of",
+    "show the symbols in",
+    "lista",
+    "esquema de",
+    "el esquema de",
+    "muestra el esquema de",
+    "simbolos de",
+    "lista los simbolos de",
+    "muestra los simbolos de",
+    "que simbolos hay en",
+];
+
+/// Candidates of a question to the user.
+const MOST: usize = 6;
+
+pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
+    if let Some(file) = phrase.after(OUTLINE).and_then(name).filter(|name| is_file(name)) {
+        return Some(Direct::Outline(file));
+    }
+    phrase.after(READ).and_then(name).map(Direct::Read)
+}
+
+fn is_file(name: &str) -> bool {
+    !name.contains("::") && name.contains(['.', '/'])
+}
+
+/// Whether a name that was not found is worth an answer, and not just a word of a sentence.
+pub(crate) fn is_sure(name: &str) -> bool {
+    name.contains("::") || name.contains('_') || name.contains('/') || name.contains('.')
+}
+
+/// What a name stands for, the user asked where it may be several. `None` where it is nothing.
+pub(crate) async fn named(session: &Session, request: &Request, given: &str) -> Result<Option<SymbolPath>, Failure> {
+    let here = match &request.path {
+        Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
+        None => None,
+    };
+    let (root, wanted) = (session.root.clone(), given.to_owned());
+    let look = move || {
+        let mut found: Vec<SymbolPath> =
+            analyse::files_named(&root, &wanted).into_iter().map(|file| SymbolPath::new(file, "")).collect();
+        if found.is_empty() {
+            // `cart.py::total` with only the end of the file's path.
+            let path = SymbolPath::parse(&wanted);
+            let files = if path.file.is_empty() { Vec::new() } else { analyse::files_named(&root, &path.file) };
+            match files.as_slice() {
+                [] => found = analyse::symbols_named(&root, here.as_ref(), &wanted),
+                files => {
+                    for file in files {
+                        let full = SymbolPath::new(file, &path.names).to_string();
+                        found.extend(analyse::symbols_named(&root, here.as_ref(), &full));
+                    }
+                }
+            }
+        }
+        found
+    };
+    let found = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+    match found.as_slice() {
+        [] if is_sure(given) => Err(Failure::user(
+            format!("there is no symbol and no file named {given}"),
+            "`list FILE` shows the symbols of a file".to_owned(),
+        )),
+        [] => Ok(None),
+        [one] => Ok(Some(one.clone())),
+        many => which(session, given, many).await.map(Some),
+    }
+}
+
+async fn which(session: &Session, given: &str, many: &[SymbolPath]) -> Result<SymbolPath, Failure> {
+    let options: Vec<String> = many.iter().take(MOST).map(ToString::to_string).collect();
+    if !session.approvals.can_ask() {
+        let message = format!("{given} is in several places");
+        return Err(Failure::user(message, format!("name one: {}", options.join(", "))));
+    }
+    let question = format!("Which {given}?");
+    let choice = questions::ask_user(session, UserQuestion::of(QuestionKind::Ask, &question, &options)).await?;
+    Ok(many[choice.clamp(1, many.len()) - 1].clone())
+}
+
+/// Runs a reading tool for the user.
+pub(crate) async fn read_for_user(session: &Session, tool: &str, given: serde_json::Value) -> Result<String, Failure> {
+    let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
+    Ok(validate_call::call(tool, &given)?.run(session, &mut nobody).await?.text)
+}
+
+pub(crate) async fn direct_read(
+    session: &Session,
+    request: &Request,
+    given: &str,
+) -> Result<Option<DirectAnswer>, Failure> {
+    let Some(found) = named(session, request, given).await? else { return Ok(None) };
+    let text = if found.names.is_empty() {
+        read_for_user(session, "read_file", json!({"path": found.file})).await?
+    } else {
+        read_for_user(session, "read_symbol", json!({"symbol": found.to_string(), "plain": true})).await?
+    };
+    let lines = text.lines().count() - usize::from(!found.names.is_empty()).min(text.lines().count());
+    Ok(Some(DirectAnswer::new(text, format!("{found}: {}", counted(lines, "line")))))
+}
+
+pub(crate) async fn direct_outline(session: &Session, given: &str) -> Result<Option<DirectAnswer>, Failure> {
+    let Some(found) = named(session, &Request::default(), given).await? else { return Ok(None) };
+    let text = read_for_user(session, "list_symbols", json!({"query": found.file, "plain": true})).await?;
+    let count = text.lines().count();
+    let summary = format!("{}: {}", found.file, counted(count, "symbol"));
+    Ok(Some(DirectAnswer::new(text, summary)))
+}
+
+/// A name's last part, for a search by word.
+pub(crate) fn last_part(name: &str) -> &str {
+    let last = name.rsplit("::").next().unwrap_or(name);
+    last.split('#').next().unwrap_or(last)
+}
+
+/// Whether the last of the words is one of these, and the words before it.
+pub(crate) fn ends_with<'w>(words: &'w [String], endings: &[&str]) -> Option<&'w [String]> {
+    let (last, before) = words.split_last()?;
+    endings.contains(&fold(last).as_str()).then_some(before)
+}

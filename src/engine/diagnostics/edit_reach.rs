@@ -1,0 +1,340 @@
+//! The reach of an edit: the files that use a name which the edit removes or changes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+use crate::state::look_reach::family;
+use sextant_base::lock::lock;
+use sextant_store::workspace::importers::Importers;
+use sextant_store::workspace::root::Root;
+use sextant_store::workspace::workspace_files;
+use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers};
+use sextant_text::symbols::language::{self, Language};
+
+/// Letters of the shortest identifier that counts where a language has no symbols.
+const SHORTEST: usize = 3;
+/// Words of the usual languages that name nothing.
+const KEYWORDS: &str = "\
+    and async await bool boolean break case catch char class const continue default delete else end enum export \
+    extends false final finally float for from func function impl implements import include int interface let \
+    local match mut namespace new nil not null number package private protected pub public readonly require \
+    return self static string struct super switch then this throw trait true try type typeof undefined unsigned \
+    use using var void where while yield";
+/// Files that are looked through where a language has no symbols.
+const LISTED: usize = 20_000;
+/// Files whose names are followed to further files. Each is parsed.
+const FOLLOWED: usize = 400;
+
+/// A file with its text before and after an edit.
+#[derive(Clone, Debug)]
+pub(crate) struct TextChange {
+    pub(crate) path: String,
+    /// `None` for a file that the edit makes.
+    pub(crate) before: Option<String>,
+    pub(crate) after: String,
+}
+
+/// Where an edit may break something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EditReach {
+    /// The names that the edit removes or changes; without those that follow from them.
+    pub(crate) names: BTreeSet<String>,
+    /// The files that use one of these, or of those that follow from them. The likeliest first.
+    pub(crate) files: Vec<String>,
+    /// Whether there may be more, because the workspace is too large to be looked through.
+    pub(crate) more: bool,
+    /// Where the names stand that a server can be asked about.
+    pub(crate) places: Vec<NamePlace>,
+    /// The files in reach for more than the use of a name that has a place.
+    pub(crate) kept: BTreeSet<String>,
+    /// The files that import a name that has a place. Whoever knows all its uses knows these.
+    pub(crate) importing: BTreeSet<String>,
+}
+
+/// Where a name is given its meaning, in the text before an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamePlace {
+    pub(crate) path: String,
+    /// The byte at which it begins.
+    pub(crate) offset: usize,
+}
+
+impl EditReach {
+    /// The names in a few words.
+    pub(crate) fn named(&self) -> String {
+        let names: Vec<String> =
+            self.names.iter().filter(|name| *name != EVERYTHING).map(|name| format!("`{name}`")).collect();
+        match names.as_slice() {
+            [] => "what was changed".to_owned(),
+            [one] => one.clone(),
+            [one, other] => format!("{one} or {other}"),
+            [one, other, rest @ ..] => format!("{one}, {other} or {} more", rest.len()),
+        }
+    }
+
+    fn extend(&mut self, other: Self) {
+        self.names.extend(other.names);
+        let new: Vec<String> = other.files.into_iter().filter(|file| !self.files.contains(file)).collect();
+        self.files.extend(new);
+        self.more |= other.more;
+        self.places.extend(other.places);
+        self.kept.extend(other.kept);
+        self.importing.extend(other.importing);
+    }
+}
+
+/// The reach of changes that are made together. Files that are open are given with their texts; the others are read
+/// from disk. Blocks.
+pub(crate) fn of(
+    root: &Root,
+    importers: &Arc<Mutex<Importers>>,
+    open: &HashMap<String, String>,
+    changes: &[TextChange],
+) -> EditReach {
+    let workspace = WorkspaceTexts { root, open };
+    let mut reach = EditReach::default();
+    let mut is_current = false;
+    for change in changes {
+        let Some(language) = language::of_path(&change.path) else {
+            reach.extend(of_lines(&workspace, change));
+            continue;
+        };
+        let offers = |text: &str| interface::offers(language, text).unwrap_or_default();
+        let before = change.before.as_deref().map(offers).unwrap_or_default();
+        let after = offers(&change.after);
+        if interface::changed_words(&before, &after, &|_| false).is_empty() && change.before.is_some() {
+            continue;
+        }
+        let mut importers = lock(importers);
+        if !is_current {
+            importers.refresh(root, open);
+            is_current = true;
+        }
+        let is_structural =
+            |name: &str| language.structural_members.contains(&name) || importers.is_structural_member(name);
+        let mut changed = interface::changed_words(&before, &after, &is_structural);
+        if change.before.is_none() {
+            // An import that found another module of this name, or none, finds this one.
+            changed.words.insert(EVERYTHING.to_owned());
+        }
+        let offered = OfferedChange {
+            path: &change.path,
+            language,
+            text: change.before.as_deref(),
+            before: &before,
+            after: &after,
+        };
+        reach.extend(of_names(&workspace, &importers, &offered, changed));
+    }
+    reach.files.retain(|file| !changes.iter().any(|change| change.path == *file));
+    reach
+}
+
+/// The texts of a workspace: those that are open, and those on disk.
+struct WorkspaceTexts<'a> {
+    root: &'a Root,
+    open: &'a HashMap<String, String>,
+}
+
+impl WorkspaceTexts<'_> {
+    fn text(&self, path: &str) -> Option<String> {
+        self.open.get(path).cloned().or_else(|| workspace_files::text(self.root, path))
+    }
+}
+
+/// A file with what it offers to others before and after an edit.
+struct OfferedChange<'a> {
+    path: &'a str,
+    language: &'static Language,
+    text: Option<&'a str>,
+    before: &'a [Offer],
+    after: &'a [Offer],
+}
+
+impl OfferedChange<'_> {
+    /// The places of these names in the text before.
+    fn placed(&self, names: &BTreeSet<String>) -> Vec<(String, usize)> {
+        let offers = self.text.and_then(|text| interface::placed_offers(self.language, text)).unwrap_or_default();
+        offers
+            .into_iter()
+            .filter(|(_, offer)| names.contains(&offer.name))
+            .map(|(at, offer)| (offer.name, at))
+            .collect()
+    }
+}
+
+/// The importers of a file, with their texts and the words in them.
+struct ImporterChain {
+    files: Vec<String>,
+    texts: Vec<String>,
+    words: Vec<HashSet<String>>,
+    /// What those offer that use a changed name.
+    offers: BTreeMap<usize, Vec<Offer>>,
+}
+
+impl ImporterChain {
+    fn of(workspace: &WorkspaceTexts, importers: &Importers, path: &str) -> Self {
+        let read = importers.of(path).into_iter().filter_map(|file| Some((workspace.text(&file)?, file)));
+        let (texts, files): (Vec<String>, Vec<String>) = read.unzip();
+        let words = texts.iter().map(|text| identifiers(text).map(str::to_owned).collect()).collect();
+        Self { files, texts, words, offers: BTreeMap::new() }
+    }
+
+    fn uses(&self, at: usize, words: &BTreeSet<String>) -> bool {
+        words.iter().any(|word| self.words[at].contains(word))
+    }
+
+    /// The changed names, and those of the importers and of the file itself whose type may follow from one of them.
+    fn follow(&mut self, change: &OfferedChange, changed: &ChangedWords) -> BTreeSet<String> {
+        let mut words = changed.words.clone();
+        loop {
+            let known = words.len();
+            for at in (0..self.files.len()).filter(|at| self.uses(*at, &words)).take(FOLLOWED).collect::<Vec<_>>() {
+                let read = || interface::offers(change.language, &self.texts[at]).unwrap_or_default();
+                let offers = self.offers.entry(at).or_insert_with(read);
+                let more: Vec<String> = interface::following(offers, &words).map(str::to_owned).collect();
+                words.extend(more);
+            }
+            // In a circle of imports the file's own names follow from others.
+            let own = [change.before, change.after].map(|offers| interface::following(offers, &words));
+            let own: Vec<String> = own.into_iter().flatten().map(str::to_owned).collect();
+            words.extend(own);
+            if words.len() == known {
+                return words;
+            }
+        }
+    }
+}
+
+/// The importers of a file that use one of its changed names, or one that follows from them in a file between.
+fn of_names(
+    workspace: &WorkspaceTexts,
+    importers: &Importers,
+    change: &OfferedChange,
+    mut changed: ChangedWords,
+) -> EditReach {
+    let mut chain = ImporterChain::of(workspace, importers, change.path);
+    let is_awaited = |name: &String| {
+        let mut files = chain.files.iter().zip(&chain.words);
+        files.any(|(file, words)| words.contains(name) && importers.imports_name(file, name))
+    };
+    let awaited: Vec<String> = changed.created.iter().filter(|name| is_awaited(name)).cloned().collect();
+    changed.words.extend(awaited);
+    changed.follow(change.before, change.after);
+    let words = chain.follow(change, &changed);
+    let names = changed.all();
+    let placed = change.placed(&names);
+    let is_placed = |name: &str| placed.iter().any(|(known, _)| known == name);
+    let others: BTreeSet<String> = words.union(&names).filter(|name| !is_placed(name)).cloned().collect();
+    // A class that defines a member of this name may override the changed one.
+    let overrides = |offer: &Offer| !offer.owner.is_empty() && is_placed(&offer.name);
+    let (mut reach, mut then) = (EditReach { more: importers.more, ..EditReach::default() }, Vec::new());
+    for (at, file) in chain.files.iter().enumerate() {
+        let is_direct = importers.is_direct(file, change.path);
+        let of_module = is_direct && names.contains(EVERYTHING);
+        if of_module || chain.uses(at, &names) {
+            reach.files.push(file.clone());
+        } else if chain.uses(at, &words) {
+            then.push(file.clone());
+        } else {
+            continue;
+        }
+        let offers = chain.offers.get(&at);
+        if of_module || chain.uses(at, &others) || offers.is_none_or(|offers| offers.iter().any(overrides)) {
+            reach.kept.insert(file.clone());
+        }
+        if is_direct && placed.iter().any(|(name, _)| importers.imports_name(file, name)) {
+            reach.importing.insert(file.clone());
+        }
+    }
+    reach.files.extend(then);
+    reach.places.extend(placed.into_iter().map(|(_, offset)| NamePlace { path: change.path.to_owned(), offset }));
+    reach.names = names;
+    reach
+}
+
+/// The files of the same kind in which an identifier of a changed line stands.
+fn of_lines(workspace: &WorkspaceTexts, change: &TextChange) -> EditReach {
+    let kind = family(&change.path);
+    let Some(before) = &change.before else { return EditReach::default() };
+    let (old, new): (HashSet<&str>, HashSet<&str>) = (before.lines().collect(), change.after.lines().collect());
+    let changed = old.symmetric_difference(&new).flat_map(|line| identifiers(line));
+    let is_name = |word: &&str| {
+        word.len() >= SHORTEST
+            && !word.starts_with(|c: char| c.is_ascii_digit())
+            && KEYWORDS.split(' ').all(|keyword| keyword != *word)
+    };
+    let names: BTreeSet<String> = changed.filter(is_name).map(str::to_owned).collect();
+    if names.is_empty() || kind.is_empty() {
+        return EditReach::default();
+    }
+    let listing = workspace_files::list(workspace.root, "", LISTED);
+    let uses = |file: &String| {
+        let text = workspace.text(file).unwrap_or_default();
+        identifiers(&text).any(|word| names.contains(word))
+    };
+    let alike = listing.files.into_iter().filter(|file| family(file) == kind && *file != change.path);
+    let files: Vec<String> = alike.filter(uses).collect();
+    EditReach { names, kept: files.iter().cloned().collect(), files, more: listing.more, ..EditReach::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ITEM: &str = "def make_item(name: str) -> str:\n    return name\n\n\ndef base():\n    return 1\n";
+
+    fn reach(files: &[(&str, &str)], after: &str) -> EditReach {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let before = Some(files[0].1.to_owned());
+        let change = TextChange { path: files[0].0.to_owned(), before, after: after.to_owned() };
+        of(&Root::new(dir.path()).unwrap(), &Arc::default(), &HashMap::new(), &[change])
+    }
+
+    #[test]
+    fn a_removed_name_reaches_whoever_uses_it_and_nobody_else() {
+        let files = [
+            ("shop/item.py", ITEM),
+            ("shop/__init__.py", "from .item import make_item\n"),
+            ("app.py", "import shop\nshop.make_item('x')\n"),
+            ("same.py", "def make_item():\n    pass\n"),
+            ("base.py", "from shop.item import base\n"),
+        ];
+        let found = reach(&files, "def base():\n    return 1\n");
+        assert_eq!(found.files, ["shop/__init__.py", "app.py"]);
+        assert_eq!(found.named(), "`make_item`");
+        let body = reach(&files, &ITEM.replace("return name", "return name + name"));
+        assert_eq!(body, EditReach::default());
+    }
+
+    #[test]
+    fn a_type_that_follows_is_followed_through_the_files_between() {
+        let files = [
+            ("item.py", ITEM),
+            ("middle.py", "import item\n\n\ndef doubled():\n    return item.base() * 2\n"),
+            ("end.py", "import middle\n\nprint(middle.doubled() + 1)\n"),
+            ("other.py", "import middle\n"),
+        ];
+        let found = reach(&files, &ITEM.replace("return 1", "return str(1)"));
+        assert_eq!(found.files, ["middle.py", "end.py"]);
+        assert_eq!(found.named(), "`base`");
+    }
+
+    #[test]
+    fn without_symbols_the_identifiers_of_the_changed_lines_count() {
+        let files = [
+            ("a.ts", "export const total = 1;\nexport const other = 2;\n"),
+            ("b.ts", "import { total } from './a';\n"),
+            ("c.ts", "import { other } from './a';\n"),
+            ("d.tsx", "export const x = total;\n"),
+            ("d.md", "total\n"),
+        ];
+        let found = reach(&files, "export const total = 'x';\nexport const other = 2;\n");
+        assert_eq!(found.files, ["b.ts", "d.tsx"]);
+    }
+}

@@ -1,0 +1,158 @@
+//! A request about what is reported anywhere in the workspace: which files are looked at for it, and what is left open.
+//!
+//! What nobody has opened no server has spoken about. It is looked at from the disk on, what was changed last first, a
+//! few files at a time and up to a limit; how far it went is said. Files that were opened for it are closed again.
+
+use std::collections::BTreeSet;
+use std::time::SystemTime;
+
+use crate::diagnostics::{collect_diagnostics, reached, reported};
+use crate::editor::Document;
+use crate::state::look_reach::{self, LookReach};
+use crate::state::session::Session;
+use crate::state::stop;
+use crate::state::task::Task;
+use crate::state::task_scope::Scope;
+use crate::target;
+use sextant_base::deadline::Deadline;
+use sextant_diagnostics::code_aliases::looks_at_one_file;
+use sextant_diagnostics::syntax;
+use sextant_store::workspace::root::Root;
+use sextant_store::workspace::workspace_files;
+use sextant_text::symbols::language;
+
+/// Files that are listed; in a larger project some of each folder.
+const LISTED: usize = 20_000;
+/// Files that are looked at for one request.
+const MOST: usize = 200;
+/// Files of one question: enough to keep a server busy, few enough to be open at a time.
+const BATCH: usize = 20;
+/// Bytes of a file that is opened for this; what is larger was hardly written by hand.
+const LARGE: u64 = 1 << 20;
+
+/// The files on disk that are of a language of these or of one that has symbols here, those changed last first. Blocks.
+fn candidates(root: &Root, endings: &BTreeSet<String>) -> Vec<String> {
+    let known = |path: &String| language::of_path(path).is_some() || endings.contains(look_reach::ending(path));
+    let changed = |path: &String| {
+        let data = std::fs::metadata(root.join(path)).ok().filter(|data| data.len() <= LARGE)?;
+        Some((data.modified().unwrap_or(SystemTime::UNIX_EPOCH), path.clone()))
+    };
+    let mut found: Vec<(SystemTime, String)> =
+        workspace_files::list(root, "", LISTED).files.iter().filter(|path| known(path)).filter_map(changed).collect();
+    found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    found.into_iter().map(|(_, path)| path).collect()
+}
+
+/// Looks at what is open and then at what is not, until the deadline. What is reported in them is in the ledger then.
+pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> LookReach {
+    let open: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
+    let endings: BTreeSet<String> =
+        open.iter().map(|path| look_reach::ending(path).to_owned()).filter(|e| !e.is_empty()).collect();
+    let root = session.root.clone();
+    let found = tokio::task::spawn_blocking(move || candidates(&root, &endings)).await.unwrap_or_default();
+    let (first, rest): (Vec<String>, Vec<String>) = found.into_iter().partition(|path| open.contains(path));
+    // What is open and not on disk yet belongs to it as well.
+    let mut all: Vec<String> = open.iter().filter(|path| !first.contains(path)).cloned().collect();
+    all.splice(0..0, first);
+    all.extend(rest);
+    let mut reach = LookReach { looked_at: 0, of: all.len() };
+    for batch in all[..all.len().min(MOST)].chunks(BATCH) {
+        if deadline.passed() {
+            break;
+        }
+        reach.looked_at += look_at(session, batch, &open, deadline).await;
+    }
+    reach
+}
+
+/// Looks at a few files, and closes those again that nothing is reported in. How many were spoken about.
+async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, deadline: Deadline) -> usize {
+    let opened: Vec<String> = batch.iter().filter(|path| !open.contains(*path)).cloned().collect();
+    session.looked.visited.lock().await.extend(opened.iter().cloned());
+    let mut documents: Vec<Document> = Vec::new();
+    for path in batch {
+        documents.extend(target::document(session, path).await.ok());
+    }
+    let reports = collect_diagnostics::look(session, &documents, &[], deadline).await;
+    // That a text parses says nothing about what it means.
+    let heard = |path: &String| {
+        reports
+            .iter()
+            .any(|report| report.file == *path && report.freshness.is_fresh() && report.provider != syntax::NAME)
+    };
+    let looked_at = batch.iter().filter(|path| heard(path)).count();
+    let floor = session.config.diagnostics.severity_floor;
+    let reported = |path: &String| {
+        let mut of_it = reports.iter().filter(|report| report.file == *path).flat_map(|report| &report.diagnostics);
+        of_it.any(|diagnostic| diagnostic.severity <= floor)
+    };
+    leave(session, opened.into_iter().filter(|path| !reported(path)).collect()).await;
+    looked_at
+}
+
+/// Closes files that were opened for a look. What was said of them is of no use where nobody watches them any more.
+pub(crate) async fn leave(session: &Session, paths: Vec<String>) {
+    if paths.is_empty() {
+        return;
+    }
+    session.editor.close(&paths).await;
+    let still = session.editor.loaded().await;
+    let mut ledger = session.ledger.lock().await;
+    let mut visited = session.looked.visited.lock().await;
+    for path in paths {
+        visited.remove(&path);
+        if !still.contains(&path) {
+            ledger.forget(&path);
+        }
+    }
+}
+
+/// Closes whatever is still open of a look over the workspace: the work on it is over.
+pub(crate) async fn leave_all(session: &Session) {
+    let open: Vec<String> = session.looked.visited.lock().await.iter().cloned().collect();
+    // A stopped task waits for no editor: what is not closed now is closed by the next one.
+    stop::soon(&session.cancelled(), leave(session, open)).await;
+    reached::leave_all(session).await;
+}
+
+/// Whether a task is about what is reported anywhere in the workspace.
+pub(crate) fn is_wide(session: &Session, task: &Task) -> bool {
+    matches!(task.scope, Scope::Workspace) && reported::works_on_reports(session, &task.request)
+}
+
+/// Drops what checkers of single files said of texts that are not there any more, of files that nobody asks them about
+/// now: what they say when such a file is edited is compared with what they said of its text just before.
+pub(crate) async fn drop_stale(session: &Session, asked: &[Document]) {
+    let of_one = |provider: &str| looks_at_one_file(provider);
+    let known = collect_diagnostics::known(session).await.into_keys().filter(|(_, provider)| of_one(provider));
+    let mut files: BTreeSet<String> = known.map(|(file, _)| file).collect();
+    files.retain(|file| !asked.iter().any(|document| document.path == *file));
+    let open = session.editor.loaded().await;
+    for file in files {
+        let text = if open.contains(&file) || session.looked.visited.lock().await.contains(&file) {
+            session.editor.read(&file).await.ok().map(|document| document.text)
+        } else {
+            on_disk(session, &file)
+        };
+        session.ledger.lock().await.drop_stale(&file, text.as_deref(), of_one);
+    }
+}
+
+fn on_disk(session: &Session, file: &str) -> Option<String> {
+    let inside = session.root.resolve(file).ok()?;
+    let text = workspace_files::text(&session.root, &inside)?;
+    Some(text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_say_how_far_it_went() {
+        let words = |looked_at, of| LookReach { looked_at, of }.words();
+        assert_eq!(words(1, 1), "looked at the one file of the workspace");
+        assert_eq!(words(7, 7), "looked at all 7 files of the workspace");
+        assert_eq!(words(200, 512), "looked at 200 of the 512 files of the workspace, those changed last first");
+    }
+}

@@ -1,0 +1,141 @@
+//! What is kept of tasks that can be gone on with.
+
+use crate::durable::task_state::RunState;
+use crate::durable::{self, open_store};
+use crate::editor::event::Event;
+use crate::plan::work_mode::{Mode, Phase};
+use crate::plan::{Plan, StepState};
+use crate::state::durable::Durable;
+use crate::state::journal::Journal;
+use crate::state::session::Session;
+use sextant_base::failure::Failure;
+use sextant_base::hint::{Hint, HintCode};
+use sextant_base::one_line::headline;
+use sextant_store::memory::tasks::TaskState;
+
+/// A task as it was found.
+pub(crate) struct WaitingTask {
+    pub(crate) phase: Phase,
+    pub(crate) run: RunState,
+    pub(crate) revision: i64,
+}
+
+/// The last task that is not over, of this process or of one that is gone. `None` where nothing is kept.
+pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Failure> {
+    if !open_store::has_record(session) {
+        return Ok(None);
+    }
+    let Some(durable) = open_store::durable(session).await else { return Ok(None) };
+    let name = durable.session();
+    let tasks = durable.run(move |memory| memory.tasks(&name)).await;
+    let Some(tasks) = open_store::or_tell(session, &durable, tasks) else { return Ok(None) };
+    let mut why = "every task is done, or was never begun".to_owned();
+    let mut unread = None;
+    for kept in tasks {
+        if kept.owner.as_deref().is_some_and(|owner| owner != durable.owner().name() && durable.owner().is_alive(owner))
+        {
+            why = "another process is working on the last task".to_owned();
+            continue;
+        }
+        match resumable(kept) {
+            Ok(Some(waiting)) => {
+                unread.into_iter().for_each(|text| session.emit(Event::Progress { text }));
+                return Ok(Some(waiting));
+            }
+            Ok(None) => {}
+            Err(problem) => {
+                unread.get_or_insert(problem);
+            }
+        }
+    }
+    match unread {
+        Some(problem) => {
+            Err(Failure::user(problem, Hint::from("what it has changed can be taken back").and(HintCode::Undo)))
+        }
+        None => Err(nothing(&why)),
+    }
+}
+
+/// The plan of a task as it stands, in this process or as it is kept.
+pub(crate) async fn plan_of(session: &Session, task: &str) -> Option<Plan> {
+    if let Some((plan, _)) = session.plan.lock().await.as_ref().filter(|(_, known)| known.journal.task == task) {
+        return Some(plan.clone());
+    }
+    let durable = open_store::durable(session).await?;
+    kept(session, &durable, task).await.and_then(|(run, _)| run.plan)
+}
+
+pub(crate) async fn kept(session: &Session, durable: &Durable, task: &str) -> Option<(RunState, Phase)> {
+    let name = durable.session();
+    let tasks = open_store::or_tell(session, durable, durable.run(move |memory| memory.tasks(&name)).await)?;
+    let kept = tasks.into_iter().find(|kept| kept.task == task)?;
+    let phase = phase(&kept);
+    Some((RunState::read(kept.state).ok()?, phase))
+}
+
+/// After a rollback: the plan that goes with the files now. Answers with what is shown of it.
+pub(crate) async fn replace_plan(session: &Session, journal: &Journal, plan: Option<Plan>) -> Option<(Phase, Plan)> {
+    let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
+    let mut known = session.plan.lock().await;
+    if let Some((own, task)) = known.as_mut().filter(|(_, task)| task.journal.task == journal.task) {
+        own.clone_from(plan.as_ref()?);
+        task.journal = journal.clone();
+        task.progress.question = None;
+        let phase = if open(own) { Phase::Planning } else { Phase::Completed };
+        durable::keep_task(session, task, Some(own), phase).await;
+        return Some((phase, own.clone()));
+    }
+    drop(known);
+    let durable = open_store::durable(session).await?;
+    let (mut run, before) = kept(session, &durable, &journal.task).await?;
+    let phase = match &plan {
+        Some(plan) if open(plan) => Phase::Planning,
+        Some(_) => Phase::Completed,
+        // An interrupted task was decided about: it is not asked about again.
+        None if before == Phase::Executing => Phase::Paused,
+        None => before,
+    };
+    (run.running, run.progress.question, run.replanning) = (None, None, None);
+    run.plan.clone_from(&plan);
+    durable::keep_state(session, &run, phase).await;
+    plan.map(|plan| (phase, plan))
+}
+
+pub(crate) fn nothing(why: &str) -> Failure {
+    Failure::user(format!("there is nothing to resume: {why}"), HintCode::Start)
+}
+
+pub(crate) fn phase(kept: &TaskState) -> Phase {
+    serde_json::from_value(kept.phase.clone().into()).unwrap_or(Phase::Error)
+}
+
+/// Whether there is something to go on with. The error says which task cannot be gone on with, and why.
+pub(crate) fn resumable(kept: TaskState) -> Result<Option<WaitingTask>, String> {
+    let (phase, revision) = (phase(&kept), kept.revision);
+    if phase == Phase::Completed {
+        return Ok(None);
+    }
+    let request = kept.state["request"].as_str().map(|request| format!(" “{}”", headline(request))).unwrap_or_default();
+    let cannot = |why: String| format!("the task{request} cannot be gone on with: {why}");
+    let run = RunState::read(kept.state).map_err(cannot)?;
+    if let Some(why) = &run.ends {
+        return Err(cannot(why.clone()));
+    }
+    let rest = match &run.plan {
+        Some(plan) => {
+            run.progress.question.is_some()
+                || phase == Phase::Executing
+                || plan.steps.iter().any(|step| matches!(step.state, StepState::Open | StepState::Running))
+        }
+        None => run.mode == Mode::Simple,
+    };
+    Ok(rest.then_some(WaitingTask { phase, run, revision }))
+}
+
+/// A rollback whose process died before the plan was told of it.
+pub(crate) fn follow_rollback(journal: &Journal, plan: Option<&mut Plan>) {
+    if let (Some(rolled), Some(plan)) = (journal.rolled_back(), plan) {
+        let what = rolled.symbols.first().map(String::as_str).unwrap_or_default();
+        crate::state::undo_target::Target::parse(what).reopen(plan);
+    }
+}

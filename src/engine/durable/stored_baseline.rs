@@ -1,0 +1,105 @@
+//! The task's own baseline as it is kept: the diagnostics, and the texts that they are of.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::durable::open_store;
+use crate::state::durable::Durable;
+use crate::state::session::Session;
+use crate::state::snapshots::Snapshot;
+use crate::state::task::Task;
+use crate::state::unlooked::Unlooked;
+use sextant_base::clock::now_ms;
+use sextant_diagnostics::model::Diagnostic;
+use sextant_store::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
+use sextant_store::memory::memory_error::Result;
+
+/// As the memory file names it.
+const BASELINE: &str = "baseline";
+
+/// One file and provider. Providers may have spoken of different texts of a file, so a text has a name of its own.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    file: String,
+    provider: String,
+    text: Option<String>,
+    diagnostics: Vec<Diagnostic>,
+    /// First known after the task's first edit.
+    #[serde(default)]
+    late: bool,
+}
+
+/// Keeps what the baseline has gained since it was kept last.
+pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &mut Task) {
+    let new: Vec<_> = task.reports.start.iter().filter(|(key, _)| !task.keep.baseline.contains(key)).collect();
+    if new.is_empty() {
+        return;
+    }
+    let mut files: Vec<CheckpointFile> = Vec::new();
+    let mut lines = Vec::new();
+    for (key @ (file, provider), snap) in &new {
+        let late = task.reports.elsewhere.late.contains(*key);
+        let name = snap.text.as_ref().map(|text| {
+            let before = FileState::Bytes(text.as_bytes().to_vec());
+            match files.iter().find(|kept| kept.before == before) {
+                Some(kept) => kept.path.clone(),
+                None => {
+                    let path = format!("{} {file}", files.len());
+                    files.push(CheckpointFile { path: path.clone(), before, after: None });
+                    path
+                }
+            }
+        });
+        let (file, provider) = (file.clone(), provider.clone());
+        lines.push(Line { file, provider, text: name, diagnostics: snap.diagnostics.clone(), late });
+    }
+    let keys: Vec<_> = new.into_iter().map(|(key, _)| key.clone()).collect();
+    let checkpoint = NewCheckpoint {
+        session: durable.session(),
+        task: task.journal.task.clone(),
+        step: 0,
+        reason: BASELINE.to_owned(),
+        state: serde_json::to_value(lines).unwrap_or_default(),
+        files,
+        once: None,
+        created: now_ms(),
+    };
+    let kept = durable.run(move |memory| memory.add_checkpoint(checkpoint)).await;
+    if open_store::or_tell(session, durable, kept).is_some() {
+        task.keep.baseline.extend(keys);
+    }
+}
+
+/// Brings the kept baseline back. What cannot be read is left out.
+pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
+    let (owner, name) = (durable.session(), task.journal.task.clone());
+    let kept = durable
+        .run(move |memory| {
+            let all = memory.checkpoints(&owner, Some(&name))?;
+            let wanted = all.iter().filter(|info| info.reason == BASELINE);
+            wanted.map(|info| memory.checkpoint(info.id, now_ms())).collect::<Result<Vec<_>>>()
+        })
+        .await?;
+    // How far the other process has looked is not kept.
+    task.reports.elsewhere.unlooked = Unlooked::anything();
+    for checkpoint in kept {
+        let lines: Vec<Line> = serde_json::from_value(checkpoint.state).unwrap_or_default();
+        for line in lines.into_iter().filter(|line| session.root.confirm(&line.file).is_ok()) {
+            let text = match &line.text {
+                None => None,
+                Some(name) => match checkpoint.files.iter().find(|file| file.path == *name).map(|file| &file.before) {
+                    Some(FileState::Bytes(bytes)) => Some(Arc::from(String::from_utf8_lossy(bytes))),
+                    _ => continue,
+                },
+            };
+            let key = (line.file, line.provider);
+            task.keep.baseline.insert(key.clone());
+            if line.late {
+                task.reports.elsewhere.late.insert(key.clone());
+            }
+            task.reports.start.entry(key).or_insert_with(|| Arc::new(Snapshot { text, diagnostics: line.diagnostics }));
+        }
+    }
+    Ok(())
+}

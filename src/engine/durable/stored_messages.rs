@@ -1,0 +1,77 @@
+//! What was said in a task that can be gone on with, as it is kept: apart from its state, bounded, and needed by no undo.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::state::task::Task;
+use crate::state::transcript::Transcript;
+use sextant_model::step::LastResult;
+use sextant_model::token_estimate::{BYTES_PER_TOKEN, head_and_tail};
+
+/// Bytes of the longest conversation that is kept.
+const LARGEST: usize = 1 << 20;
+/// Tokens of one result.
+const RESULT: usize = 4000;
+
+/// What was said with the model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StoredConversation {
+    pub results: Vec<LastResult>,
+    pub transcript: Transcript,
+}
+
+impl StoredConversation {
+    /// As much of a task's as is kept: the newest whole, and what came before summed up.
+    pub(crate) fn of(task: &Task) -> Self {
+        let short = |result: &LastResult| LastResult { text: head_and_tail(&result.text, RESULT), ..result.clone() };
+        let results: Vec<LastResult> = task.conversation.results.iter().map(short).collect();
+        let mut said = Self { results, transcript: task.conversation.transcript.clone() };
+        let mut budget = (LARGEST as f64 / BYTES_PER_TOKEN) as usize;
+        while serde_json::to_string(&said).map_or(usize::MAX, |text| text.len()) > LARGEST {
+            budget /= 2;
+            if budget < RESULT {
+                return Self::default();
+            }
+            said.transcript.shorten(budget, || LEFT_OUT.to_owned());
+            said.results.drain(..said.results.len() / 2);
+        }
+        said
+    }
+
+    pub(crate) fn read(value: Value) -> Self {
+        serde_json::from_value(value).unwrap_or_default()
+    }
+
+    pub(crate) fn into_task(self, task: &mut Task) {
+        (task.conversation.results, task.conversation.transcript) = (self.results, self.transcript);
+    }
+}
+
+/// Stands in for messages that were too long to be kept.
+const LEFT_OUT: &str = "(Earlier messages are left out here. Read again what you need.)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::work_mode::Mode;
+    use crate::state::task_scope::Scope;
+    use sextant_model::chat::{ChatReply, ToolUse};
+
+    #[test]
+    fn a_conversation_of_any_length_is_kept_bounded_and_whole() {
+        let mut task = Task::new("x", Mode::Simple, None, Scope::Workspace);
+        task.conversation.transcript.tell("the request".into());
+        for id in 0..3 {
+            let parameters = serde_json::json!({"content": "\u{1}".repeat(3 << 20)});
+            let uses = vec![ToolUse { id: id.to_string(), tool: "write_file".into(), parameters, problem: None }];
+            task.conversation.transcript.answer(ChatReply { uses, ..ChatReply::default() });
+        }
+        task.conversation.results.push(LastResult { tool: "t".into(), ok: true, text: "x\n".repeat(2 << 20) });
+        let said = StoredConversation::of(&task);
+        let text = serde_json::to_string(&said).unwrap();
+        assert!(text.len() <= LARGEST, "{}", text.len());
+        assert!(said.transcript.tells("the request"));
+        assert_eq!(StoredConversation::read(serde_json::from_str(&text).unwrap()), said);
+    }
+}

@@ -1,0 +1,46 @@
+//! The last step of every change: under the lock, where each path is confirmed and nobody else has the file; then the
+//! others are told.
+
+use std::sync::Arc;
+
+use crate::edit::{file_ownership, workspace_lock};
+use crate::editor::editor_error::EditorError;
+use crate::editor::{Applied, Editor, FileEdit, Save};
+use crate::state::durable::Durable;
+use crate::state::neighbour_sessions::Neighbours;
+use crate::state::session::Session;
+use sextant_store::workspace::root::Root;
+
+/// Where a change is made.
+pub(crate) struct Place<'a> {
+    pub editor: &'a dyn Editor,
+    pub(crate) root: &'a Root,
+    pub(crate) durable: Option<&'a Durable>,
+    pub(crate) neighbours: Option<&'a Arc<dyn Neighbours>>,
+}
+
+impl<'a> Place<'a> {
+    pub(crate) fn of(session: &'a Session, durable: Option<&'a Durable>) -> Self {
+        let neighbours = session.making.neighbours.get();
+        Self { editor: session.editor.as_ref(), root: &session.root, durable, neighbours }
+    }
+}
+
+/// Has the editor make the change while no other process makes one in this workspace.
+///
+/// # Errors
+/// The lock is held for too long, a path is none of ours any more, another session has a file, or the editor refuses.
+pub(crate) async fn apply(at: &Place<'_>, save: Save, edits: &[FileEdit]) -> Result<Vec<Applied>, EditorError> {
+    let _lock = workspace_lock::take(at.durable).await?;
+    confirm(at.root, edits)?;
+    file_ownership::check((at.editor, at.root), at.neighbours, edits).await?;
+    let applied = at.editor.apply(edits, save).await?;
+    file_ownership::told(at.root, at.neighbours, &applied);
+    Ok(applied)
+}
+
+/// What a path leads to may have changed since it was resolved.
+fn confirm(root: &Root, edits: &[FileEdit]) -> Result<(), EditorError> {
+    let refused = edits.iter().find_map(|edit| root.confirm(edit.path()).err());
+    refused.map_or(Ok(()), |error| Err(EditorError::Other(error.to_string())))
+}

@@ -1,0 +1,349 @@
+//! What an edit needs the user's word for, and what it is not credited with: files that run, the configuration of
+//! checkers, what only hides a complaint. Asked before anything is written, whichever tool the edit comes from.
+
+use tokio::time::Instant;
+
+use crate::edit::preview::ProposedEdit;
+use crate::edit::questions::{self, UserQuestion};
+use crate::edit::shown_change::written;
+use crate::editor::event::QuestionKind;
+use crate::events::fact::TaskFact;
+use crate::plan::work_mode::Mode;
+use crate::state::authority::{self, Basis};
+use crate::state::comparison::Verdict;
+use crate::state::edit_request::{self, EditRequest};
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::task_scope::Scope;
+use crate::state::uncredited_fix::{Doubt, Uncounted};
+use sextant_base::failure::{Failure, tool_failure};
+use sextant_base::one_line::clean;
+use sextant_base::secrets::MASK;
+use sextant_diagnostics::policy::repair::{self, RepairObjection, Weight, WholeEdit};
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::{mentions, request_kind};
+use sextant_store::workspace::auto_executed::{self, runs_code};
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+const FILE_OPTIONS: [&str; 3] = ["change it once", "allow this file for the session", "no"];
+const CHECK_OPTIONS: [&str; 2] = ["do it", "no"];
+
+/// Lets an edit through as far as the user's word reaches, and answers with what it is not to be credited with.
+///
+/// # Errors
+/// With the rule and the way out. Nothing was written then.
+pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<Vec<Doubt>, Failure> {
+    let mut doubts = Vec::new();
+    let edit = ProposedEdit::new(wanted);
+    let whole = whole_edit(wanted);
+    for want in wanted {
+        let path = want.path().to_owned();
+        let before = match want {
+            EditRequest::Change { document, .. } => document.text.clone(),
+            EditRequest::Create { .. } => String::new(),
+        };
+        let Some(after) = edit_request::intended(want) else { continue };
+        if after.matches(MASK).count() > before.matches(MASK).count() {
+            return Err(tool_failure(
+                format!("{MASK:?} stands where a secret was taken out of the text; it cannot be written back"),
+                "edit the places beside it with edit_file, and leave the line with the secret alone",
+            ));
+        }
+        may_touch(session, task, &edit, (&path, &before, &after)).await?;
+        for objection in objections(session, task, (&path, &before, &after), &whole) {
+            weigh(session, task, &edit, (&path, &objection)).await?;
+            if objection.weight != Weight::Asked {
+                doubts.push(Doubt { path: path.clone(), rule: objection.rule.to_owned(), reason: objection.reason });
+            }
+        }
+    }
+    Ok(doubts)
+}
+
+fn whole_edit(wanted: &[EditRequest]) -> WholeEdit {
+    let texts: Vec<(&str, &str, String)> = wanted
+        .iter()
+        .filter_map(|want| {
+            let before = match want {
+                EditRequest::Change { document, .. } => document.text.as_str(),
+                EditRequest::Create { .. } => "",
+            };
+            Some((want.path(), before, edit_request::intended(want)?))
+        })
+        .collect();
+    WholeEdit::of(texts.iter().map(|(path, before, after)| (*path, *before, after.as_str())))
+}
+
+/// The words that count as the user's: the request, and in a plan that was approved the step's.
+fn words(task: &Task) -> String {
+    words_of(task, !task.intent.consent.replanned)
+}
+
+/// The same; `heard` where the steps of the plan are the user's word too.
+fn words_of(task: &Task, heard: bool) -> String {
+    let approved = task.mode != Mode::Simple && heard;
+    let step = if approved { task.request.as_str() } else { "" };
+    format!("{}. {step}", task.journal.request)
+}
+
+/// Whether the user has named a file: in the request, by asking inside of it, or by a plan that was approved.
+pub(crate) fn is_named(task: &Task, path: &str) -> bool {
+    is_named_by(task, path, !task.intent.consent.replanned)
+}
+
+fn is_named_by(task: &Task, path: &str, heard: bool) -> bool {
+    let words = words_of(task, heard);
+    let heard = task.mode == Mode::Simple || heard;
+    let in_scope =
+        heard && !matches!(task.scope, Scope::Workspace) && task.scope.files().iter().any(|file| file == path);
+    in_scope || task.intent.current_file.as_deref() == Some(path) || names_file(&words, path)
+}
+
+fn names_file(text: &str, path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    // `build` is a file, and a word; the file is meant where it is written as one.
+    let is_word = name.chars().all(|c| c.is_ascii_lowercase());
+    let known = |word: &str| {
+        let word = word.trim_start_matches("./");
+        let word = word.split("::").next().unwrap_or(word);
+        let word = word.split_once(':').map_or(word, |(file, _)| file);
+        word == path || word == name && !is_word || path.ends_with(&format!("/{word}")) && word.contains('/')
+    };
+    mentions::says(text, known)
+}
+
+/// Asks before a file is touched that runs by being there, or that says how strict the checkers are.
+async fn may_touch(
+    session: &Session,
+    task: &mut Task,
+    edit: &ProposedEdit<'_>,
+    (path, before, after): (&str, &str, &str),
+) -> Result<(), Failure> {
+    let checks = repair::configures_checker(path, before, after);
+    let runs = runs_code(path).filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
+    let program = || auto_executed::is_program(&session.root, path, before).map(str::to_owned);
+    let Some(reason) = runs.or(checks).or_else(program) else { return Ok(()) };
+    let heard = session.approvals.is_read() && !task.intent.consent.replanned;
+    if is_named_by(task, path, heard) || session.approvals.allowed_file(path) {
+        return Ok(());
+    }
+    let (name, why) = (clean(path), capital(&reason));
+    let text = format!("Change {name}? {why}.");
+    let options = FILE_OPTIONS.map(str::to_owned).to_vec();
+    task.events.trace(
+        task.counts.step.max(1),
+        Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason),
+    );
+    let shows = written(before, after);
+    match answer(session, task, edit, (&text, &options, QuestionKind::File, Some(&shows))).await? {
+        1 => Ok(()),
+        2 => {
+            session.approvals.allow_file(path);
+            Ok(())
+        }
+        _ => Err(tool_failure(format!("the user said no to a change of {path}"), "go on without it")),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
+}
+
+async fn answer(
+    session: &Session,
+    task: &mut Task,
+    edit: &ProposedEdit<'_>,
+    (text, options, kind, shows): (&str, &[String], QuestionKind, Option<&str>),
+) -> Result<usize, Failure> {
+    let text = match &task.intent.client {
+        Some(client) if session.approvals.can_ask() => format!("{client}: {text}"),
+        Some(_) => {
+            return Err(tool_failure(
+                format!("the user has to answer this, and cannot be asked here: {text} Nothing was written"),
+                "go on without it, or let the user make this change; in Neovim the user is asked",
+            ));
+        }
+        None => text.to_owned(),
+    };
+    let text = edit.asked(session, &text).await;
+    let since = Instant::now();
+    let choice = questions::ask_user(session, UserQuestion { kind, text: &text, options, shows }).await;
+    task.events.did(TaskFact::UserWaited { time: since.elapsed() });
+    choice
+}
+
+/// What the rules say against the edit that the user has not asked for: against the text before it, and, of what it
+/// adds, against the text that the task began with.
+fn objections(
+    session: &Session,
+    task: &Task,
+    (path, before, after): (&str, &str, &str),
+    edit: &WholeEdit,
+) -> Vec<RepairObjection> {
+    let mut found = repair::objections(path, before, after, edit);
+    if found.is_empty() {
+        return found;
+    }
+    let start = task.journal.net().into_iter().find(|change| change.path == path);
+    if let Some(start) = start {
+        let whole = repair::objections(path, start.before.as_deref().unwrap_or_default(), after, edit);
+        found.retain(|one| one.weight == Weight::Asked || whole.iter().any(|other| other.rule == one.rule));
+    }
+    let words = words(task);
+    // What was deleted on the user's answer takes along what was in it.
+    let answered = task.intent.consent.allowed.iter().any(|symbol| SymbolPath::parse(symbol).file == path);
+    found.retain(|one| !(is_asked_for(one.rule, &words) || answered && one.weight == Weight::Asked));
+    let strict = is_strict(session, task);
+    found.retain(|one| strict || one.weight != Weight::Asked);
+    found
+}
+
+/// Whether what is reported is to be mended, and no more.
+fn is_strict(session: &Session, task: &Task) -> bool {
+    let basis = authority::basis_of(task, &task.journal.request, session.model.needs_providers());
+    basis == Basis::Reported || basis == Basis::Approved && request_kind::mends(&task.journal.request)
+}
+
+async fn weigh(
+    session: &Session,
+    task: &mut Task,
+    edit: &ProposedEdit<'_>,
+    (path, objection): (&str, &RepairObjection),
+) -> Result<(), Failure> {
+    let (rule, reason, step) = (objection.rule, objection.reason.as_str(), task.counts.step.max(1));
+    match objection.weight {
+        Weight::Refused if is_strict(session, task) => {
+            task.events.trace(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
+            Err(tool_failure(
+                format!(
+                    "{reason}, and it was asked to mend what is reported, not to hide it ({rule}); nothing was written"
+                ),
+                "repair the cause; where that cannot be done, say so in your answer: the user can ask for it by name",
+            ))
+        }
+        Weight::Asked => {
+            task.events.trace(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
+            let name = clean(path);
+            let text = format!("The edit of {name} goes further than mending: {reason}. Do it?");
+            let options = CHECK_OPTIONS.map(str::to_owned);
+            match answer(session, task, edit, (&clean(&text), &options, QuestionKind::Edit, None)).await? {
+                1 => Ok(()),
+                _ => {
+                    Err(tool_failure(format!("the user said no: {reason} ({rule})"), "mend it and leave that in place"))
+                }
+            }
+        }
+        _ => {
+            task.events.trace(step, Trace::new(Effect::Kept, format!("edit of {path}"), rule, reason));
+            Ok(())
+        }
+    }
+}
+
+/// Takes out of a verdict on an edit what is not known to be repaired by it, and keeps it for the task's end.
+pub(crate) fn discount(task: &mut Task, verdict: &mut Verdict) {
+    let doubts = std::mem::take(&mut task.intent.consent.doubts);
+    let Some(reason) = doubts.first().map(|doubt| doubt.reason.clone()) else { return };
+    for gone in verdict.fixed.drain(..) {
+        let file = gone.location.file().unwrap_or_default().to_owned();
+        let one = Uncounted { doubts: doubts.clone(), file, code: gone.code, message: gone.message };
+        task.intent.consent.uncounted.push(one);
+        verdict.not_counted.push(reason.clone());
+    }
+}
+
+/// The same for the verdict on all of the task: what an edit was doubted for and is still there.
+pub(crate) fn discount_all(task: &Task, verdict: &mut Verdict) {
+    if task.intent.consent.uncounted.is_empty() {
+        return;
+    }
+    let net = task.journal.net();
+    let whole = net.iter().map(|change| {
+        (
+            change.path.as_str(),
+            change.before.as_deref().unwrap_or_default(),
+            change.after.as_deref().unwrap_or_default(),
+        )
+    });
+    let whole = WholeEdit::of(whole);
+    let holds = |doubt: &&Doubt| {
+        net.iter().filter(|change| change.path == doubt.path).any(|change| {
+            let (before, after) = (change.before.as_deref(), change.after.as_deref());
+            let found = repair::objections(&doubt.path, before.unwrap_or_default(), after.unwrap_or_default(), &whole);
+            found.iter().any(|found| found.rule == doubt.rule)
+        })
+    };
+    for one in &task.intent.consent.uncounted {
+        let Some(doubt) = one.doubts.iter().find(holds) else { continue };
+        if let Some(at) = verdict.fixed.iter().position(|gone| one.is(gone)) {
+            verdict.fixed.remove(at);
+            verdict.not_counted.push(doubt.reason.clone());
+        }
+    }
+}
+
+/// Verbs that ask for a complaint to be silenced.
+const SILENCE: &str = "ignore silence suppress mute disable waive exempt silencia silenciar suprime suprimir ignora \
+    ignorar desactiva desactivar unterdrücke unterdrücken ignoriere ignorieren deaktiviere";
+/// Parts of words that name a suppression.
+const SUPPRESSIONS: &[&str] = &[
+    "noqa",
+    "nolint",
+    "nosec",
+    "eslint-disable",
+    "ts-ignore",
+    "ts-expect-error",
+    "type:",
+    "pylint:",
+    "pyright:",
+    "mypy:",
+    "ruff:",
+    "suppression",
+    "supresión",
+    "suppresswarnings",
+    "allow(",
+    "pragma",
+    "biome-ignore",
+    "rubocop:",
+];
+
+/// Whether the user's words ask for what a rule objects to.
+fn is_asked_for(rule: &str, words: &str) -> bool {
+    let one_of =
+        |known: &[&str]| mentions::says(words, |word| known.iter().any(|part| word.to_lowercase().contains(part)));
+    let removes = |known: &[&str]| {
+        request_kind::removals(words)
+            .iter()
+            .flatten()
+            .any(|word| known.iter().any(|part| word.to_lowercase().starts_with(part)))
+    };
+    match rule {
+        "suppression_comment" | "no_type_check" => {
+            one_of(SUPPRESSIONS) || mentions::orders(words, SILENCE) || one_of(&["no_type_check"])
+        }
+        "any_cast" | "any_annotation" => {
+            mentions::says(words, |word| word == "Any") || one_of(&["cast("]) || mentions::orders(words, "cast")
+        }
+        "names_by_string" => one_of(&["globals", "locals", "vars", "__dict__"]),
+        "constant_getattr" | "getattr_default" | "getattr_hook" => one_of(&["getattr", "setattr"]),
+        "code_in_string" => one_of(&["eval", "exec", "import_module", "__import__"]),
+        "type_checking_guard" => one_of(&["type_checking"]),
+        "dead_code" => one_of(&["unreachable", "inalcanzable"]),
+        "test_skipped" => {
+            one_of(&["xfail", "skip"]) || mentions::orders(words, "omite omitir salta saltar ignore ignora")
+        }
+        "check_removed" => removes(&["assert", "raise", "check", "valid", "comprob", "aserci", "prüf", "exception"]),
+        "test_removed" => removes(&["test", "prueba"]),
+        "body_emptied" => one_of(&["stub", "empty", "vacía", "leer"]),
+        "error_swallowed" => one_of(&["swallow", "suppress", "except", "catch", "captura"]),
+        "type_asserted" => one_of(&["cast("]) || mentions::orders(words, "cast"),
+        "import_kept" => one_of(&["export", "reexport", "__all__", "exporta", "fachada", "facade"]),
+        "one_platform" => one_of(&["version", "platform", "windows", "linux", "macos", "plataforma", "versión"]),
+        "handed_on" => one_of(&["eval", "exec", "globals", "locals", "__import__"]),
+        "wildcard_import" => one_of(&["wildcard", "*"]),
+        "annotation_removed" => removes(&["annotation", "type", "hint", "anotaci", "tipo"]),
+        "stub_made" => one_of(&["stub", ".pyi"]),
+        _ => false,
+    }
+}

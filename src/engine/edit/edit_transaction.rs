@@ -1,0 +1,240 @@
+//! A change of files once it has begun: work of its own, which whoever waits for it may leave and hear of later.
+//!
+//! The checkpoint is opened, the editor asked, and the checkpoint closed with what came of it, all in one piece
+//! that no stop breaks. Where the editor stalls, a stopped task ends without it; what the editor has made then is
+//! entered where it belongs before the next undo, approval or resume.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tracing::Instrument;
+
+use crate::durable::{self, open_store};
+use crate::edit::apply_edits::{Place, apply};
+use crate::edit::recover;
+use crate::editor::editor_error::EditorError;
+use crate::editor::event::Event;
+use crate::editor::{Editor, Marks, Save};
+use crate::events::stream::EventStream;
+use crate::state::in_flight::{Begun, Made, MadeResult, PendingChange};
+use crate::state::journal::{Checkpoint, Journal};
+use crate::state::session::Session;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::lock::lock;
+use sextant_store::workspace::beneath;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// How long a command that needs to know what an editor has made waits for it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Held by whoever waits for a change. Dropped before its end, the change is left.
+struct Waiting<'a> {
+    session: &'a Session,
+    begun: Begun,
+    /// Whether the end was seen.
+    seen: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.seen && self.begun.doubtful().is_none() {
+            self.session.making.forget(&self.begun.ended);
+            return;
+        }
+        self.begun.left.store(true, Ordering::SeqCst);
+        if self.seen {
+            return;
+        }
+        let text = "the editor is still busy with an edit; you are told what becomes of it".to_owned();
+        self.session.emit(Event::Progress { text });
+    }
+}
+
+/// Makes a change. Dropping the future leaves it to be made; see [`catch_up`].
+pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult<Made> {
+    let durable = open_store::durable(session).await;
+    let (tell, ended) = watch::channel(None);
+    let left = Arc::new(AtomicBool::new(false));
+    let begun = Begun {
+        task: change.task.clone(),
+        request: change.request.clone(),
+        takes_back: change.takes_back.iter().map(|checkpoint| checkpoint.id.clone()).collect(),
+        left: Arc::clone(&left),
+        ended,
+        doubtful: Arc::default(),
+    };
+    let doubtful = Arc::clone(&begun.doubtful);
+    session.making.list().push(begun.clone());
+    let mut ended = begun.ended.clone();
+    let mut waiting = Waiting { session, begun, seen: false };
+    let (editor, events) = (Arc::clone(&session.editor), Arc::clone(&session.events));
+    let (root, save) = (session.root.clone(), session.config.save);
+    let neighbours = session.making.neighbours.get().cloned();
+    let making = async move {
+        let at = Place {
+            editor: editor.as_ref(),
+            root: &root,
+            durable: durable.as_deref(),
+            neighbours: neighbours.as_ref(),
+        };
+        let made = carry_out(&at, &events, save, change, &doubtful).await;
+        let words = match &made {
+            Ok(made) => {
+                let files: Vec<&str> = made.checkpoint.files.iter().map(|file| file.path.as_str()).collect();
+                format!("the edit that was under way when you stopped was made: {}", files.join(", "))
+            }
+            Err(error) => format!("the edit that was under way when you stopped was not made: {error}"),
+        };
+        tell.send_replace(Some(made));
+        if left.load(Ordering::SeqCst) {
+            events.show(Event::Progress { text: words });
+        }
+    };
+    tokio::spawn(making.in_current_span());
+    let made = match ended.wait_for(Option::is_some).await {
+        Ok(ended) => ended.clone().unwrap_or(Err(EditorError::Closed)),
+        Err(_) => Err(EditorError::Closed),
+    };
+    waiting.seen = true;
+    made
+}
+
+/// Waits for the changes that a stop has left, and enters what came of them into the journals.
+///
+/// # Errors
+/// Where the editor has not answered within 5 s: what is there is not known then.
+pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failure> {
+    let left = session.making.left();
+    for begun in &left {
+        let mut ended = begun.ended.clone();
+        if tokio::time::timeout(PATIENCE, ended.wait_for(Option::is_some)).await.is_err() {
+            let message = format!("the editor is still busy with an edit of “{}”", begun.request);
+            return Err(Failure::new(FailureKind::Editor, message, "try again when it has come to its end"));
+        }
+    }
+    let mut known: Vec<(&Begun, Option<Checkpoint>)> = Vec::new();
+    for begun in &left {
+        let made = match begun.doubtful() {
+            None => begun.made(),
+            Some(checkpoint) => match find(session, checkpoint).await? {
+                Some(made) => Some(made),
+                // It may come yet: the next one looks again.
+                None => continue,
+            },
+        };
+        known.push((begun, made));
+    }
+    for (begun, made) in &known {
+        let Some(made) = made else { continue };
+        let gone = session.history.lock().await.iter().all(|journal| journal.task != begun.task);
+        let whole = if begun.takes_back.is_empty() && gone { Some(journal(session, begun).await) } else { None };
+        let mut history = session.history.lock().await;
+        history.extend(whole);
+        history.iter_mut().for_each(|journal| begun.enter(made, journal));
+    }
+    let mut plan = session.plan.lock().await;
+    for (begun, made) in &known {
+        if let Some(made) = made {
+            plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.journal));
+        }
+        session.making.forget(&begun.ended);
+    }
+    Ok(())
+}
+
+/// The journal of a task that is not here any more, as it is kept.
+async fn journal(session: &Session, begun: &Begun) -> Journal {
+    let new = Journal::new(begun.task.clone(), begun.request.clone());
+    let Some(durable) = open_store::durable(session).await else { return new };
+    let kept = durable::load_journal(session, &durable, &begun.task, &begun.request).await;
+    open_store::or_tell(session, &durable, kept).unwrap_or(new)
+}
+
+/// An edit that the editor did not answer in time, where it is there after all: no file is as it was before.
+async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Result<Option<Checkpoint>, Failure> {
+    for file in &mut checkpoint.files {
+        let now = recover::look_at(session, &file.path).await?.map(|document| document.text);
+        if now.as_deref() == file.before.as_deref() {
+            return Ok(None);
+        }
+        file.after = now.map(Into::into);
+        file.marks_after = session.editor.marks(&file.path).await;
+    }
+    if let Some(durable) = open_store::durable(session).await {
+        durable.close_change(&session.events, &checkpoint, &[]).await;
+    }
+    Ok(Some(checkpoint))
+}
+
+/// Which files have the format that the task has left: a user who has given a file other line ends since keeps them.
+async fn as_left(editor: &dyn Editor, checkpoint: &Checkpoint) -> Vec<bool> {
+    let mut found = Vec::with_capacity(checkpoint.files.len());
+    for file in &checkpoint.files {
+        let unknown = file.marks_before == Marks::Null || file.before.is_none();
+        found.push(unknown || editor.marks(&file.path).await == file.marks_before);
+    }
+    found
+}
+
+async fn carry_out(
+    at: &Place<'_>,
+    events: &EventStream,
+    save: Save,
+    change: PendingChange,
+    doubtful: &Mutex<Option<Checkpoint>>,
+) -> MadeResult<Made> {
+    let Place { editor, durable, .. } = *at;
+    let PendingChange { task, mut checkpoint, edits, takes_back, restores_marks, .. } = change;
+    let reverses: Vec<i64> = takes_back.iter().filter_map(|taken| taken.record).collect();
+    if let Some(durable) = durable {
+        checkpoint.record = durable.open_change(events, &task, &checkpoint, &reverses).await;
+    }
+    let as_left = if restores_marks { as_left(editor, &checkpoint).await } else { Vec::new() };
+    let applied = apply(at, save, &edits).await;
+    let mut applied = match applied {
+        Ok(applied) => applied,
+        Err(error) => {
+            if let Some(durable) = durable {
+                durable.drop_change(events, &checkpoint, &error).await;
+            }
+            // What takes others back says of itself in which state it is found: it is not guessed at.
+            if matches!(error, EditorError::Timeout(_)) && takes_back.is_empty() {
+                *lock(doubtful) = Some(checkpoint);
+            }
+            return Err(error);
+        }
+    };
+    for ((file, done), as_left) in checkpoint.files.iter().zip(&mut applied).zip(as_left) {
+        if let (Some(text), Some(document), true) = (&file.after, &mut done.document, as_left)
+            && editor.restore_format(&file.path, text, &file.marks_after).await
+            && let Ok(now) = editor.read(&file.path).await
+        {
+            *document = now;
+        }
+    }
+    if restores_marks {
+        checkpoint.folders.iter().for_each(|folder| beneath::remove_empty(at.root.path(), folder));
+    }
+    for (file, done) in checkpoint.files.iter_mut().zip(&applied) {
+        let now = done.document.as_ref().map(|document| document.text.as_str());
+        if file.after.as_deref() != now {
+            file.after = now.map(Into::into);
+        }
+        if !restores_marks {
+            file.marks_after = editor.marks(&file.path).await;
+        } else if done.document.is_some() {
+            editor.restore_marks(&file.path, &file.marks_after, &file.marks_before).await;
+        }
+    }
+    if let Some(durable) = durable {
+        durable.close_change(events, &checkpoint, &reverses).await;
+    }
+    for file in &checkpoint.files {
+        let own = |symbol: &&String| !restores_marks && SymbolPath::parse(symbol).file == file.path;
+        let symbols = checkpoint.symbols.iter().filter(own).cloned().collect();
+        events.show(Event::Edited { path: file.path.clone(), symbols });
+    }
+    Ok(Made { checkpoint, applied })
+}

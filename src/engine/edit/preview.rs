@@ -1,0 +1,152 @@
+//! What an edit would introduce, asked before it is made: the words below the question whether to make it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use crate::diagnostics::{collect_diagnostics, reached};
+use crate::editor::editor_error::EditorError;
+use crate::editor::{Document, FileEdit};
+use crate::state::comparison::{self, Verdict};
+use crate::state::delta_wording;
+use crate::state::edit_baseline::{doubt, doubt_stale};
+use crate::state::edit_request::{self, EditRequest};
+use crate::state::render::Line;
+use crate::state::session::Session;
+use crate::state::snapshots::{Snapshot, Snapshots};
+use sextant_base::deadline::Deadline;
+use sextant_diagnostics::model::{Freshness, Report};
+use sextant_diagnostics::syntax;
+
+/// Lines of what is new below a question.
+const SHOWN: usize = 3;
+
+/// An edit that the user is asked about; the servers are asked once, by the first question.
+pub(crate) struct ProposedEdit<'a> {
+    pub(crate) wanted: &'a [EditRequest],
+    foreseen: OnceCell<String>,
+}
+
+impl<'a> ProposedEdit<'a> {
+    pub(crate) fn new(wanted: &'a [EditRequest]) -> Self {
+        Self { wanted, foreseen: OnceCell::new() }
+    }
+
+    /// A question with what the edit would introduce below it.
+    pub(crate) async fn asked(&self, session: &Session, question: &str) -> String {
+        let foreseen = self.foreseen.get_or_init(|| foreseen(session, self.wanted)).await;
+        below(question, foreseen)
+    }
+}
+
+/// A question with what is foreseen below it.
+pub(crate) fn below(question: &str, foreseen: &str) -> String {
+    if foreseen.is_empty() { question.to_owned() } else { format!("{question}\n{foreseen}") }
+}
+
+/// What edits would introduce, or that it is not known. A stop ends it at once.
+pub(crate) async fn foreseen(session: &Session, wanted: &[EditRequest]) -> String {
+    if !session.config.diagnostics.on_edit || !session.approvals.can_ask() {
+        return String::new();
+    }
+    let cancel = session.cancelled();
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => String::new(),
+        found = look_ahead(session, wanted) => match found {
+            Ok(verdict) => words(session, &verdict),
+            Err(EditorError::Unsupported(_)) => delta_wording::not_foreseen(
+                "its servers are asked once it is made",
+            ),
+            Err(error) => delta_wording::not_foreseen(&error.to_string()),
+        },
+    }
+}
+
+fn words(session: &Session, verdict: &Verdict) -> String {
+    let new: Vec<Line> = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of).collect();
+    let mut out = vec![delta_wording::of_candidate(verdict, &new)];
+    out.extend(new.iter().take(SHOWN).map(|line| format!("  {}", line.text(""))));
+    if let Some(more) = new.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        out.push(format!("  and {more} more"));
+    }
+    out.join("\n")
+}
+
+/// The edits compared with what is known now, as if they had been made. The ledger learns nothing of it.
+async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict, EditorError> {
+    let limit = session.config.diagnostics.timeout_ms;
+    let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
+    let edits: Vec<FileEdit> = wanted.iter().cloned().map(EditRequest::into_edit).collect();
+    // Whoever cannot be asked says so before anything is waited for.
+    session.editor.probe(&[], Deadline::after_ms(limit)).await?;
+    if edits.iter().any(|edit| !matches!(edit, FileEdit::Change { .. })) {
+        return Err(EditorError::Other("a new file is looked at once it is there".to_owned()));
+    }
+    let edited: Vec<Document> = wanted
+        .iter()
+        .filter_map(|want| match want {
+            EditRequest::Change { document, .. } => Some(document.clone()),
+            EditRequest::Create { .. } => None,
+        })
+        .collect();
+    let mut bystanders = collect_diagnostics::bystanders(session, &paths).await;
+    collect_diagnostics::before_edit(session, &edited, &bystanders, Deadline::after_ms(limit)).await;
+    let reached = reached::before_edit(session, &edited, wanted).await;
+    let deadline = reached.deadline(Deadline::after_ms(limit), limit);
+    let looked_at: BTreeSet<String> = reached.documents.iter().map(|document| document.path.clone()).collect();
+    bystanders.extend(reached.documents);
+    let reports = session.editor.probe(&edits, deadline).await?;
+    let before = of_texts(collect_diagnostics::known(session).await, &edited, &bystanders);
+    let mut then: BTreeMap<&str, Arc<str>> =
+        bystanders.iter().map(|document| (document.path.as_str(), document.text.as_str().into())).collect();
+    for want in wanted {
+        then.extend(edit_request::intended(want).map(|text| (want.path(), text.into())));
+    }
+    let (after, reports) = as_if(&before, &then, reports, &paths);
+    let mut verdict = comparison::compared(&before, &after, &reports).await;
+    doubt(&mut verdict, [reached.unlooked.words(), reached::unheard(&looked_at, &reports)].concat());
+    doubt_stale(&mut verdict, &reached.stale);
+    Ok(verdict)
+}
+
+/// Of what is known, that which is of these very texts: of anything else nothing can be compared.
+fn of_texts(mut known: Snapshots, edited: &[Document], bystanders: &[Document]) -> Snapshots {
+    known.retain(|(file, _), snap| {
+        let mut there = edited.iter().chain(bystanders).filter(|document| document.path == *file);
+        there.any(|document| snap.text.as_deref() == Some(document.text.as_str()))
+    });
+    known
+}
+
+/// The reports as snapshots of the texts that they are of, and with them one of everybody who speaks of an edited file
+/// and was not asked.
+fn as_if(
+    before: &Snapshots,
+    then: &BTreeMap<&str, Arc<str>>,
+    mut reports: Vec<Report>,
+    edited: &[String],
+) -> (Snapshots, Vec<Report>) {
+    let mut after = Snapshots::new();
+    for report in reports.iter().filter(|report| report.freshness.is_fresh()) {
+        if let Some(text) = then.get(report.file.as_str()) {
+            let snap = Snapshot { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
+            after.insert((report.file.clone(), report.provider.clone()), Arc::new(snap));
+        }
+    }
+    let heard: BTreeSet<(String, String)> =
+        reports.iter().map(|report| (report.file.clone(), report.provider.clone())).collect();
+    let silent = before.keys().filter(|key| edited.contains(&key.0) && key.1 != syntax::NAME && !heard.contains(*key));
+    reports.extend(silent.map(|(file, provider)| Report {
+        provider: provider.clone(),
+        file: file.clone(),
+        diagnostics: Vec::new(),
+        freshness: Freshness::Timeout,
+        version: None,
+        wanted_version: None,
+        elapsed_ms: 0,
+        note: None,
+    }));
+    (after, reports)
+}

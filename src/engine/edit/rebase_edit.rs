@@ -1,0 +1,103 @@
+//! An edit of a text that has changed since it was thought of: made where the symbols that it touches read as they did,
+//! or its lines outside of symbols, and told; refused anywhere else.
+
+use std::ops::Range;
+
+use crate::editor::Document;
+use crate::state::edit_request::EditRequest;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use sextant_base::failure::{Failure, tool_failure};
+use sextant_base::positions::LineIndex;
+use sextant_base::secrets::mask;
+use sextant_text::edits::hunks::hunks;
+use sextant_text::edits::unified::unified;
+use sextant_text::edits::{TextEdit, rebase};
+use sextant_text::symbols::language;
+
+/// Lines and bytes of what has changed that are shown: more than that has to be read.
+const LINES: usize = 60;
+const BYTES: usize = 8 * 1024;
+
+/// How often one edit is moved: whoever types all the time has the file.
+pub(crate) const TRIES: usize = 3;
+
+/// Refuses an edit of a text that was seen in another state, and shows what has changed, and no more than that: as
+/// changes, or where they are too much the text from the first of them on.
+pub(crate) fn refuse(task: &mut Task, document: &Document, seen: &str) -> Failure {
+    let (text, index, changed) = (&document.text, LineIndex::new(&document.text), hunks(&document.text, seen));
+    let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start)).saturating_sub(3);
+    let last = changed.last().map_or(0, |edit| index.line_of(edit.range.end)).saturating_add(4);
+    let now = match changes(document, seen, 3) {
+        Some(changes) => {
+            task.conversation.seen.whole(&document.path, text.as_str());
+            format!("what has changed:\n{changes}")
+        }
+        None => {
+            let (shown, lines) = shown(text, first..last.min(first + LINES));
+            task.conversation.seen.lines(&document.path, text, lines);
+            format!("from line {} it now reads:\n{shown}", first + 1)
+        }
+    };
+    tool_failure(format!("{} changed since it was read; nothing was written", document.path), now)
+}
+
+/// What differs from what was seen, with so many lines around it, where there is room for all of it.
+fn changes(document: &Document, seen: &str, context: u32) -> Option<String> {
+    let changes = unified(&mask(seen), &mask(&document.text), context);
+    let fits = changes.lines().count() <= LINES && changes.len() <= BYTES;
+    fits.then(|| changes.trim_end().to_owned())
+}
+
+/// As many of these lines as there is room for, one at least.
+fn shown(text: &str, lines: Range<usize>) -> (String, Range<usize>) {
+    let mut out = String::new();
+    let mut end = lines.start;
+    for line in mask(text).lines().skip(lines.start).take(lines.len()) {
+        if !out.is_empty() && out.len() + line.len() > BYTES {
+            break;
+        }
+        out.push_str(if out.is_empty() { "" } else { "\n" });
+        out.push_str(&line[..line.floor_char_boundary(BYTES)]);
+        end += 1;
+    }
+    (out, lines.start..end)
+}
+
+/// What is told of an edit of such a text that was made all the same. `None` where what changed is too much to be
+/// shown: an edit of another place, thought of later, would meet what nobody has seen.
+fn note(document: &Document, seen: &str) -> Option<String> {
+    let changes = changes(document, seen, 1)?;
+    let path = &document.path;
+    Some(format!("{path} had changed since it was read, but not in what was edited; before the edit:\n{changes}"))
+}
+
+/// The edits of a text as edits of the text that it has become, with what is told of that. `None` where one cannot be
+/// moved, or too much has changed to be shown.
+pub(crate) fn onto(document: &Document, seen: &str, edits: &[TextEdit]) -> Option<(Vec<TextEdit>, String)> {
+    let language = language::of_path(&document.path);
+    let by_symbol = language.and_then(|language| rebase::rebase(language, seen, &document.text, edits));
+    let moved = by_symbol.or_else(|| rebase::by_lines(language, seen, &document.text, edits));
+    Some((moved?, note(document, seen)?))
+}
+
+/// The same edits of the files as they are now, with what is to be told of those that had changed. `None` where one
+/// cannot be moved.
+pub(crate) async fn moved(session: &Session, wanted: &[EditRequest]) -> Option<(Vec<EditRequest>, Vec<String>)> {
+    let (mut edits, mut notes) = (Vec::with_capacity(wanted.len()), Vec::new());
+    for want in wanted {
+        let EditRequest::Change { document: old, hunks, of_symbols } = want else {
+            edits.push(want.clone());
+            continue;
+        };
+        let document = session.editor.read(&old.path).await.ok()?;
+        let mut hunks = hunks.clone();
+        if document.text != old.text {
+            let (moved, note) = onto(&document, &old.text, &hunks).filter(|_| *of_symbols)?;
+            hunks = moved;
+            notes.push(note);
+        }
+        edits.push(EditRequest::Change { document, hunks, of_symbols: *of_symbols });
+    }
+    Some((edits, notes))
+}

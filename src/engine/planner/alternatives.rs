@@ -1,0 +1,67 @@
+//! What is there in place of what has gone: told to whoever plans anew for want of it.
+
+use crate::plan::Step;
+use crate::plan::evaluate::Trigger;
+use crate::state::session::Session;
+use crate::target;
+use sextant_store::workspace::workspace_files;
+use sextant_text::symbols::language;
+use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// Names that are told.
+const SHOWN: usize = 20;
+/// Files that are looked through for one of the same name.
+const FILES: usize = 5_000;
+
+/// The first symbol of a step that is not there.
+pub(crate) async fn missing(session: &Session, step: &Step) -> Option<String> {
+    let present = target::present(session, &step.symbols).await;
+    step.symbols.iter().find(|symbol| !present.contains(symbol)).map(ToString::to_string)
+}
+
+/// Where a plan was left for want of a symbol or a file: what there is instead, a line each.
+pub(crate) async fn available(session: &Session, trigger: &Trigger) -> Vec<String> {
+    let (Trigger::MissingResource(what) | Trigger::InvalidStep(what)) = trigger else { return Vec::new() };
+    let path = SymbolPath::parse(what);
+    // What a tool or an editor said in a sentence names nothing to look for.
+    if path.file.is_empty() || what.contains(char::is_whitespace) {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    let last = path.names.rsplit("::").next().unwrap_or_default();
+    if !last.is_empty()
+        && let Ok(found) = target::full_path(session, last).await
+    {
+        lines.push(format!("available: {last} is at {found}"));
+    }
+    match target::document(session, &path.file).await {
+        Ok(document) => {
+            let names = language::of_path(&document.path).map(|language| {
+                let outline = Outline::parse(language, &document.text);
+                (0..outline.symbols.len()).map(|symbol| outline.path_of(symbol)).collect::<Vec<_>>()
+            });
+            lines.push(format!("available in {}: {}", path.file, listed(&names.unwrap_or_default())));
+        }
+        Err(_) => {
+            let (root, name) = (session.root.clone(), path.file.rsplit('/').next().unwrap_or_default().to_owned());
+            let like = move || {
+                let all = workspace_files::list(&root, "", FILES).files;
+                all.into_iter().filter(|file| file.rsplit('/').next() == Some(&name)).collect::<Vec<_>>()
+            };
+            let like = tokio::task::spawn_blocking(like).await.unwrap_or_default();
+            if !like.is_empty() {
+                lines.push(format!("available files of that name: {}", listed(&like)));
+            }
+        }
+    }
+    lines
+}
+
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => "no symbol".to_owned(),
+        names if names.len() > SHOWN => format!("{}, and {} more", names[..SHOWN].join(", "), names.len() - SHOWN),
+        names => names.join(", "),
+    }
+}

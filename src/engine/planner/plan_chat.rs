@@ -1,0 +1,115 @@
+//! Planning in the conversation of a task: the model looks first, then answers with the plan. The steps go on where the
+//! planning ended, so that what was read for the plan is not read, nor paid for, again.
+
+use tokio_util::sync::CancellationToken;
+
+use crate::run::calls::{action, is_look, result_of};
+use crate::run::converse::within;
+use crate::run::{act, compaction_summary, model_turn};
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::tools;
+use sextant_base::failure::Failure;
+use sextant_model::chat::{ChatInput, ChatReply, ToolResult, ToolUse};
+use sextant_model::input::PlanInput;
+use sextant_model::plan_contract::Contract;
+use sextant_model::prompt::prompt_budget::PromptBudget;
+use sextant_model::prompt::{conversation, planning};
+use sextant_model::reply;
+use sextant_model::step::{ModelError, PlanReply};
+use sextant_model::tools::ToolSpec;
+
+/// Answers that may only look, before the plan is asked for outright.
+const LOOKS: u32 = 10;
+
+/// What is said to a call that would change something.
+const PLAN_FIRST: &str = "not run: the plan comes first, as one JSON object without a call";
+
+/// A plan that is being made in a conversation.
+pub(crate) struct PlanTalk {
+    budget: PromptBudget,
+    tools: Vec<ToolSpec>,
+}
+
+/// Asks for the plan, in the conversation that is under way or in a new one.
+pub(crate) async fn open(session: &Session, task: &mut Task, input: &PlanInput) -> PlanTalk {
+    let budget = PromptBudget::of(session.model.abilities().await);
+    let transcript = &mut task.conversation.transcript;
+    transcript.take_up(session.model.name());
+    if !transcript.is_open() {
+        let opening = conversation::opening(&input.context, &Contract::Simple, &[], budget);
+        transcript.fence = opening.fence;
+        transcript.tell(opening.first);
+    }
+    let fence = transcript.fence.clone();
+    let asked = planning::planning(input, (&fence, budget), |words| transcript.tells(words));
+    transcript.tell(asked);
+    PlanTalk { budget, tools: crate::run::converse::tools(session, task, input.context.framing.commands) }
+}
+
+/// The next plan that the model answers with, after what it wants to look at. `None` where the time is over before.
+pub(crate) async fn ask(
+    session: &Session,
+    task: &mut Task,
+    talk: &PlanTalk,
+    cancel: &CancellationToken,
+) -> Result<Option<Result<PlanReply, ModelError>>, Failure> {
+    let mut round = 0;
+    loop {
+        compaction_summary::shorten(task, talk.budget);
+        let transcript = &task.conversation.transcript;
+        let system = conversation::system(&transcript.fence);
+        let input = ChatInput { system: &system, messages: &transcript.messages, tools: &talk.tools };
+        // A plan is data: its words are shown as a document, and not as they come.
+        let asked = session.model.chat(&input, &|_| {});
+        let reply = match model_turn::answered(session, task, cancel, asked).await? {
+            None => return Ok(None),
+            Some(Err(error)) => return Ok(Some(Err(error))),
+            Some(Ok(reply)) => reply,
+        };
+        task.conversation.transcript.answer(reply.clone());
+        if reply.uses.is_empty() {
+            return Ok(Some(read(&reply)));
+        }
+        if round >= LOOKS {
+            let unrun = reply.uses.iter().map(|used| result_of(used, false, PLAN_FIRST.to_owned())).collect();
+            task.conversation.transcript.results(unrun);
+            let problems = vec![format!("no plan after {LOOKS} answers that looked")];
+            return Ok(Some(Err(ModelError::Unusable { problems, text: String::new() })));
+        }
+        // Each is a step of its own for whoever looks on.
+        round += 1;
+        task.counts.step = round;
+        let results = look(session, task, &reply.uses, talk.budget).await;
+        task.counts.step = 0;
+        task.conversation.transcript.results(results);
+    }
+}
+
+/// Tells the model what was wrong with its plan.
+pub(crate) fn again(task: &mut Task, talk: &PlanTalk, problems: &[String]) {
+    let transcript = &mut task.conversation.transcript;
+    let fence = transcript.fence.clone();
+    transcript.tell(planning::again(problems, (&fence, talk.budget)));
+}
+
+fn read(reply: &ChatReply) -> Result<PlanReply, ModelError> {
+    let reading = reply::plan(&reply.text, tools::specs());
+    reading.value.ok_or_else(|| ModelError::Unusable { problems: reading.problems, text: reply.text.clone() })
+}
+
+/// Carries out what only looks; nothing is changed before there is a plan.
+async fn look(session: &Session, task: &mut Task, uses: &[ToolUse], budget: PromptBudget) -> Vec<ToolResult> {
+    let looks = |used: &&ToolUse| used.problem.is_none() && is_look(used);
+    let actions: Vec<_> = uses.iter().filter(looks).map(action).collect();
+    let mut looked = act::look_together(session, task, &actions, "").await.into_iter();
+    let result = |used: &ToolUse| {
+        let (ok, text) = match (&used.problem, is_look(used)) {
+            (Some(problem), _) => (false, problem.clone()),
+            (None, false) => (false, PLAN_FIRST.to_owned()),
+            (None, true) => looked.next().map(|(result, ok)| (ok, result.text)).unwrap_or_default(),
+        };
+        within(result_of(used, ok, text), budget.result)
+    };
+    uses.iter().map(result).collect()
+}

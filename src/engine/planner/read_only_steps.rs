@@ -1,0 +1,194 @@
+//! Steps that only look: what they are handed, the tools that they look with, several at once.
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::diagnostics::{collect_diagnostics, reported};
+use crate::editor::event::Event;
+use crate::memory::step_memory;
+use crate::plan::criteria::CheckResult;
+use crate::plan::evaluate::StepReport;
+use crate::plan::recovery::StepError;
+use crate::plan::work_mode::Mode;
+use crate::plan::{Plan, StepKind, StepState};
+use crate::planner::alternatives;
+use crate::planner::attempt::{self, Tried};
+use crate::planner::step_checks::{self, unmet};
+use crate::state::comparison::{Status, Verdict};
+use crate::state::read_views::SeenTexts;
+use crate::state::render::Line;
+use crate::state::session::Session;
+use crate::state::snapshots::Snapshots;
+use crate::state::span;
+use crate::state::task::Task;
+use crate::state::task_scope::Scope;
+use crate::step_executors::module::{ModuleContext, ModuleResult, ReadOnlyTools};
+use crate::step_executors::run_at_once;
+use crate::target;
+use crate::tools::validate_call;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, tool_failure};
+use sextant_base::one_line::headline;
+use sextant_base::plural::counted;
+use sextant_model::tools::Access;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// The session as a module sees it: the tools that only look.
+struct SessionEyes<'a> {
+    session: &'a Session,
+    cancel: &'a CancellationToken,
+    /// The texts that the model has seen, and will have seen by reading.
+    seen: Mutex<SeenTexts>,
+}
+
+#[async_trait]
+impl ReadOnlyTools for SessionEyes<'_> {
+    async fn look(&self, context: &ModuleContext, tool: &str, parameters: Value) -> Result<String, Failure> {
+        if self.cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        let call = validate_call::call(tool, &parameters)?;
+        if call.access() != Access::Read {
+            return Err(tool_failure(format!("{tool} does more than look"), "use a step of kind edit"));
+        }
+        let step = u32::try_from(context.number).unwrap_or(u32::MAX);
+        let (tool, target) = (tool.to_owned(), call.subject().shown().to_owned());
+        let reasoning = context.title.clone();
+        self.session.emit(Event::Acting { step, tool: tool.clone(), target, reasoning });
+        let span = span::plan_step(context.number.saturating_sub(1)).in_scope(|| span::tool(&tool));
+        let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
+        let before = self.seen.lock().await.clone();
+        own.conversation.seen.clone_from(&before);
+        let answer = tokio::select! {
+            answer = call.run(self.session, &mut own).instrument(span.clone()) => answer,
+            () = self.cancel.cancelled() => Err(Failure::cancelled()),
+        };
+        self.seen.lock().await.take(own.conversation.seen, &before);
+        let (ok, text) = match &answer {
+            Ok(answer) => (true, counted(answer.text.lines().count(), "line")),
+            Err(failure) => (false, failure.one_line()),
+        };
+        span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
+        self.session.emit(Event::Acted { step, tool, ok, text });
+        answer.map(|answer| answer.text)
+    }
+
+    async fn reported(&self, _: &ModuleContext, symbol: &SymbolPath) -> Vec<String> {
+        if self.cancel.is_cancelled() {
+            return Vec::new();
+        }
+        let session = self.session;
+        if session.config.diagnostics.on_edit
+            && let Ok(document) = target::document(session, &symbol.file).await
+        {
+            let bystanders = collect_diagnostics::bystanders(session, std::slice::from_ref(&document.path)).await;
+            let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+            collect_diagnostics::ensure_baseline(session, &[document], &bystanders, deadline).await;
+        }
+        let scope = if symbol.names.is_empty() {
+            Scope::Files(vec![symbol.file.clone()])
+        } else {
+            Scope::Symbols(vec![symbol.clone()])
+        };
+        reported::in_scope(session, &scope).await.iter().map(|found| Line::of(found).text(&symbol.file)).collect()
+    }
+}
+
+/// Runs steps that only look, all at once; what each came to, in their order.
+pub(crate) async fn look_steps(
+    session: &Session,
+    plan: &Plan,
+    batch: &[usize],
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Vec<Tried>, Failure> {
+    let mut contexts = Vec::new();
+    let mut tried: Vec<Option<Tried>> = Vec::new();
+    for index in batch {
+        match look_context(session, plan, *index, task).await {
+            Ok(context) => {
+                contexts.push(context);
+                tried.push(None);
+            }
+            Err(failed) => tried.push(Some(failed)),
+        }
+    }
+    let eyes = SessionEyes { session, cancel, seen: Mutex::new(task.conversation.seen.clone()) };
+    let results = run_at_once(&contexts, &eyes).await;
+    if cancel.is_cancelled() {
+        return Err(Failure::cancelled());
+    }
+    task.conversation.seen = eyes.seen.into_inner();
+    let mut results = contexts.iter().zip(results);
+    let mut all = Vec::new();
+    for (index, known) in batch.iter().zip(tried) {
+        all.push(match known {
+            Some(failed) => failed,
+            None => match results.next() {
+                Some((context, result)) => judge_look(session, plan, *index, task, context, result).await,
+                None => Tried::default(),
+            },
+        });
+    }
+    Ok(all)
+}
+
+async fn look_context(session: &Session, plan: &Plan, index: usize, task: &Task) -> Result<ModuleContext, Tried> {
+    let step = &plan.steps[index];
+    if let Some(missing) = alternatives::missing(session, step).await {
+        let facts =
+            StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
+        let outcome = format!("{missing} is not there any more");
+        return Err(Tried { state: StepState::Skipped, outcome, facts, ..Tried::default() });
+    }
+    let unresolved = |why: String| {
+        let facts = StepReport { unresolved: Some(why.clone()), ..StepReport::default() };
+        Tried::failed(StepError::Unresolved, why, facts)
+    };
+    let inputs = attempt::resolve_inputs(session, plan, step).await.map_err(unresolved)?;
+    // A search looks for its target, wherever it is used.
+    let symbols = match step.kind {
+        StepKind::Search => step.symbols.clone(),
+        _ => attempt::with_target(session, step, &inputs, &task.scope).await.map_err(unresolved)?,
+    };
+    let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
+    let mut context = ModuleContext { number, title, kind, inputs, symbols, memory: Vec::new() };
+    context.memory = step_memory::module_memory(session, task.mode, &context).await;
+    Ok(context)
+}
+
+async fn judge_look(
+    session: &Session,
+    plan: &Plan,
+    index: usize,
+    task: &mut Task,
+    context: &ModuleContext,
+    result: ModuleResult,
+) -> Tried {
+    let step = &plan.steps[index];
+    let mut facts = StepReport { answered: true, ..StepReport::default() };
+    facts.checked.checks = step.checks.len();
+    if let Some(error) = result.error {
+        return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
+    }
+    let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
+    let (nothing, mark) = (Verdict::without(Status::Complete), task.journal.checkpoints.len());
+    let findings = step_checks::findings(session, step, task, (&Snapshots::default(), &nothing, mark)).await;
+    task.scope = whole;
+    facts.checked.unmet = unmet(&findings);
+    let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
+        CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {}", headline(why))),
+        CheckResult::Met | CheckResult::Unknown(_) => None,
+    });
+    if let Some(missed) = missed {
+        let failed = Tried::failed(StepError::CheckUnmet, missed, facts);
+        return Tried { parts: result.parts, ..failed };
+    }
+    let (symbols, files) = (result.output.symbols.len(), result.output.files.len());
+    let outcome = format!("looked at {} in {}", counted(symbols, "symbol"), counted(files, "file"));
+    let output = Some(result.output);
+    Tried { state: StepState::Done, outcome, facts, parts: result.parts, output, objection: None }
+}

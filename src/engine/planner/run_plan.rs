@@ -1,0 +1,357 @@
+//! Running an approved plan: what may run next, each step judged after it, and the way that the judgement goes.
+
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::diagnostics::collect_diagnostics;
+use crate::durable;
+use crate::edit::{edit_transaction, rollback};
+use crate::editor::event::Event;
+use crate::events::fact::TaskFact;
+use crate::memory::keep;
+use crate::plan::evaluate::{self, Decision, PlanSoFar, StepReport, Trigger};
+use crate::plan::recovery::{StepError, Then};
+use crate::plan::user_question::Question;
+use crate::plan::work_mode::Phase;
+use crate::plan::{Plan, Step, StepState, Steps, depends, plan_event};
+use crate::planner::attempt::{self, Tried};
+use crate::planner::ending::{self, goes_on, resumable};
+use crate::planner::{alternatives, read_only_steps, replan};
+use crate::run::run_loop;
+use crate::state::outcome::Outcome;
+use crate::state::session::Session;
+use crate::state::span;
+use crate::state::stop;
+use crate::state::task::Task;
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::hint::HintCode;
+use sextant_diagnostics::policy::{Effect, Trace};
+
+/// How a run without a failure from outside came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Run {
+    /// Nothing is left to be run now, or somebody is asked.
+    Ended,
+    /// A step could not be done, and nothing else is tried.
+    Stopped,
+}
+
+pub(crate) async fn carry_out(
+    session: &Session,
+    steps: Steps,
+    cancel: &CancellationToken,
+    events: &mut Vec<Event>,
+) -> Result<Outcome, Failure> {
+    edit_transaction::catch_up(session).await?;
+    let Some((mut plan, mut task)) = session.plan.lock().await.take() else {
+        return Err(Failure::user("there is no plan to approve", HintCode::Plan));
+    };
+    if !plan.steps.iter().any(|step| step.state == StepState::Open) {
+        let failure = Failure::user("the plan has no open step", HintCode::Plan);
+        *session.plan.lock().await = Some((plan, task));
+        return Err(failure);
+    }
+    session.use_cancel(cancel);
+    session.take_up(&mut task);
+    durable::claim(session, &mut task, Some(&plan)).await?;
+    ending::take_back_unfinished(session, &mut task).await?;
+    task.events.did(TaskFact::WorkBegan);
+    task.intent.consent.replanned = false;
+    task.events.did(TaskFact::BudgetRenewed { whole: false });
+    let ran = match stop::unless_stopped(session, cancel, say_what_is_missing(session, &plan)).await {
+        Ok(()) => run_plan(session, &mut plan, &mut task, steps, cancel).await,
+        Err(stopped) => Err(stopped),
+    };
+    let phase = match &ran {
+        Err(failure) if goes_on(failure.kind) => Phase::Paused,
+        Err(_) => Phase::Error,
+        Ok(_) if task.progress.question.is_some() => Phase::Paused,
+        Ok(_) if plan.steps.iter().any(|step| step.state == StepState::Open) => Phase::Planning,
+        Ok(_) => Phase::Completed,
+    };
+    if matches!(&ran, Err(failure) if failure.kind == FailureKind::Cancelled) {
+        // Whoever stops it sees what the step has done so far, and keeps it.
+        task.keep.mark = None;
+    }
+    durable::keep_task(session, &mut task, Some(&plan), phase).await;
+    let stopped = matches!(ran, Ok(Run::Stopped));
+    let outcome = ending::end_run(session, &plan, &mut task, (phase, stopped), events).await;
+    let changed = run_loop::may_have_changed(session, &task);
+    *session.plan.lock().await = Some((plan, task));
+    let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
+    ran.map(|_| outcome).map_err(resumable)
+}
+
+/// The project may have changed since the plan was made. The rules decide what comes of it; the user is told
+/// before anything runs.
+async fn say_what_is_missing(session: &Session, plan: &Plan) {
+    for what in invalid_steps(session, plan).await {
+        session.emit(Event::Progress { text: format!("before the start: {what} is not there any more") });
+    }
+}
+
+async fn run_plan(
+    session: &Session,
+    plan: &mut Plan,
+    task: &mut Task,
+    steps: Steps,
+    cancel: &CancellationToken,
+) -> Result<Run, Failure> {
+    loop {
+        stop_leaning(session, plan, task);
+        let mut batch = depends::next(plan);
+        if steps == Steps::One {
+            batch.truncate(1);
+        }
+        let Some(first) = batch.first().copied() else { return Ok(Run::Ended) };
+        let decisions = if plan.steps[first].kind.only_looks() {
+            run_looks(session, plan, &batch, task, cancel).await?
+        } else {
+            vec![(first, run_edit(session, plan, first, task, cancel).await?)]
+        };
+        for (index, (decision, question)) in decisions {
+            match decision {
+                Decision::Continue | Decision::Repeat(_) | Decision::Fallback(_) => {}
+                Decision::Replan(trigger) => {
+                    if !replan::replan(session, plan, task, &trigger, cancel).await? {
+                        return Ok(Run::Ended);
+                    }
+                    // What else ran beside it has been counted into the new plan.
+                    break;
+                }
+                Decision::Ask(_) => {
+                    task.progress.question = question;
+                    task.events.did(TaskFact::Escalated);
+                    say_what_leans(session, plan, index);
+                    return Ok(Run::Ended);
+                }
+                Decision::Stop(why) => {
+                    session.emit(Event::Progress { text: why });
+                    return Ok(Run::Stopped);
+                }
+            }
+        }
+        if steps == Steps::One {
+            return Ok(Run::Ended);
+        }
+    }
+}
+
+/// Steps that lean on one that came to nothing are skipped.
+fn stop_leaning(session: &Session, plan: &mut Plan, task: &Task) {
+    let stopped = depends::stop(plan);
+    for index in &stopped {
+        let step = &plan.steps[*index];
+        let trace = Trace::new(Effect::SetAside, about(*index, step), "dependency", &step.result.outcome);
+        task.events.trace_step(number(*index), trace);
+    }
+    if !stopped.is_empty() {
+        session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+    }
+}
+
+/// They stay open while the user is asked.
+fn say_what_leans(session: &Session, plan: &Plan, index: usize) {
+    let leaning = depends::leaning(plan, index + 1);
+    if !leaning.is_empty() {
+        let names: Vec<String> = leaning.iter().map(ToString::to_string).collect();
+        let text = format!("steps that lean on step {}: {}", index + 1, names.join(", "));
+        session.emit(Event::Progress { text });
+    }
+}
+
+/// Several steps that only look, at once. Each is judged when all have come back.
+async fn run_looks(
+    session: &Session,
+    plan: &mut Plan,
+    batch: &[usize],
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Vec<(usize, (Decision, Option<Question>))>, Failure> {
+    batch.iter().for_each(|index| plan.steps[*index].state = StepState::Running);
+    durable::keep_step(session, plan, task, batch[0]).await;
+    session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+    let mark = task.journal.checkpoints.len();
+    let looked =
+        stop::unless_stopped(session, cancel, read_only_steps::look_steps(session, plan, batch, task, cancel)).await;
+    let tried = match looked.and_then(|tried| tried) {
+        Ok(tried) => tried,
+        Err(failure) => {
+            batch.iter().for_each(|index| plan.steps[*index].state = StepState::Open);
+            return Err(failure);
+        }
+    };
+    for (index, tried) in batch.iter().zip(&tried) {
+        take(plan, *index, task, tried);
+        keep::remember_step(session, plan, *index, task).await;
+    }
+    durable::keep_judged(session, plan, task).await;
+    session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+    let mut decisions = Vec::new();
+    for (index, tried) in batch.iter().zip(tried) {
+        let decision = decide(session, plan, *index, task, tried, (1, mark, true)).await;
+        decisions.push((*index, decision));
+    }
+    Ok(decisions)
+}
+
+/// One step that edits: its tries, then its fallback, until the way is clear.
+async fn run_edit(
+    session: &Session,
+    plan: &mut Plan,
+    index: usize,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<(Decision, Option<Question>), Failure> {
+    let done = task.journal.checkpoints.len();
+    let mark = plan.steps[index].result.begun.map_or(done, |begun| begun.min(done));
+    let (mut attempts, mut fallback) = (1, false);
+    loop {
+        plan.steps[index].state = StepState::Running;
+        durable::keep_step(session, plan, task, index).await;
+        session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+        task.intent.consent.withheld.clear();
+        task.intent.consent.foreseen.clear();
+        let (scope, request) = (task.scope.clone(), task.request.clone());
+        let tried =
+            stop::unless_stopped(session, cancel, attempt::try_step(session, plan, index, task, fallback, cancel))
+                .instrument(span::plan_step(index))
+                .await;
+        // A stop drops the try wherever it stands.
+        (task.scope, task.request) = (scope, request);
+        let tried = match tried.and_then(|tried| tried) {
+            Ok(tried) => tried,
+            Err(failure) if StepError::of(failure.kind).recovery().then == Then::Stop => {
+                cut_off(&mut plan.steps[index], &failure, (mark, task.journal.checkpoints.len()));
+                return Err(failure);
+            }
+            Err(failure) => {
+                let facts = StepReport { missing: Some(failure.message.clone()), ..StepReport::default() };
+                Tried::failed(StepError::of(failure.kind), failure.message, facts)
+            }
+        };
+        take(plan, index, task, &tried);
+        keep::remember_step(session, plan, index, task).await;
+        durable::keep_judged(session, plan, task).await;
+        let step = &plan.steps[index];
+        if let Some(question) = task.intent.consent.question((index, &step.title), step.state, mark) {
+            return Ok((Decision::Ask(Trigger::Consent), Some(question)));
+        }
+        session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+        let decided = decide(session, plan, index, task, tried, (attempts, mark, fallback)).await;
+        match decided.0 {
+            Decision::Repeat(_) => attempts += 1,
+            Decision::Fallback(_) => {
+                fallback = true;
+                session.emit(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
+                clear_for_fallback(session, task, mark).await;
+            }
+            _ => return Ok(decided),
+        }
+    }
+}
+
+/// What ended a step came from outside of it: it has not been tried to its end. What it has done stays where it was
+/// stopped, and is its own when it is gone on with. `mark` are the checkpoints before it, `now` those there are.
+fn cut_off(step: &mut Step, failure: &Failure, (mark, now): (usize, usize)) {
+    if failure.kind == FailureKind::Cancelled {
+        let begun = step.result.begun.unwrap_or(mark);
+        step.result.begun = (now > begun).then_some(begun);
+    }
+    step.state = if goes_on(failure.kind) { StepState::Open } else { StepState::Failed };
+    step.result.outcome = format!("not finished: {}", failure.message);
+}
+
+/// A fallback begins where the step began. Where that cannot be had again, it goes on from where things are.
+async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
+    if task.journal.checkpoints.len() == mark {
+        return;
+    }
+    let files: Vec<String> =
+        task.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
+    if let Err(failure) = rollback::roll_back_to(session, task, mark, false).await {
+        session.emit(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
+        return;
+    }
+    let mut documents = Vec::new();
+    for file in &files {
+        documents.extend(session.editor.read(file).await.ok());
+    }
+    let bystanders = collect_diagnostics::bystanders(session, &files).await;
+    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+    if session.config.diagnostics.on_edit {
+        collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await;
+    }
+}
+
+/// What a try came to, into the plan and the trace.
+fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
+    let step = &mut plan.steps[index];
+    (step.state, step.result.outcome) = (tried.state, tried.outcome.clone());
+    (step.result.parts, step.result.output) = (tried.parts.clone(), tried.output.clone());
+    step.result.begun = None;
+    if tried.state == StepState::Failed {
+        task.progress.plan_errors += 1;
+        let failed = format!("failed: {}", step.result.outcome);
+        task.events.trace(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
+    }
+    for part in &step.result.parts {
+        let ok = if part.state == StepState::Done { "done" } else { "failed" };
+        let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
+        task.events.trace_step(number(index), trace);
+    }
+}
+
+async fn decide(
+    session: &Session,
+    plan: &Plan,
+    index: usize,
+    task: &mut Task,
+    tried: Tried,
+    (attempts, mark, fallback_tried): (u32, usize, bool),
+) -> (Decision, Option<Question>) {
+    let mut facts = tried.facts;
+    let invalid = stop::unless_stopped(session, &session.cancelled(), invalid_steps(session, plan)).await;
+    facts.so_far = PlanSoFar {
+        attempts,
+        errors: task.progress.plan_errors,
+        replans: task.progress.replans,
+        invalid: invalid.unwrap_or_default(),
+    };
+    let step = &plan.steps[index];
+    facts.fallback = !fallback_tried && !step.fallback.is_empty();
+    let decision = evaluate::decide(task.mode, &facts);
+    task.events.trace_step(number(index), decision.trace(&about(index, step), &facts));
+    let question = match &decision {
+        Decision::Ask(trigger) => Some(Question::new(index, step, trigger, mark).with_objection(tried.objection)),
+        _ => None,
+    };
+    (decision, question)
+}
+
+/// The symbols of open steps that are gone.
+async fn invalid_steps(session: &Session, plan: &Plan) -> Vec<String> {
+    let mut gone = Vec::new();
+    for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.state == StepState::Open) {
+        let made_before = |missing: &str| {
+            let path = sextant_text::symbols::symbol_path::SymbolPath::parse(missing);
+            plan.steps[..index].iter().any(|step| {
+                matches!(step.state, StepState::Open | StepState::Running)
+                    && step.creates.iter().any(|new| {
+                        new.file == path.file && (new.names.is_empty() || path.names.starts_with(&new.names))
+                    })
+            })
+        };
+        gone.extend(alternatives::missing(session, step).await.filter(|missing| !made_before(missing)));
+    }
+    gone
+}
+
+fn number(index: usize) -> u32 {
+    u32::try_from(index + 1).unwrap_or(u32::MAX)
+}
+
+fn about(index: usize, step: &Step) -> String {
+    format!("step {} “{}”", index + 1, step.title)
+}

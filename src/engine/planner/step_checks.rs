@@ -1,0 +1,104 @@
+//! How the checks of a step stand once it has run.
+
+use crate::diagnostics::{collect_diagnostics, reported};
+use crate::plan::Step;
+use crate::plan::criteria::{CheckFacts, CheckResult, Criterion, ReportedThere};
+use crate::planner::validate_plan;
+use crate::state::comparison::{Status, Verdict};
+use crate::state::frequent_codes::UsualKinds;
+use crate::state::render::Line;
+use crate::state::session::Session;
+use crate::state::snapshots::Snapshots;
+use crate::state::task::Task;
+use crate::state::task_scope::Scope;
+use crate::target;
+use sextant_base::deadline::Deadline;
+use sextant_diagnostics::model::Severity;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// How the checks of a step stand, in their order. `before` is what was known before it, `mark` the number of the task's
+/// checkpoints then.
+pub(crate) async fn findings(
+    session: &Session,
+    step: &Step,
+    task: &mut Task,
+    (before, verdict, mark): (&Snapshots, &Verdict, usize),
+) -> Vec<CheckResult> {
+    if step.checks.is_empty() {
+        return Vec::new();
+    }
+    let mut commands: Vec<(String, CheckResult)> = Vec::new();
+    for check in &step.checks {
+        if let Criterion::CommandPasses(name) = check {
+            commands.push((name.clone(), validate_plan::command_stands(session, task, name).await));
+        }
+    }
+    let spoken = spoken_of(session, &task.scope.files()).await;
+    let asked: Vec<SymbolPath> = step
+        .checks
+        .iter()
+        .filter_map(|check| match check {
+            Criterion::SymbolExists(path) | Criterion::SymbolGone(path) => Some(path.clone()),
+            _ => None,
+        })
+        .collect();
+    let found = reported::in_scope(session, &task.scope).await;
+    let changed = changed_since(task, mark);
+    let reported = found.iter().map(|found| ReportedThere {
+        code: found.diagnostic.code.clone().unwrap_or_default(),
+        is_error: found.diagnostic.severity == Severity::Error,
+        is_touched: step.kind.only_looks() || changed.holds(&found.symbol),
+        line: Line::of(found).text(""),
+    });
+    let kinds = UsualKinds::of(before);
+    let new: Vec<Line> = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of).collect();
+    let facts = CheckFacts {
+        spoken,
+        reported: reported.collect(),
+        new_errors: verdict.new_from(Severity::Error).map(|found| Line::of(found).text("")).collect(),
+        new: new.iter().filter(|line| kinds.speaks_against(line)).map(|line| line.text("")).collect(),
+        compared: verdict.status == Status::Complete,
+        present: target::present(session, &asked).await,
+        commands,
+    };
+    step.checks.iter().map(|check| check.judge(&facts)).collect()
+}
+
+/// What a task has changed since this checkpoint: symbols, and files where an edit names none.
+fn changed_since(task: &Task, mark: usize) -> Scope {
+    let rows = task.journal.checkpoints.get(mark..).unwrap_or_default();
+    let symbols = rows.iter().flat_map(|row| &row.symbols).map(|symbol| SymbolPath::parse(symbol));
+    let whole = rows.iter().filter(|row| row.symbols.is_empty()).flat_map(|row| &row.files);
+    Scope::Parts { files: whole.map(|file| file.path.clone()).collect(), symbols: symbols.collect() }
+}
+
+/// Whether what is known of every one of these files is of its text now. Asks where it is not.
+pub(crate) async fn spoken_of(session: &Session, files: &[String]) -> bool {
+    let mut documents = Vec::new();
+    for file in files {
+        documents.extend(session.editor.read(file).await.ok());
+    }
+    if documents.is_empty() || !session.config.diagnostics.on_edit {
+        return false;
+    }
+    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+    collect_diagnostics::ensure_baseline(
+        session,
+        &documents,
+        &collect_diagnostics::bystanders(session, files).await,
+        deadline,
+    )
+    .await;
+    let ledger = session.ledger.lock().await;
+    documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
+}
+
+/// Half for each that nobody can tell.
+pub(crate) fn unmet(findings: &[CheckResult]) -> f64 {
+    let weight = |finding: &CheckResult| match finding {
+        CheckResult::Met => 0.0,
+        CheckResult::Unknown(_) => 0.5,
+        CheckResult::Unmet(_) => 1.0,
+    };
+    findings.iter().map(weight).sum()
+}

@@ -1,0 +1,141 @@
+//! What a try of an editing step came to: by what it has changed, its diagnostics and its checks.
+
+use crate::plan::criteria::CheckResult;
+use crate::plan::evaluate::{StepChecked, StepDiagnosed, StepReport};
+use crate::plan::output::StepOutput;
+use crate::plan::recovery::StepError;
+use crate::plan::{Step, StepPart, StepState};
+use crate::planner::attempt::Tried;
+use crate::planner::step_checks;
+use crate::run::step_contract;
+use crate::state::comparison::Verdict;
+use crate::state::delta_wording;
+use crate::state::journal::Journal;
+use crate::state::outcome::Ended;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use sextant_base::one_line::headline;
+use sextant_base::plural::counted;
+use sextant_diagnostics::model::Severity;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+fn floor(session: &Session) -> Severity {
+    session.config.diagnostics.severity_floor
+}
+
+pub(crate) fn facts_after(
+    session: &Session,
+    (step, mark): (&Step, usize),
+    task: &Task,
+    verdict: &Verdict,
+    ended: &Ended,
+    (targets, left): (usize, usize),
+    findings: &[CheckResult],
+) -> StepReport {
+    let (errors, all) = (verdict.count(Severity::Error), verdict.new_from(floor(session)).count());
+    StepReport {
+        diagnosed: StepDiagnosed {
+            expected: targets,
+            met: targets.saturating_sub(left),
+            new_errors: errors,
+            new_warnings: all.saturating_sub(errors),
+        },
+        checked: StepChecked { checks: step.checks.len(), unmet: step_checks::unmet(findings) },
+        changed: task.journal.checkpoints.len() > mark,
+        answered: matches!(ended, Ended::Done { answer, .. } if !answer.is_empty()),
+        broken: match ended {
+            Ended::Done { .. } => None,
+            Ended::OutOfSteps => Some("ran out of steps".to_owned()),
+            Ended::TooManyErrors(last) => Some(last.clone()),
+            Ended::Objected(objection) => Some(objection.reason.clone()),
+            Ended::Unsolved(why) => Some(why.clone()),
+        },
+        adherence: task.progress.course.adherence,
+        ..StepReport::default()
+    }
+}
+
+/// What a step came to: new errors and unmet checks mean that it failed, whatever it says of itself.
+pub(crate) fn judge_edit(
+    session: &Session,
+    step: &Step,
+    task: &Task,
+    mark: usize,
+    (ended, verdict, facts): (Ended, Verdict, StepReport),
+    (findings, parts): (Vec<CheckResult>, Vec<StepPart>),
+) -> Tried {
+    let (fixed, new) = (verdict.fixed_from(floor(session)), verdict.new_from(floor(session)).count());
+    let broken = verdict.count(Severity::Error);
+    let failed = |error: StepError, outcome: String| {
+        let mut tried = Tried::failed(error, outcome.clone(), facts.clone());
+        // Only what kept the step from its end is broken; the rest has its own part in the score.
+        tried.facts.broken.clone_from(&facts.broken);
+        Tried { parts: parts.clone(), outcome, ..tried }
+    };
+    if let Ended::Objected(objection) = ended {
+        let mut tried = failed(StepError::ModelObjected, format!("the model objects: {}", objection.reason));
+        tried.facts.objection = Some(objection.reason.clone());
+        return Tried { objection: Some(objection), ..tried };
+    }
+    if broken > 0 {
+        let first = verdict.new.first().map(|found| headline(&found.diagnostic.message)).unwrap_or_default();
+        return failed(StepError::BrokeSomething, format!("{}, the first: {first}", counted(broken, "new error")));
+    }
+    let answer = match ended {
+        // What it had changed before it was stopped counts as well.
+        Ended::Done { answer, .. } if !facts.changed && fixed == 0 => {
+            return failed(StepError::NothingDone, idle(task, &answer));
+        }
+        Ended::Done { answer, .. } => answer,
+        Ended::OutOfSteps => return failed(StepError::OutOfSteps, "ran out of steps".to_owned()),
+        Ended::TooManyErrors(last) | Ended::Unsolved(last) => return failed(StepError::ErrorsInARow, last),
+        Ended::Objected(_) => String::new(),
+    };
+    let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
+        CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {}", headline(why))),
+        CheckResult::Met | CheckResult::Unknown(_) => None,
+    });
+    if let Some(missed) = missed {
+        return failed(StepError::CheckUnmet, missed);
+    }
+    let untold = findings.iter().filter(|finding| matches!(finding, CheckResult::Unknown(_))).count();
+    let untold =
+        if untold > 0 { format!(", {} that nobody can tell", counted(untold, "check")) } else { String::new() };
+    let outcome = format!("{}{untold}", delta_wording::of_step(&verdict, new, fixed));
+    let text = format!("{answer}\n{outcome}");
+    let mut output = StepOutput::new(text.trim(), changed_symbols(task, mark));
+    (output.fixed, output.new, output.deviation) = (fixed, new, step_contract::hundredths(&facts));
+    Tried { state: StepState::Done, outcome, facts, parts, output: Some(output), objection: None }
+}
+
+/// Why a step that came to its end did nothing: what was refused last, and what the model says of it.
+fn idle(task: &Task, answer: &str) -> String {
+    let refused = task.conversation.results.iter().rev().find(|result| !result.ok);
+    let refused = refused.map(|result| format!(" ({} failed: {})", result.tool, headline(&result.text)));
+    let said = if answer.is_empty() { String::new() } else { format!("; the model says “{}”", headline(answer)) };
+    format!("nothing was changed{}{said}", refused.unwrap_or_default())
+}
+
+/// Two parts one after the other: the worse end, the answers of both.
+pub(crate) fn joined(before: Option<Ended>, now: Ended) -> Ended {
+    match (before, now) {
+        (Some(Ended::Done { changed, answer }), Ended::Done { changed: more, answer: said }) => {
+            Ended::Done { changed: changed || more, answer: format!("{answer}\n{said}").trim().to_owned() }
+        }
+        (_, now) => now,
+    }
+}
+
+/// The symbols of the step in the files that it changed; all of them where it changed none.
+fn changed_symbols(task: &Task, mark: usize) -> Vec<SymbolPath> {
+    let checkpoints = task.journal.checkpoints.get(mark..).unwrap_or_default().to_vec();
+    let changed = Journal { checkpoints, ..Journal::default() }.net();
+    let mut out: Vec<SymbolPath> = Vec::new();
+    for symbol in task.scope.symbols() {
+        let touched = changed.is_empty() || changed.iter().any(|change| change.path == symbol.file);
+        if touched && !out.contains(symbol) {
+            out.push(symbol.clone());
+        }
+    }
+    out
+}

@@ -1,0 +1,310 @@
+//! Holding a plan against the project as it is: symbols, tools, references, scope. Nothing has run then.
+
+use crate::diagnostics::collect_diagnostics;
+use crate::memory::{self, chosen_preferences};
+use crate::plan::inputs::{self, Input, TARGET, Value};
+use crate::plan::{Plan, Step, StepKind, StepState, criteria};
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::task_scope::Scope;
+use crate::tools::{self, check, run_command};
+use crate::{step_executors, target};
+use sextant_base::failure::Failure;
+use sextant_model::step::{PlanReply, PlanReplyStep};
+use sextant_model::tools::ToolSpec;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// The steps of a reply as a plan, numbered behind those that are kept; or all that is wrong with it.
+pub(crate) async fn validate(
+    session: &Session,
+    task: &Task,
+    reply: PlanReply,
+    kept: &[Step],
+) -> Result<Plan, Vec<String>> {
+    let mut problems = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
+    for (index, given) in reply.steps.into_iter().enumerate() {
+        let number = kept.len() + index + 1;
+        let before: Vec<&Step> = kept.iter().chain(&steps).collect();
+        let (step, wrong) = check_step(session, task, given, &before).await;
+        problems.extend(wrong.into_iter().map(|what| format!("step {number}: {what}")));
+        steps.push(step);
+    }
+    if problems.is_empty() {
+        let declined = reply.declined;
+        Ok(Plan { title: reply.title, reason: reply.reason, steps, declined, ..Plan::default() })
+    } else {
+        Err(problems)
+    }
+}
+
+/// A step as it is found in the project, and what is wrong with it.
+type Checked = (Step, Vec<String>);
+
+/// One step behind these.
+pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyStep, before: &[&Step]) -> Checked {
+    let mut problems = Vec::new();
+    let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
+        problems.push(format!("there is no kind {:?}", given.kind));
+        StepKind::Edit
+    });
+    problems.extend(without_tools(kind, tools::specs()));
+    let inputs = inputs::parse(&given.with.join(", ")).unwrap_or_else(|problem| {
+        problems.push(problem);
+        Vec::new()
+    });
+    problems.extend(references(&inputs, &given.after, before));
+    for input in &inputs {
+        if matches!(input.value, Value::Preference(_) | Value::Variable(_))
+            && session_value(session, &input.value).await.is_none()
+        {
+            problems.push(format!("{} is not known in this session", input.value));
+        }
+    }
+    let mut checks = Vec::new();
+    for text in &given.checks {
+        match criteria::parse(text) {
+            Ok(check) => checks.push(check),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    problems.extend(unknown_commands(session, &checks).await);
+    let symbols = symbols_of(session, task, &given, kind, before, &mut problems).await;
+    let creates = created_by(session, task, &given.creates, &mut problems);
+    let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
+    let searches =
+        kind == StepKind::Search && !step_executors::search_step::terms(&given.title, &as_texts(&inputs)).is_empty();
+    if given.symbols.is_empty() && creates.is_empty() && !has_target && kind != StepKind::Search {
+        problems.push("it names no symbol, and no input target says which".to_owned());
+    }
+    if kind == StepKind::Search && !searches {
+        problems.push("a search needs words: `…` in its title, or an input pattern or terms".to_owned());
+    }
+    if kind.only_looks() && !creates.is_empty() {
+        problems.push(format!("a step of kind {} creates nothing", kind.name()));
+    }
+    let step = Step {
+        title: given.title,
+        kind,
+        symbols,
+        because: given.because,
+        expect: given.expect,
+        inputs,
+        after: given.after,
+        creates,
+        checks,
+        // Another look would need a model to think of it.
+        fallback: if kind.only_looks() { String::new() } else { given.fallback },
+        ..Step::default()
+    };
+    (step, problems)
+}
+
+/// Each symbol exists, or an earlier step creates it; what is to be changed is in the scope of the request.
+async fn symbols_of(
+    session: &Session,
+    task: &Task,
+    given: &PlanReplyStep,
+    kind: StepKind,
+    before: &[&Step],
+    problems: &mut Vec<String>,
+) -> Vec<SymbolPath> {
+    let mut symbols = Vec::new();
+    for text in &given.symbols {
+        let path = SymbolPath::parse(text);
+        let made_before =
+            before.iter().any(|step| step.state != StepState::Done && step.creates.iter().any(|new| makes(new, &path)));
+        let found = match target::full_path(session, text).await {
+            Err(_) if made_before => Ok(path),
+            // What the step makes itself is in its scope.
+            Err(_) if given.creates.contains(text) => continue,
+            found => found,
+        };
+        match found {
+            Ok(symbol) if kind.only_looks() || within(&task.scope, &symbol) => symbols.push(symbol),
+            Ok(symbol) => {
+                problems.push(format!("{symbol} is outside {}", task.scope.names().join(", ")));
+            }
+            Err(failure) => problems.push(failure.one_line()),
+        }
+    }
+    symbols
+}
+
+/// New symbols and files: inside the root and the scope, with a path.
+fn created_by(session: &Session, task: &Task, given: &[String], problems: &mut Vec<String>) -> Vec<SymbolPath> {
+    let mut creates = Vec::new();
+    for text in given {
+        let path = target::written(session, text);
+        if path.file.is_empty() {
+            problems.push(format!("creates {text:?}: give the full path, path::name, or ./{text} for a file"));
+            continue;
+        }
+        match session.root.resolve(&path.file) {
+            Ok(file) => {
+                let symbol = SymbolPath::new(file, path.names);
+                if may_create(&task.scope, &symbol) {
+                    creates.push(symbol);
+                } else {
+                    problems.push(format!("creates {symbol}: outside {}", task.scope.names().join(", ")));
+                }
+            }
+            Err(error) => problems.push(Failure::from(error).one_line()),
+        }
+    }
+    creates
+}
+
+/// A check by a command needs one that has spoken, or one that may be run.
+async fn unknown_commands(session: &Session, checks: &[criteria::Criterion]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for check in checks {
+        if let criteria::Criterion::CommandPasses(name) = check {
+            let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
+            if reported_by(session, name).await.is_none()
+                && let Some(why) = run_command::cannot_run(session, &command)
+            {
+                problems.push(format!("check `{check}`: no command {name} has reported, and {}", why.message));
+            }
+        }
+    }
+    problems
+}
+
+/// How much a configured command reports under this name; `None` where it has not spoken.
+async fn reported_by(session: &Session, name: &str) -> Option<usize> {
+    let known = collect_diagnostics::known(session).await;
+    let own = known.iter().filter(|((_, provider), _)| provider.strip_prefix("tool:") == Some(name));
+    own.map(|(_, snap)| snap.diagnostics.len()).reduce(|all, more| all + more)
+}
+
+/// How the command of a check stands: by what is reported under its name, else by running it.
+pub(crate) async fn command_stands(session: &Session, task: &mut Task, name: &str) -> criteria::CheckResult {
+    use criteria::CheckResult;
+    if let Some(count) = reported_by(session, name).await {
+        return if count > 0 { CheckResult::Unmet(format!("{name} reports {count}")) } else { CheckResult::Met };
+    }
+    let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
+    match check::run_check(session, task, &command).await {
+        Ok(ran) if ran.passed => CheckResult::Met,
+        Ok(ran) => CheckResult::Unmet(ran.text),
+        Err(refused) => CheckResult::Unknown(refused.message),
+    }
+}
+
+/// What the session says for a reference to it; `None` where it says nothing.
+pub(crate) async fn session_value(session: &Session, value: &Value) -> Option<String> {
+    let found = match value {
+        Value::Preference(key) => chosen_preferences::preferences(session).await.remove(key),
+        Value::Variable(name) => {
+            let remember = memory::remember(session).await?;
+            let (session, name) = (remember.session.clone(), name.clone());
+            remember.run(move |memory| Ok(memory.variable(&session, &name))).await.ok().flatten()
+        }
+        Value::Text(_) | Value::Step(..) => None,
+    };
+    found.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+/// The inputs as far as they are known before anything has run.
+fn as_texts(inputs: &[Input]) -> Vec<(String, String)> {
+    let text = |input: &Input| match &input.value {
+        Value::Text(text) => text.clone(),
+        // Stands for whatever will come; its words are known when the step runs.
+        _ => "x::x".to_owned(),
+    };
+    inputs.iter().map(|input| (input.name.clone(), text(input))).collect()
+}
+
+fn without_tools(kind: StepKind, there: &[ToolSpec]) -> Option<String> {
+    let served = there.iter().any(|tool| tool.steps.contains(&kind.name()));
+    (!served).then(|| format!("no tool is there for a step of kind {}", kind.name()))
+}
+
+/// References go to earlier steps that can still give something.
+fn references(inputs: &[Input], after: &[usize], before: &[&Step]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut check = |number: usize, what: String| match number.checked_sub(1).and_then(|index| before.get(index)) {
+        None => problems.push(format!("{what}: step {number} is not an earlier step")),
+        Some(step) if matches!(step.state, StepState::Failed | StepState::Skipped) => {
+            problems.push(format!("{what}: step {number} came to nothing"));
+        }
+        Some(_) => {}
+    };
+    for input in inputs {
+        if let Some(number) = input.value.step() {
+            check(number, input.value.to_string());
+        }
+    }
+    after.iter().for_each(|number| check(*number, format!("after {number}")));
+    problems
+}
+
+/// A new file makes all that is in it; a new symbol what is in the symbol.
+fn makes(new: &SymbolPath, path: &SymbolPath) -> bool {
+    new.file == path.file
+        && (new.names.is_empty() || new.names == path.names || path.names.starts_with(&format!("{}::", new.names)))
+}
+
+/// A file in the scope allows its module level as well.
+pub(crate) fn within(scope: &Scope, symbol: &SymbolPath) -> bool {
+    scope.holds(symbol)
+}
+
+/// What is new is put next to what may be changed: into its parent, or into the file.
+fn may_create(scope: &Scope, symbol: &SymbolPath) -> bool {
+    scope.holds(symbol) || scope.holds(&place_of(symbol))
+}
+
+/// Where a new symbol is put: the symbol around it, or the module level of its file.
+pub(crate) fn place_of(new: &SymbolPath) -> SymbolPath {
+    let parent = new.names.rsplit_once("::").map_or("", |(parent, _)| parent);
+    SymbolPath::new(&new.file, parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sextant_model::tools::Access;
+
+    #[test]
+    fn references_go_back_to_steps_that_gave_something() {
+        let done = Step { state: StepState::Done, ..Step::default() };
+        let failed = Step { state: StepState::Failed, ..Step::default() };
+        let before = [&done, &failed];
+        let inputs = inputs::parse("a = step1.output, b = step2.symbol, c = step3.files, d = text").unwrap();
+        let problems = references(&inputs, &[1, 4], &before);
+        assert_eq!(
+            problems,
+            [
+                "step2.symbol: step 2 came to nothing",
+                "step3.files: step 3 is not an earlier step",
+                "after 4: step 4 is not an earlier step"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_kind_without_its_tools_is_said_before_the_start() {
+        for (_, kind) in StepKind::ALL {
+            assert_eq!(without_tools(kind, tools::specs()), None);
+        }
+        let edits: Vec<ToolSpec> = tools::specs().iter().filter(|tool| tool.access == Access::Edit).cloned().collect();
+        assert_eq!(without_tools(StepKind::Edit, &edits), None);
+        let said = without_tools(StepKind::Search, &edits).unwrap();
+        assert_eq!(said, "no tool is there for a step of kind search");
+    }
+
+    #[test]
+    fn what_is_new_belongs_where_it_is_put() {
+        let path = SymbolPath::parse;
+        assert!(makes(&path("a.py"), &path("a.py::f")) && makes(&path("a.py::C"), &path("a.py::C::m")));
+        assert!(!makes(&path("a.py::C"), &path("a.py::Cart")) && !makes(&path("a.py::f"), &path("a.py")));
+        assert_eq!(place_of(&path("a.py::C::m")), path("a.py::C"));
+        assert_eq!(place_of(&path("a.py::f")), path("a.py"));
+        let class = Scope::Symbols(vec![path("a.py::C")]);
+        assert!(may_create(&class, &path("a.py::C::new")) && !may_create(&class, &path("a.py::new")));
+        assert!(may_create(&Scope::Workspace, &path("new.py")));
+        assert!(!may_create(&Scope::Files(vec!["a.py".into()]), &path("new.py")));
+    }
+}

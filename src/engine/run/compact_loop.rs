@@ -1,0 +1,126 @@
+//! The loop for small models: the text of a symbol goes out, its new text comes back in a code fence.
+
+mod around;
+mod choose;
+mod code_excerpt;
+mod compact_judgement;
+mod elided;
+mod mend;
+mod take;
+mod tries;
+
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::editor::event::Event;
+use crate::plan::work_mode::Mode;
+use crate::run::compact_loop::tries::TargetEnd;
+use crate::run::model_turn::{answered, next_step};
+use crate::run::run_loop;
+use crate::state::outcome::Ended;
+use crate::state::session::Session;
+use crate::state::span;
+use crate::state::task::Task;
+use sextant_base::failure::Failure;
+use sextant_base::plural::counted;
+use sextant_model::chat::{ChatInput, ChatMessage, ChatReply};
+use sextant_model::prompt::Prompt;
+use sextant_model::request_kind::{self, Ask};
+
+/// Works on a task without tools: one symbol after the other, each asked for as a whole.
+pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
+    if is_question(task) {
+        let facts = code_excerpt::question(session, task).await;
+        let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
+        let Some(reply) = ask_model(session, task, &facts.question(), &words, cancel).await? else {
+            return Ok(Ended::OutOfSteps);
+        };
+        return Ok(Ended::Done { changed: false, answer: reply.text.trim().to_owned() });
+    }
+    let targets = choose::targets(session, task).await?;
+    let (mut changed, mut unsolved) = (false, Vec::new());
+    for target in &targets {
+        match tries::tried(session, task, target, cancel).await? {
+            TargetEnd::Changed => changed = true,
+            TargetEnd::Unsolved(why) => {
+                let whose = if targets.len() > 1 { format!("{target}: ") } else { String::new() };
+                unsolved.push(format!("{whose}{why}"));
+            }
+            TargetEnd::OutOfSteps => return Ok(Ended::OutOfSteps),
+        }
+    }
+    if unsolved.is_empty() {
+        return Ok(Ended::Done { changed, answer: String::new() });
+    }
+    Ok(Ended::Unsolved(unsolved.join("; ")))
+}
+
+/// Words that a question without a question mark begins with.
+const ASKING: &str = "what why how when where who which whose explain describe tell is are does do did can could \
+    qué que cómo como por cuándo dónde quién cuál explica describe dime was wie warum wo wer erkläre";
+
+/// Whether it is to be answered and nothing to be edited. Only what has the form of a question is one: this style
+/// asks once, and a question for a change that was wanted cannot be made good.
+fn is_question(task: &Task) -> bool {
+    let asked = match task.mode {
+        Mode::Simple => request_kind::classify(&task.request),
+        Mode::Planner | Mode::Supervised => request_kind::classify_step(&task.request),
+    };
+    task.intent.read_only || asked == Ask::Question && has_its_form(&task.request)
+}
+
+fn has_its_form(request: &str) -> bool {
+    let first = request_kind::words(request).first().map(|word| word.to_lowercase()).unwrap_or_default();
+    request.contains('?') || ASKING.split_whitespace().any(|word| word == first)
+}
+
+/// One question to the model; `None` where no step is left for it.
+async fn ask_model(
+    session: &Session,
+    task: &mut Task,
+    prompt: &Prompt,
+    words: &(dyn Fn(&str) + Send + Sync),
+    cancel: &CancellationToken,
+) -> Result<Option<ChatReply>, Failure> {
+    loop {
+        if next_step(session, task, cancel)?.is_some() {
+            return Ok(None);
+        }
+        let messages = [ChatMessage::User(prompt.user.clone())];
+        let input = ChatInput { system: &prompt.system, messages: &messages, tools: &[] };
+        let asked = session.model.chat(&input, words).instrument(span::step(task.counts.step));
+        if let Some(reply) = answered(session, task, cancel, asked).await? {
+            return reply.map(Some).map_err(|error| run_loop::model_failure(&error));
+        }
+    }
+}
+
+/// What a user reads of a task whose tries are used up.
+fn given_up(tries: u32, last: &str, kept: bool) -> String {
+    let tries = counted(tries as usize, "try");
+    if kept {
+        return format!("not done after {tries}, the best text is kept: {last}");
+    }
+    format!("not done after {tries}, everything was taken back: {last}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::task_scope::Scope;
+
+    #[test]
+    fn a_wish_that_holds_a_question_s_words_is_none() {
+        let question = |request: &str| is_question(&Task::new(request, Mode::Simple, None, Scope::Workspace));
+        for asked in ["what does total do?", "explain total", "¿qué hace total?", "is it sorted", "change nothing"] {
+            assert!(question(asked), "{asked}");
+        }
+        for wanted in [
+            "shorten must never return more than width, also where width is smaller",
+            "is_empty says that a list of zeros is empty",
+            "fix the type error in total",
+        ] {
+            assert!(!question(wanted), "{wanted}");
+        }
+    }
+}

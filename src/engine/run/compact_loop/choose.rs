@@ -1,0 +1,164 @@
+//! Which pieces of code a small model is asked about, one after the other.
+
+use std::fmt;
+
+use crate::diagnostics::reported;
+use crate::editor::event::Event;
+use crate::plan::work_mode::Mode;
+use crate::run::sources::SOURCE;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::task_scope::{Scope, source};
+use crate::target;
+use sextant_base::failure::Failure;
+use sextant_model::request_kind::{self, Ask};
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// Pieces of one task. More is no work for a small model.
+const MOST: usize = 8;
+/// Bytes of code a token, about, and the part of what a model reads at once that one symbol may take: it goes out,
+/// comes back, and goes out once more where it was wrong.
+const BYTES: usize = 3;
+const PART: usize = 4;
+
+/// A piece of code that is given and taken as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum CompactTarget {
+    Symbol(SymbolPath),
+    File(String),
+}
+
+impl fmt::Display for CompactTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Symbol(symbol) => symbol.fmt(f),
+            Self::File(file) => f.write_str(file),
+        }
+    }
+}
+
+/// What a request of this scope is about: the symbols in it, or a small file as a whole, or what the request names or
+/// is reported in a larger one.
+pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<CompactTarget>, Failure> {
+    let mut chosen: Vec<CompactTarget> = Vec::new();
+    let symbols = own_symbols(task);
+    // What the request names beside a symbol may be changed with it, and is no piece of its own.
+    let files = if symbols.is_empty() { task.scope.whole_files() } else { &[] };
+    let mut too_large = task.scope == Scope::Workspace;
+    for symbol in &symbols {
+        match of_symbol(session, symbol).await {
+            Some(target) => add(&mut chosen, target),
+            None => too_large |= !symbol.names.is_empty(),
+        }
+    }
+    for file in files {
+        if is_small(session, file).await {
+            add(&mut chosen, CompactTarget::File(file.clone()))
+        } else {
+            too_large = true
+        }
+    }
+    if too_large {
+        for target in narrower(session, task).await {
+            add(&mut chosen, target);
+        }
+    }
+    if chosen.is_empty() {
+        return Err(nothing());
+    }
+    if chosen.len() > MOST {
+        let left: Vec<String> = chosen.split_off(MOST).iter().map(ToString::to_string).collect();
+        session.emit(Event::Progress { text: format!("left for another request: {}", left.join(", ")) });
+    }
+    Ok(chosen)
+}
+
+/// The symbols that the user pointed at, without those that are in the scope because the request names them.
+fn own_symbols(task: &Task) -> Vec<SymbolPath> {
+    let widened = |symbol: &SymbolPath| task.mode == Mode::Simple && task.intent.analysis.symbols.contains(symbol);
+    let symbols = task.scope.symbols().iter().enumerate();
+    symbols.filter(|(at, symbol)| *at == 0 || !widened(symbol)).map(|(_, symbol)| symbol.clone()).collect()
+}
+
+fn nothing() -> Failure {
+    Failure::user(
+        "this is more than a small model is asked about at once",
+        "put the cursor into a function, or name one in the request",
+    )
+}
+
+fn add(chosen: &mut Vec<CompactTarget>, target: CompactTarget) {
+    let holds = |known: &CompactTarget| match (known, &target) {
+        (CompactTarget::File(file), CompactTarget::Symbol(symbol)) => *file == symbol.file,
+        (CompactTarget::Symbol(outer), CompactTarget::Symbol(symbol)) => {
+            Scope::Symbols(vec![outer.clone()]).holds(symbol)
+        }
+        (known, target) => known == target,
+    };
+    if !chosen.iter().any(holds) {
+        chosen.push(target);
+    }
+}
+
+/// A symbol as it is asked about: itself where it is there and not too long; its file where it is yet to be written.
+async fn of_symbol(session: &Session, symbol: &SymbolPath) -> Option<CompactTarget> {
+    if !symbol.names.is_empty()
+        && let Ok(place) = target::place(session, &symbol.to_string()).await
+    {
+        let bytes = source(&place.document.text, &place.outline, place.symbol).len();
+        return (bytes <= room(session).await).then(|| CompactTarget::Symbol(symbol.clone()));
+    }
+    is_small(session, &symbol.file).await.then(|| CompactTarget::File(symbol.file.clone()))
+}
+
+/// Bytes of one symbol.
+async fn room(session: &Session) -> usize {
+    session.model.abilities().await.context.saturating_mul(BYTES) / PART
+}
+
+/// Whether a file is given as a whole; one that is not there yet is.
+async fn is_small(session: &Session, file: &str) -> bool {
+    match target::document(session, file).await {
+        Ok(document) => document.text.len() <= SOURCE.min(room(session).await),
+        Err(_) => session.root.resolve(file).is_ok_and(|path| !session.root.join(&path).exists()),
+    }
+}
+
+/// What the request names in a scope that is too large, or else what holds the reports that it wants mended.
+async fn narrower(session: &Session, task: &Task) -> Vec<CompactTarget> {
+    let mut found = Vec::new();
+    for symbol in task.intent.analysis.symbols.iter().filter(|symbol| task.scope.holds(symbol)) {
+        found.extend(of_symbol(session, symbol).await);
+    }
+    for file in &task.intent.analysis.files {
+        let inside = task.scope == Scope::Workspace || task.scope.files().contains(file);
+        if inside && is_small(session, file).await {
+            found.push(CompactTarget::File(file.clone()));
+        }
+    }
+    let repair = request_kind::mends(&task.request) || request_kind::classify(&task.request) == Ask::Repair;
+    if !found.is_empty() || !repair {
+        return found;
+    }
+    for report in reported::in_scope(session, &task.scope).await {
+        let target = of_symbol(session, &report.symbol).await;
+        found.extend(target.filter(|target| !found.contains(target)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_the_words_of_a_request_name_is_no_piece_of_its_own() {
+        let path = |names: &str| SymbolPath::new("a.py", names);
+        let scope = Scope::Symbols(vec![path("f"), path("g"), path("h")]);
+        let mut task = Task::new("f is like g", Mode::Simple, None, scope);
+        task.intent.analysis.symbols = vec![path("f"), path("g")];
+        assert_eq!(own_symbols(&task), [path("f"), path("h")]);
+        task.mode = Mode::Planner;
+        assert_eq!(own_symbols(&task).len(), 3, "the steps of a plan say themselves what they change");
+    }
+}

@@ -1,0 +1,169 @@
+//! What a prompt says of a piece of code: its source, what stands around it, what is reported in it.
+
+use std::ops::Range;
+
+use crate::diagnostics::reported;
+use crate::editor::Document;
+use crate::editor::editor_error::EditorError;
+use crate::run::compact_loop::around::around;
+use crate::run::compact_loop::choose::{self, CompactTarget};
+use crate::run::sources::SOURCE;
+use crate::state::located::LocatedDiagnostic;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::task_scope::{Scope, source};
+use crate::target;
+use sextant_base::failure::Failure;
+use sextant_base::positions::LineIndex;
+use sextant_base::secrets::mask;
+use sextant_diagnostics::model::Severity;
+use sextant_model::compact_reply::{self, CompactFacts};
+use sextant_model::request_kind;
+use sextant_text::symbols::language;
+use sextant_text::symbols::outline::SymbolKind;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// Bytes of the rest of the file: about 230 tokens.
+const AROUND: usize = 800;
+/// Reports of one piece.
+const REPORTS: usize = 6;
+
+/// A piece of code, where it stands, and what is told of it.
+pub(super) struct ShownPiece {
+    /// `None` of a file that is not there yet.
+    pub(super) document: Option<Document>,
+    pub(super) path: String,
+    /// Inside of the file; empty for all of it.
+    pub(super) names: String,
+    /// Its lines in the document, from 0.
+    lines: Range<usize>,
+    pub(super) facts: CompactFacts,
+}
+
+/// Reads a piece as it is now. The model counts as having seen it.
+pub(super) async fn shown(session: &Session, task: &mut Task, target: &CompactTarget) -> Result<ShownPiece, Failure> {
+    let piece = match target {
+        CompactTarget::Symbol(symbol) => of_symbol(session, task, symbol).await?,
+        CompactTarget::File(file) => of_file(session, task, file).await?,
+    };
+    if let Some(document) = &piece.document {
+        task.conversation.seen.lines(&document.path, &document.text, piece.lines.clone());
+    }
+    Ok(piece)
+}
+
+async fn of_symbol(session: &Session, task: &Task, symbol: &SymbolPath) -> Result<ShownPiece, Failure> {
+    let place = target::place(session, &symbol.to_string()).await?;
+    let (path, text, outline) = (&place.document.path, &place.document.text, &place.outline);
+    let own = &outline.symbols[place.symbol];
+    let what = match (own.kind, own.parent) {
+        (SymbolKind::Method, Some(class)) => {
+            format!("the method `{}` of the class `{}` in {path}", own.name, outline.symbols[class].name)
+        }
+        (SymbolKind::Class, _) => format!("the class `{}` of {path}", own.name),
+        _ => format!("the function `{}` of {path}", own.name),
+    };
+    let names = outline.path_of(place.symbol);
+    let scope = Scope::Symbols(vec![SymbolPath::new(path, names.clone())]);
+    let facts = CompactFacts {
+        piece: what,
+        name: own.name.clone(),
+        language: place.language.name.to_owned(),
+        source: mask(source(text, outline, place.symbol)).into_owned(),
+        around: mask(&around(place.language, text, outline, place.symbol, AROUND)).into_owned(),
+        request: request(task),
+        reports: reports(session, task, &scope, text).await,
+    };
+    let (index, own) = (LineIndex::new(text), own.extent.clone());
+    let lines = index.line_of(own.start)..index.line_of(own.end) + 1;
+    Ok(ShownPiece { path: path.clone(), names, lines, facts, document: Some(place.document) })
+}
+
+async fn of_file(session: &Session, task: &Task, file: &str) -> Result<ShownPiece, Failure> {
+    let path = session.root.resolve(file)?;
+    let document = match session.editor.read(&path).await {
+        Ok(document) => Some(document),
+        Err(EditorError::NotFound(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let text = document.as_ref().map_or("", |document| document.text.as_str());
+    let facts = CompactFacts {
+        piece: format!("the file {path}{}", if document.is_some() { "" } else { ", which is yet to be written" }),
+        name: String::new(),
+        language: language::of_path(&path).map_or("", |language| language.name).to_owned(),
+        source: mask(text).into_owned(),
+        around: String::new(),
+        request: request(task),
+        reports: reports(session, task, &Scope::Files(vec![path.clone()]), text).await,
+    };
+    Ok(ShownPiece { document, path, names: String::new(), lines: 0..usize::MAX, facts })
+}
+
+/// The source of a piece as it stands in its file.
+pub(super) async fn source_now(session: &Session, (path, names): (&str, &str)) -> Option<String> {
+    if names.is_empty() {
+        return session.editor.read(path).await.ok().map(|document| document.text);
+    }
+    let place = target::place(session, &format!("{path}::{names}")).await.ok()?;
+    Some(source(&place.document.text, &place.outline, place.symbol).to_owned())
+}
+
+/// What is wanted, with what the step of a plan was handed.
+fn request(task: &Task) -> String {
+    let inputs = task.progress.course.inputs.iter().map(|(name, value)| format!("\n{name}: {value}"));
+    format!("{}{}", task.request, inputs.collect::<String>())
+}
+
+/// What is reported in a piece: errors, and the rest where the request is about that.
+async fn reports(session: &Session, task: &Task, scope: &Scope, text: &str) -> Vec<String> {
+    let found = reported::in_scope(session, scope).await;
+    let told = found.iter().filter(|found| bears(task, found));
+    told.take(REPORTS).map(|found| line(found, text)).collect()
+}
+
+/// Whether a report has to do with what is asked for.
+pub(super) fn bears(task: &Task, found: &LocatedDiagnostic) -> bool {
+    let error = found.diagnostic.severity == Severity::Error;
+    let quoted = found.diagnostic.code.as_ref().is_some_and(|code| task.request.contains(code.as_str()));
+    error || quoted || request_kind::mends(&task.request)
+}
+
+/// A report with its line of code.
+pub(super) fn line(found: &LocatedDiagnostic, text: &str) -> String {
+    let code = text.lines().nth((found.line as usize).saturating_sub(1)).unwrap_or_default();
+    let message = found.diagnostic.message.trim().lines().take(2).collect::<Vec<_>>().join(" ");
+    compact_reply::report(&mask(code), &message)
+}
+
+/// What a question is about: the pieces in scope as far as they fit.
+pub(super) async fn question(session: &Session, task: &mut Task) -> CompactFacts {
+    let mut facts = CompactFacts { request: request(task), ..CompactFacts::default() };
+    let named: Vec<CompactTarget> = task.intent.analysis.symbols.iter().cloned().map(CompactTarget::Symbol).collect();
+    let chosen = choose::targets(session, task).await.unwrap_or_default();
+    let mut pieces = Vec::new();
+    for target in named.iter().chain(&chosen) {
+        let Ok(piece) = shown(session, task, target).await else { continue };
+        if pieces.iter().any(|known: &ShownPiece| known.facts.piece == piece.facts.piece) {
+            continue;
+        }
+        pieces.push(piece);
+    }
+    let mut room = SOURCE;
+    for piece in pieces {
+        let own = piece.facts;
+        if own.source.len() > room && !facts.source.is_empty() {
+            continue;
+        }
+        room = room.saturating_sub(own.source.len());
+        if facts.source.is_empty() {
+            (facts.piece, facts.language, facts.around) = (own.piece, own.language, own.around);
+            facts.source = own.source;
+        } else {
+            facts.piece = format!("{} and {}", facts.piece, own.piece);
+            facts.source = format!("{}\n\n{}", facts.source.trim_end(), own.source);
+            facts.around.clear();
+        }
+        facts.reports.extend(own.reports);
+    }
+    facts
+}

@@ -1,0 +1,210 @@
+//! What a try did: what is new and what of the asked is still there after the servers' own fixes, and whether the checks
+//! that were named pass.
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::diagnostics::{collect_diagnostics, reported};
+use crate::run::act;
+use crate::run::compact_loop::{code_excerpt, mend};
+use crate::state::comparison;
+use crate::state::located::LocatedDiagnostic;
+use crate::state::session::Session;
+use crate::state::snapshots::Snapshots;
+use crate::state::stop;
+use crate::state::task::Task;
+use crate::state::task_scope::Scope;
+use sextant_base::failure::Failure;
+use sextant_base::one_line::clean;
+use sextant_diagnostics::model::Severity;
+use sextant_model::request_kind;
+use sextant_model::step::Action;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// New reports that the model is told.
+const TOLD: usize = 6;
+/// Bytes of the end of what a check printed.
+const PRINTED: usize = 600;
+/// Fixes of the servers after one try.
+const FIXES: usize = 4;
+
+/// What one try came to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct TryVerdict {
+    pub(super) new_errors: usize,
+    pub(super) new: usize,
+    pub(super) fixed_errors: usize,
+    pub(super) fixed: usize,
+    /// Of what was to be mended.
+    pub(super) left: usize,
+    pub(super) failed_checks: usize,
+    /// What is wrong, one line each; empty where nothing is.
+    pub(super) problems: Vec<String>,
+    /// What of this is reported in the file of the piece.
+    reports: Vec<LocatedDiagnostic>,
+    /// Whether servers' fixes are part of the text that was judged.
+    pub(super) mended: bool,
+}
+
+impl TryVerdict {
+    /// Smaller is better.
+    pub(super) fn score(&self) -> (usize, usize, usize, usize) {
+        (self.new_errors, self.failed_checks, self.left, self.new)
+    }
+
+    /// Whether the text before it was better.
+    pub(super) fn is_worse_than_before(&self) -> bool {
+        let useless = self.left > 0 && self.fixed == 0;
+        useless || self.new_errors > 0 && self.new_errors >= self.fixed_errors
+    }
+
+    /// Whether it may stand without a word: what is new is no error.
+    pub(super) fn is_fit(&self) -> bool {
+        self.new_errors == 0 && self.left == 0 && self.failed_checks == 0
+    }
+}
+
+/// Judges the text as it is against what was known before the try, with what the servers mend of it mended.
+pub(super) async fn judge(
+    session: &Session,
+    task: &mut Task,
+    before: &Snapshots,
+    place: (&str, &str),
+    cancel: &CancellationToken,
+) -> Result<TryVerdict, Failure> {
+    let mut verdict = mended(session, task, before, place, cancel).await?;
+    if verdict.new_errors == 0 {
+        stop::unless_stopped(session, cancel, check(session, task, &mut verdict)).await?;
+    }
+    Ok(verdict)
+}
+
+/// Has the servers mend what they can of a text, and says what is left.
+pub(super) async fn mended(
+    session: &Session,
+    task: &mut Task,
+    before: &Snapshots,
+    place: (&str, &str),
+    cancel: &CancellationToken,
+) -> Result<TryVerdict, Failure> {
+    let mut verdict = stop::unless_stopped(session, cancel, look(session, task, before, place)).await?;
+    for _ in 0..FIXES {
+        if !mend::mend(session, task, &verdict.reports, cancel).await? {
+            break;
+        }
+        verdict = stop::unless_stopped(session, cancel, look(session, task, before, place)).await?;
+        verdict.mended = true;
+    }
+    Ok(verdict)
+}
+
+async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names): (&str, &str)) -> TryVerdict {
+    let floor = session.config.diagnostics.severity_floor;
+    let mut known = before.clone();
+    // What was first looked at right before the edit has its baseline there.
+    for (key, snap) in &task.reports.start {
+        known.entry(key.clone()).or_insert_with(|| snap.clone());
+    }
+    let compared = comparison::compared(&known, &collect_diagnostics::known(session).await, &[]).await;
+    let text = session.editor.read(path).await.map(|document| document.text).unwrap_or_default();
+    let words = |found: &LocatedDiagnostic| {
+        if found.symbol.file == path {
+            code_excerpt::line(found, &text)
+        } else {
+            format!("{}, line {}: {}", found.symbol.file, found.line, clean(&found.diagnostic.message))
+        }
+    };
+    let new: Vec<&LocatedDiagnostic> = compared.new_from(floor).collect();
+    let mut verdict = TryVerdict {
+        new_errors: compared.count(Severity::Error),
+        new: new.len(),
+        fixed_errors: compared.fixed_from(Severity::Error),
+        fixed: compared.fixed_from(floor),
+        problems: new.iter().take(TOLD).map(|found| words(found)).collect(),
+        reports: new.iter().filter(|found| found.symbol.file == path).map(|found| (*found).clone()).collect(),
+        ..TryVerdict::default()
+    };
+    let is_new = |found: &LocatedDiagnostic| new.iter().any(|one| one.diagnostic == found.diagnostic);
+    for found in left(session, task, path, names).await.iter().filter(|found| !is_new(found)) {
+        verdict.left += 1;
+        if verdict.left <= TOLD {
+            verdict.problems.push(format!("still there: {}", words(found)));
+        }
+        verdict.reports.push(found.clone());
+    }
+    verdict
+}
+
+/// What is still reported in a piece whose reports are to be mended.
+async fn left(session: &Session, task: &Task, path: &str, names: &str) -> Vec<LocatedDiagnostic> {
+    if !request_kind::mends(&task.request) {
+        return Vec::new();
+    }
+    let scope = match names {
+        "" => Scope::Files(vec![path.to_owned()]),
+        names => Scope::Symbols(vec![SymbolPath::new(path, names)]),
+    };
+    let all = request_kind::mends_reports(&task.request);
+    let mut found = reported::in_scope(session, &scope).await;
+    found.retain(|found| all || found.diagnostic.severity == Severity::Error);
+    found
+}
+
+/// Runs the commands that the request names and the user has allowed.
+async fn check(session: &Session, task: &mut Task, verdict: &mut TryVerdict) {
+    for command in named(&task.request, &session.config.commands_allowed) {
+        let action = Action { tool: "run_command".to_owned(), parameters: json!({"command": command}) };
+        let (result, ok) = act::act(session, task, &action, "the request names it").await;
+        let first = result.text.lines().next().unwrap_or_default();
+        if ok && first.ends_with("exit status 0") {
+            continue;
+        }
+        verdict.failed_checks += 1;
+        verdict.problems.push(format!("{}: {}", clean(first), tail(&result.text)));
+    }
+}
+
+/// The user's rules that stand in a request as they are written.
+fn named(request: &str, rules: &[String]) -> Vec<Vec<String>> {
+    let words = |text: &str| -> Vec<String> {
+        let bare =
+            |word: &str| word.trim_matches(['`', '"', '\'', ',', ';', ')', '(']).trim_end_matches('.').to_owned();
+        text.split_whitespace().map(bare).collect()
+    };
+    let said = words(request);
+    let rules = rules.iter().map(|rule| words(rule)).filter(|rule| !rule.is_empty());
+    rules.filter(|rule| said.windows(rule.len()).any(|some| some == rule)).collect()
+}
+
+fn tail(text: &str) -> String {
+    let mut from = text.len().saturating_sub(PRINTED);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    let lines: Vec<&str> = text[from..].lines().filter(|line| !line.trim().is_empty()).collect();
+    clean(&lines[lines.len().saturating_sub(4)..].join(" / "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_a_check_where_the_request_writes_it_as_it_is_allowed() {
+        let rules = ["pytest -q".to_owned(), "make test".to_owned(), String::new()];
+        let one = |request: &str| named(request, &rules);
+        assert_eq!(one("fix total, then `pytest -q` passes"), [["pytest", "-q"]]);
+        assert_eq!(one("mend it and run make test."), [["make", "test"]]);
+        assert!(one("run pytest").is_empty() && one("").is_empty());
+    }
+
+    #[test]
+    fn fewer_errors_are_better_and_as_many_new_ones_as_old_ones_are_no_gain() {
+        let verdict = |new_errors, fixed_errors| TryVerdict { new_errors, fixed_errors, ..TryVerdict::default() };
+        assert!(verdict(0, 0).score() < verdict(1, 3).score());
+        assert!(!verdict(0, 0).is_worse_than_before() && verdict(0, 0).is_fit());
+        assert!(verdict(1, 1).is_worse_than_before() && !verdict(1, 2).is_worse_than_before());
+        let useless = TryVerdict { left: 1, ..TryVerdict::default() };
+        assert!(useless.is_worse_than_before() && !useless.is_fit());
+    }
+}

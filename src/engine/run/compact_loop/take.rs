@@ -1,0 +1,237 @@
+//! What of a reply is the new text of the piece that was asked about, or why none of it is.
+
+use crate::run::compact_loop::elided;
+use crate::state::task_scope::source;
+use sextant_model::compact_reply::{CompactFault, ReplyPieces, pieces};
+use sextant_text::edits::apply_text::apply;
+use sextant_text::edits::symbol::{SymbolAction, edit};
+use sextant_text::symbols::imports;
+use sextant_text::symbols::language::Language;
+use sextant_text::symbols::outline::Outline;
+
+/// What is said of a text that is the old one.
+const UNCHANGED: &str = "nothing was changed: it is the text as it was, and the change is still missing";
+
+/// What was asked about: a symbol of a text, or all of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AskedPiece<'t> {
+    pub(crate) text: &'t str,
+    /// `None` where there is no grammar: then it is the whole text.
+    pub(crate) language: Option<&'static Language>,
+    /// The path of the symbol inside of its file; empty for the whole text.
+    pub(crate) names: &'t str,
+    pub(crate) request: &'t str,
+}
+
+/// The new text of what was asked about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TakenText {
+    /// Of the symbol, or of the whole file.
+    pub(crate) content: String,
+    /// Imports that the reply adds to those of the file.
+    pub(crate) imports: Vec<String>,
+}
+
+/// Takes the new text out of a reply; `cut` where it was ended by the limit of tokens.
+pub(crate) fn take(asked: AskedPiece<'_>, reply: &str, cut: bool) -> Result<TakenText, CompactFault> {
+    let ReplyPieces { fenced, open, bare } = pieces(reply);
+    if fenced.is_empty() && (open || cut) {
+        return Err(unread("it ends in the middle: the code fence is not closed. Reply with the code alone"));
+    }
+    let parts = if fenced.is_empty() { vec![bare] } else { fenced };
+    let mut first: Option<CompactFault> = None;
+    let mut last: Option<TakenText> = None;
+    for part in &parts {
+        let taken = match asked.language {
+            Some(language) if !asked.names.is_empty() => symbol(asked, language, part),
+            Some(language) => file(asked, language, part),
+            None => whole(asked, part),
+        };
+        match taken {
+            // The last one that is something new: what stands before it may be a quote of the old text.
+            Ok(taken) if last.is_none() || !unchanged(asked, &taken) => last = Some(taken),
+            Ok(_) => {}
+            Err(fault) => first = first.or(Some(fault)),
+        }
+    }
+    match last {
+        Some(taken) if unchanged(asked, &taken) => Err(CompactFault { unchanged: true, ..unread(UNCHANGED) }),
+        Some(taken) => Ok(taken),
+        None => Err(first.unwrap_or_else(|| unread("it holds no code"))),
+    }
+}
+
+/// A fault of an answer from which no text was taken.
+pub(crate) fn unread(problem: &str) -> CompactFault {
+    CompactFault { problems: vec![problem.to_owned()], ..CompactFault::default() }
+}
+
+fn unchanged(asked: AskedPiece<'_>, taken: &TakenText) -> bool {
+    let old = old(asked);
+    let bare =
+        |text: &str| dedented(text).lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n");
+    taken.imports.is_empty() && bare(old.trim_end()) == bare(taken.content.trim_end())
+}
+
+/// The text of what was asked about as it is.
+fn old(asked: AskedPiece<'_>) -> &str {
+    let Some(language) = asked.language.filter(|_| !asked.names.is_empty()) else { return asked.text };
+    let outline = Outline::parse(language, asked.text);
+    match outline.find(asked.names) {
+        Ok(symbol) => source(asked.text, &outline, symbol),
+        Err(_) => "",
+    }
+}
+
+/// A text without the indentation of its first line.
+fn dedented(text: &str) -> String {
+    let text = text.trim_matches('\n');
+    let indent = &text[..text.len() - text.trim_start_matches([' ', '\t']).len()];
+    text.lines().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// The symbol that was asked about, out of a piece of code that may hold more.
+fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Result<TakenText, CompactFault> {
+    let part = dedented(part);
+    let outline = Outline::parse(language, &part);
+    let last = asked.names.rsplit("::").next().unwrap_or(asked.names);
+    let plain = last.split('#').next().unwrap_or(last);
+    // Its full path where the reply has that much, or else the outermost of its name.
+    let outermost = || outline.symbols.iter().position(|symbol| symbol.name == plain);
+    let renamed = || renamed(asked.request, &outline);
+    let found = outline.find(asked.names).ok().or_else(outermost).or_else(renamed);
+    let Some(found) = found else {
+        let imports = added(asked, language, &part);
+        if !imports.is_empty() && imports::only_imports_differ(language, "", &part) {
+            return Ok(TakenText { content: old(asked).to_owned(), imports });
+        }
+        let others: Vec<&str> = outline.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
+        return Err(match others.as_slice() {
+            [] => unread(&format!("it does not define `{plain}`: the complete definition is needed")),
+            [other, ..] => unread(&format!("it defines `{other}` and not `{plain}`")),
+        });
+    };
+    let content = source(&part, &outline, found).to_owned();
+    if outline.has_errors && language.tree(&dedented(&content)).is_none_or(|tree| tree.root_node().has_error()) {
+        return Err(CompactFault { text: Some(content), ..unread("it does not parse: syntax error") });
+    }
+    if let Some(line) = elided::elided(&content, old(asked)) {
+        return Err(unread(&format!("`{line}` stands for code that was left out: every line is needed")));
+    }
+    if let Some(other) = beside(asked, language, &outline, &content, plain) {
+        let problem = format!("it uses `{other}`, which is defined outside of `{plain}`: all has to be in `{plain}`");
+        return Err(CompactFault { text: Some(content), ..unread(&problem) });
+    }
+    Ok(TakenText { content, imports: added(asked, language, &part) })
+}
+
+/// The only outermost symbol of a reply, where the request gives it that name.
+fn renamed(request: &str, outline: &Outline) -> Option<usize> {
+    let mut outermost = (0..outline.symbols.len()).filter(|index| outline.symbols[*index].parent.is_none());
+    let only = outermost.next().filter(|_| outermost.next().is_none())?;
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    request.split(|c: char| !is_word(c)).any(|word| word == outline.symbols[only].name).then_some(only)
+}
+
+/// A symbol that the reply defines beside the one that was asked for, is new, and is used in it.
+fn beside(asked: AskedPiece<'_>, language: &Language, outline: &Outline, content: &str, plain: &str) -> Option<String> {
+    let known = Outline::parse(language, asked.text);
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let used = |name: &str| content.split(|c: char| !is_word(c)).any(|word| word == name);
+    let inside = Outline::parse(language, &dedented(content));
+    let new = outline.symbols.iter().find(|symbol| {
+        symbol.name != plain
+            && !known.symbols.iter().chain(&inside.symbols).any(|old| old.name == symbol.name)
+            && used(&symbol.name)
+    });
+    new.map(|symbol| symbol.name.clone())
+}
+
+/// The imports of a reply that its file does not have.
+fn added(asked: AskedPiece<'_>, language: &Language, part: &str) -> Vec<String> {
+    let known = imports::imports(language, asked.text);
+    imports::imports(language, part).into_iter().filter(|import| !known.contains(import)).collect()
+}
+
+/// The whole file, or the file with the symbols that a piece of code defines in their places.
+fn file(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Result<TakenText, CompactFault> {
+    let (before, after) = (Outline::parse(language, asked.text), Outline::parse(language, part));
+    let names = |outline: &Outline| -> Vec<String> {
+        let outermost = (0..outline.symbols.len()).filter(|index| outline.symbols[*index].parent.is_none());
+        outermost.map(|index| outline.path_of(index)).collect()
+    };
+    let (old, new) = (names(&before), names(&after));
+    let missing: Vec<&String> = old.iter().filter(|name| !new.contains(name)).collect();
+    let removes = !sextant_model::request_kind::removals(asked.request).is_empty();
+    if missing.is_empty() || removes && new.len() > 1 {
+        return whole(asked, part);
+    }
+    if new.is_empty() || new.iter().any(|name| !old.contains(name)) {
+        let first = missing.first().map_or("", |name| name.as_str());
+        return Err(unread(&format!("`{first}` is missing in it: the complete text of the file is needed")));
+    }
+    // Only what changes was given: the rest stays as it is.
+    let mut text = asked.text.to_owned();
+    for name in &new {
+        let one = AskedPiece { text: &text, names: name, ..asked };
+        let taken = symbol(one, language, part)?;
+        text = placed(one, language, &taken)?;
+    }
+    Ok(TakenText { content: text, imports: Vec::new() })
+}
+
+fn whole(asked: AskedPiece<'_>, part: &str) -> Result<TakenText, CompactFault> {
+    if let Some(line) = elided::elided(part, asked.text) {
+        return Err(unread(&format!("`{line}` stands for code that was left out: every line is needed")));
+    }
+    if part.trim().is_empty() {
+        return Err(unread("it holds no code"));
+    }
+    Ok(TakenText { content: format!("{}\n", part.trim_end()), imports: Vec::new() })
+}
+
+/// The file with a taken text in it.
+pub(crate) fn placed(
+    asked: AskedPiece<'_>,
+    language: &'static Language,
+    taken: &TakenText,
+) -> Result<String, CompactFault> {
+    let fault = |problem: String| CompactFault { text: Some(taken.content.clone()), ..unread(&problem) };
+    let outline = Outline::parse(language, asked.text);
+    let symbol = outline.find(asked.names).map_err(|_| fault(format!("`{}` is not there any more", asked.names)))?;
+    let one = edit(asked.text, language, &outline, symbol, SymbolAction::Replace, &taken.content);
+    let one = match one {
+        Ok(one) => apply(asked.text, &[one]).map_err(|error| fault(error.to_string()))?,
+        Err(sextant_text::edits::symbol::SymbolEditError::NoChange) => asked.text.to_owned(),
+        Err(error) => return Err(fault(error.to_string())),
+    };
+    Ok(with_imports(&one, language, &taken.imports))
+}
+
+/// A text with more imports, behind the last one that it has, or else behind what opens the file.
+fn with_imports(text: &str, language: &Language, more: &[String]) -> String {
+    if more.is_empty() {
+        return text.to_owned();
+    }
+    let Some(tree) = language.tree(text) else { return text.to_owned() };
+    let root = tree.root_node();
+    let mut cursor = root.walk();
+    let nodes: Vec<_> = root.children(&mut cursor).collect();
+    let last = nodes.iter().rev().find(|node| node.kind().contains("import"));
+    let opening = nodes.iter().take_while(|node| {
+        node.kind() == "comment" || node.named_child(0).is_some_and(|child| child.kind() == "string")
+    });
+    let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    let (at, gap) = match (last, opening.last()) {
+        (Some(node), _) => (line_end(node.end_byte()), ""),
+        (None, Some(node)) => (line_end(node.end_byte()), "\n"),
+        (None, None) => (0, ""),
+    };
+    let (head, tail) = text.split_at(at);
+    let blank = if last.is_none() && !tail.is_empty() && !tail.starts_with('\n') { "\n" } else { "" };
+    let end = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
+    format!("{head}{end}{gap}{}\n{blank}{tail}", more.join("\n"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,246 @@
+//! One piece of code: asked for, checked, asked for again with what is wrong, and the best text kept or none.
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::diagnostics::collect_diagnostics;
+use crate::durable;
+use crate::edit::rollback;
+use crate::editor::event::Event;
+use crate::run::act;
+use crate::run::compact_loop::choose::CompactTarget;
+use crate::run::compact_loop::code_excerpt::{self, ShownPiece};
+use crate::run::compact_loop::compact_judgement::{self, TryVerdict};
+use crate::run::compact_loop::take::{self, AskedPiece, TakenText};
+use crate::run::compact_loop::{ask_model, given_up};
+use crate::run::run_loop::RESULTS;
+use crate::state::session::Session;
+use crate::state::snapshots::Snapshots;
+use crate::state::stop;
+use crate::state::task::Task;
+use sextant_base::failure::Failure;
+use sextant_base::one_line::headline;
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_diagnostics::syntax;
+use sextant_model::chat::ChatReply;
+use sextant_model::compact_reply::CompactFault;
+use sextant_model::step::Action;
+use sextant_text::symbols::language;
+
+/// How often it is asked for once more.
+const AGAIN: u32 = 2;
+/// How often where it only gives back what it was given.
+const AGAIN_UNCHANGED: u32 = 1;
+
+/// What became of one piece.
+pub(super) enum TargetEnd {
+    Changed,
+    /// Its tries are used up; why, in words.
+    Unsolved(String),
+    OutOfSteps,
+}
+
+/// A text that was tried, and what it did.
+struct Tried {
+    taken: TakenText,
+    verdict: TryVerdict,
+}
+
+/// Where the tries of one piece stand.
+struct Course {
+    mark: usize,
+    before: Snapshots,
+    best: Option<Tried>,
+    fault: Option<CompactFault>,
+    unchanged: u32,
+    tries: u32,
+    /// Whether it gave the same text twice: it would again.
+    repeats: bool,
+}
+
+pub(super) async fn tried(
+    session: &Session,
+    task: &mut Task,
+    target: &CompactTarget,
+    cancel: &CancellationToken,
+) -> Result<TargetEnd, Failure> {
+    let mark = task.journal.checkpoints.len();
+    let before = collect_diagnostics::known(session).await;
+    let mut course = Course { mark, before, best: None, fault: None, unchanged: 0, tries: 0, repeats: false };
+    while course.tries <= AGAIN && course.unchanged <= AGAIN_UNCHANGED && !course.repeats {
+        let piece = stop::unless_stopped(session, cancel, code_excerpt::shown(session, task, target)).await??;
+        let prompt = match &course.fault {
+            None => piece.facts.first(),
+            Some(fault) => piece.facts.again(fault),
+        };
+        session.emit(Event::Progress { text: progress(target, course.tries) });
+        let Some(reply) = ask_model(session, task, &prompt, &|_| {}, cancel).await? else {
+            return Ok(TargetEnd::OutOfSteps);
+        };
+        course.tries += 1;
+        match attempt(session, task, &piece, &reply, &mut course, cancel).await? {
+            Ok(()) => return Ok(TargetEnd::Changed),
+            Err(fault) => {
+                let about = format!("try {} of {target}", course.tries);
+                let why = headline(&fault.problems.join("; "));
+                task.events.trace(task.counts.step, Trace::new(Effect::Refused, about, "compact", why));
+                let before = course.fault.take();
+                course.repeats =
+                    before.as_ref().is_some_and(|before| before.text.is_some() && before.text == fault.text);
+                course.fault = Some(onward(before, fault));
+            }
+        }
+    }
+    settle(session, task, target, course, cancel).await
+}
+
+fn progress(target: &CompactTarget, tries: u32) -> String {
+    if tries == 0 { format!("asking for {target}") } else { format!("asking for {target} again") }
+}
+
+/// What it is asked about next: a text that it gave before, where nothing could be taken of what it gave since.
+fn onward(before: Option<CompactFault>, fault: CompactFault) -> CompactFault {
+    match before.filter(|before| before.text.is_some()) {
+        Some(before) if fault.text.is_none() && !fault.unchanged => CompactFault { unread: fault.problems, ..before },
+        _ => fault,
+    }
+}
+
+/// Takes a reply as the new text and checks it. What is not good enough is taken back at once, so that nobody has to
+/// look at it while the model thinks.
+async fn attempt(
+    session: &Session,
+    task: &mut Task,
+    piece: &ShownPiece,
+    reply: &ChatReply,
+    course: &mut Course,
+    cancel: &CancellationToken,
+) -> Result<Result<(), CompactFault>, Failure> {
+    let asked = asked(task, piece);
+    let taken = match take::take(asked, &reply.text, reply.cut) {
+        Ok(taken) => taken,
+        Err(fault) => {
+            course.unchanged += u32::from(fault.unchanged);
+            return Ok(Err(fault));
+        }
+    };
+    if let Some(fault) = breaks_syntax(asked, piece, &taken) {
+        return Ok(Err(fault));
+    }
+    if let Err(problem) = put(session, task, piece, &taken).await {
+        let fault = CompactFault { text: Some(taken.content.clone()), ..take::unread(&problem) };
+        return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(Err(fault)) };
+    }
+    let place = (piece.path.as_str(), piece.names.as_str());
+    let verdict = compact_judgement::judge(session, task, &course.before, place, cancel).await?;
+    if verdict.problems.is_empty() {
+        return Ok(Ok(()));
+    }
+    // The model goes on from the text that the reports are about.
+    let text = if verdict.mended { code_excerpt::source_now(session, place).await } else { None };
+    let text = Some(text.unwrap_or_else(|| taken.content.clone()));
+    let problems = verdict.problems.clone();
+    take_back(session, task, course).await?;
+    let better = course.best.as_ref().is_none_or(|best| verdict.score() < best.verdict.score());
+    if better {
+        course.best = Some(Tried { taken, verdict });
+    }
+    Ok(Err(CompactFault { text, problems, ..CompactFault::default() }))
+}
+
+fn asked<'t>(task: &'t Task, piece: &'t ShownPiece) -> AskedPiece<'t> {
+    AskedPiece {
+        text: piece.document.as_ref().map_or("", |document| document.text.as_str()),
+        language: language::of_path(&piece.path),
+        names: &piece.names,
+        request: &task.request,
+    }
+}
+
+/// The tries are used up: the best text is put back where it is better than none.
+async fn settle(
+    session: &Session,
+    task: &mut Task,
+    target: &CompactTarget,
+    course: Course,
+    cancel: &CancellationToken,
+) -> Result<TargetEnd, Failure> {
+    let last = course.fault.map(|fault| headline(&fault.problems.join("; "))).unwrap_or_default();
+    let Some(best) = course.best.filter(|best| !best.verdict.is_worse_than_before()) else {
+        return Ok(TargetEnd::Unsolved(given_up(course.tries, &last, false)));
+    };
+    let piece = stop::unless_stopped(session, cancel, code_excerpt::shown(session, task, target)).await??;
+    if let Err(problem) = put(session, task, &piece, &best.taken).await {
+        return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(TargetEnd::Unsolved(problem)) };
+    }
+    if best.verdict.mended {
+        compact_judgement::mended(session, task, &course.before, (&piece.path, &piece.names), cancel).await?;
+    }
+    if best.verdict.is_fit() {
+        return Ok(TargetEnd::Changed);
+    }
+    let why = headline(&best.verdict.problems.join("; "));
+    Ok(TargetEnd::Unsolved(given_up(course.tries, &why, true)))
+}
+
+/// What of a file does not parse with a new text in it, where it did before.
+fn breaks_syntax(asked: AskedPiece<'_>, piece: &ShownPiece, taken: &TakenText) -> Option<CompactFault> {
+    let after = match after(asked, taken) {
+        Ok(after) => after,
+        Err(fault) => return Some(fault),
+    };
+    let count = |text: &str| syntax::check(&piece.path, text).map_or(0, |found| found.len());
+    let (old, new) = (count(asked.text), count(&after));
+    if new <= old {
+        return None;
+    }
+    let line = |found: &sextant_diagnostics::model::Diagnostic| {
+        let at = found.location.range().map_or(0, |range| range.start.line as usize);
+        sextant_model::compact_reply::report(after.lines().nth(at).unwrap_or_default(), &found.message)
+    };
+    let found = syntax::check(&piece.path, &after).unwrap_or_default();
+    let problems = found.iter().take(3).map(line).collect();
+    Some(CompactFault { text: Some(taken.content.clone()), problems, ..CompactFault::default() })
+}
+
+/// The whole file with a new text in it.
+fn after(asked: AskedPiece<'_>, taken: &TakenText) -> Result<String, CompactFault> {
+    match asked.language.filter(|_| !asked.names.is_empty()) {
+        Some(language) => take::placed(asked, language, taken),
+        None => Ok(taken.content.clone()),
+    }
+}
+
+/// Puts a text in its place by the tools, which check the scope and the user's rules.
+async fn put(session: &Session, task: &mut Task, piece: &ShownPiece, taken: &TakenText) -> Result<(), String> {
+    let (tool, parameters) = call(task, piece, taken)?;
+    let action = Action { tool: tool.to_owned(), parameters };
+    let (result, ok) = act::act(session, task, &action, "the text that was asked for").await;
+    let text = result.text.clone();
+    task.counts.errors = 0;
+    task.conversation.results.push(result);
+    let old = task.conversation.results.len().saturating_sub(RESULTS);
+    task.conversation.results.drain(..old);
+    durable::keep_call(session, task).await;
+    if ok { Ok(()) } else { Err(text) }
+}
+
+fn call(task: &Task, piece: &ShownPiece, taken: &TakenText) -> Result<(&'static str, Value), String> {
+    if piece.names.is_empty() {
+        return Ok(("write_file", json!({"path": piece.path, "content": taken.content})));
+    }
+    if taken.imports.is_empty() {
+        let symbol = format!("{}::{}", piece.path, piece.names);
+        return Ok(("edit_symbol", json!({"symbol": symbol, "action": "replace", "content": taken.content})));
+    }
+    let whole = after(asked(task, piece), taken).map_err(|fault| fault.problems.join("; "))?;
+    Ok(("write_file", json!({"path": piece.path, "content": whole})))
+}
+
+/// Takes everything back to the text before the first try, and what was known of it.
+async fn take_back(session: &Session, task: &mut Task, course: &Course) -> Result<(), Failure> {
+    rollback::roll_back_to(session, task, course.mark, false).await?;
+    session.ledger.lock().await.restore(&course.before);
+    durable::keep_call(session, task).await;
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! What a task has done so far, in a few lines: what stands in for the part of a conversation that is left out.
+
+use std::collections::BTreeSet;
+
+use crate::state::journal::Checkpoint;
+use crate::state::task::Task;
+use sextant_base::plural::counted;
+use sextant_model::prompt::prompt_budget::PromptBudget;
+use sextant_model::token_estimate::newest_within;
+
+/// Names of one edit.
+const NAMES: usize = 4;
+
+/// Keeps the conversation of a task within what its model reads at once.
+pub(crate) fn shorten(task: &mut Task, budget: PromptBudget) {
+    let mut transcript = std::mem::take(&mut task.conversation.transcript);
+    transcript.shorten(budget.conversation, || so_far(task, budget.conversation / 8));
+    task.conversation.transcript = transcript;
+}
+
+/// The edits, the newest ones by name and as many as the budget in tokens has room for; request, plan and the newest
+/// messages stay as they are.
+fn so_far(task: &Task, budget: usize) -> String {
+    let mut lines = vec!["(Earlier messages are left out here. What was done in them:)".to_owned()];
+    let edits: Vec<&Checkpoint> = task.journal.checkpoints.iter().filter(|row| !row.files.is_empty()).collect();
+    let told: Vec<String> = edits.iter().map(|edit| line(edit)).collect();
+    let shown = newest_within(&told, budget);
+    let older = &edits[..edits.len() - shown.len()];
+    if !older.is_empty() {
+        let files: BTreeSet<&str> = older.iter().flat_map(|edit| &edit.files).map(|file| file.path.as_str()).collect();
+        lines.push(format!("- {} before that, in {}", counted(older.len(), "edit"), counted(files.len(), "file")));
+    }
+    lines.extend_from_slice(shown);
+    if edits.is_empty() {
+        lines.push("- nothing was edited".to_owned());
+    }
+    lines.push("Read again what you need: texts that you read before may be left out.".to_owned());
+    lines.join("\n")
+}
+
+fn line(edit: &Checkpoint) -> String {
+    let files: BTreeSet<&str> = edit.files.iter().map(|file| file.path.as_str()).collect();
+    let symbols: Vec<&str> = edit.symbols.iter().map(String::as_str).collect();
+    let names = if (1..=NAMES).contains(&symbols.len()) { symbols } else { files.into_iter().collect() };
+    let more = match names.len().saturating_sub(NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("- edited {}{more}", names[..names.len().min(NAMES)].join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::editor::Marks;
+    use crate::plan::work_mode::Mode;
+    use crate::state::journal::FileChange;
+    use crate::state::task_scope::Scope;
+    use sextant_model::token_estimate::estimate;
+
+    #[test]
+    fn thousands_of_edits_take_no_more_than_their_budget() {
+        let mut task = Task::new("x", Mode::Simple, None, Scope::Workspace);
+        for number in 0..2000 {
+            let file = FileChange {
+                path: format!("src/file{number}.py"),
+                before: None,
+                after: Some("x".into()),
+                marks_before: Marks::Null,
+                marks_after: Marks::Null,
+            };
+            let symbols = (0..500).map(|symbol| format!("src/file{number}.py::symbol{symbol}")).collect();
+            task.journal.checkpoints.push(Checkpoint { files: vec![file], symbols, ..Checkpoint::default() });
+        }
+        let told = so_far(&task, 300);
+        assert!(estimate(&told) < 400, "{}", estimate(&told));
+        assert!(told.contains("- edited src/file1999.py\n") && told.contains("edits before that, in"), "{told}");
+    }
+}

@@ -1,0 +1,64 @@
+//! What a model is told that says it is done and is not: it leaves new errors, or has changed nothing.
+
+use crate::edit::change;
+use crate::plan::work_mode::Mode;
+use crate::run::{finish, last_look};
+use crate::state::comparison::Verdict;
+use crate::state::render::Line;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use sextant_diagnostics::model::Severity;
+use sextant_model::request_kind::{self, Ask};
+
+/// How often a model is told before the task ends with what is there.
+const MOST: u32 = 2;
+
+/// Errors that are listed.
+const LISTED: usize = 12;
+
+/// Why a task is not over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unfinished {
+    pub(crate) text: String,
+    /// The errors, a line each, as their providers wrote them.
+    pub(crate) errors: Vec<String>,
+}
+
+/// What speaks against the end, where the model has been told so often; `None` where it may end.
+pub(crate) async fn unfinished(session: &Session, task: &mut Task, mark: usize, told: u32) -> Option<Unfinished> {
+    // What was put off is not known before.
+    change::settle_deferred(session, task).await;
+    last_look::wait(session, task).await;
+    // A step of a plan is judged by its plan.
+    if told >= MOST || session.model.needs_providers() || task.mode != Mode::Simple {
+        return None;
+    }
+    // A task that was stopped and goes on may have done it before.
+    if task.journal.checkpoints.len() == mark && task.journal.net().is_empty() {
+        return (told == 0 && asks_for_change(task)).then(|| Unfinished {
+            text: "Nothing was changed, and the request reads as if something should be. Do it, or answer why nothing \
+                   has to be changed."
+                .to_owned(),
+            errors: Vec::new(),
+        });
+    }
+    let errors = errors(&finish::known_verdict(session, task).await);
+    if errors.is_empty() {
+        return None;
+    }
+    let text = "It is not over: these errors are new since the task began. Mend them, take back what caused them, or \
+                answer why they are wrong.";
+    Some(Unfinished { text: text.to_owned(), errors })
+}
+
+/// The new errors, a line each.
+pub(crate) fn errors(verdict: &Verdict) -> Vec<String> {
+    let errors = verdict.new_from(Severity::Error);
+    errors.take(LISTED).map(|found| Line::of(found).text("")).collect()
+}
+
+/// Whether the request wants something to be different afterwards, as far as its words tell. Where they do not,
+/// nothing is held against an answer.
+pub(crate) fn asks_for_change(task: &Task) -> bool {
+    !task.intent.read_only && request_kind::classify(&task.journal.request) == Ask::Work
+}

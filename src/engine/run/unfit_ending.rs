@@ -1,0 +1,138 @@
+//! What becomes of a task that ends and has not done what it is for: new errors, or nothing at all.
+
+use crate::edit::rollback;
+use crate::editor::event::Event;
+use crate::plan::work_mode::Mode;
+use crate::run::{completion_checks, finish};
+use crate::state::agent_config::NewErrors;
+use crate::state::comparison::Verdict;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use sextant_base::one_line::headline;
+use sextant_base::plural::counted;
+use sextant_diagnostics::model::Severity;
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_diagnostics::syntax;
+use sextant_model::request_kind::{self, Ask};
+
+/// Takes back what a task leaves behind that is worse than nothing, as far as the user's option says so. The reason
+/// where it was done; `None` where everything stays.
+pub(crate) async fn take_back(session: &Session, task: &mut Task) -> Option<String> {
+    let rule = session.config.diagnostics.new_errors;
+    if task.journal.is_empty() || rule == NewErrors::Keep {
+        return None;
+    }
+    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let verdict = finish::known_verdict(session, task).await;
+    let reason = why(&verdict, rule)?;
+    match rollback::roll_back_to(session, task, 0, false).await {
+        Ok(_) => {
+            let about = format!("the changes of {}", files.join(", "));
+            task.events.trace(task.counts.step.max(1), Trace::new(Effect::Refused, about, "new_errors", &reason));
+            Some(reason)
+        }
+        Err(failure) => {
+            session.emit(Event::Progress { text: format!("what was changed stays: {}", failure.one_line()) });
+            None
+        }
+    }
+}
+
+/// Why the changes do not stay.
+fn why(verdict: &Verdict, rule: NewErrors) -> Option<String> {
+    let errors: Vec<_> = verdict.new_from(Severity::Error).collect();
+    let first = match rule {
+        NewErrors::Keep => None,
+        NewErrors::UndoSyntax => errors.iter().find(|found| found.diagnostic.source == syntax::NAME),
+        NewErrors::Undo => errors.first(),
+    }?;
+    let (path, message) = (&first.symbol.file, headline(&first.diagnostic.message));
+    Some(match rule {
+        NewErrors::UndoSyntax => format!("the changes were taken back, since {path} did not parse any more: {message}"),
+        _ => format!("the changes were taken back, since they left {}: {message}", counted(errors.len(), "new error")),
+    })
+}
+
+/// How a piece of work came to where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CameTo {
+    /// Its own end.
+    End,
+    /// Its own end, behind which its changes were taken back.
+    TakenBack,
+    /// It was stopped, has failed, asks the user, or may use up no more; its own words say which.
+    Short,
+    /// A part of it is done, and the rest waits.
+    Waits,
+}
+
+/// Whether a piece of work is done, for all who say so: its outcome and exit status, its last event, the statistics.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WorkVerdict {
+    pub(crate) ok: bool,
+    /// Why not, where nothing else says so.
+    pub(crate) why: Option<String>,
+}
+
+/// The one verdict on a task and on the run of a plan: it leaves no new error, and what it was to change is changed.
+/// What the steps of a plan are to change was agreed on with the plan; each of them is judged by itself.
+pub(crate) fn judge(
+    session: &Session,
+    task: &Task,
+    came_to: CameTo,
+    (files, verdict): (&[String], &Verdict),
+) -> WorkVerdict {
+    let errors = verdict.count(Severity::Error);
+    let not_done = |why: String| WorkVerdict { ok: false, why: Some(why).filter(|_| came_to != CameTo::Short) };
+    match came_to {
+        CameTo::TakenBack => return WorkVerdict::default(),
+        CameTo::End | CameTo::Short | CameTo::Waits => {}
+    }
+    if errors > 0 {
+        let count = counted(errors, "new error");
+        let stay = if errors == 1 { "stays" } else { "stay" };
+        return not_done(format!("Not done: {count} {stay}"));
+    }
+    if came_to == CameTo::Short {
+        return WorkVerdict::default();
+    }
+    if came_to == CameTo::End
+        && let Some(why) = left_undone(session, task)
+    {
+        return not_done(why);
+    }
+    if came_to == CameTo::End && task.mode == Mode::Simple && files.is_empty() {
+        if completion_checks::asks_for_change(task) {
+            return not_done("Not done: the request asks for a change".to_owned());
+        }
+        if task.counts.refused && request_kind::classify(&task.request) != Ask::Question {
+            return not_done("Not done: the edit was refused".to_owned());
+        }
+        if task.notes.had_work() && request_kind::classify(&task.request) == Ask::Repair {
+            return not_done("Not done: nothing was repaired".to_owned());
+        }
+    }
+    WorkVerdict { ok: !declines(session, task), why: None }
+}
+
+/// What a request to repair wants besides that a model which applies offered fixes has not done.
+fn left_undone(session: &Session, task: &Task) -> Option<String> {
+    let request = &task.journal.request;
+    if !session.model.needs_providers() || request_kind::classify(request) != Ask::Repair {
+        return None;
+    }
+    let narrowed = request_kind::repair_filter(request, "").resolved(&task.intent.places, &task.scope.told());
+    if let Some(name) = narrowed.missing.first() {
+        return Some(format!("Not done: `{name}` is not found"));
+    }
+    let quoted: Vec<String> = narrowed.undone.iter().map(|what| format!("“{what}”")).collect();
+    (!quoted.is_empty()).then(|| format!("Not done: {} needs a language model", quoted.join(", ")))
+}
+
+/// Whether the model could only say that it takes another one: it serves repairs alone.
+fn declines(session: &Session, task: &Task) -> bool {
+    task.mode == Mode::Simple
+        && session.model.needs_providers()
+        && request_kind::classify(&task.request) != Ask::Repair
+        && task.journal.is_empty()
+}

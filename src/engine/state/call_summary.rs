@@ -1,0 +1,135 @@
+//! A tool call in a few words: which tool, what kind of access, and what the call names.
+
+use serde::{Deserialize, Serialize};
+
+use crate::events::fact::{CallFact, FixFact, TaskFact};
+use crate::state::notes::{TAKEN_BACK, plain};
+use crate::state::task::Task;
+use sextant_model::tools::Access;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// What a call touches, in the names that it gives itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Subject {
+    pub(crate) symbol: Option<String>,
+    /// The one file that it reads or writes.
+    pub(crate) file: Option<String>,
+    /// A file or folder that it looks through.
+    pub(crate) within: Option<String>,
+    /// The id of an offered fix.
+    pub(crate) fix: Option<String>,
+    /// What it looks for: it may be a piece of a file, and is not kept.
+    pub(crate) words: Option<String>,
+    pub(crate) command: Vec<String>,
+}
+
+impl Subject {
+    pub(crate) fn symbol(symbol: &str) -> Self {
+        Self { symbol: Some(symbol.to_owned()), ..Self::default() }
+    }
+
+    pub(crate) fn file(path: &str) -> Self {
+        Self { file: Some(path.to_owned()), ..Self::default() }
+    }
+
+    pub(crate) fn fix(id: &str) -> Self {
+        Self { fix: Some(id.to_owned()), ..Self::default() }
+    }
+
+    pub(crate) fn words(words: &str) -> Self {
+        Self { words: Some(words.to_owned()), ..Self::default() }
+    }
+
+    /// What it is done to, by name; empty where it names nothing.
+    pub(crate) fn named(&self) -> &str {
+        [&self.symbol, &self.file, &self.within, &self.fix].into_iter().flatten().next().map_or("", String::as_str)
+    }
+
+    /// What a user is shown of it while it runs.
+    pub(crate) fn shown(&self) -> &str {
+        match (self.named(), &self.words) {
+            ("", Some(words)) => words,
+            (named, _) => named,
+        }
+    }
+
+    /// What stands in the trace.
+    pub(crate) fn traced(&self) -> String {
+        if self.named().is_empty() { self.command.join(" ") } else { self.named().to_owned() }
+    }
+
+    /// The one file that it reads or writes; `None` where it names none.
+    pub(crate) fn one_file(&self) -> Option<String> {
+        let of_symbol = || self.symbol.as_ref().map(|symbol| SymbolPath::parse(symbol).file);
+        self.file.clone().or_else(of_symbol).filter(|file| !file.is_empty())
+    }
+
+    /// The file or folder that it reaches into.
+    pub(crate) fn place(&self) -> Option<String> {
+        self.one_file().or_else(|| self.within.clone()).filter(|place| !place.is_empty())
+    }
+}
+
+/// A call as those see it who are told of it and run nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Called {
+    pub(crate) tool: String,
+    /// `None` where there is no such tool, or the call could not be read.
+    pub(crate) access: Option<Access>,
+    pub(crate) subject: Subject,
+}
+
+impl Called {
+    /// Whether it changes files: its success may repair any error before it.
+    pub(crate) fn edits(&self) -> bool {
+        self.access == Some(Access::Edit)
+    }
+
+    pub(crate) fn reads(&self) -> bool {
+        self.access == Some(Access::Read)
+    }
+}
+
+/// What a call came to, for those who count and remember.
+pub(crate) fn came_back(task: &Task, called: &Called, ok: bool, text: &str) -> TaskFact {
+    let given = called.subject.named();
+    let offer = task.conversation.offered.iter().find(|offer| offer.id == given);
+    let done = task.journal.checkpoints.last().filter(|_| ok && called.edits());
+    TaskFact::ToolCalled {
+        call: CallFact {
+            tool: called.tool.clone(),
+            ok,
+            edits: called.edits(),
+            subject: given.to_owned(),
+            fix: offer.map(|offer| FixFact {
+                title: offer.title().to_owned(),
+                symbol: offer.symbol().to_owned(),
+                code: offer.code.clone(),
+            }),
+            problem: if ok { String::new() } else { plain(text) },
+            taken_back: !ok && text.starts_with(TAKEN_BACK),
+            goal: if called.edits() { task.request.clone() } else { String::new() },
+            checkpoint: done.map(|checkpoint| checkpoint.id.clone()).unwrap_or_default(),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_is_named_by_the_narrowest_that_it_names() {
+        let both = Subject { symbol: Some("f".into()), ..Subject::file("a.py") };
+        assert_eq!((both.named(), both.one_file().as_deref()), ("f", Some("a.py")));
+        assert_eq!(Subject::symbol("a.py::f").one_file().as_deref(), Some("a.py"));
+        assert_eq!((Subject::symbol("f").one_file(), Subject::symbol("f").named()), (None, "f"));
+        let search = Subject { within: Some("src".into()), ..Subject::words("secret") };
+        assert_eq!((search.shown(), search.one_file(), search.place().as_deref()), ("src", None, Some("src")));
+        let words = Subject::words("secret");
+        assert_eq!((words.shown(), words.named(), words.traced().as_str()), ("secret", "", ""));
+        let command = Subject { command: vec!["ls".into(), "-l".into()], ..Subject::default() };
+        assert_eq!((command.shown(), command.traced().as_str()), ("", "ls -l"));
+    }
+}

@@ -1,0 +1,268 @@
+//! What was known before a change, and which part of it is of after the change had begun: what is old there may be its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::editor::Document;
+use crate::state::comparison::{Status, Verdict};
+use crate::state::edit_request::EditRequest;
+use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
+use crate::state::unlooked::Unlooked;
+use sextant_base::plural::counted;
+use sextant_diagnostics::code_aliases::{looks_at_one_file, tool};
+use sextant_diagnostics::model::Severity;
+use sextant_diagnostics::syntax;
+
+/// The baseline of several edits that are compared as one.
+#[derive(Clone, Debug, Default)]
+pub struct Baseline {
+    pub snaps: Snapshots,
+    /// First known after the first of the edits, of a file that one of them may have broken.
+    pub late: BTreeSet<SnapshotKey>,
+    /// Files in reach of the edits that were looked at.
+    pub reached: BTreeSet<String>,
+    /// Those of them that are open by themselves.
+    pub open: BTreeSet<String>,
+    /// Those that were not.
+    pub unlooked: Unlooked,
+    /// The files that the edits have changed so far.
+    edited: BTreeSet<String>,
+    /// Who has not spoken of the very text that an edit found.
+    pub stale: Vec<String>,
+}
+
+impl Baseline {
+    /// Takes in what is known now. What was known earlier stays as it was then.
+    pub fn take(&mut self, known: &Snapshots, has_begun: bool) {
+        for (key, snap) in known {
+            if !self.snaps.contains_key(key) {
+                self.snaps.insert(key.clone(), snap.clone());
+                if has_begun && snap.text.is_some() && self.unlooked.may_be(&key.0) {
+                    self.late.insert(key.clone());
+                }
+            }
+        }
+    }
+
+    pub fn of(snaps: Snapshots, late: BTreeSet<SnapshotKey>, unlooked: Unlooked) -> Self {
+        Self { snaps, late, unlooked, ..Self::default() }
+    }
+
+    /// Whether an edit changes a file for the first time of whose text nothing is known here.
+    pub fn lacks(&self, wanted: &[EditRequest]) -> bool {
+        let known = |path: &str, text: &str| {
+            let mut of_file = self.snaps.iter().filter(|((file, _), _)| file == path).peekable();
+            of_file.peek().is_some() && of_file.all(|(_, snap)| snap.text.as_deref() == Some(text))
+        };
+        wanted.iter().any(|want| match want {
+            EditRequest::Change { document, .. } => {
+                !self.edited.contains(&document.path) && !known(&document.path, &document.text)
+            }
+            EditRequest::Create { .. } => false,
+        })
+    }
+
+    /// Notes what an edit changes. What was known of another text of a file than its first edit finds is replaced by
+    /// what is known of that text: others have changed it since.
+    pub fn begin(&mut self, want: &EditRequest, known: &Snapshots, has_begun: bool) {
+        let is_first = self.edited.insert(want.path().to_owned());
+        let EditRequest::Change { document, .. } = want else { return };
+        for (key, snap) in of_text(known, document).filter(|_| is_first) {
+            if self.snaps.get(key).is_some_and(|old| old.text != snap.text) {
+                self.snaps.insert(key.clone(), snap.clone());
+                if has_begun && self.unlooked.may_be(&key.0) {
+                    self.late.insert(key.clone());
+                }
+            }
+        }
+    }
+
+    /// Takes in what is known of the text that the first edit of a file finds.
+    pub fn begin_with(&mut self, document: &Document, known: &Snapshots) {
+        if self.edited.insert(document.path.clone()) {
+            self.snaps.extend(of_text(known, document).map(|(key, snap)| (key.clone(), snap.clone())));
+        }
+    }
+
+    /// Takes in which files an edit reaches.
+    pub(crate) fn take_reach(
+        &mut self,
+        looked_at: impl IntoIterator<Item = String>,
+        open: Vec<String>,
+        unlooked: &Unlooked,
+        stale: Vec<String>,
+    ) {
+        self.reached.extend(looked_at);
+        self.open.extend(open);
+        self.unlooked.extend(unlooked);
+        self.stale.extend(stale);
+    }
+
+    /// The files that the edits have changed so far.
+    pub fn edited(&self) -> Vec<String> {
+        self.edited.iter().cloned().collect()
+    }
+
+    /// Whether the edits have changed this file.
+    pub fn changes(&self, file: &str) -> bool {
+        self.edited.contains(file)
+    }
+
+    /// Drops what is known of another text of a file than this.
+    pub fn drop_older(&mut self, file: &str, text: &str) {
+        self.snaps.retain(|key, snap| key.0 != file || snap.text.as_deref() == Some(text));
+    }
+}
+
+fn of_text<'a>(
+    known: &'a Snapshots,
+    document: &'a Document,
+) -> impl Iterator<Item = (&'a SnapshotKey, &'a Arc<Snapshot>)> {
+    let text = Some(document.text.as_str());
+    known.iter().filter(move |(key, snap)| key.0 == document.path && snap.text.as_deref() == text)
+}
+
+/// What was known before a step, of the texts that its own first edits found: others may have changed a file between
+/// the step's beginning and its first edit there.
+pub fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTreeMap<String, Arc<str>>) {
+    before.retain(|(file, _), snap| texts.get(file).is_none_or(|text| snap.text.as_deref() == Some(&**text)));
+    for (key, snap) in first {
+        before.entry(key.clone()).or_insert_with(|| snap.clone());
+    }
+}
+
+/// Takes out what is said of files that others have changed meanwhile, a user, a client or another editor: what is new
+/// there is not this change's. Names who might have said more of those in its reach, which is not known.
+pub fn without_others(
+    before: &mut Snapshots,
+    after: &mut Snapshots,
+    own: impl Fn(&str) -> bool,
+    is_in_reach: impl Fn(&str) -> bool,
+) -> Vec<String> {
+    let moved = |key: &SnapshotKey, now: &Snapshot| before.get(key).is_some_and(|old| old.text != now.text);
+    let others = after.iter().filter(|(key, now)| !own(&key.0) && moved(key, now));
+    let others: Vec<SnapshotKey> = others.map(|(key, _)| key.clone()).collect();
+    for key in &others {
+        before.remove(key);
+        after.remove(key);
+    }
+    let looks_further = |key: &&SnapshotKey| !looks_at_one_file(&key.1) && key.1 != syntax::NAME;
+    let may_differ = others.iter().filter(|key| is_in_reach(&key.0)).filter(looks_further);
+    may_differ.map(|key| format!("{} ({}, changed by others meanwhile)", tool(&key.1), key.0)).collect()
+}
+
+/// Adds to what is not known.
+pub fn doubt(verdict: &mut Verdict, open: Vec<String>) {
+    if !open.is_empty() && verdict.status == Status::Complete {
+        verdict.status = Status::Partial;
+    }
+    verdict.pending.extend(open);
+}
+
+/// Takes out what was first known after an edit that may have brought it, and names it: it is neither new nor old. What
+/// a checker of single files says there is of no edit elsewhere.
+pub fn without_late(
+    before: &mut Snapshots,
+    after: &mut Snapshots,
+    late: &BTreeSet<SnapshotKey>,
+    floor: Severity,
+) -> Vec<String> {
+    let mut names = Vec::new();
+    for key in late.iter().filter(|key| !looks_at_one_file(&key.1)) {
+        before.remove(key);
+        let said = after.remove(key).map_or(0, |snap| snap.diagnostics.iter().filter(|d| d.severity <= floor).count());
+        if said > 0 {
+            let many = counted(said, "diagnostic");
+            names.push(format!("{} ({}, first looked at after the edit: {many}, may be older)", tool(&key.1), key.0));
+        }
+    }
+    names
+}
+
+/// Names who had not spoken of the text before the edit: what is compared with is older, or not there.
+pub fn doubt_stale(verdict: &mut Verdict, stale: &[String]) {
+    for name in stale {
+        let is_named = |pending: &String| pending.starts_with(name.trim_end_matches(')'));
+        if !verdict.pending.iter().any(is_named) {
+            verdict.pending.push(format!("{name}: older baseline"));
+        }
+        if verdict.status == Status::Complete {
+            verdict.status = Status::Partial;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sextant_diagnostics::model::{Confidence, Diagnostic, Location};
+
+    fn snaps(said: &[(&str, &str, Severity)]) -> Snapshots {
+        let of = |(file, provider, severity): &(&str, &str, Severity)| {
+            let diagnostic = Diagnostic {
+                source: (*provider).into(),
+                severity: *severity,
+                code: None,
+                message: "m".into(),
+                location: Location::File { file: (*file).into() },
+                confidence: Confidence::High,
+                suggested_action: None,
+                evidence: None,
+            };
+            let snap = Snapshot { text: Some("x\n".into()), diagnostics: vec![diagnostic] };
+            (((*file).to_owned(), (*provider).to_owned()), Arc::new(snap))
+        };
+        said.iter().map(of).collect()
+    }
+
+    #[test]
+    fn what_was_known_first_stays_and_what_comes_later_is_marked_where_an_edit_may_have_brought_it() {
+        let mut baseline = Baseline::default();
+        baseline.take(&snaps(&[("a.py", "lsp:x", Severity::Error)]), false);
+        baseline.unlooked = Unlooked::of(vec!["b.py".into()], "`x`", false);
+        let later = ["a.py", "b.py", "c.py"].map(|file| (file, "lsp:x", Severity::Hint));
+        baseline.take(&snaps(&later), true);
+        let first = baseline.snaps.values().next().map(|snap| snap.diagnostics[0].severity);
+        assert_eq!(first, Some(Severity::Error));
+        assert_eq!(baseline.late, BTreeSet::from([("b.py".to_owned(), "lsp:x".to_owned())]));
+    }
+
+    #[test]
+    fn what_others_change_meanwhile_is_not_this_change_s() {
+        let said = [
+            ("own.py", "lsp:basedpyright", Severity::Error),
+            ("other.py", "lsp:basedpyright", Severity::Error),
+            ("other.py", "lsp:ruff", Severity::Error),
+            ("apart.py", "lsp:basedpyright", Severity::Error),
+            ("still.py", "lsp:basedpyright", Severity::Error),
+        ];
+        let (mut before, mut after) = (snaps(&said), snaps(&said));
+        for (key, snap) in after.iter_mut().filter(|(key, _)| key.0 != "still.py") {
+            let text = format!("{} is another\n", key.0);
+            *snap = Arc::new(Snapshot { text: Some(text.as_str().into()), diagnostics: snap.diagnostics.clone() });
+        }
+        let open = without_others(&mut before, &mut after, |file| file == "own.py", |file| file != "apart.py");
+        let left = |snaps: &Snapshots| snaps.keys().map(|key| key.0.clone()).collect::<Vec<_>>();
+        assert_eq!((left(&before), left(&after)), (vec!["own.py".into(), "still.py".into()], left(&before)));
+        assert_eq!(open, ["basedpyright (other.py, changed by others meanwhile)"]);
+        let mut verdict = Verdict::without(Status::Complete);
+        doubt(&mut verdict, Vec::new());
+        assert_eq!(verdict.status, Status::Complete);
+        doubt(&mut verdict, open);
+        assert_eq!((verdict.status, verdict.pending.len()), (Status::Partial, 1));
+    }
+
+    #[test]
+    fn what_was_first_seen_after_an_edit_is_neither_new_nor_old() {
+        let mut before = snaps(&[
+            ("b.py", "lsp:basedpyright", Severity::Error),
+            ("c.py", "lsp:ruff", Severity::Error),
+            ("d.py", "lsp:basedpyright", Severity::Hint),
+        ]);
+        let (mut after, late) = (before.clone(), before.keys().cloned().collect());
+        let names = without_late(&mut before, &mut after, &late, Severity::Warning);
+        assert_eq!(names, ["basedpyright (b.py, first looked at after the edit: 1 diagnostic, may be older)"]);
+        assert_eq!(after.keys().map(|key| key.0.as_str()).collect::<Vec<_>>(), ["c.py"]);
+        assert_eq!(before.len(), after.len());
+    }
+}

@@ -1,0 +1,197 @@
+//! The traces of the last tasks, as an observer collects them: which diagnostics led to which step, and what was set
+//! aside and why.
+
+use std::sync::{Mutex, MutexGuard};
+
+use crate::events::envelope::{EventEnvelope, TaskEvent, TraceEntry};
+use crate::events::stream::Observer;
+use sextant_base::lock::lock;
+use sextant_base::one_line::clean;
+use sextant_base::plural::counted;
+use sextant_diagnostics::policy::Trace;
+
+/// Entries of one task that the process holds; memory keeps all of them.
+const MOST: usize = 400;
+/// Tasks of which the process holds them.
+const TASKS: usize = 16;
+
+#[derive(Debug, Default)]
+struct Record {
+    /// Whose it is; empty for what no task was made for.
+    task: String,
+    request: String,
+    entries: Vec<TraceEntry>,
+    /// What memory has not yet.
+    unkept: Vec<TraceEntry>,
+    left_out: usize,
+}
+
+impl Record {
+    fn push(&mut self, entry: TraceEntry) {
+        if !self.task.is_empty() {
+            self.unkept.push(entry.clone());
+        }
+        if self.entries.len() >= MOST {
+            self.left_out += 1;
+        } else {
+            self.entries.push(entry);
+        }
+    }
+}
+
+/// The traces of the last tasks; that of the last one, or of the one that runs, is last.
+#[derive(Debug, Default)]
+pub struct TraceLog(Mutex<Vec<Record>>);
+
+impl Observer for TraceLog {
+    fn notice(&self, envelope: &EventEnvelope) {
+        let task = envelope.task.as_deref().unwrap_or_default();
+        let mut records = lock(&self.0);
+        match &envelope.event {
+            TaskEvent::TakenUp { request, again, .. } => {
+                let known = records.iter().position(|record| *again && record.task == task);
+                let (task, request) = (task.to_owned(), request.clone());
+                let record = known.map(|at| records.remove(at));
+                records.push(record.unwrap_or_else(|| Record { task, request, ..Record::default() }));
+                let old = records.len().saturating_sub(TASKS);
+                records.drain(..old);
+            }
+            // What runs, or ran last, stays the last one.
+            TaskEvent::OutsideBegan { request, .. } => {
+                let record = Record { task: task.to_owned(), request: request.clone(), ..Record::default() };
+                let before_last = records.len().saturating_sub(1);
+                records.insert(before_last, record);
+                let old = records.len().saturating_sub(TASKS);
+                records.drain(..old);
+            }
+            TaskEvent::Traced { entry } => {
+                let record = records.iter_mut().rev().find(|record| record.task == task);
+                record.into_iter().for_each(|record| record.push(entry.clone()));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl TraceLog {
+    fn records(&self) -> MutexGuard<'_, Vec<Record>> {
+        lock(&self.0)
+    }
+
+    pub fn entries(&self) -> Vec<TraceEntry> {
+        self.records().last().map(|record| record.entries.clone()).unwrap_or_default()
+    }
+
+    /// Those of a task.
+    pub(crate) fn of(&self, task: &str) -> Vec<TraceEntry> {
+        let records = self.records();
+        let known = records.iter().rev().find(|record| record.task == task);
+        known.map(|record| record.entries.clone()).unwrap_or_default()
+    }
+
+    /// The last task and its request.
+    pub(crate) fn last(&self) -> (String, String) {
+        self.records().last().map(|record| (record.task.clone(), record.request.clone())).unwrap_or_default()
+    }
+
+    /// Tasks, their requests, and the entries that memory has not yet; they count as kept from here on.
+    pub(crate) fn take_unkept(&self) -> Vec<(String, String, Vec<TraceEntry>)> {
+        let mut records = self.records();
+        let unkept = records.iter_mut().filter(|record| !record.unkept.is_empty());
+        unkept.map(|record| (record.task.clone(), record.request.clone(), std::mem::take(&mut record.unkept))).collect()
+    }
+
+    pub(crate) fn forget(&self) {
+        self.records().clear();
+    }
+
+    /// What the process holds, for a reader.
+    pub fn markdown(&self) -> String {
+        let records = self.records();
+        let Some(record) = records.last() else { return markdown("", &[]) };
+        let mut text = markdown(&record.request, &record.entries);
+        if record.left_out > 0 {
+            text.push_str(&format!("\n\nNot kept: {}.", counted(record.left_out, "more entry")));
+        }
+        text
+    }
+}
+
+/// The heading of an entry.
+pub(crate) fn heading(step: u32, call: Option<u32>) -> String {
+    match (step, call) {
+        (0, _) => "Planning".to_owned(),
+        (step, None) => format!("Step {step}"),
+        (step, Some(call)) => format!("Step {step}, call {call}"),
+    }
+}
+
+/// A heading for each step and call, a line for each entry.
+pub(crate) fn markdown(request: &str, entries: &[TraceEntry]) -> String {
+    let title = if request.is_empty() { "nothing was done yet" } else { request };
+    let mut lines = vec![format!("# Trace: {}", clean(title))];
+    let mut place = None;
+    for entry in entries {
+        if place != Some((entry.step, entry.call)) {
+            place = Some((entry.step, entry.call));
+            lines.extend([String::new(), format!("## {}", heading(entry.step, entry.call))]);
+        }
+        let Trace { effect, about, rule, reason } = &entry.trace;
+        lines.push(format!("- **{}** {} — {} ({rule})", effect.name(), clean(about), clean(reason)));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::events::stream::EventStream;
+    use crate::events::task_events::TaskEvents;
+    use crate::plan::work_mode::Mode;
+    use sextant_diagnostics::policy::Effect;
+
+    fn unkept(log: &TraceLog) -> usize {
+        log.take_unkept().iter().map(|(_, _, entries)| entries.len()).sum()
+    }
+
+    #[test]
+    fn the_same_is_recorded_once_and_only_so_much() {
+        let (stream, log) = (Arc::new(EventStream::default()), Arc::new(TraceLog::default()));
+        stream.observe(Arc::<TraceLog>::clone(&log));
+        let entry = |about: &str| Trace::new(Effect::Kept, about, "view", "seen");
+        let mut task = TaskEvents::new("s", Mode::Simple);
+        task.take_up(&stream, "fix\nthis", Mode::Simple);
+        task.trace(1, entry("a"));
+        task.trace(2, entry("a"));
+        task.trace(2, entry("b\u{1b}"));
+        assert!(task.has_told(&entry("a")) && !task.has_told(&entry("c")));
+        assert_eq!(log.entries().iter().map(|entry| entry.step).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(
+            log.markdown(),
+            "# Trace: fix this\n\n## Step 1\n- **kept** a — seen (view)\n\n## Step 2\n- **kept** b — seen (view)"
+        );
+        let mut plan = TaskEvents::new("t", Mode::Planner);
+        plan.take_up(&stream, "plan it", Mode::Planner);
+        plan.trace(1, entry("facts"));
+        plan.trace_step(1, entry("one"));
+        plan.step_began(2);
+        plan.trace(3, entry("call"));
+        let text = log.markdown();
+        let headings: Vec<&str> = text.lines().filter(|line| line.starts_with("## ")).collect();
+        assert_eq!(headings, ["## Planning", "## Step 1", "## Step 2, call 3"]);
+        assert_eq!((unkept(&log), unkept(&log)), (5, 0), "of both tasks");
+        task.take_up(&stream, "fix\nthis", Mode::Simple);
+        assert_eq!((log.entries().len(), log.of("t").len()), (2, 3), "gone on with, it has what it had");
+        (0..MOST).for_each(|n| task.trace(3, entry(&n.to_string())));
+        assert_eq!((log.entries().len(), unkept(&log)), (MOST, MOST), "memory gets all");
+        assert!(log.markdown().ends_with("Not kept: 2 more entries."));
+        let entry = TraceEntry { step: 1, call: None, trace: entry("x") };
+        stream.emit(None, TaskEvent::TakenUp { request: "show".into(), mode: Mode::Simple, again: false });
+        stream.emit(None, TaskEvent::Traced { entry });
+        assert_eq!((log.entries().len(), unkept(&log)), (1, 0), "what is no task is not for memory");
+        (0..TASKS).for_each(|n| TaskEvents::new(&n.to_string(), Mode::Simple).take_up(&stream, "", Mode::Simple));
+        assert_eq!((log.of("s").len(), log.records().len()), (0, TASKS));
+    }
+}

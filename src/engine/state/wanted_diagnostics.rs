@@ -1,0 +1,70 @@
+//! Which of what is reported a task's request wants repaired, for a model that applies what is offered and reads no
+//! prompt.
+
+use std::collections::BTreeMap;
+
+use crate::state::located::LocatedDiagnostic;
+use crate::state::task::Task;
+use sextant_diagnostics::code_aliases;
+use sextant_diagnostics::merge::{self, Placed};
+use sextant_model::request_kind;
+use sextant_model::request_kind::kinds::Reported;
+use sextant_model::request_kind::repair_filter::Narrowed;
+
+/// What the task wants: in a step of its plan what the step says, else what the plan was made for.
+pub(crate) fn wanted(task: &Task) -> Narrowed {
+    let request = &task.journal.request;
+    let user = if task.request == *request { "" } else { request.as_str() };
+    let mut narrowed =
+        request_kind::repair_filter(&task.request, user).resolved(&task.intent.places, &task.scope.told());
+    if !user.is_empty() {
+        // A step has its symbols as its scope: what the request names elsewhere is for other steps.
+        narrowed.missing.clear();
+    }
+    narrowed
+}
+
+/// The diagnostics that are wanted; all of them where the request names none. Two providers may say the same under two
+/// codes: to name one of these is enough.
+pub(crate) fn keep_wanted(narrowed: &Narrowed, found: Vec<LocatedDiagnostic>) -> Vec<LocatedDiagnostic> {
+    if narrowed.is_all() {
+        return found;
+    }
+    let kept = with_reported(&found, |reported| reported.iter().map(|one| narrowed.wants(one)).collect::<Vec<bool>>());
+    found.into_iter().zip(kept).filter_map(|(found, kept)| kept.then_some(found)).collect()
+}
+
+/// What the request names and none of these is.
+pub(crate) fn absent(narrowed: &Narrowed, found: &[LocatedDiagnostic]) -> Vec<String> {
+    if narrowed.is_all() { Vec::new() } else { with_reported(found, |reported| narrowed.absent(reported)) }
+}
+
+fn with_reported<T>(found: &[LocatedDiagnostic], read: impl FnOnce(&[Reported<'_>]) -> T) -> T {
+    let also = other_codes(found);
+    let symbols: Vec<String> = found.iter().map(|found| found.symbol.to_string()).collect();
+    let severities: Vec<String> = found.iter().map(|found| found.diagnostic.severity.to_string()).collect();
+    let none = Vec::new();
+    let reported = found.iter().enumerate().map(|(index, found)| Reported {
+        severity: &severities[index],
+        code: found.diagnostic.code.as_deref().unwrap_or_default(),
+        also: also.get(&index).unwrap_or(&none),
+        theme: code_aliases::theme(&found.diagnostic).unwrap_or_default(),
+        source: &found.diagnostic.source,
+        message: &found.diagnostic.message,
+        symbol: &symbols[index],
+    });
+    read(&reported.collect::<Vec<Reported>>())
+}
+
+/// The codes under which others say the same, by the index of a diagnostic.
+fn other_codes(found: &[LocatedDiagnostic]) -> BTreeMap<usize, Vec<String>> {
+    let items: Vec<Placed> =
+        found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
+    let mut codes = BTreeMap::new();
+    for group in merge::merge(&items).into_iter().filter(|group| group.members.len() > 1) {
+        let all: Vec<String> =
+            group.members.iter().filter_map(|member| found[*member].diagnostic.code.clone()).collect();
+        codes.extend(group.members.into_iter().map(|member| (member, all.clone())));
+    }
+    codes
+}

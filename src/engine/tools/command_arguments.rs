@@ -1,0 +1,314 @@
+//! What the arguments behind an allowed command may do that the user has not allowed with it: reach out of the
+//! workspace, name a secret, run something else, write.
+//!
+//! It knows the programs that are usually allowed. A program that is none of them is looked at by the general rules
+//! alone, and what a program's own configuration makes it do is not seen here.
+
+use crate::tools::{reading_commands, sweeps};
+use sextant_base::one_line::clean;
+use sextant_store::workspace::root::{PathError, Root};
+use sextant_store::workspace::workspace_files::is_ignored;
+
+/// What is asked about for one program, or for every program (an empty name).
+struct Row {
+    programs: &'static [&'static str],
+    /// Words and options as they are written; a long option may be shortened.
+    words: &'static str,
+    /// Letters of short options.
+    letters: &'static str,
+}
+
+const fn row(programs: &'static [&'static str], words: &'static str, letters: &'static str) -> Row {
+    Row { programs, words, letters }
+}
+
+/// From the programs' own manuals: options that run another program, load code, or write to a file of one's choice.
+const ROWS: &[Row] = &[
+    row(
+        &[""],
+        "--output --output-file --out-dir --outdir --outfile --config --config-file --exec --execute --command --eval \
+         --plugin --plugins --load-plugins --init-hook --require --script-shell --rcfile --manifest-path --directory \
+         --chdir --cwd --prefix --rootdir --working-directory --fix --write --in-place --to-command --files0-from \
+         --files-from",
+        "",
+    ),
+    row(
+        &["pytest", "py.test"],
+        "--override-ini --confcutdir --basetemp --junit-xml --junitxml --log-file --import-mode --pdbcls --pastebin \
+         --debug --cov-config --pyargs",
+        "cpo",
+    ),
+    row(&["python", "pypy"], "-", "cmi"),
+    row(
+        &["node", "deno", "bun", "ruby", "perl", "lua", "luajit", "php"],
+        "--print --import --loader --experimental-loader --input-type --inspect - ",
+        "eEprcMl",
+    ),
+    row(&["find"], "-L -follow -exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from", ""),
+    row(&["fd", "fdfind"], "--exec-batch --follow", "xXL"),
+    row(
+        &["rg", "ag"],
+        "--pre --hostname-bin --hidden --unrestricted --no-ignore --no-ignore-vcs --no-ignore-dot --no-ignore-parent \
+         --no-ignore-files --no-ignore-exclude --ignore-file -.",
+        "u",
+    ),
+    row(&["split"], "--filter", ""),
+    row(
+        &["tar", "bsdtar"],
+        "--checkpoint-action --use-compress-program --rsh-command --info-script --new-volume-script",
+        "ICFPT",
+    ),
+    row(&["cargo"], "--target-dir --artifact-dir --lockfile-path", "CZ"),
+    row(
+        &["make", "gmake", "ninja", "just", "task", "rake"],
+        "--file --makefile --include-dir --justfile --shell --set",
+        "fCIEdc",
+    ),
+    row(
+        &["go"],
+        "-exec --exec -toolexec --toolexec -vettool --vettool -o -C -modfile --modfile -overlay --overlay",
+        "",
+    ),
+    row(&["ruff"], "--add-noqa --unsafe-fixes --fix-only --cache-dir", "o"),
+    row(
+        &["mypy", "dmypy", "pyright", "basedpyright", "ty", "pyrefly"],
+        "--python-executable --pythonpath --install-types --shadow-file --custom-typeshed-dir --project --createstub \
+         --writebaseline --typeshedpath --venvpath --cache-dir",
+        "p",
+    ),
+    row(
+        &["eslint", "tsc", "jest", "vitest", "mocha", "prettier", "biome"],
+        "--rulesdir --resolve-plugins-relative-to --parser --format --project --globalSetup --reporter --reporters",
+        "cofpr",
+    ),
+    row(&["pylint", "flake8"], "--append-config", ""),
+    row(&["sort"], "--compress-program", "oT"),
+];
+
+/// Subcommands that a rule with the program's name alone covers: those that look, check, build or test. The rest has
+/// a rule of its own, or is asked about.
+const SUBCOMMANDS: &[(&str, &str)] = &[
+    ("cargo", "check build test bench clippy doc tree metadata nextest c b t d"),
+    ("go", "build test vet list version doc"),
+    ("pip", "list show check freeze"),
+    ("uv", "run tree"),
+    ("poetry", "run show check"),
+    ("bundle", "exec list show check"),
+    ("gem", "list contents"),
+    ("brew", "list info"),
+    ("apt", "list show"),
+    ("dotnet", "build test list"),
+    ("composer", "show validate why"),
+    ("deno", "check lint test info"),
+    ("bun", "test"),
+];
+
+/// Bytes from which on the beginning of a long option is taken for the whole of it.
+const SHORTENED: usize = 5;
+
+/// Programs whose arguments are a program themselves, or a place elsewhere: nothing behind them is allowed unseen.
+const WHOLE: &[&str] = &[
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "fish",
+    "env",
+    "xargs",
+    "sudo",
+    "doas",
+    "su",
+    "nohup",
+    "nice",
+    "time",
+    "timeout",
+    "watch",
+    "parallel",
+    "setsid",
+    "stdbuf",
+    "strace",
+    "ssh",
+    "scp",
+    "sftp",
+    "rsync",
+    "curl",
+    "wget",
+    "nc",
+    "ncat",
+    "socat",
+    "docker",
+    "podman",
+    "kubectl",
+    "npx",
+    "pnpx",
+    "bunx",
+    "uvx",
+    "pipx",
+    "awk",
+    "gawk",
+    "mawk",
+    "nvim",
+    "vim",
+    "vi",
+    "ex",
+    "ed",
+    "emacs",
+    "gdb",
+    "dd",
+    "busybox",
+    "toybox",
+    "chroot",
+    "script",
+    "flock",
+    "taskset",
+    "ionice",
+    "unshare",
+    "systemd-run",
+    "tmux",
+    "screen",
+    "at",
+    "crontab",
+    "telnet",
+    "ftp",
+    "entr",
+    "valgrind",
+    "ltrace",
+    "perf",
+    "openssl",
+    "sqlite",
+    "psql",
+    "mysql",
+    "m",
+    "dc",
+];
+
+/// Why a command that begins as one of the user's rules does is not allowed by it; `None` where nothing speaks
+/// against it. `given` is how many words the rule has: those are the user's own.
+pub fn objection(root: &Root, command: &[String], given: usize) -> Option<String> {
+    let programs = programs(command);
+    let rest = command.get(given..).unwrap_or_default();
+    if edits_with_sed(&programs, rest) {
+        return Some("a script of sed may run something else, or write".to_owned());
+    }
+    let known = programs.first().filter(|program| reading_commands::knows(program));
+    if let Some(why) = known.and_then(|program| reading_commands::read(program, command, given).err()) {
+        return Some(why);
+    }
+    if let Some(started) = programs.iter().skip(1).find(|program| reading_commands::knows(program) && !rest.is_empty())
+    {
+        return Some(format!("{} would be run by {}", clean(started), programs[0]));
+    }
+    if known.is_none()
+        && let Some(why) = covers(&programs, command, given)
+    {
+        return Some(why);
+    }
+    let named = rest.iter().find_map(|word| {
+        let shown = clean(word);
+        if programs.iter().any(|program| WHOLE.contains(&program.as_str())) {
+            return Some(format!("{shown} would be run, or reached, by {}", programs[0]));
+        }
+        reaches(root, word).map(|why| format!("{shown} {why}")).or_else(|| {
+            (known.is_none() && does_more(&programs, word)).then(|| format!("{shown} may run something else, or write"))
+        })
+    });
+    let arguments = command.get(1..).filter(|_| !rest.is_empty()).unwrap_or_default();
+    named.or_else(|| sweeps::objection(root, &programs, arguments))
+}
+
+/// Why a rule with the program's name alone does not cover what it is told to do.
+fn covers(programs: &[String], command: &[String], given: usize) -> Option<String> {
+    let (_, known) = SUBCOMMANDS.iter().find(|(program, _)| programs.first().is_some_and(|own| own == program))?;
+    // `cargo +nightly` names a toolchain, which may be a folder.
+    let word = command.get(1).filter(|word| given < 2 && !known.split(' ').any(|one| one == word.as_str()))?;
+    let harmless = ["--version", "-V", "--help", "--list"].contains(&word.as_str()) && command.len() == 2;
+    (!harmless).then(|| format!("{} may run something else, or write", clean(word)))
+}
+
+/// Whether a command only looks into the repository, so that nobody has to allow it. What its words name is judged
+/// by `git_objects` as well, before it runs.
+pub(crate) fn only_looks<'c>(root: &Root, command: &'c [String]) -> Option<reading_commands::Reading<'c>> {
+    let reading =
+        command.first().filter(|name| *name == "git").and_then(|_| reading_commands::read("git", command, 1).ok())?;
+    (reading.free && objection(root, command, 1).is_none()).then_some(reading)
+}
+
+/// The program by its plain name without its version (`sqlite3` is `sqlite`), and the module that `python -m` runs.
+fn programs(command: &[String]) -> Vec<String> {
+    let name = command.first().map(String::as_str).unwrap_or_default().rsplit('/').next().unwrap_or_default();
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').trim_end_matches(".exe");
+    let mut programs = vec![plain.to_owned()];
+    let module = command.iter().position(|word| word == "-m").and_then(|at| command.get(at + 1));
+    // A runner of others runs what it is given next.
+    let run = command.iter().position(|word| word == "run" || word == "exec").and_then(|at| command.get(at + 1));
+    programs.extend(module.into_iter().chain(run).cloned());
+    programs
+}
+
+/// How an argument, or a part of it, leads to what is not open to a tool.
+fn reaches(root: &Root, word: &str) -> Option<String> {
+    if word.starts_with('@') {
+        return Some("reads its arguments from a file".to_owned());
+    }
+    let parts = word.split(['=', ':', ',', '@']).chain(glued(root, word)).chain([word]);
+    let mut paths = parts.filter(|part| !part.is_empty());
+    paths.find_map(|part| {
+        if part.starts_with('~') || part.contains("../") || part.ends_with("/..") || part == ".." {
+            // `HEAD~1` and `a..b` are no paths; `a/../b` may stay inside, and is not worth the trouble.
+            return Some("leads out of the workspace".to_owned());
+        }
+        match root.resolve(part) {
+            Err(PathError::Outside(_) | PathError::LeadsOut { .. }) => Some("leads out of the workspace".to_owned()),
+            Err(PathError::Secret(_)) => Some("may hold secrets".to_owned()),
+            Err(PathError::Own(_)) => Some("is Sextant's own record".to_owned()),
+            Ok(path) if root.join(&path).is_file() && is_ignored(root, &path) => {
+                Some("is left out of version control".to_owned())
+            }
+            _ => None,
+        }
+    })
+}
+
+/// What may be a path behind the letters of short options: `-f/x`, and `-nf/x` where `-n` takes none.
+fn glued<'w>(root: &Root, word: &'w str) -> Vec<&'w str> {
+    let Some(short) = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else { return Vec::new() };
+    let letters = short.chars().take_while(char::is_ascii_alphabetic).count();
+    let first = short.get(1..).unwrap_or_default();
+    // `-Iinclude/x` begins with a folder that is there; `/x` behind it is no path.
+    let top = first.split('/').next().unwrap_or_default();
+    let last = if !top.is_empty() && root.join(top).exists() { 1 } else { letters };
+    (1..=last).filter_map(|at| short.get(at..)).collect()
+}
+
+fn does_more(programs: &[String], word: &str) -> bool {
+    let is = |program: &str| programs.iter().any(|own| own == program);
+    // A variable replaces the program that a recipe runs.
+    if !word.starts_with('-') && word.contains('=') && ["make", "gmake", "just"].into_iter().any(is) {
+        return true;
+    }
+    let name = word.split('=').next().unwrap_or(word);
+    let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
+    let mut letters = short.chars().take_while(char::is_ascii_alphabetic);
+    let known =
+        |known: &str| known == name || name.len() >= SHORTENED && name.starts_with("--") && known.starts_with(name);
+    let rows = ROWS.iter().filter(|row| row.programs.iter().any(|program| program.is_empty() || is(program)));
+    let (words, all): (Vec<&str>, String) = rows.fold((Vec::new(), String::new()), |(mut words, letters), row| {
+        words.extend(row.words.split_whitespace());
+        (words, letters + row.letters)
+    });
+    words.into_iter().any(known) || letters.any(|letter| all.contains(letter))
+}
+
+/// A sed script can write files and run programs: only the printing of lines is known not to. The first word that is
+/// no option is the script.
+fn edits_with_sed(programs: &[String], rest: &[String]) -> bool {
+    let prints = |word: &String| word.chars().all(|c| c.is_ascii_digit() || ",$p;".contains(c));
+    let quiet = |word: &&String| ["-n", "-E", "-r", "--quiet", "--silent"].contains(&word.as_str());
+    let (options, others): (Vec<&String>, Vec<&String>) = rest.iter().partition(|word| word.starts_with('-'));
+    let sed = programs.iter().any(|program| program == "sed" || program == "gsed");
+    sed && !(options.iter().all(quiet) && others.first().is_none_or(|script| prints(script)))
+}
+
+#[cfg(test)]
+mod tests;

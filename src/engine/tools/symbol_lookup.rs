@@ -1,0 +1,197 @@
+//! What the tools that ask a language server share: from a symbol and a name in it to a place, and to an answer about it.
+
+use crate::editor::Document;
+use crate::editor::editor_error::EditorError;
+use crate::editor::editor_lookup::{LookupAnswer, NameLookup, SaidOfName, Worth, worth};
+use crate::state::session::Session;
+use crate::target::{self, SymbolPlace};
+use sextant_base::deadline::Deadline;
+use sextant_base::failure::{Failure, tool_failure};
+use sextant_base::one_line::clean;
+use sextant_base::positions::{Encoding, LineIndex};
+use sextant_diagnostics::server::server_lookup::{LookupError, NameQuestion};
+use sextant_store::workspace::workspace_files;
+use sextant_text::symbols::language;
+
+/// The least time, in milliseconds, that a server may take: one that is cold reads the project first.
+const PATIENCE_MS: u64 = 10_000;
+/// Files that are looked through for the name, and those that servers are given for one question.
+const MOST_FILES: usize = 20_000;
+const MOST_BESIDE: usize = 100;
+/// Names in a symbol that a refusal shows.
+const SHOWN: usize = 12;
+
+/// An answer, with what it is about.
+#[derive(Debug)]
+pub(crate) struct AnsweredName {
+    pub(crate) place: SymbolPlace,
+    pub(crate) name: String,
+    /// Where the name stands.
+    pub(crate) offset: usize,
+    /// The server that answered.
+    pub(crate) provider: String,
+    pub(crate) said: SaidOfName,
+    /// Servers that said nothing in time.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Asks about a name in a symbol, or about the symbol's own. An answer to a text that has changed meanwhile is asked for
+/// again, once.
+pub(crate) async fn ask(
+    session: &Session,
+    symbol: &str,
+    name: Option<&str>,
+    question: &NameQuestion,
+) -> Result<AnsweredName, Failure> {
+    let checks = &session.config.diagnostics;
+    let deadline = Deadline::after_ms(checks.timeout_ms.max(checks.start_timeout_ms).max(PATIENCE_MS));
+    for _ in 0..2 {
+        if let Some(asked) = once(session, symbol, name, question, deadline).await? {
+            return Ok(asked);
+        }
+    }
+    Err(outdated())
+}
+
+/// What is said where an answer came too late twice.
+pub(crate) fn outdated() -> Failure {
+    tool_failure(
+        "the text that the language server answered for is not the current one, twice in a row; nothing was changed",
+        "wait until nobody else edits these files, and ask again",
+    )
+}
+
+/// `None` where the answer is of a text gone by.
+async fn once(
+    session: &Session,
+    symbol: &str,
+    name: Option<&str>,
+    question: &NameQuestion,
+    deadline: Deadline,
+) -> Result<Option<AnsweredName>, Failure> {
+    let place = target::place(session, symbol).await?;
+    let (offset, name) = named(&place, name)?;
+    let document = &place.document;
+    let at = LineIndex::new(&document.text).position(&document.text, offset, Encoding::Utf8);
+    let beside = beside(session, document, &name, question).await;
+    let (path, version) = (document.path.clone(), document.version);
+    let wanted = NameLookup { path, version, at, question: question.clone(), beside };
+    let answers = match session.editor.look_up(&wanted, deadline).await {
+        Err(EditorError::Stale(_)) => return Ok(None),
+        answers => answers?,
+    };
+    let mut notes = Vec::new();
+    for LookupAnswer { provider, said } in &answers {
+        match said {
+            Ok(said) if worth(question, &said.value) == Worth::Something => {
+                if session.editor.read(&wanted.path).await?.version != wanted.version {
+                    return Ok(None);
+                }
+                let (provider, said) = (provider.clone(), said.clone());
+                return Ok(Some(AnsweredName { place, name, offset, provider, said, notes }));
+            }
+            Err(LookupError::TimedOut) => notes.push(format!("{provider} did not answer in time")),
+            _ => {}
+        }
+    }
+    if answers.iter().any(|answer| matches!(answer.said, Err(LookupError::Outdated))) {
+        return Ok(None);
+    }
+    Err(unanswered(question, &name, &place.document.path, &answers))
+}
+
+/// The other files of the language that hold the name, for a question about all of them.
+async fn beside(session: &Session, document: &Document, name: &str, question: &NameQuestion) -> Vec<String> {
+    if !matches!(question, NameQuestion::References | NameQuestion::Rename { .. }) {
+        return Vec::new();
+    }
+    let (root, own, name) = (session.root.clone(), document.path.clone(), name.to_owned());
+    let look = move || {
+        let wanted = language::of_path(&own).map(|language| language.name);
+        let same = |path: &String| *path != own && language::of_path(path).map(|language| language.name) == wanted;
+        let holds = |path: &String| workspace_files::text(&root, path).is_some_and(|text| holds_word(&text, &name));
+        workspace_files::list(&root, "", MOST_FILES)
+            .files
+            .into_iter()
+            .filter(same)
+            .filter(holds)
+            .take(MOST_BESIDE)
+            .collect()
+    };
+    // Many files are read: a stop must not have to wait for that.
+    tokio::task::spawn_blocking(look).await.unwrap_or_default()
+}
+
+/// Whether a text has this name in it, and not only as a part of another.
+pub(crate) fn holds_word(text: &str, name: &str) -> bool {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name)
+        .any(|(at, found)| !text[..at].ends_with(word) && !text[at + found.len()..].starts_with(word))
+}
+
+/// Where a name stands in the symbol, and the name itself: its own, or the first use of one. `a.b` is the `b` behind an
+/// `a.`.
+fn named(place: &SymbolPlace, name: Option<&str>) -> Result<(usize, String), Failure> {
+    let symbol = &place.outline.symbols[place.symbol];
+    let Some(given) = name.map(str::trim).filter(|name| !name.is_empty()) else {
+        return Ok((symbol.name_range.start, symbol.name.clone()));
+    };
+    let given = given.trim_end_matches("()");
+    let (text, last) = (&place.document.text, given.rsplit('.').next().unwrap_or(given));
+    let tree = place.language.tree(text);
+    let is_name = |range: &std::ops::Range<usize>| {
+        let node = tree.as_ref().and_then(|tree| tree.root_node().descendant_for_byte_range(range.start, range.end));
+        node.is_some_and(|node| node.byte_range() == *range && node.kind().contains("identifier"))
+    };
+    let source = &text[symbol.declaration.clone()];
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    let found = source.match_indices(given).map(|(at, _)| symbol.declaration.start + at).find(|at| {
+        let end = at + given.len();
+        let apart = !text[..*at].ends_with(word) && !text[end..].starts_with(word);
+        apart && is_name(&(end - last.len()..end))
+    });
+    if let Some(at) = found {
+        return Ok((at + given.len() - last.len(), last.to_owned()));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let mut at = 0;
+    for part in source.split_inclusive(|c| !word(c)) {
+        let one = part.trim_end_matches(|c| !word(c));
+        let range = symbol.declaration.start + at..symbol.declaration.start + at + one.len();
+        at += part.len();
+        if !one.is_empty() && !names.contains(&one) && names.len() < SHOWN && is_name(&range) {
+            names.push(one);
+        }
+    }
+    Err(tool_failure(
+        format!("{} does not use a name {given}", place.path()),
+        format!("name one that it uses: {}", names.join(", ")),
+    ))
+}
+
+fn unanswered(question: &NameQuestion, name: &str, path: &str, answers: &[LookupAnswer]) -> Failure {
+    let (what, hint) = match question {
+        NameQuestion::Definition => ("where it is defined", "search finds it as text"),
+        NameQuestion::References => ("where it is used", "search finds it as text"),
+        NameQuestion::Hover => ("what it is", "read_symbol and search show its source"),
+        NameQuestion::Rename { .. } => ("how to rename it", "search finds its places, and edit_file changes them"),
+    };
+    if answers.is_empty() {
+        return tool_failure(format!("no language server of {path} can say of {name} {what}"), hint);
+    }
+    let said: Vec<String> = answers.iter().map(|answer| words(question, answer)).collect();
+    tool_failure(format!("nobody says of {name} {what}: {}", said.join("; ")), hint)
+}
+
+fn words(question: &NameQuestion, answer: &LookupAnswer) -> String {
+    let provider = &answer.provider;
+    match &answer.said {
+        Ok(said) if worth(question, &said.value) == Worth::Unreadable => {
+            format!("{provider} answered what cannot be read")
+        }
+        Ok(_) => format!("{provider} knows nothing"),
+        Err(LookupError::TimedOut) => format!("{provider} did not answer in time"),
+        Err(LookupError::Gone(reason)) => format!("{provider} is gone ({})", clean(reason)),
+        Err(error) => format!("{provider} says: {}", clean(&error.to_string())),
+    }
+}

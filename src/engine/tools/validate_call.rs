@@ -1,0 +1,120 @@
+//! The one place that every tool call passes before it acts: known, well-formed, in scope, allowed.
+//!
+//! What decides is the task's own scope, the user's configuration and the user's answers. No text that was read
+//! is looked at here, so none can lift a rule.
+
+use serde_json::{Map, Value};
+
+use crate::edit::edit_guard;
+use crate::state::call_summary::Subject;
+use crate::state::session::Session;
+use crate::state::task::Task;
+use crate::state::task_scope::Scope;
+use crate::tools;
+use crate::tools::tool::{ToolCall, ToolDefinition};
+use sextant_base::failure::{Failure, FailureKind, tool_failure};
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::tools::{Access, names};
+use sextant_store::workspace::workspace_files;
+
+/// A call as its tool takes it. What a model asks for was validated where its reply was read; a call from elsewhere
+/// that does not fit is refused here, in the same words.
+pub(crate) fn call(name: &str, given: &Value) -> Result<ToolCall, Failure> {
+    let unknown = || {
+        let known = format!("the tools are {}", names(tools::specs()));
+        tool_failure(format!("there is no tool named {name:?}"), known)
+    };
+    read(tools::definition(name).ok_or_else(unknown)?, given)
+}
+
+/// A call of a client outside.
+pub(crate) fn call_outside(name: &str, given: &Value) -> Result<ToolCall, Failure> {
+    let known = || tools::for_clients().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
+    let unknown = || {
+        let shown: String = name.chars().take(40).collect();
+        tool_failure(format!("there is no tool named {shown:?}"), format!("the tools are {}", known()))
+    };
+    read(tools::for_clients().find(|tool| tool.name == name).ok_or_else(unknown)?, given)
+}
+
+fn read(tool: &'static ToolDefinition, given: &Value) -> Result<ToolCall, Failure> {
+    let name = tool.name;
+    let Some(object) = given.as_object() else {
+        return Err(tool_failure(format!("{name} takes an object of parameters"), "give the parameters that it names"));
+    };
+    let present = object.iter().filter(|(_, value)| !value.is_null());
+    let present: Map<String, Value> = present.map(|(name, value)| (name.clone(), value.clone())).collect();
+    tool.call(Value::Object(present)).map_err(|error| {
+        let why = tool.spec().fit(object).err().unwrap_or_else(|| format!("{name}: {error}"));
+        tool_failure(why, "give the parameters that the tool names")
+    })
+}
+
+/// Lets a call through, or refuses it before anything is done. A refusal is in the trace with its reason; so is that
+/// of a call that could not be read.
+pub(crate) async fn gate(
+    session: &Session,
+    task: &mut Task,
+    tool: &str,
+    read: Result<ToolCall, Failure>,
+) -> Result<ToolCall, Failure> {
+    let about = read.as_ref().map(|call| call.subject().traced()).unwrap_or_default();
+    let passed = match read {
+        Ok(call) => check(session, task, &call).await.map(|()| call),
+        Err(failure) => Err(failure),
+    };
+    if let Err(failure) = &passed
+        && failure.kind != FailureKind::Cancelled
+    {
+        let about = format!("{tool} {about}");
+        task.events.trace(task.counts.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));
+    }
+    passed
+}
+
+async fn check(session: &Session, task: &mut Task, call: &ToolCall) -> Result<(), Failure> {
+    let subject = call.subject();
+    known_to_git(session, task, &subject)?;
+    if call.access() == Access::Edit {
+        if task.intent.read_only {
+            return Err(forbidden());
+        }
+        writable(session, task, &subject)?;
+    }
+    call.permit(session, task).await
+}
+
+/// Refuses a file that the project keeps out of version control, where the user has not named it: what is built,
+/// fetched or private is no part of the work.
+fn known_to_git(session: &Session, task: &Task, subject: &Subject) -> Result<(), Failure> {
+    let Some(path) = subject.place() else { return Ok(()) };
+    // What cannot be resolved is refused by the tool, with its own words.
+    let Ok(path) = session.root.resolve(&path) else { return Ok(()) };
+    if task.reports.created.contains(&path)
+        || edit_guard::is_named(task, &path)
+        || !workspace_files::is_ignored(&session.root, &path)
+    {
+        return Ok(());
+    }
+    Err(tool_failure(
+        format!("{path} is left out of version control, and the request does not name it"),
+        "go on without it; the user can name it in the request",
+    ))
+}
+
+/// Whether the file that is to be written can belong to the scope. Which of its text may change is checked
+/// with the edit itself, in [`crate::edit::change::change`].
+fn writable(session: &Session, task: &Task, subject: &Subject) -> Result<(), Failure> {
+    // What names no file is resolved, and then checked, by the tool: a symbol's bare name, an offered fix.
+    let Some(path) = subject.file.clone().or_else(|| subject.one_file()) else { return Ok(()) };
+    let path = session.root.resolve(&path)?;
+    let inside = match &task.scope {
+        Scope::Workspace => true,
+        scope => scope.files().contains(&path),
+    };
+    if inside { Ok(()) } else { Err(task.scope.outside(&path)) }
+}
+
+fn forbidden() -> Failure {
+    tool_failure("the request says that nothing may be changed; nothing was written", "answer without an edit")
+}

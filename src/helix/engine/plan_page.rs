@@ -1,0 +1,162 @@
+//! The plan's page in an editor: kept up to date, and taken over where the user has changed and saved it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+
+use crate::engine::Engine;
+use crate::engine::links::{ERROR, INFO};
+use crate::engine::steps::{self, PlanText};
+use crate::engine::streamed_page::{EditorPage, PageKind};
+use crate::link::{EngineSays, OwnActions, OwnHovers};
+use sextant_base::failure::Failure;
+use sextant_base::lock::lock;
+use sextant_base::plural::counted;
+use sextant_base::positions::{Encoding, LineIndex};
+use sextant_engine::commands::edit_plan::PlanRefused;
+use sextant_engine::commands::turn::AskedBy;
+use sextant_engine::editor::event::Event;
+use sextant_engine::plan::document::{self, Problem};
+
+#[derive(Debug)]
+pub(super) struct PlanPage {
+    pub(super) page: EditorPage,
+    shown: Mutex<PlanText>,
+    /// Held while the buffer's text is taken over: who approves right behind a save waits for it.
+    taking_over: tokio::sync::Mutex<()>,
+}
+
+impl PlanPage {
+    pub(super) fn new(folder: &Path) -> Self {
+        let page = EditorPage::new(folder, "plan.md", PageKind::Document);
+        Self { page, shown: Mutex::default(), taking_over: tokio::sync::Mutex::default() }
+    }
+
+    /// What the user has changed in the page makes way for what comes; the editor's own undo brings it back.
+    pub(super) fn give_way(&self, engine: &Engine) {
+        if let Some(text) = self.page.edited(&engine.buffers) {
+            self.page.accept(&text);
+            self.tell_faults(engine, &text, &[]);
+            engine.say(INFO, "the plan's page had changes of yours: undo in it (u) brings them back");
+        }
+    }
+
+    /// A plan is about to be made.
+    pub(super) fn begin(&self, engine: &Engine, request: &str) {
+        self.give_way(engine);
+        self.set(engine, |shown| *shown = PlanText { request: request.to_owned(), ..PlanText::default() });
+    }
+
+    pub(super) fn set(&self, engine: &Engine, change: impl FnOnce(&mut PlanText)) {
+        let text = {
+            let mut shown = lock(&self.shown);
+            change(&mut shown);
+            shown.text()
+        };
+        self.page.change(&engine.buffers, |page| *page = text);
+        self.dress(engine);
+    }
+
+    pub(super) fn take(&self, engine: &Engine, event: Event) {
+        self.set(engine, |shown| {
+            shown.note.clear();
+            shown.take(event);
+        });
+    }
+
+    /// Whether one was asked for and did not come yet.
+    pub(super) fn is_being_made(&self) -> bool {
+        let shown = lock(&self.shown);
+        shown.markdown.is_empty() && !shown.request.is_empty()
+    }
+
+    /// Whether something is shown that belongs to a plan.
+    pub(super) fn stands(&self) -> bool {
+        let shown = lock(&self.shown);
+        !shown.markdown.is_empty() || !shown.request.is_empty()
+    }
+
+    /// Tells the proxies what is offered in the page.
+    pub(super) fn dress(&self, engine: &Engine) {
+        let uri = self.page.uri().to_owned();
+        let text = self.page.edited(&engine.buffers).map_or_else(|| self.page.wanted(), |text| text.to_string());
+        let items = lock(&self.shown).actions(&text);
+        let hovers = steps::hovers(&text);
+        engine.tell_all(&EngineSays::Actions(OwnActions { uri: uri.clone(), items }));
+        engine.tell_all(&EngineSays::Hovers(OwnHovers { uri, items: hovers }));
+    }
+
+    /// Makes the text of the buffer the plan that stands. False where it cannot be, which the user is told.
+    pub(super) async fn take_over(&self, engine: &Arc<Engine>) -> bool {
+        let _turn = self.taking_over.lock().await;
+        let Some(text) = self.page.edited(&engine.buffers) else {
+            self.tell_faults(engine, &text_of(self, engine), &[]);
+            return true;
+        };
+        match self.replace(engine, &steps::without_comments(&text)).await {
+            Ok(()) => {
+                self.page.accept(&text);
+                self.tell_faults(engine, &text, &[]);
+                // Its comments and its spelling, where the user has changed them.
+                self.set(engine, |_| {});
+                true
+            }
+            Err(PlanRefused::Faults(faults)) => {
+                self.tell_faults(engine, &text, &faults);
+                let first = faults.first().map(|fault| format!("line {}: {}", fault.line, fault.message));
+                let many = counted(faults.len(), "fault");
+                let said = format!("the plan has {many}, and the last one stands; {}", first.unwrap_or_default());
+                engine.say(ERROR, &said);
+                false
+            }
+            Err(PlanRefused::Failure(failure)) => {
+                engine.refuse(None, &failure);
+                false
+            }
+        }
+    }
+
+    /// Leaves a step out of the plan that stands.
+    pub(super) async fn skip(&self, engine: &Arc<Engine>, number: usize) -> Result<(), Failure> {
+        if self.page.edited(&engine.buffers).is_some() && !self.take_over(engine).await {
+            return Ok(());
+        }
+        let markdown = lock(&self.shown).markdown.clone();
+        let (plan, _) = document::read(&markdown);
+        let none = || Failure::user(format!("step {number} is none that is still to run"), "name one with [ ]");
+        let plan = steps::skipped(&plan, number).ok_or_else(none)?;
+        self.replace(engine, &document::write(&plan)).await.map_err(Failure::from)
+    }
+
+    async fn replace(&self, engine: &Arc<Engine>, markdown: &str) -> Result<(), PlanRefused> {
+        let session = engine.session().map_err(PlanRefused::Failure)?;
+        let by = engine.buffers.links.used_last().map_or_else(|| "an editor".to_owned(), |link| link.editor());
+        let held = session.agent.turn().begin(&session.agent, AskedBy::new("a change of the plan", by));
+        let held = held.map_err(PlanRefused::Failure)?;
+        let taken = session.agent.edit_plan(markdown).await;
+        drop(held);
+        for event in taken?.1 {
+            session.agent.emit(event);
+        }
+        Ok(())
+    }
+
+    fn tell_faults(&self, engine: &Engine, text: &str, faults: &[Problem]) {
+        let uri = self.page.uri();
+        let index = LineIndex::new(text);
+        let words = |encoding: Encoding| {
+            let one = |fault: &Problem| {
+                let line = fault.line.saturating_sub(1).min(index.line_count().saturating_sub(1));
+                let range = index.range(text, index.line_range(text, line), encoding);
+                json!({"range": range, "severity": 1, "source": "sextant", "message": fault.message})
+            };
+            faults.iter().map(one).collect()
+        };
+        engine.publish(uri, engine.shower(uri), words);
+    }
+}
+
+fn text_of(plan: &PlanPage, engine: &Engine) -> String {
+    plan.page.open(&engine.buffers).map_or_else(String::new, |document| document.text.to_string())
+}

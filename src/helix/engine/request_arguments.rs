@@ -1,0 +1,137 @@
+//! The arguments of a command, as a user writes them behind its name, and the request that they make.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::engine::Engine;
+use sextant_base::failure::Failure;
+use sextant_base::path;
+use sextant_base::positions::Range;
+use sextant_engine::state::request::Request;
+
+/// Where a request is about, as an object among the arguments says it.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct GivenPlace {
+    /// A path, or a URI.
+    #[serde(alias = "uri", alias = "path")]
+    pub(super) file: Option<String>,
+    /// One-based.
+    pub(super) line: Option<usize>,
+    pub(super) lines: Option<(usize, usize)>,
+    /// As LSP has it.
+    pub(super) range: Option<Range>,
+    pub(super) symbols: Vec<String>,
+    pub(super) workspace: bool,
+    /// Of an undo: what the user has not changed since.
+    pub(super) partial: bool,
+    /// Nothing is to be changed.
+    #[serde(alias = "forbidEdits")]
+    pub(super) forbid_edits: bool,
+}
+
+/// The arguments, whatever their order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct GivenArguments {
+    /// All texts, as one.
+    pub(super) text: String,
+    pub(super) number: Option<usize>,
+    pub(super) place: GivenPlace,
+}
+
+impl GivenArguments {
+    /// # Errors
+    /// Something is neither a text, a number, nor a place.
+    pub(super) fn read(arguments: &[Value]) -> Result<Self, Failure> {
+        let mut given = Self::default();
+        let example = "write agent.ask \"fix this\" {\"lines\": [3, 9]}";
+        for argument in arguments {
+            match argument {
+                Value::String(text) if given.text.is_empty() => text.trim().clone_into(&mut given.text),
+                Value::String(text) => given.text = format!("{} {}", given.text, text.trim()),
+                Value::Number(number) => given.number = number.as_u64().and_then(|number| usize::try_from(number).ok()),
+                Value::Null => {}
+                Value::Object(_) => {
+                    let read = serde_json::from_value(argument.clone());
+                    given.place = read.map_err(|error| Failure::user(format!("{argument}: {error}"), example))?;
+                }
+                Value::Bool(_) | Value::Array(_) => {
+                    return Err(Failure::user(format!("{argument} is no argument of a command"), example));
+                }
+            }
+        }
+        Ok(given)
+    }
+}
+
+impl GivenPlace {
+    fn lines(&self) -> Option<(usize, usize)> {
+        let range = self.range.map(|range| (range.start.line as usize + 1, range.end.line as usize + 1));
+        let ordered = |(one, other): (usize, usize)| (one.min(other).max(1), one.max(other).max(1));
+        self.lines.or_else(|| self.line.map(|line| (line, line))).or(range).map(ordered)
+    }
+}
+
+/// A file without symbolic links, also one that is not written yet.
+pub(super) fn real(file: PathBuf) -> PathBuf {
+    let in_folder = || Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?));
+    file.canonicalize().ok().or_else(in_folder).unwrap_or(file)
+}
+
+impl Engine {
+    /// The request that a command makes in a document.
+    ///
+    /// # Errors
+    /// It says nothing, or is about a file outside of the workspace: its user means that file, and not the workspace.
+    pub(super) fn request(&self, given: &GivenArguments, document: Option<&str>) -> Result<Request, Failure> {
+        let GivenArguments { text, place, .. } = given;
+        if text.is_empty() {
+            return Err(Failure::user("the request is empty", "write agent.ask \"what to do\""));
+        }
+        let root = self.setup.root.path();
+        let named = place.file.as_deref().map(|file| path::from_uri(file).unwrap_or_else(|| root.join(file)));
+        let symbols = place.symbols.clone();
+        let elsewhere = place.workspace || !symbols.is_empty();
+        let here = || document.and_then(path::from_uri).map(real);
+        let file = match named {
+            Some(file) => Some(file),
+            None => here().filter(|file| !elsewhere || path::relative(root, file).is_some()),
+        };
+        if let Some(file) = &file
+            && path::relative(root, file).is_none()
+        {
+            let message = format!("{} is outside of the workspace {}", file.display(), root.display());
+            let hint = "start an editor in its folder, or ask about all of the workspace with {\"workspace\": true}";
+            return Err(Failure::user(message, hint));
+        }
+        let workspace = place.workspace || file.is_none() && symbols.is_empty();
+        let lines = file.as_ref().and_then(|_| place.lines());
+        let path = file.map(|file| file.to_string_lossy().into_owned());
+        let text = if place.forbid_edits { format!("{text}. Do not change anything.") } else { text.clone() };
+        Ok(Request { text, path, lines, symbols, workspace })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn arguments_are_texts_numbers_and_places_in_any_order() {
+        let read = |arguments: Value| GivenArguments::read(arguments.as_array().unwrap());
+        let given = read(json!([{"lines": [9, 3]}, " fix ", "this"])).unwrap();
+        assert_eq!((given.text.as_str(), given.place.lines()), ("fix this", Some((3, 9))));
+        assert_eq!(read(json!([2])).unwrap().number, Some(2));
+        let range = json!({"start": {"line": 4, "character": 0}, "end": {"line": 5, "character": 1}});
+        assert_eq!(read(json!(["x", {"range": range}])).unwrap().place.lines(), Some((5, 6)));
+        assert_eq!(read(json!([{"line": 0}])).unwrap().place.lines(), Some((1, 1)));
+        for bad in [json!([true]), json!([["x"]]), json!([{"lnies": [1, 2]}]), json!([{"lines": "x"}])] {
+            let failure = read(bad.clone()).unwrap_err();
+            assert!(failure.hint.text().contains("agent.ask"), "{bad}");
+        }
+    }
+}

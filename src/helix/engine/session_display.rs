@@ -1,0 +1,271 @@
+//! What happens in the session, as the editor shows it: progress while it runs, one line at its end, the conversation
+//! and the plan as pages.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
+
+use serde_json::{Value, json};
+
+use crate::engine::links::{ERROR, EngineLink, INFO, WARNING};
+use crate::engine::streamed_page::HEAD;
+use crate::engine::{Engine, helix_wording};
+use sextant_base::one_line::headline;
+use sextant_base::plural::counted;
+use sextant_engine::editor::event::Event;
+use sextant_engine::events::envelope::TaskEvent;
+use sextant_engine::events::subscription::{Delivery, Subscription};
+
+/// Characters of the conversation that are kept.
+const KEPT: usize = 200_000;
+
+/// Characters of an answer that every screen has room for.
+const SHORT: usize = 60;
+
+/// A task that runs, and where its progress is shown.
+struct TurnShown {
+    link: Arc<EngineLink>,
+    token: String,
+    what: String,
+    /// In percent, where a plan says.
+    part: Option<usize>,
+}
+
+#[derive(Default)]
+struct Shower {
+    turns: u64,
+    turn: Option<TurnShown>,
+    /// Files that were changed in buffers, which are the user's to write.
+    unsaved: BTreeSet<String>,
+    /// What the model has said since the task began.
+    words: String,
+    /// Whether it is about the plan, and whether it has changed anything.
+    of_plan: bool,
+    edited: bool,
+}
+
+/// Shows all of it, until the session or the engine is gone.
+pub(super) async fn follow(engine: Weak<Engine>, mut events: Subscription) {
+    let mut shower = Shower::default();
+    while let Some(delivery) = events.next().await {
+        let Some(engine) = engine.upgrade() else { return };
+        match delivery {
+            Delivery::Event(envelope) => shower.take(&engine, envelope.event),
+            Delivery::Resync(resync) => {
+                if let Some(plan) = resync.state.plan {
+                    shower.show(&engine, plan);
+                }
+            }
+        }
+    }
+}
+
+impl Shower {
+    fn take(&mut self, engine: &Arc<Engine>, event: TaskEvent) {
+        match event {
+            TaskEvent::TurnBegan { by } => self.begin(engine, &by),
+            TaskEvent::TurnEnded { .. } => {
+                self.end();
+                look_at_changes(engine);
+            }
+            TaskEvent::Answered { .. } => engine.question.close(engine),
+            TaskEvent::Shown { event } => self.show(engine, event),
+            TaskEvent::TakenUp { .. }
+            | TaskEvent::OutsideBegan { .. }
+            | TaskEvent::PhaseChanged { .. }
+            | TaskEvent::StepBegan { .. }
+            | TaskEvent::Did { .. }
+            | TaskEvent::Traced { .. } => {}
+        }
+    }
+
+    fn begin(&mut self, engine: &Engine, by: &str) {
+        self.end();
+        self.unsaved.clear();
+        self.words.clear();
+        (self.of_plan, self.edited) = (false, false);
+        let now = engine.session.get().and_then(|session| session.agent.turn().now());
+        if now.as_ref().is_some_and(|task| task.joined) {
+            engine.asked_by(None);
+        }
+        let Some(link) = engine.buffers.links.used_last() else { return };
+        self.turns += 1;
+        let token = format!("sextant:{}", self.turns);
+        let what = headline(&now.map_or_else(|| by.to_owned(), |task| task.what));
+        if link.can("/window/workDoneProgress") {
+            // The answer says nothing that the editor would not do anyway.
+            let asked = Arc::clone(&link);
+            let params = json!({"token": token});
+            let create = async move { asked.ask("window/workDoneProgress/create", params, None).await };
+            let mut create = Box::pin(create);
+            // Sent before the beginning; its answer is waited for beside everything else.
+            if futures::FutureExt::now_or_never(&mut create).is_none() {
+                tokio::spawn(create);
+            }
+        }
+        let turn = TurnShown { link, token, what, part: None };
+        turn.progress(json!({"kind": "begin", "title": "Sextant", "message": turn.what, "cancellable": false}));
+        self.turn = Some(turn);
+    }
+
+    fn end(&mut self) {
+        if let Some(turn) = self.turn.take() {
+            turn.progress(json!({"kind": "end"}));
+        }
+    }
+
+    fn report(&self, text: &str) {
+        if let Some(turn) = &self.turn {
+            let mut value = json!({"kind": "report", "message": helix_wording::line(text)});
+            if let Some(part) = turn.part {
+                value["percentage"] = json!(part);
+            }
+            turn.progress(value);
+        }
+    }
+
+    fn show(&mut self, engine: &Arc<Engine>, event: Event) {
+        // The end of a progress clears Helix's status line: what a task says last has to come behind it.
+        if engine.session.get().is_some_and(|session| session.agent.turn().is_free()) {
+            self.end();
+        }
+        match event {
+            Event::Started { request, mode, model } => {
+                let title = format!("\n## {}\n\n{mode}, {model}\n", headline(&request));
+                self.tell(engine, &title);
+            }
+            Event::Progress { text } => {
+                // The last word on a call of a client outside, which takes no turn.
+                if self.turn.is_none() && std::mem::take(&mut self.edited) {
+                    look_at_changes(engine);
+                }
+                self.report(&text);
+            }
+            Event::Words { text } => {
+                self.words.push_str(&text);
+                self.tell(engine, &text);
+            }
+            Event::Acting { tool, target, .. } => self.report(&format!("{tool} {target}")),
+            Event::Acted { tool, ok, text, .. } => {
+                let mark = if ok { "-" } else { "- ✗" };
+                self.tell(engine, &format!("\n{mark} {tool}: {}\n", headline(&text)));
+            }
+            Event::Edited { path, .. } => {
+                self.edited = true;
+                if engine.buffers.mirror.of_file(&engine.setup.root.path().join(&path)).is_some() {
+                    self.unsaved.insert(path);
+                }
+            }
+            event @ Event::Plan { .. } => self.plan(engine, event),
+            Event::Question { text, options, .. } => engine.question.ask(engine, &text, &options),
+            Event::Introduced { entries, of, .. } => self.introduced(engine, &of, &entries),
+            Event::Trace { markdown } | Event::Page { markdown, .. } => self.tell(engine, &format!("\n{markdown}\n")),
+            Event::Mode { mode } => engine.say(INFO, &format!("plans are carried out in the mode {mode} from now on")),
+            Event::Interrupted { request, .. } => {
+                let text = format!("“{request}” was interrupted; agent.resume goes on, agent.undo takes it back");
+                engine.say(INFO, &text);
+            }
+            Event::Waiting { request, done, of } => {
+                let text = format!("“{request}” waits, {done} of {} done; agent.resume goes on", counted(of, "step"));
+                engine.say(INFO, &text);
+            }
+            Event::Finished { ok, summary } => self.finished(engine, ok, &summary),
+            Event::Failed { failure } | Event::Refused { failure } => {
+                let said = helix_wording::failure(&failure).one_line();
+                self.tell(engine, &format!("\n**{said}**\n"));
+                self.note(engine, &said);
+                engine.say(ERROR, &said);
+            }
+            Event::Risk { .. } => {}
+        }
+    }
+
+    fn plan(&mut self, engine: &Engine, event: Event) {
+        if let Event::Plan { phase, steps, done, failed, running, .. } = &event {
+            if let Some(turn) = self.turn.as_mut().filter(|_| phase == "executing") {
+                turn.part = Some(((done + failed) * 100).checked_div(*steps).unwrap_or(0));
+                self.report(&format!("step {} of {steps}", running.unwrap_or((done + failed).min(*steps))));
+            }
+            if *steps == 0 {
+                engine.say(INFO, "the plan has no step: there is nothing to do; agent.show \"plan\" tells why");
+            }
+        }
+        self.of_plan = true;
+        engine.plan.take(engine, event);
+    }
+
+    fn introduced(&self, engine: &Engine, of: &str, entries: &[sextant_engine::editor::event::QuickfixEntry]) {
+        engine.found.show(engine, of, entries);
+        let one = |entry: &sextant_engine::editor::event::QuickfixEntry| {
+            format!("- {}:{}:{}: {}: {}\n", entry.path, entry.line, entry.column, entry.kind, headline(&entry.text))
+        };
+        if !entries.is_empty() {
+            let list: String = entries.iter().map(one).collect();
+            self.tell(engine, &format!("\nIntroduced:\n\n{list}"));
+        }
+    }
+
+    /// The last word: what came of it, and what the editor alone can do.
+    fn finished(&mut self, engine: &Engine, ok: bool, summary: &str) {
+        self.tell(engine, &format!("\n**{}**\n", summary.trim()));
+        self.note(engine, summary);
+        // An answer is what was asked for; of an edit the summary says more.
+        let words = if self.edited { "" } else { self.words.trim() };
+        let mut said = headline(words);
+        if !said.is_empty() {
+            // First, since an editor cuts a line at the width of its screen.
+            if words.lines().count() > 1 || said.chars().count() > SHORT {
+                said.insert_str(0, "(agent.show reads all of it) ");
+            }
+            said.push_str(" — ");
+        }
+        said.push_str(&headline(summary));
+        let open: Vec<&String> = self.unsaved.iter().filter(|path| unsaved(engine, path)).collect();
+        if !open.is_empty() {
+            said.push_str(&format!(" — :wa writes {}", counted(open.len(), "changed buffer")));
+        }
+        engine.say(if ok { INFO } else { WARNING }, &said);
+    }
+
+    /// How it ended, in the plan's page, where it was about the plan.
+    fn note(&self, engine: &Engine, text: &str) {
+        if self.of_plan || engine.plan.is_being_made() {
+            engine.plan.set(engine, |shown| text.clone_into(&mut shown.note));
+        }
+    }
+
+    fn tell(&self, engine: &Engine, text: &str) {
+        engine.answers.change(&engine.buffers, |page| {
+            if page.is_empty() {
+                page.push_str(HEAD);
+            }
+            page.push_str(text);
+            if let Some(mut over) = page.len().checked_sub(KEPT) {
+                while !page.is_char_boundary(over) {
+                    over += 1;
+                }
+                let cut = page[over..].find("\n## ").map_or(page.len(), |at| over + at);
+                page.replace_range(..cut, HEAD);
+            }
+        });
+    }
+}
+
+fn look_at_changes(engine: &Arc<Engine>) {
+    let engine = Arc::clone(engine);
+    tokio::spawn(async move { engine.changes.look(&engine).await });
+}
+
+/// Whether the disk has another text than the buffer.
+fn unsaved(engine: &Engine, path: &str) -> bool {
+    let file = engine.setup.root.path().join(path);
+    engine.buffers.mirror.of_file(&file).is_some_and(|open| {
+        sextant_store::workspace::beneath::text(engine.setup.root.path(), path, 64 << 20).as_deref()
+            != Some(&*open.text)
+    })
+}
+
+impl TurnShown {
+    fn progress(&self, value: Value) {
+        self.link.notify("$/progress", json!({"token": self.token, "value": value}));
+    }
+}

@@ -1,0 +1,308 @@
+//! A page of ours: a file beside the session's socket that an editor shows on request, streamed into its buffer while
+//! it is open there. What the user has typed in it is never written over.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::engine::buffers::EditorBuffers;
+use crate::engine::links::{ANSWER, EngineLink};
+use crate::engine::open_documents::MirroredDocument;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::lock::lock;
+use sextant_base::{path, private_files};
+
+/// Between two changes of a page: sixty in a second.
+const TICK: Duration = Duration::from_millis(16);
+
+/// What a conversation begins with.
+pub(super) const HEAD: &str = "# Sextant\n";
+
+/// The largest page that is read back, in bytes.
+const LARGEST: u64 = 8 << 20;
+
+/// How often a change is tried that the user's typing comes in between.
+const TRIES: u32 = 3;
+
+/// What becomes of a page that an engine before this one has left in an editor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PageKind {
+    /// It has one text, which another one replaces. What was shown last is noted beside the file, so that the next
+    /// engine can tell the user's changes from our text.
+    Document,
+    /// It only grows: what is new comes behind it.
+    Log,
+}
+
+#[derive(Debug, Default)]
+struct PageText {
+    wanted: String,
+    /// What was wanted when it was put last, and what the buffer or the file had then. Nothing before.
+    base: String,
+    shown: Option<String>,
+    /// What the file has, and what an engine before this one has shown or was about to: an editor that opens one of
+    /// them has our text.
+    written: Option<String>,
+    before: Vec<String>,
+    /// Whether an editor has had it open.
+    met: bool,
+    /// Whether a task brings it up to date.
+    streaming: bool,
+    /// Since when an editor is about to open it. It reads the file on its own time, and would then refuse to write one
+    /// that has changed since.
+    opening: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Held {
+    file: PathBuf,
+    uri: String,
+    /// Where it is noted what was shown last, as JSON.
+    note: Option<PathBuf>,
+    text: Mutex<PageText>,
+    /// One change at a time.
+    turn: tokio::sync::Mutex<()>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct EditorPage(Arc<Held>);
+
+impl EditorPage {
+    pub(super) fn new(folder: &Path, name: &str, kind: PageKind) -> Self {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        let file = folder.join(name);
+        let uri = path::to_uri(&file).unwrap_or_default();
+        let note = (kind == PageKind::Document).then(|| folder.join(format!("{name}.shown")));
+        let text = PageText { before: note.as_deref().map(noted).unwrap_or_default(), ..PageText::default() };
+        Self(Arc::new(Held { file, uri, note, text: Mutex::new(text), turn: tokio::sync::Mutex::default() }))
+    }
+
+    pub(super) fn uri(&self) -> &str {
+        &self.0.uri
+    }
+
+    pub(super) fn wanted(&self) -> String {
+        lock(&self.0.text).wanted.clone()
+    }
+
+    /// The text in an editor, where it is open in one.
+    pub(super) fn open(&self, buffers: &EditorBuffers) -> Option<MirroredDocument> {
+        buffers.mirror.of_uri(&self.0.uri)
+    }
+
+    /// What the user has made of it; `None` where it is as we left it, or open nowhere.
+    pub(super) fn edited(&self, buffers: &EditorBuffers) -> Option<Arc<str>> {
+        let text = self.open(buffers)?.text;
+        let held = lock(&self.0.text);
+        held.shown.as_ref().is_some_and(|shown| *text != **shown).then_some(text)
+    }
+
+    /// The user's text is taken over: it is what stands there.
+    pub(super) fn accept(&self, text: &str) {
+        lock(&self.0.text).shown = Some(text.to_owned());
+        self.note(&[text]);
+    }
+
+    /// Changes the text, and brings it to wherever it is shown, in a moment.
+    pub(super) fn change(&self, buffers: &EditorBuffers, change: impl FnOnce(&mut String)) {
+        let mut held = lock(&self.0.text);
+        change(&mut held.wanted);
+        if std::mem::replace(&mut held.streaming, true) {
+            return;
+        }
+        drop(held);
+        let (page, buffers) = (self.clone(), buffers.clone());
+        tokio::spawn(async move {
+            tokio::time::sleep(TICK).await;
+            let _turn = page.0.turn.lock().await;
+            // Whatever is changed from here on comes with the next one.
+            lock(&page.0.text).streaming = false;
+            page.put(&buffers).await;
+        });
+    }
+
+    /// Brings the text to where it is shown.
+    async fn put(&self, buffers: &EditorBuffers) {
+        let mut tries = 0;
+        while tries < TRIES {
+            // Who types for long is waited for all the same: nothing else would bring the page up to date.
+            if buffers.rest(std::slice::from_ref(&self.0.file)).await.is_err() {
+                continue;
+            }
+            tries += 1;
+            let Some(document) = self.open(buffers) else {
+                if lock(&self.0.text).opening.is_some_and(|since| since.elapsed() < ANSWER) {
+                    return;
+                }
+                if let Err(error) = self.write() {
+                    tracing::warn!(file = %self.0.file.display(), %error, "a page cannot be written");
+                }
+                return;
+            };
+            let Some((wanted, target)) = self.target(&document.text) else { return };
+            // Should this process end in between, either of them is ours.
+            self.note(&[&document.text, &target]);
+            if buffers.put(&document, &target, "the page").await.is_ok() {
+                self.note(&[&target]);
+                let mut held = lock(&self.0.text);
+                (held.base, held.shown) = (wanted, Some(target));
+                if held.base == held.wanted {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// What the buffer is to have; `None` where it has it, or where it is the user's now.
+    fn target(&self, now: &str) -> Option<(String, String)> {
+        let held = lock(&self.0.text);
+        // Of a page that somebody else has opened nothing is known before it is looked at.
+        let shown = held.shown.as_deref()?;
+        if held.wanted.is_empty() || held.wanted == held.base && now == shown {
+            return None;
+        }
+        let wanted = held.wanted.clone();
+        if now == shown {
+            return Some((wanted.clone(), wanted));
+        }
+        // Behind what the user has typed, where there is only more.
+        if self.0.note.is_some() {
+            return None;
+        }
+        let more = held.wanted.strip_prefix(held.base.as_str()).filter(|more| !more.is_empty())?;
+        Some((wanted.clone(), format!("{now}{more}")))
+    }
+
+    fn write(&self) -> io::Result<()> {
+        let wanted = self.wanted();
+        let mut before = {
+            let held = lock(&self.0.text);
+            held.written.clone().map_or_else(|| held.before.clone(), |written| vec![written])
+        };
+        before.push(wanted.clone());
+        // Should this process end in between, each of them is ours.
+        self.note(&before.iter().map(String::as_str).collect::<Vec<_>>());
+        private_files::replace(&self.0.file, wanted.as_bytes())?;
+        self.note(&[&wanted]);
+        let mut held = lock(&self.0.text);
+        (held.base, held.shown, held.written) = (wanted.clone(), Some(wanted.clone()), Some(wanted));
+        Ok(())
+    }
+
+    /// For the engine after this one.
+    fn note(&self, shown: &[&str]) {
+        let Some(note) = &self.0.note else { return };
+        let text = serde_json::to_vec(shown).map_err(io::Error::from);
+        if let Err(error) = text.and_then(|text| private_files::replace(note, &text)) {
+            tracing::warn!(file = %note.display(), %error, "what a page shows cannot be noted");
+        }
+    }
+
+    /// Shows it in the editor that has just asked for it, and nowhere else: whoever types would type into it.
+    ///
+    /// # Errors
+    /// The file cannot be written, or the editor refuses.
+    pub(super) async fn show(&self, buffers: &EditorBuffers, link: &EngineLink) -> Result<(), Failure> {
+        self.show_at(buffers, link, None).await
+    }
+
+    /// The same with the cursor at the last heading.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub(super) async fn show_last(&self, buffers: &EditorBuffers, link: &EngineLink) -> Result<(), Failure> {
+        let now = self.open(buffers).map_or_else(|| self.wanted().into(), |document| document.text);
+        let line = now.lines().collect::<Vec<_>>().iter().rposition(|line| line.starts_with("## "));
+        self.show_at(buffers, link, line).await
+    }
+
+    /// Puts a text behind what is there, below a rule, and shows the page where it begins.
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub(super) async fn tell(&self, buffers: &EditorBuffers, link: &EngineLink, text: &str) -> Result<(), Failure> {
+        let text = text.trim();
+        lock(&self.0.text).wanted.push_str(&format!("\n---\n\n{text}\n"));
+        if self.open(buffers).is_some() {
+            let _turn = self.0.turn.lock().await;
+            self.put(buffers).await;
+        }
+        let now = self.open(buffers).map_or_else(|| self.wanted().into(), |document| document.text);
+        let line = now.rfind(text).map(|at| now[..at].matches('\n').count());
+        self.show_at(buffers, link, line).await
+    }
+
+    /// With the cursor in a line, counted from 0, or where it was.
+    async fn show_at(&self, buffers: &EditorBuffers, link: &EngineLink, line: Option<usize>) -> Result<(), Failure> {
+        let failed = |why: String| {
+            let file = self.0.file.display();
+            Failure::new(FailureKind::Editor, format!("the page cannot be shown: {why}"), format!("open {file}"))
+        };
+        if self.open(buffers).is_none() {
+            let _turn = self.0.turn.lock().await;
+            self.write().map_err(|error| failed(error.to_string()))?;
+            lock(&self.0.text).opening = Some(Instant::now());
+        }
+        let mut params = json!({"uri": self.0.uri, "external": false, "takeFocus": true});
+        if let Some(line) = line {
+            let place = json!({"line": line, "character": 0});
+            params["selection"] = json!({"start": place, "end": place});
+        }
+        let answer = link.ask("window/showDocument", params, Some(ANSWER)).await;
+        let answer = answer.map_err(|error| failed(error.to_string()))?;
+        if answer["success"] == false {
+            return Err(failed("the editor did not open it".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// An editor has it open now: what has come since it read the file is put there.
+    pub(super) fn opened(&self, buffers: &EditorBuffers) {
+        if let Some(document) = self.open(buffers) {
+            self.meet(&document.text);
+        }
+        self.change(buffers, |_| {});
+    }
+
+    /// Takes the page as an editor has it: with our text, with that of an engine before this one, or the user's.
+    fn meet(&self, text: &str) {
+        let mut held = lock(&self.0.text);
+        held.opening = None;
+        let first = !std::mem::replace(&mut held.met, true);
+        if held.shown.as_deref() == Some(text) {
+            return;
+        }
+        let ours = held.written.iter().chain(&held.before).any(|ours| ours == text);
+        if ours || text.is_empty() && held.shown.is_none() {
+            (held.base, held.shown) = (text.to_owned(), Some(text.to_owned()));
+        } else if first && self.0.note.is_none() {
+            let new = held.wanted.strip_prefix(HEAD).unwrap_or(&held.wanted);
+            held.wanted = format!("{text}{new}");
+            (held.base, held.shown) = (text.to_owned(), Some(text.to_owned()));
+        } else if held.shown.is_none() {
+            // The user has changed it: it stays, and is what is approved.
+            held.shown = Some(held.before.first().cloned().unwrap_or_default());
+        }
+    }
+
+    /// The file goes with the session, unless somebody still looks at it.
+    pub(super) fn remove(&self, buffers: &EditorBuffers) {
+        if self.open(buffers).is_none() {
+            let _ = fs::remove_file(&self.0.file);
+            self.0.note.iter().for_each(|note| drop(fs::remove_file(note)));
+        }
+    }
+}
+
+/// What an engine before this one has shown last. Nothing where it cannot be read: the page is the user's then.
+fn noted(note: &Path) -> Vec<String> {
+    let read = |file: fs::File| serde_json::from_reader(file.take(LARGEST)).ok();
+    private_files::open(note, false).ok().and_then(read).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

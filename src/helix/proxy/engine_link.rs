@@ -1,0 +1,337 @@
+//! The link to the engine of the workspace: found or started, told of what the editor does, and found again when it is
+//! gone. Nothing here is on the way of a message.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::net::UnixStream;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::Instant;
+
+use crate::link::link_channel::{self, LinkCall, LinkError, LinkReceiver, LinkSender};
+use crate::link::{
+    AgentCommand, ENGINE_SOCKET, EditorName, EngineSays, ForEditor, Hello, LINK_VERSION, ProxiedServer, ProxySays,
+};
+use crate::proxy::document_mirror::{self, MirrorEvent};
+use crate::proxy::inner::{self, end_progress};
+use crate::proxy::own_answers;
+use crate::proxy::second;
+use crate::proxy::server_side::follow;
+use crate::proxy::table::{AGENT_IDS, EngineTask, ProxyState, Table};
+use sextant_base::lock::lock;
+use sextant_diagnostics::program;
+
+/// How long an engine may take to listen, and to answer the first message.
+const START: Duration = Duration::from_secs(10);
+const WELCOME: Duration = Duration::from_secs(10);
+/// Between two attempts to reach one that is being started.
+const AGAIN: Duration = Duration::from_millis(30);
+/// How often one is looked for that another proxy may have started.
+const LOOK: Duration = Duration::from_secs(2);
+/// How long diagnostics of ours wait for the server's of the same text.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Messages that are looked at together, to leave out texts that are old already.
+const BATCH: usize = 256;
+
+struct Up {
+    number: u64,
+    sender: LinkSender<ProxySays>,
+    from: LinkReceiver<EngineSays>,
+}
+
+#[derive(Default)]
+struct Linking {
+    /// The workspace's folder, and the root; `None` until the editor has said `initialized`.
+    home: Option<(PathBuf, PathBuf)>,
+    up: Option<Up>,
+    /// Links so far.
+    number: u64,
+    socket: Option<PathBuf>,
+}
+
+/// Ends with the forward path, which holds the other end of `tasks`.
+pub(super) async fn run(shared: Arc<ProxyState>, mut tasks: UnboundedReceiver<EngineTask>) {
+    let mut linking = Linking::default();
+    loop {
+        tokio::select! {
+            task = tasks.recv() => match task {
+                Some(task) => linking.work(&shared, task).await,
+                None => break,
+            },
+            call = next(&mut linking.up) => match call {
+                Some(call) => linking.heard(&shared, call),
+                None => linking.down(&shared),
+            },
+            () = tokio::time::sleep(LOOK), if linking.home.is_some() && linking.up.is_none() => {
+                // It was refused before: a user's command asks again, and nothing else.
+                let _ = linking.connect(&shared, false).await;
+            }
+        }
+    }
+}
+
+async fn next(up: &mut Option<Up>) -> Option<LinkCall<EngineSays>> {
+    match up {
+        Some(up) => up.from.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Linking {
+    async fn work(&mut self, shared: &Arc<ProxyState>, task: EngineTask) {
+        match task {
+            EngineTask::Begin => self.begin(shared).await,
+            EngineTask::Command(command) => self.command(shared, command).await,
+            EngineTask::Answer { link, id, reply } => {
+                if let Some(up) = self.up.as_ref().filter(|up| up.number == link) {
+                    up.sender.reply(id, &reply);
+                }
+            }
+            EngineTask::Republish(uri) => {
+                let shared = Arc::clone(shared);
+                tokio::spawn(async move {
+                    tokio::time::sleep(PATIENCE).await;
+                    own_answers::show(&mut lock(&shared.table), &uri, true);
+                });
+            }
+        }
+    }
+
+    async fn begin(&mut self, shared: &Arc<ProxyState>) {
+        if self.home.is_some() {
+            return;
+        }
+        let root = lock(&shared.table).editor.client["root"].as_str().map(PathBuf::from);
+        let Some(root) = root else { return };
+        let folder = match (shared.options.folder)(&root) {
+            Ok(folder) => folder,
+            Err(error) => {
+                tracing::error!(%error, "there is no folder for sessions");
+                return;
+            }
+        };
+        if !shared.options.command.is_empty() {
+            let socket = second::socket_of(&folder);
+            match second::listen(&socket) {
+                Ok(listener) => {
+                    *lock(&shared.socket) = Some(socket.clone());
+                    self.socket = Some(socket);
+                    tokio::spawn(second::serve(Arc::clone(shared), listener));
+                }
+                Err(error) => tracing::error!(%error, "the engine cannot ask the server"),
+            }
+        }
+        self.home = Some((folder, root));
+        if let Err(error) = self.connect(shared, true).await {
+            tracing::warn!(%error, "no engine");
+        }
+    }
+
+    async fn command(&mut self, shared: &Arc<ProxyState>, command: AgentCommand) {
+        if self.up.is_none() {
+            if self.number > 0 {
+                lock(&shared.table).say(3, "sextant: the agent had ended and is started again");
+            }
+            if let Err(error) = self.connect(shared, true).await {
+                let hint = if error.hint().is_empty() { String::new() } else { format!("; {}", error.hint()) };
+                lock(&shared.table).say(1, &format!("sextant: {error}{hint}"));
+                return;
+            }
+        }
+        // Behind every text that the editor has sent before.
+        document_mirror::caught_up(shared, |texts, _| texts.tell(|| ProxySays::Command(command)));
+    }
+
+    /// Reaches the engine; starts one where `start` says so.
+    async fn connect(&mut self, shared: &Arc<ProxyState>, start: bool) -> Result<(), LinkError> {
+        let Some((folder, root)) = &self.home else {
+            return Err(LinkError::new("the editor has not begun yet", ""));
+        };
+        let socket = folder.join(ENGINE_SOCKET);
+        let stream = match UnixStream::connect(&socket).await {
+            Ok(stream) => stream,
+            Err(_) if start => started(&socket, root, shared.options.log.as_deref()).await?,
+            Err(_) => return Err(LinkError::gone()),
+        };
+        let opened = link_channel::open::<EngineSays, ProxySays>(stream);
+        let (sender, mut from) = opened.map_err(|error| LinkError::new(error.to_string(), "see who runs it"))?;
+        let hello = hello(shared, root.clone(), self.socket.clone());
+        let asked = sender.request(&ProxySays::Hello(Box::new(hello)));
+        // What the engine says before it has answered is taken too.
+        let mut early = Vec::new();
+        let welcome = async {
+            tokio::pin!(asked);
+            loop {
+                tokio::select! {
+                    answer = &mut asked => return answer,
+                    call = from.next() => match call {
+                        Some(call) => early.push(call),
+                        None => return Err(LinkError::gone()),
+                    },
+                }
+            }
+        };
+        let silent = || LinkError::new("the agent does not answer", "end the process `sextant engine` and try again");
+        let answer = tokio::time::timeout(WELCOME, welcome).await.unwrap_or_else(|_| Err(silent()))?;
+        tracing::info!(session = %answer["session"], "linked to the engine");
+        self.number += 1;
+        let (texts, told) = unbounded_channel();
+        tokio::spawn(tell(told, sender.clone()));
+        lock(&shared.table).tell_mirror(MirrorEvent::LinkUp(texts));
+        self.up = Some(Up { number: self.number, sender, from });
+        early.into_iter().for_each(|call| self.heard(shared, call));
+        Ok(())
+    }
+
+    fn heard(&self, shared: &ProxyState, LinkCall { id, message }: LinkCall<EngineSays>) {
+        let table = &mut *lock(&shared.table);
+        match message {
+            EngineSays::Request(ForEditor { method, params }) => {
+                table.agent.last += 1;
+                let number = table.agent.last;
+                if let Some(id) = id {
+                    table.agent.asked.insert(number, (self.number, id, method == "workspace/applyEdit"));
+                }
+                let id = format!("{AGENT_IDS}{number}");
+                to_editor(table, json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+            }
+            EngineSays::Notify(ForEditor { method, params }) => {
+                if method == "$/progress" {
+                    follow(&mut table.agent.progress, params["token"].clone(), &params["value"]);
+                }
+                to_editor(table, json!({"jsonrpc": "2.0", "method": method, "params": params}));
+            }
+            says => own_answers::set(table, says),
+        }
+    }
+
+    fn down(&mut self, shared: &ProxyState) {
+        self.up = None;
+        tracing::warn!("the engine is gone");
+        let table = &mut *lock(&shared.table);
+        table.tell_mirror(MirrorEvent::LinkDown);
+        table.agent.asked.clear();
+        own_answers::clear(table);
+        let works = std::mem::take(&mut table.agent.progress);
+        works.iter().for_each(|token| end_progress(table, token));
+        // Behind the end of the progress, which clears the status line. An engine that rests is started again by the
+        // next command, and nothing is lost.
+        if !works.is_empty() {
+            table.say(
+                1,
+                "sextant: the agent ended in the middle of its work; agent.resume goes on, agent.undo takes it back",
+            );
+        }
+    }
+}
+
+/// Parameters that are absent and those that are null are not the same to every editor.
+fn to_editor(table: &Table, mut message: Value) {
+    if message["params"].is_null()
+        && let Some(members) = message.as_object_mut()
+    {
+        members.shift_remove("params");
+    }
+    table.editor.outlet.json(&message);
+}
+
+fn hello(shared: &ProxyState, root: PathBuf, socket: Option<PathBuf>) -> Hello {
+    let command = inner::whole_command(&shared.options.command);
+    let table = lock(&shared.table);
+    let client = &table.editor.client;
+    let name = |key: &str| client["clientInfo"][key].as_str().unwrap_or_default().to_owned();
+    let request: Value =
+        table.server.initialize.as_deref().and_then(|body| serde_json::from_slice(body).ok()).unwrap_or_default();
+    let server = socket.filter(|_| table.server.ended.is_none()).map(|socket| ProxiedServer {
+        name: shared.options.name(),
+        command,
+        socket,
+        initialization_options: request["params"]["initializationOptions"].clone(),
+        settings: table.server.settings.clone(),
+    });
+    Hello {
+        version: LINK_VERSION,
+        root,
+        editor_pid: client["processId"].as_u64().and_then(|pid| u32::try_from(pid).ok()),
+        server,
+        client: EditorName { name: name("name"), version: name("version") },
+        encoding: shared.encoding(),
+        client_capabilities: client["capabilities"].clone(),
+        options: table.editor.options.clone(),
+    }
+}
+
+/// Starts an engine, which goes its own way, and waits until it listens. Where another proxy has done so at the same
+/// moment, the second engine ends by itself.
+async fn started(socket: &Path, root: &Path, log: Option<&Path>) -> Result<UnixStream, LinkError> {
+    let hint = "see the log of `sextant engine`, or start the editor again";
+    let failed = |error: std::io::Error| LinkError::new(format!("the agent cannot be started: {error}"), hint);
+    let program = std::env::current_exe().map_err(failed)?;
+    let mut command = program::command(&program).map_err(failed)?;
+    command.arg("engine").arg("--root").arg(root);
+    if let Some(log) = log {
+        command.arg("--log").arg(log);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(failed)?;
+    let until = Instant::now() + START;
+    let mut ended = None;
+    while Instant::now() < until {
+        if let Ok(stream) = UnixStream::connect(socket).await {
+            return Ok(stream);
+        }
+        // One that has ended leaves room for another one's, for a moment.
+        match ended {
+            None => ended = child.try_wait().ok().flatten().map(|status| (status, Instant::now())),
+            Some((status, at)) if at.elapsed() > Duration::from_secs(1) => {
+                return Err(LinkError::new(format!("the agent cannot be started: it ended with {status}"), hint));
+            }
+            Some(_) => {}
+        }
+        tokio::time::sleep(AGAIN).await;
+    }
+    Err(LinkError::new("the agent does not listen", hint))
+}
+
+/// Tells the engine of documents. Where it is slower than the user types, only the newest text of a file is told.
+async fn tell(mut told: UnboundedReceiver<ProxySays>, sender: LinkSender<ProxySays>) {
+    let mut batch = Vec::new();
+    while told.recv_many(&mut batch, BATCH).await > 0 {
+        for at in 0..batch.len() {
+            if !is_old(&batch, at) {
+                sender.notify(&batch[at]);
+            }
+        }
+        batch.clear();
+        sender.written().await;
+    }
+}
+
+/// Whether the next thing that is said of the file is a newer text of it.
+fn is_old(batch: &[ProxySays], at: usize) -> bool {
+    let ProxySays::Changed(old) = &batch[at] else { return false };
+    let next = batch[at + 1..].iter().find(|say| match say {
+        ProxySays::Changed(new) => new.uri == old.uri,
+        _ => true,
+    });
+    matches!(next, Some(ProxySays::Changed(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::{ChangedDocument, NamedDocument};
+
+    #[test]
+    fn a_text_is_left_out_only_before_a_newer_one_of_its_file() {
+        let changed =
+            |uri: &str, version| ProxySays::Changed(ChangedDocument { uri: uri.into(), version, text: Arc::from("") });
+        let saved = ProxySays::Saved(NamedDocument { uri: "a".into() });
+        let batch = [changed("a", 1), changed("b", 1), changed("a", 2), saved, changed("a", 3)];
+        let old: Vec<bool> = (0..batch.len()).map(|at| is_old(&batch, at)).collect();
+        assert_eq!(old, [true, false, false, false, false]);
+    }
+}

@@ -1,0 +1,253 @@
+//! What the offline model says: what it has applied, what is left, what it was asked for and cannot do.
+
+use crate::input::{ReportFacts, RequestFacts};
+use crate::offline::HOW_TO_CONFIGURE;
+use crate::request_kind::kinds::Reported;
+use crate::request_kind::repair_filter::Narrowed;
+use crate::request_kind::{self, Ask};
+use crate::step::{DiagnosticLine, StepReply};
+use sextant_base::plural::counted;
+
+/// At most this many kinds of diagnostics are named in an answer; the rest are counted.
+const NAMED: usize = 5;
+
+/// What a repair is asked for with; said where a request asks for none.
+const HOW_TO_ASK: &str = "To have what is reported fixed, say so: `fix the errors`, `fix F401`, `fix this`.";
+
+/// An answer about what is reported, as far as the request wants it repaired.
+pub(super) struct RepairAnswer<'a> {
+    reports: &'a ReportFacts,
+    narrowed: &'a Narrowed,
+    /// Where it was looked: the scope, in words.
+    place: String,
+    wanted: Vec<&'a DiagnosticLine>,
+}
+
+impl<'a> RepairAnswer<'a> {
+    pub(super) fn new(request: &RequestFacts, reports: &'a ReportFacts, narrowed: &'a Narrowed) -> Self {
+        let wanted = reports.diagnostics.iter().filter(|line| narrowed.wants(&Reported::from(*line))).collect();
+        let place = match request.scope.as_slice() {
+            [] => "the workspace".to_owned(),
+            scope => scope.join(", "),
+        };
+        Self { reports, narrowed, place, wanted }
+    }
+
+    /// The end of the work, after so many fixes.
+    pub(super) fn after(&self, applied: usize) -> StepReply {
+        let mut said = Vec::new();
+        if applied > 0 {
+            said.push(format!("Applied {}.", counted(applied, "offered fix")));
+        }
+        said.extend(self.left(applied > 0));
+        if self.reports.left_out > 0 {
+            let left = counted(self.reports.left_out, "diagnostic");
+            said.push(format!("The servers could not be asked about {left} more in time: ask again to go on."));
+        }
+        said.extend(self.undone());
+        StepReply {
+            reasoning: "No offered fix is left that may be applied here.".to_owned(),
+            confidence: 0.9,
+            answer: with_way_out(said),
+            ..StepReply::default()
+        }
+    }
+
+    /// Why there is no plan.
+    pub(super) fn without_steps(&self) -> String {
+        with_way_out([self.left(false), self.undone()].concat())
+    }
+
+    /// Why a plan has the steps that it has.
+    pub(super) fn with_steps(&self, fixes: usize, steps: usize) -> String {
+        let mut said =
+            vec![format!("The language servers offer {}, in {}.", counted(fixes, "fix"), counted(steps, "step"))];
+        said.extend(self.absent());
+        let offered: Vec<usize> = super::usable(&self.reports.fixes).filter_map(|(_, fix)| fix.diagnostic).collect();
+        let all = self.reports.diagnostics.iter().enumerate();
+        let without = all.filter(|(i, line)| !offered.contains(i) && self.narrowed.wants(&Reported::from(*line)));
+        let without: Vec<&DiagnosticLine> = without.map(|(_, line)| line).collect();
+        said.extend(unfixed(&without));
+        said.extend(self.others());
+        if self.reports.left_out > 0 {
+            let count = self.reports.left_out;
+            let (left, are) = (counted(count, "diagnostic"), if count == 1 { "is" } else { "are" });
+            said.push(format!("It leaves out {left} that {are} reported as well: plan again when it is done."));
+        }
+        said.extend(self.undone());
+        with_way_out(said)
+    }
+
+    /// What is still reported of what was asked for, or that nothing is.
+    fn left(&self, applied: bool) -> Vec<String> {
+        let silent = match self.reports.unsettled.as_slice() {
+            [] => Vec::new(),
+            names => vec![format!("Not heard yet about the text as it is: {}. Ask again later.", names.join(", "))],
+        };
+        if let [_, ..] = self.narrowed.missing.as_slice() {
+            let names: Vec<String> = self.narrowed.missing.iter().map(|name| format!("`{name}`")).collect();
+            let (names, is) = (names.join(", "), if names.len() == 1 { "is" } else { "are" });
+            return vec![format!("Nothing was changed: {names} {is} not found, so it is not known what is meant.")];
+        }
+        let mut said = self.absent();
+        if self.wanted.is_empty() {
+            if said.is_empty() {
+                said.push(match (self.narrowed.is_all(), silent.is_empty(), applied) {
+                    (true, true, _) => "Nothing is reported here, so there is nothing to fix.".to_owned(),
+                    (true, false, _) => "Nothing is known to be wrong here.".to_owned(),
+                    (false, true, true) => "Nothing is left of what was asked for.".to_owned(),
+                    (false, true, false) => "Nothing that was asked for is reported here.".to_owned(),
+                    (false, false, _) => "Nothing that was asked for is known to be wrong here.".to_owned(),
+                });
+            }
+        } else {
+            said.extend(unfixed(&self.wanted));
+        }
+        said.extend(silent);
+        said.extend(self.others());
+        said
+    }
+
+    /// What the request names and nobody reports.
+    fn absent(&self) -> Vec<String> {
+        let reported: Vec<Reported> = self.reports.diagnostics.iter().map(Reported::from).collect();
+        let still: Vec<String> = self.narrowed.absent(&reported);
+        let never = self.reports.absent.iter().filter(|name| still.contains(name));
+        let of = |name: &String| {
+            let place = if name.contains(" in ") { String::new() } else { format!(" in {}", self.place) };
+            format!("No {name} is reported{place}.")
+        };
+        never.map(of).collect()
+    }
+
+    /// That what was not asked for is left as it is.
+    fn others(&self) -> Vec<String> {
+        let shown = self.reports.diagnostics.len() - self.wanted.len();
+        match shown.max(self.reports.older) {
+            0 => Vec::new(),
+            _ if !self.narrowed.missing.is_empty() => Vec::new(),
+            count => {
+                let (are, were) = if count == 1 { ("is", "was") } else { ("are", "were") };
+                vec![format!("{} {are} reported here and {were} not asked for.", counted(count, "other diagnostic"))]
+            }
+        }
+    }
+
+    /// What the request wants besides.
+    fn undone(&self) -> Vec<String> {
+        let undone = self.narrowed.undone.iter();
+        undone.map(|what| format!("Not done: “{what}”. It needs a language model, and none is configured.")).collect()
+    }
+}
+
+/// These have no fix that may be applied; of some it is not known.
+fn unfixed(lines: &[&DiagnosticLine]) -> Vec<String> {
+    let (unknown, without): (Vec<&DiagnosticLine>, Vec<&DiagnosticLine>) =
+        lines.iter().partition(|line| !line.unanswered.is_empty());
+    let mut said = Vec::new();
+    if !without.is_empty() {
+        said.push(format!("No fix that may be applied here is offered for {}.", listed(&without)));
+    }
+    if !unknown.is_empty() {
+        let mut names: Vec<&str> = unknown.iter().flat_map(|line| line.unanswered.iter().map(String::as_str)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let have = if names.len() == 1 { "has" } else { "have" };
+        said.push(format!(
+            "Not answered: {} {have} not said in time which fixes there are for {}. Ask again.",
+            names.join(" and "),
+            listed(&unknown)
+        ));
+    }
+    said
+}
+
+/// One text, with the way out where a language model would do more.
+fn with_way_out(mut said: Vec<String>) -> String {
+    if said.iter().any(|part| part.starts_with("No fix that") || part.starts_with("Not done")) {
+        said.push(HOW_TO_CONFIGURE.to_owned());
+    }
+    said.join(" ")
+}
+
+/// Declines whatever is no repair, and says what to do instead.
+pub(super) fn cannot(asked: Ask, query: &str, diagnostics: &[DiagnosticLine]) -> StepReply {
+    const ONLY: &str = "The offline model only applies the fixes that language servers offer.";
+    let needs =
+        |what: &str| format!("{what} needs a language model, and none is configured. {ONLY} {HOW_TO_CONFIGURE}");
+    let (reasoning, mut answer) = match asked {
+        Ask::Question => ("This is a question.", needs("Answering it")),
+        Ask::Forbidden if request_kind::forbids(query) => {
+            let answer =
+                format!("Nothing was changed, as you say. To be told more needs a language model. {HOW_TO_CONFIGURE}");
+            ("The request forbids changes.", answer)
+        }
+        Ask::Forbidden => (
+            "The request says what is not to be fixed, too.",
+            format!(
+                "Nothing was changed: to fix one thing and leave another needs a language model. Name what is to be \
+                 fixed instead: `fix the errors`, `fix F401 in FILE`. {HOW_TO_CONFIGURE}"
+            ),
+        ),
+        Ask::Unclear => {
+            ("This asks for no repair.", format!("Nothing was changed. {ONLY} {HOW_TO_ASK} {HOW_TO_CONFIGURE}"))
+        }
+        Ask::Work | Ask::Repair => ("This asks for more than an offered fix.", needs("Doing it")),
+    };
+    if !diagnostics.is_empty() {
+        let all: Vec<&DiagnosticLine> = diagnostics.iter().collect();
+        answer.push_str(&format!(" Reported here: {}.", listed(&all)));
+    }
+    StepReply { reasoning: reasoning.to_owned(), confidence: 0.9, answer, ..StepReply::default() }
+}
+
+/// `3 diagnostics: error reportX in a.py::f (2 times), warning F401 in a.py`.
+fn listed(lines: &[&DiagnosticLine]) -> String {
+    let alike = counts(lines.iter().map(|line| format!("{} in {}", named(line), line.symbol)));
+    let more: usize = alike.iter().skip(NAMED).map(|(_, count)| count).sum();
+    let mut names: Vec<String> = alike.into_iter().take(NAMED).map(times).collect();
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    format!("{}: {}", counted(lines.len(), "diagnostic"), names.join(", "))
+}
+
+/// Each name once with how often it comes, in the order of their first places.
+fn counts(names: impl Iterator<Item = String>) -> Vec<(String, usize)> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for name in names {
+        match counts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    counts
+}
+
+fn times((name, count): (String, usize)) -> String {
+    if count == 1 { name } else { format!("{name} ({})", counted(count, "time")) }
+}
+
+pub(super) fn alike(names: impl Iterator<Item = String>) -> Vec<String> {
+    counts(names).into_iter().map(times).collect()
+}
+
+pub(super) fn named(line: &DiagnosticLine) -> String {
+    format!("{} {}", line.severity, line.code).trim_end().to_owned()
+}
+
+/// `basedpyright reports `, and `basedpyright and ruff report ` of two.
+pub(super) fn reporter(line: &DiagnosticLine) -> String {
+    let names = line.source.split_once(':').map_or(line.source.as_str(), |(_, names)| names);
+    format!("{names} {} ", if names.contains(" and ") { "report" } else { "reports" })
+}
+
+/// `, confidence medium`: that something is reported does not make it so.
+pub(super) fn belief(line: &DiagnosticLine) -> String {
+    if line.confidence.is_empty() { String::new() } else { format!(", confidence {}", line.confidence) }
+}
+
+pub(super) fn sentence(message: &str) -> String {
+    let message = message.trim();
+    if message.ends_with(['.', '!', '?']) { message.to_owned() } else { format!("{message}.") }
+}

@@ -1,0 +1,116 @@
+//! Questions about a name, put to the clients that the user's Neovim has attached to the buffer.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::editor::NvimEditor;
+use crate::lua_channel::Channel;
+use crate::lua_messages::List;
+use sextant_base::deadline::Deadline;
+use sextant_base::path;
+use sextant_base::positions::Encoding;
+use sextant_diagnostics::server::server_lookup::{LookupError, NameQuestion};
+use sextant_engine::editor::editor_error::EditorError;
+use sextant_engine::editor::editor_lookup::{LookupAnswer, MOST_PLACES, NameLookup, SaidOfName};
+
+/// What giving a question up may take.
+const QUICK: Duration = Duration::from_secs(5);
+
+/// One client's word.
+#[derive(Debug, Deserialize)]
+struct WireAnswer {
+    client: String,
+    encoding: Encoding,
+    how: Said,
+    #[serde(default)]
+    value: Value,
+    #[serde(default)]
+    message: String,
+    /// `b:changedtick` of the loaded buffers that the answer changes, by their URI. Empty, it is an empty list.
+    #[serde(default)]
+    ticks: Value,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Said {
+    Answered,
+    Refused,
+    Outdated,
+    Silent,
+    Gone,
+}
+
+/// Tells Neovim when nobody waits for the answers any more: the requests are cancelled.
+struct Forget {
+    channel: Arc<Channel>,
+    id: u64,
+    answered: bool,
+}
+
+impl Drop for Forget {
+    fn drop(&mut self) {
+        if self.answered {
+            return;
+        }
+        let (channel, id) = (Arc::clone(&self.channel), self.id);
+        tokio::spawn(async move {
+            let told = channel.call::<Value>("forget_lookup", &json!({"id": id}), "a question", QUICK).await;
+            if let Err(error) = told {
+                tracing::debug!(%error, "a question was not called off");
+            }
+        });
+    }
+}
+
+pub(super) async fn look_up(
+    editor: &NvimEditor,
+    wanted: &NameLookup,
+    deadline: Deadline,
+) -> Result<Vec<LookupAnswer>, EditorError> {
+    let id = editor.channel.number();
+    let new_name = match &wanted.question {
+        NameQuestion::Rename { new_name } => Some(new_name),
+        _ => None,
+    };
+    let params = json!({
+        "id": id,
+        "path": editor.absolute(&wanted.path),
+        "version": wanted.version,
+        "line": wanted.at.line,
+        "column": wanted.at.character,
+        "method": wanted.question.method(),
+        "new_name": new_name,
+        "most": MOST_PLACES,
+        "beside": wanted.beside.iter().map(|path| editor.absolute(path)).collect::<Vec<_>>(),
+        "ms": deadline.left_ms(),
+    });
+    let mut guard = Forget { channel: Arc::clone(&editor.channel), id, answered: false };
+    let answers = editor.channel.call::<List<WireAnswer>>("look_up", &params, &wanted.path, deadline.left()).await;
+    guard.answered = answers.is_ok();
+    Ok(answers?.0.into_iter().map(|answer| read(editor, answer)).collect())
+}
+
+fn read(editor: &NvimEditor, answer: WireAnswer) -> LookupAnswer {
+    let ticks: HashMap<String, i64> = serde_json::from_value(answer.ticks).unwrap_or_default();
+    let own = |(uri, tick): (String, i64)| {
+        let file = path::from_uri(&uri)?.to_string_lossy().into_owned();
+        editor.owns(&file).then(|| (editor.relative(&file), tick))
+    };
+    let said = match answer.how {
+        Said::Answered => Ok(SaidOfName {
+            value: answer.value,
+            encoding: answer.encoding,
+            versions: ticks.into_iter().filter_map(own).collect(),
+        }),
+        Said::Refused => Err(LookupError::Refused(answer.message)),
+        Said::Outdated => Err(LookupError::Outdated),
+        Said::Silent => Err(LookupError::TimedOut),
+        Said::Gone => Err(LookupError::Gone(answer.message)),
+    };
+    LookupAnswer { provider: answer.client, said }
+}

@@ -1,0 +1,56 @@
+//! What is shown to be read without a task: the statistics of a workspace, what is remembered, what was done and undone.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::door::Door;
+use crate::lua_messages::CommandPlace;
+use sextant_engine::commands::undo::list;
+use sextant_engine::editor::event::Event;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Page {
+    Statistics,
+    Memory,
+    History,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Given {
+    place: CommandPlace,
+}
+
+impl Door {
+    /// Works it out beside a running task, of the workspace of the current file, or else of Neovim's folder.
+    pub(super) fn page(self: &Arc<Self>, json: &str, page: Page) {
+        let Given { place } = serde_json::from_str(json).unwrap_or_default();
+        let file = !place.path.is_empty() && place.buftype.is_empty();
+        let open = if file { self.open(Path::new(&place.path)) } else { self.open(&self.cwd().join(".")) };
+        let door = Arc::clone(self);
+        tokio::spawn(async move {
+            let open = match open {
+                Ok(open) => open,
+                Err(failure) => return door.refuse(failure),
+            };
+            // The first command of a Neovim tells of a task that waits, whatever it is about.
+            open.session.recover().await;
+            let answer = match page {
+                Page::Statistics => open.session.statistics().await,
+                Page::Memory => open.session.learned().await,
+                Page::History => list::history(&open.session).await.map(|history| list::markdown(&history)),
+            };
+            let name = match page {
+                Page::Statistics => "statistics",
+                Page::Memory => "memory",
+                Page::History => "history",
+            };
+            open.session.emit(match answer {
+                Ok(markdown) => Event::Page { name: name.to_owned(), markdown },
+                Err(failure) => Event::Refused { failure },
+            });
+        });
+    }
+}

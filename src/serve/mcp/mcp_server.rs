@@ -1,0 +1,271 @@
+//! One connection of one client: what it may ask, and a call from its beginning to its answer.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, Implementation, InitializeResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProtocolVersion, ServerCapabilities, Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
+use serde_json::Value;
+use tokio::sync::Mutex;
+use tokio::time::{MissedTickBehavior, interval_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::mcp::tool_results;
+use crate::mcp::workspaces::{Workspaces, folder};
+use crate::rpc::rpc_failure::is_gone;
+use sextant_base::clock::new_id;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_engine::commands::client_call::OutsideAnswer;
+use sextant_engine::state::outside_clients::OutsideClient;
+use sextant_engine::tools;
+
+/// How long a client may take to say which folders are open.
+const ROOTS: Duration = Duration::from_secs(3);
+/// How often it is asked what became of an edit, and after what time again, while the session that had it ends.
+const TRIES: usize = 40;
+const AGAIN: Duration = Duration::from_millis(50);
+/// When a call that is not over is told to go on, and how often again.
+const PROGRESS: Duration = Duration::from_millis(250);
+/// What a model reads once about all of the tools.
+const INSTRUCTIONS: &str = "Files as the user's editor has them, unsaved text included. Every edit answers with the \
+    diagnostics that it introduced, so no check has to be asked for; an empty list means clean only where \
+    diagnostics_status is complete.";
+
+/// The server as one client sees it.
+#[derive(Clone)]
+pub(in crate::mcp) struct McpServer {
+    workspaces: Arc<Workspaces>,
+    tools: Arc<Vec<Tool>>,
+    /// Names the connection.
+    id: Arc<str>,
+    /// The folders that the client has open, once they were asked for.
+    roots: Arc<Mutex<Option<Vec<PathBuf>>>>,
+    /// Whether they have changed since: set where messages are read, in their order.
+    pub(in crate::mcp) stale_roots: Arc<AtomicBool>,
+    /// Whether every client has a session of its own, which newer revisions of the protocol do without.
+    needs_sessions: bool,
+    /// Ends every call: the client is gone.
+    closing: CancellationToken,
+}
+
+impl McpServer {
+    pub(in crate::mcp) fn new(workspaces: Arc<Workspaces>, closing: CancellationToken) -> Self {
+        let tools = tools::outside().into_iter().map(tool_results::tool).collect();
+        let (roots, stale_roots) = (Arc::default(), Arc::default());
+        Self {
+            workspaces,
+            tools: Arc::new(tools),
+            id: new_id().into(),
+            roots,
+            stale_roots,
+            needs_sessions: false,
+            closing,
+        }
+    }
+
+    /// The same where connections come and go, and a session alone tells one client from another.
+    pub(in crate::mcp) fn with_sessions(workspaces: Arc<Workspaces>, closing: CancellationToken) -> Self {
+        Self { needs_sessions: true, ..Self::new(workspaces, closing) }
+    }
+
+    /// Who calls: as it has said at the beginning, or with this request, where its revision of the protocol has no
+    /// beginning.
+    fn client(&self, context: &RequestContext<RoleServer>) -> OutsideClient {
+        let begun = context.peer.peer_info().map(|info| info.client_info.name.clone());
+        let name = begun.or_else(|| context.meta.client_info().map(|client| client.name));
+        OutsideClient::new(&*self.id, &name.unwrap_or_default())
+    }
+
+    /// The client is gone.
+    pub(in crate::mcp) async fn leave(&self) {
+        self.closing.cancel();
+        self.workspaces.client_left(&OutsideClient::new(&*self.id, "")).await;
+    }
+
+    /// The folders that the client has open, in its order; none where it does not say.
+    #[allow(deprecated, reason = "the revision that drops roots has nothing yet that clients offer instead")]
+    async fn roots(&self, peer: &Peer<RoleServer>) -> Vec<PathBuf> {
+        if peer.peer_info().is_none_or(|info| info.capabilities.roots.is_none()) {
+            return Vec::new();
+        }
+        let mut known = self.roots.lock().await;
+        if self.stale_roots.swap(false, Ordering::SeqCst) {
+            *known = None;
+        }
+        if let Some(roots) = &*known {
+            return roots.clone();
+        }
+        match tokio::time::timeout(ROOTS, peer.list_roots()).await {
+            Ok(Ok(listed)) => {
+                let roots: Vec<PathBuf> = listed.roots.iter().filter_map(|root| folder(&root.uri)).collect();
+                *known = Some(roots.clone());
+                roots
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the client does not say which folders are open");
+                Vec::new()
+            }
+            Err(_) => Vec::new(),
+        }
+    }
+
+    async fn called(
+        &self,
+        (tool, given): (&str, Value),
+        context: &RequestContext<RoleServer>,
+        cancel: &CancellationToken,
+    ) -> Result<OutsideAnswer, Failure> {
+        let client = self.client(context);
+        let opened = async { self.workspaces.of(&self.roots(&context.peer).await, &given).await };
+        let workspace = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(Failure::cancelled().without_change()),
+            opened = opened => opened?,
+        };
+        let once = new_id();
+        let about = named_alone(&given);
+        let called = workspace.call(&client, tool, given, (&once, cancel)).await;
+        let edits = self.tools.iter().any(|known| known.name == tool && !tool_results::only_reads(known));
+        match called {
+            Err(failure) if edits && is_gone(&failure) => self.after_gone(context, &about, &once).await,
+            called => called,
+        }
+    }
+
+    /// The answer of an edit whose session ended before it gave one: the session that has the workspace now knows from
+    /// the record whether it was made.
+    async fn after_gone(
+        &self,
+        context: &RequestContext<RoleServer>,
+        given: &Value,
+        once: &str,
+    ) -> Result<OutsideAnswer, Failure> {
+        let roots = self.roots(&context.peer).await;
+        let mut known = Err(Failure::new(FailureKind::Editor, "", ""));
+        for _ in 0..TRIES {
+            known = match self.workspaces.of(&roots, given).await {
+                Ok(workspace) => workspace.made(once).await,
+                Err(failure) => Err(failure),
+            };
+            if !known.as_ref().is_err_and(is_gone) {
+                break;
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+        match known {
+            Ok(known) if known.made && known.lost.is_empty() => Ok(OutsideAnswer::of_made(&known)),
+            Ok(known) if known.made => Err(Failure::new(
+                FailureKind::Editor,
+                format!("the session is gone, and the edit with it: {} does not have it", known.lost.join(", ")),
+                "call again to make it: read the file first",
+            )),
+            Ok(_) => Err(Failure::new(
+                FailureKind::Editor,
+                "the session ended before the edit was made; nothing was written",
+                "call again to make it",
+            )),
+            Err(failure) => Err(Failure::new(
+                FailureKind::Editor,
+                format!("the session is gone, and whether the edit was made is not known: {}", failure.message),
+                "read the file before you make it again",
+            )),
+        }
+    }
+}
+
+/// Bytes of what may be a path.
+const PATH: usize = 4096;
+
+/// What a call names, without the texts that it brings: they are not held twice.
+fn named_alone(given: &Value) -> Value {
+    let is_short = |value: &Value| value.as_str().is_some_and(|text| text.len() <= PATH);
+    let named = given.as_object().into_iter().flatten().filter(|(_, value)| is_short(value));
+    Value::Object(named.map(|(name, value)| (name.clone(), value.clone())).collect())
+}
+
+/// Tells whoever asked for it that a call goes on, until it is dropped.
+async fn tell_progress(context: &RequestContext<RoleServer>) {
+    let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
+    let mut ticks = interval_at(tokio::time::Instant::now() + PROGRESS, PROGRESS);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut told = 0.0;
+    loop {
+        ticks.tick().await;
+        told += 1.0;
+        let progress = ProgressNotificationParam::new(token.clone(), told).with_message("waiting for the editor");
+        if context.peer.notify_progress(progress).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> InitializeResult {
+        let mut info = InitializeResult::new(ServerCapabilities::builder().enable_tools().build());
+        info.server_info = Implementation::new("sextant", env!("CARGO_PKG_VERSION"));
+        info.with_instructions(INSTRUCTIONS)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(match self.needs_sessions {
+            true => ProtocolVersion::known_up_to(&ProtocolVersion::LATEST_WITH_INITIALIZE),
+            false => ProtocolVersion::KNOWN_VERSIONS,
+        })
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools.to_vec()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if self.get_tool(&request.name).is_none() {
+            let shown: String = request.name.chars().take(40).collect();
+            return Err(ErrorData::invalid_params(format!("there is no tool named {shown:?}"), None));
+        }
+        let given = Value::Object(request.arguments.unwrap_or_default());
+        let cancel = self.closing.child_token();
+        let stop = async {
+            context.ct.cancelled().await;
+            cancel.cancel();
+            std::future::pending::<()>().await;
+        };
+        let called = tokio::select! {
+            called = self.called((&request.name, given), &context, &cancel) => called,
+            () = tell_progress(&context) => Err(Failure::cancelled()),
+            () = stop => Err(Failure::cancelled()),
+        };
+        let result = match called {
+            Ok(answer) => tool_results::done(answer),
+            Err(failure) => {
+                if failure.kind == FailureKind::Internal {
+                    tracing::error!(tool = %request.name, "{}", failure.one_line());
+                }
+                tool_results::refused(&failure)
+            }
+        };
+        Ok(result.into())
+    }
+
+    async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {
+        self.stale_roots.store(true, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,52 @@
+//! What the server needs of a workspace: somebody who carries out calls in it, opened at the first of them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use sextant_base::failure::Failure;
+use sextant_engine::commands::client_call::OutsideAnswer;
+use sextant_engine::edit::once::EditMade;
+use sextant_engine::state::outside_clients::OutsideClient;
+use sextant_store::workspace::root::Root;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// Carries out the calls in one workspace: a session of this process, or one that runs elsewhere.
+#[async_trait]
+pub trait OpenWorkspace: Send + Sync {
+    /// Carries a call out; `once` is its name, which no other call has.
+    async fn call(
+        &self,
+        client: &OutsideClient,
+        tool: &str,
+        given: Value,
+        (once, cancel): (&str, &CancellationToken),
+    ) -> Result<OutsideAnswer, Failure>;
+
+    /// What became of the edit of the call that was given this name as `once`.
+    async fn made(&self, once: &str) -> Result<EditMade, Failure>;
+
+    /// The client will not call again.
+    async fn client_left(&self, client: &OutsideClient);
+
+    /// Whether calls still belong to it; where not, the workspace is opened anew.
+    async fn is_there(&self) -> bool;
+
+    /// Ends it, with all that it has started.
+    async fn close(&self);
+}
+
+/// Opens workspaces.
+#[async_trait]
+pub trait WorkspaceOpener: Send + Sync {
+    async fn open(&self, root: Root) -> Result<Arc<dyn OpenWorkspace>, Failure>;
+}
+
+/// The file that a call names.
+pub fn named(given: &Value) -> Option<String> {
+    let of = |name: &str| given[name].as_str().filter(|text| !text.is_empty());
+    let symbol = || of("symbol").map(|symbol| SymbolPath::parse(symbol).file).filter(|file| !file.is_empty());
+    of("path").map(str::to_owned).or_else(symbol)
+}

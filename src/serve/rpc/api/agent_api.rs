@@ -1,0 +1,80 @@
+//! `agent/*`: requests to the agent, one at a time, and what happens in the session as it happens.
+
+use jsonrpsee::core::SubscriptionResult;
+use jsonrpsee::proc_macros::rpc;
+use serde::{Deserialize, Serialize};
+
+use crate::rpc::rpc_failure::CallError;
+use sextant_engine::commands::undo::Undone;
+use sextant_engine::events::subscription::Delivery;
+use sextant_engine::plan::Plan;
+use sextant_engine::state::outcome::Outcome;
+use sextant_engine::state::request::Request;
+
+/// Whether there was something to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopTaken {
+    pub stopped: bool,
+}
+
+/// What came of an answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AnswerTaken {
+    /// The outcome of the plan that went on with it; none where the answer went to the task that runs.
+    pub outcome: Option<Outcome>,
+}
+
+/// The parts of a task, as `sextant undo` takes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct UndoPart {
+    /// Empty for all of the task, `step` for its last step, a step's number, or a symbol.
+    pub target: String,
+    pub partial: bool,
+    /// Why; kept for later work.
+    pub because: String,
+}
+
+#[rpc(server, client, namespace = "agent", namespace_separator = "/")]
+pub trait AgentApi {
+    /// Does what a request says, and answers when it is over. `by` says who asks, for those who look on.
+    /// Example: `{"request": {"text": "what is here?", "path": "cart.py", "lines": [1, 3]}, "by": "my script"}`
+    #[method(name = "ask", param_kind = map)]
+    async fn ask(&self, request: Request, by: Option<String>) -> Result<Outcome, CallError>;
+
+    /// Makes a plan for a request, or changes the plan that waits. Nothing runs before `plan/approve`.
+    /// Example: `{"request": {"text": "make this file type-clean", "path": "cart.py"}}`
+    #[method(name = "plan", param_kind = map)]
+    async fn plan(&self, request: Request, by: Option<String>) -> Result<Plan, CallError>;
+
+    /// Answers the question that is open with one of its options, counted from 1.
+    /// Example: `{"choice": 1}`
+    #[method(name = "answer", param_kind = map)]
+    async fn answer(&self, choice: usize, by: Option<String>) -> Result<AnswerTaken, CallError>;
+
+    /// Stops the task that runs. What is finished is kept.
+    /// Example: `{}`
+    #[method(name = "cancel", param_kind = map)]
+    async fn cancel(&self) -> Result<StopTaken, CallError>;
+
+    /// Goes on with the last task that is not over. A plan that was never approved runs only where `approved` says so.
+    /// Example: `{"approved": false}`
+    #[method(name = "resume", param_kind = map)]
+    async fn resume(&self, approved: Option<bool>, by: Option<String>) -> Result<Outcome, CallError>;
+
+    /// Takes back what the last task changed, or a part of it.
+    /// Example: `{"part": {"target": "step", "because": "it was right before"}}`
+    #[method(name = "undo", param_kind = map)]
+    async fn undo(&self, part: Option<UndoPart>, by: Option<String>) -> Result<Undone, CallError>;
+
+    /// Brings back what was taken back last.
+    /// Example: `{}`
+    #[method(name = "redo", param_kind = map)]
+    async fn redo(&self, by: Option<String>) -> Result<Undone, CallError>;
+
+    /// What happens in the session, each with its number. `after` is the last number that was seen: what was missed
+    /// comes first. Who reads too slowly, or comes too late for that, is given how things stand instead.
+    /// Example: `{"after": 0}`
+    #[subscription(name = "events" => "event", unsubscribe = "unlisten", item = Delivery, param_kind = map)]
+    async fn events(&self, after: Option<u64>) -> SubscriptionResult;
+}

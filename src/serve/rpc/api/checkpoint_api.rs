@@ -1,0 +1,27 @@
+//! `checkpoint/*`: what tasks have changed, and the way back to before one of them.
+
+use jsonrpsee::proc_macros::rpc;
+use serde::{Deserialize, Serialize};
+
+use crate::rpc::rpc_failure::CallError;
+use sextant_engine::commands::undo::Undone;
+use sextant_engine::commands::undo::list::History;
+
+/// What was taken back, the newest task first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestoredTasks {
+    pub undone: Vec<Undone>,
+}
+
+#[rpc(server, client, namespace = "checkpoint", namespace_separator = "/")]
+pub trait CheckpointApi {
+    /// The last tasks that changed something, with their steps and what of them stands.
+    /// Example: `{}`
+    #[method(name = "list", param_kind = map)]
+    async fn checkpoints(&self) -> Result<History, CallError>;
+
+    /// Takes back every task down to this one, and this one. Stops at the first that cannot be taken back whole.
+    /// Example: `{"task": "019f0a1b2c3-4d2-0"}`
+    #[method(name = "restore", param_kind = map)]
+    async fn restore(&self, task: String, by: Option<String>) -> Result<RestoredTasks, CallError>;
+}

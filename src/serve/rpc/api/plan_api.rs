@@ -1,0 +1,53 @@
+//! `plan/*`: the plan that waits or runs.
+
+use jsonrpsee::proc_macros::rpc;
+use serde::{Deserialize, Serialize};
+
+use crate::rpc::rpc_failure::CallError;
+use sextant_engine::plan::{Plan, Steps};
+use sextant_engine::state::outcome::Outcome;
+
+/// The plan as it stands: the document that a user reads, and its data where it is of this session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanShown {
+    pub markdown: String,
+    pub phase: String,
+    pub plan: Option<Plan>,
+    /// The open question and its options, counted from 1.
+    pub question: Option<(String, Vec<String>)>,
+}
+
+#[rpc(server, client, namespace = "plan", namespace_separator = "/")]
+pub trait PlanApi {
+    /// The plan that waits, of this session or of one before it.
+    /// Example: `{}`
+    #[method(name = "get", param_kind = map)]
+    async fn plan_now(&self) -> Result<PlanShown, CallError>;
+
+    /// Changes the plan that waits: by words in `change`, from which the model makes its open steps anew, or by a whole
+    /// document in `markdown`, as `plan/get` gives it. Steps that have run stay as they are.
+    /// Example: `{"change": "leave the tests alone"}`
+    #[method(name = "set", param_kind = map)]
+    async fn change(
+        &self,
+        change: Option<String>,
+        markdown: Option<String>,
+        by: Option<String>,
+    ) -> Result<Plan, CallError>;
+
+    /// Runs the plan that waits: all of it, or its next step alone. With `unseen` nobody has read it: files that run by
+    /// being there are asked about then, though the plan names them.
+    /// Example: `{"steps": "all"}`
+    #[method(name = "approve", param_kind = map)]
+    async fn approve(
+        &self,
+        steps: Option<Steps>,
+        unseen: Option<bool>,
+        by: Option<String>,
+    ) -> Result<Outcome, CallError>;
+
+    /// Runs the next step of the plan that waits.
+    /// Example: `{}`
+    #[method(name = "step", param_kind = map)]
+    async fn step(&self, by: Option<String>) -> Result<Outcome, CallError>;
+}

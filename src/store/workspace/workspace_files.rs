@@ -1,0 +1,173 @@
+//! Which files there are: those that version control would keep, without the hidden ones.
+
+use ignore::WalkBuilder;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::workspace::beneath;
+use crate::workspace::root::{PathError, Root};
+use crate::workspace::secret_files::{is_linked_to_secret, is_secret};
+use sextant_base::path::{self, is_hidden};
+use sextant_base::secrets::mask;
+
+/// Bytes of the largest text that is looked into.
+const LARGEST: u64 = 64 << 20;
+
+/// The files of a workspace, as paths relative to its root.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Sorted.
+    pub files: Vec<String>,
+    /// Whether there were more than asked for.
+    pub more: bool,
+}
+
+/// Lists at most `limit` files, below `folder` (as [`folder`] gives it; empty for all).
+///
+/// Left out: what `.gitignore` and `.ignore` name (in a folder without git too), hidden files and
+/// folders, symbolic links, secrets, names that are not UTF-8 or hold characters that are not seen, and folders
+/// that cannot be read. The files kept under a limit are the first of each folder in order, not those that the disk
+/// gave first.
+pub fn list(root: &Root, folder: &str, limit: usize) -> Listing {
+    let walk = WalkBuilder::new(root.join(folder))
+        .require_git(false)
+        // The user's own excludes would make two users' agents see two different projects.
+        .git_global(false)
+        .sort_by_file_name(|a, b| a.cmp(b))
+        .build();
+    let mut out = Listing::default();
+    for entry in walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file())) {
+        let inside = entry.path().strip_prefix(root.path()).ok().and_then(|path| path.to_str());
+        let Some(path) =
+            inside.filter(|path| !is_secret(path) && !path.contains(is_hidden) && !root.is_own(entry.path()))
+        else {
+            continue;
+        };
+        if out.files.len() == limit {
+            out.more = true;
+            break;
+        }
+        out.files.push(path.to_owned());
+    }
+    out.files.sort();
+    out
+}
+
+/// The folder that somebody names, relative to the root and without links; empty for the root itself.
+pub fn folder(root: &Root, given: &str) -> Result<String, PathError> {
+    let io = |error: std::io::Error| PathError::Io { path: given.to_owned(), reason: error.to_string() };
+    let real = root.join(given).canonicalize().map_err(io)?;
+    match path::relative(root.path(), &real) {
+        None => Err(PathError::Outside(given.to_owned())),
+        Some(relative) if is_secret(&relative) => Err(PathError::Secret(relative)),
+        Some(_) if root.is_own(&real) => Err(PathError::Own(given.to_owned())),
+        Some(relative) => Ok(relative),
+    }
+}
+
+/// The text of a listed file on disk, without the secrets in it; `None` where it is gone, no UTF-8 text, or a secret's
+/// file under another name. For looking for something in many files: what is edited is read through the editor.
+pub fn text(root: &Root, path: &str) -> Option<String> {
+    text_up_to(root, path, LARGEST)
+}
+
+/// The same for a file of at most so many bytes.
+pub fn text_up_to(root: &Root, path: &str, bytes: u64) -> Option<String> {
+    if root.join(path).symlink_metadata().is_ok_and(|what| is_linked_to_secret(root.path(), &what)) {
+        return None;
+    }
+    beneath::text(root.path(), path, bytes).map(|text| mask(&text).into_owned())
+}
+
+/// Whether the project's own rules leave a file out of version control: `.gitignore` of its folder and of those above
+/// it, `.ignore`, and `.git/info/exclude`. A folder that is left out takes all that is in it along.
+pub fn is_ignored(root: &Root, path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    let mut rules = vec![rules_of(root, "", &[".git/info/exclude", ".gitignore", ".ignore"])];
+    let mut here = String::new();
+    for (at, part) in parts.iter().enumerate() {
+        let folder = here.clone();
+        here = if here.is_empty() { (*part).to_owned() } else { format!("{here}/{part}") };
+        if at > 0 {
+            rules.push(rules_of(root, &folder, &[".gitignore", ".ignore"]));
+        }
+        let is_folder = at + 1 < parts.len();
+        // The nearest rule that knows the path decides.
+        let decided =
+            rules.iter().rev().map(|rules| rules.matched(root.join(&here), is_folder)).find(|found| !found.is_none());
+        if decided.is_some_and(|found| found.is_ignore()) {
+            return true;
+        }
+    }
+    false
+}
+
+fn rules_of(root: &Root, folder: &str, names: &[&str]) -> Gitignore {
+    let mut builder = GitignoreBuilder::new(root.join(folder));
+    for name in names {
+        // A file that is not there has no rules; one that can be read in part has those.
+        let _ = builder.add(root.join(folder).join(name));
+    }
+    builder.build().unwrap_or_else(|_| Gitignore::empty())
+}
+
+/// Bytes of the largest file that is worked on: a text takes some twenty times as much once it is parsed, compared
+/// and told to servers.
+pub const LARGEST_TARGET: u64 = 10 << 20;
+
+/// Bytes of a file on disk; 0 where there is none.
+pub fn size(root: &Root, path: &str) -> u64 {
+    std::fs::metadata(root.join(path)).map_or(0, |found| found.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_ignored_by_the_nearest_rule_and_with_its_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            (".gitignore", "*.log\nbuild/\n/top.txt\n"),
+            ("sub/.gitignore", "!keep.log\nown.py\n"),
+            (".ignore", "data/\n"),
+        ] {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let root = Root::new(dir.path()).unwrap();
+        for path in ["a.log", "sub/a.log", "build/x.py", "sub/build/deep/x.py", "top.txt", "sub/own.py", "data/x"] {
+            assert!(is_ignored(&root, path), "{path}");
+        }
+        for path in ["a.py", "sub/keep.log", "sub/top.txt", "own.py", ".gitignore", "buildx/a"] {
+            assert!(!is_ignored(&root, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn ignored_hidden_and_secret_files_are_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            (".gitignore", "build/\n*.pyc\n"),
+            ("b.py", ""),
+            ("a/z.py", ""),
+            ("a/.hidden.py", ""),
+            ("a/x.pyc", ""),
+            ("build/out.py", ""),
+            ("server.key", ""),
+            (".venv/lib.py", ""),
+        ] {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        std::os::unix::fs::symlink("/etc", dir.path().join("etc")).unwrap();
+        let root = Root::new(dir.path()).unwrap();
+        assert_eq!(list(&root, "", 10), Listing { files: vec!["a/z.py".into(), "b.py".into()], more: false });
+        assert_eq!(list(&root, "", 1), Listing { files: vec!["a/z.py".into()], more: true });
+        assert_eq!(list(&root, "a", 10).files, vec!["a/z.py"]);
+        assert_eq!(list(&root, "nowhere", 10), Listing::default());
+    }
+}

@@ -1,0 +1,117 @@
+//! The last rung: whole lines that agree but for trailing white space and one shift of indentation.
+//!
+//! All lines have to be shifted alike. Where the indentation of the lines against each other differs,
+//! the quote means other code (in Python, another program), and nothing is matched.
+
+use std::ops::Range;
+
+use crate::edits::find_old_string::Place;
+use crate::edits::indent::{Retab, indent};
+use sextant_base::positions::LineIndex;
+
+/// What brings a quoted line's indentation to that of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Change {
+    Same,
+    Add(String),
+    Remove(String),
+}
+
+/// How new text is indented like the place that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Shift {
+    retab: Option<Retab>,
+    /// Differs from `rest` where the quote began in the middle of its first line, after the indentation.
+    first: Change,
+    rest: Change,
+}
+
+impl Shift {
+    pub(super) fn apply(&self, new: &str) -> String {
+        let cut = self.first != self.rest && indent(new).is_empty();
+        let lines = new.split('\n').enumerate().map(|(number, line)| {
+            if line.trim().is_empty() {
+                return line.to_owned();
+            }
+            let line = self.retab.map_or_else(|| line.to_owned(), |retab| retab.line(line));
+            match if cut && number == 0 { &self.first } else { &self.rest } {
+                Change::Same => line,
+                Change::Add(more) => format!("{more}{line}"),
+                Change::Remove(less) => line.strip_prefix(less.as_str()).map_or(line.clone(), str::to_owned),
+            }
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Every run of lines that agrees with `old`.
+pub(super) fn places(text: &str, index: &LineIndex, old: &str, new: &str, within: &Range<usize>) -> Vec<Place> {
+    if old.trim().is_empty() {
+        return Vec::new();
+    }
+    let found = runs(text, index, old, None, within);
+    match Retab::between(text, &[old, new]) {
+        Some(retab) if found.is_empty() => {
+            let old: Vec<String> = old.split('\n').map(|line| retab.line(line)).collect();
+            runs(text, index, &old.join("\n"), Some(retab), within)
+        }
+        _ => found,
+    }
+}
+
+fn runs(text: &str, index: &LineIndex, old: &str, retab: Option<Retab>, within: &Range<usize>) -> Vec<Place> {
+    let whole = old.ends_with('\n');
+    let quoted: Vec<&str> = old.strip_suffix('\n').unwrap_or(old).split('\n').map(str::trim_end).collect();
+    let line = |number: usize| text[index.line_range(text, number)].trim_end();
+    let last = (index.line_count() + 1).saturating_sub(quoted.len());
+    let mut out = Vec::new();
+    for top in 0..last {
+        if !quoted.iter().enumerate().all(|(i, quote)| quote.trim_start() == line(top + i).trim_start()) {
+            continue;
+        }
+        let Some((first, rest)) = changes(quoted.iter().enumerate().map(|(i, quote)| (*quote, line(top + i)))) else {
+            continue;
+        };
+        let bottom = top + quoted.len() - 1;
+        let code = index.line_start(top) + indent(line(top)).len()..index.line_start(bottom) + line(bottom).len();
+        if code.start < within.start || code.end > within.end {
+            continue;
+        }
+        let end = if whole { index.line_start(bottom + 1) } else { index.line_range(text, bottom).end };
+        let shift = Some(Shift { retab, first, rest });
+        out.push(Place { range: index.line_start(top)..end, shift });
+    }
+    out
+}
+
+/// The one change of indentation that all lines share; the first line may have been cut.
+fn changes<'a>(lines: impl Iterator<Item = (&'a str, &'a str)>) -> Option<(Change, Change)> {
+    let mut first = None;
+    let mut rest: Option<Change> = None;
+    for (number, (quote, line)) in lines.enumerate() {
+        if quote.is_empty() {
+            continue;
+        }
+        let change = change(indent(quote), indent(line))?;
+        if number == 0 {
+            first = Some((change, indent(quote).is_empty()));
+        } else if rest.get_or_insert_with(|| change.clone()) != &change {
+            return None;
+        }
+    }
+    match (first, rest) {
+        (Some((first, cut)), Some(rest)) if first == rest || cut => Some((first, rest)),
+        (Some(_), Some(_)) | (None, None) => None,
+        (Some((only, _)), None) | (None, Some(only)) => Some((only.clone(), only)),
+    }
+}
+
+fn change(quote: &str, line: &str) -> Option<Change> {
+    if quote == line {
+        Some(Change::Same)
+    } else if let Some(more) = line.strip_suffix(quote) {
+        Some(Change::Add(more.to_owned()))
+    } else {
+        quote.strip_suffix(line).map(|less| Change::Remove(less.to_owned()))
+    }
+}
