@@ -85,7 +85,10 @@ pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec
         publishes_once: false,
         socket: None,
     };
-    let interpreter = ["python3", "python"].iter().find_map(|name| find(name));
+    // The folder of a server is often an environment of its own, which lacks what the project imports.
+    let on_path = program::places(&root, &[], path);
+    let interpreter =
+        [&on_path, &places].iter().find_map(|at| ["python3", "python"].iter().find_map(|name| program::find(at, name)));
     let checker = PYTHON_CHECKERS.iter().find_map(|(name, program, arguments)| {
         Some(server(name, find(program)?, arguments, python_settings(&root, interpreter.as_deref())))
     });
@@ -142,6 +145,22 @@ mod tests {
         assert_eq!(found(&[]), ["ty", "ruff"], "not executable, or inside the project");
         assert_eq!(found(std::slice::from_ref(&venv)), ["basedpyright", "ruff"], "named by the user: trusted");
         assert!(detect(root.path(), &[], None).is_empty());
+    }
+
+    #[test]
+    fn the_interpreter_is_the_users_own_and_not_the_one_beside_a_server() {
+        let (root, tools, own) =
+            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        program(tools.path(), "basedpyright-langserver", 0o755);
+        program(tools.path(), "python3", 0o755);
+        let interpreter = |path: Option<&OsStr>| -> LspAny {
+            detect(root.path(), &[tools.path().to_owned()], path)[0].section("python.pythonPath")
+        };
+        let beside = json!(tools.path().join("python3").display().to_string());
+        assert_eq!((interpreter(Some(own.path().as_os_str())), interpreter(None)), (beside.clone(), beside));
+        program(own.path(), "python", 0o755);
+        let users = json!(own.path().join("python").display().to_string());
+        assert_eq!(interpreter(Some(own.path().as_os_str())), users);
     }
 
     #[test]
