@@ -120,6 +120,23 @@ async fn done_is_refused_for_a_code_that_its_file_did_not_have_and_for_no_other(
     }
 }
 
+/// Every kind is another one in a file that was not there: warnings of it are in the answer, and cost no further call.
+#[tokio::test(flavor = "multi_thread")]
+async fn done_is_refused_for_an_error_in_a_new_file_and_for_no_warning_of_it() {
+    for (text, code, answers) in [("import os\n", "F401", 1), ("print(gone)\n", "reportUndefinedVariable", 2)] {
+        let project = Project::new(FILES);
+        let written = json!({"path": "new.py", "content": text});
+        let model = ModelServer::start([calls("", &[("write_file", written), done()]), calls("", &[done()])]).await;
+        let base = format!("provider = \"openai_compatible\"\nmodel = \"m\"\nbase_url = \"{}\"\n", model.url());
+        let config = format!("[model]\n{base}style = \"conversation\"\ncontext = 64000\n");
+        std::fs::write(project.beside("config/sextant").join("config.toml"), config).expect("a configuration");
+        let output = tokio::task::block_in_place(|| sextant(&project, &["ask", "write new.py", "--json"]));
+        let new = outcome(&output)["outcome"]["new_diagnostics"].to_string();
+        assert!(new.contains(code), "{}", said(&output));
+        assert_eq!(model.requests().len(), answers, "{code}: {}", said(&output));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_model_says_and_its_last_word_are_apart_in_a_shell() {
     for (tool, given) in [("edit_file", replace("a.py", "return 2")), ("read_file", json!({"path": "a.py"}))] {

@@ -167,8 +167,7 @@ async fn attempt(
     let in_flight::Made { checkpoint, applied } = edit_transaction::make(session, change).await?;
     note_own(session, &applied);
     task.scope = renamed;
-    let id = checkpoint.id.clone();
-    enter(task, checkpoint);
+    let checkpoint = enter(task, checkpoint);
     task.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
     [&burst.unlooked, &unheard].into_iter().for_each(|some| task.reports.elsewhere.unlooked.extend(some));
     task.intent.consent.doubts.extend_from_slice(doubts);
@@ -184,7 +183,8 @@ async fn attempt(
             Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
         }
     };
-    Ok(EditOutcome { checkpoint: id, applied, symbols, imports, notes: left_out(session, wanted), verdict, before })
+    let (notes, created) = (left_out(session, wanted), task.reports.created.clone());
+    Ok(EditOutcome { checkpoint, applied, symbols, imports, notes, verdict, created, before })
 }
 
 /// What is refused for want of the user's word is asked about at the end of its step, with what it would introduce.
@@ -217,8 +217,9 @@ async fn to_be_made(
     }
 }
 
-/// Enters a change that was made into its task.
-fn enter(task: &mut Task, checkpoint: Checkpoint) {
+/// Enters a change that was made into its task, and answers with its name.
+fn enter(task: &mut Task, checkpoint: Checkpoint) -> String {
+    let id = checkpoint.id.clone();
     for file in &checkpoint.files {
         if let Some(text) = &file.after {
             task.conversation.seen.edited(&file.path, file.before.as_deref().unwrap_or_default(), text);
@@ -226,6 +227,7 @@ fn enter(task: &mut Task, checkpoint: Checkpoint) {
     }
     task.journal.checkpoints.push(checkpoint);
     task.reports.deferred = None;
+    id
 }
 
 /// The answer of an edit shows what others had changed in a file before it.

@@ -50,7 +50,7 @@ pub(crate) async fn findings(
         is_touched: step.kind.only_looks() || changed.holds(&found.symbol),
         line: Line::of(found).text(""),
     });
-    let kinds = UsualKinds::of(before);
+    let kinds = UsualKinds::of(before, &task.reports.created);
     let new: Vec<Line> = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of).collect();
     let facts = CheckFacts {
         spoken,

@@ -120,7 +120,7 @@ pub(crate) async fn settled(session: &Session, task: &mut Task) -> Option<String
 
 /// Notes what of these new diagnostics speaks against an end that was written before they were read.
 fn unread(task: &mut Task, lines: &[Line]) {
-    let kinds = UsualKinds::of(&task.reports.start);
+    let kinds = UsualKinds::of(&task.reports.start, &task.reports.created);
     let against: Vec<&Line> = lines.iter().filter(|line| kinds.speaks_against(line)).collect();
     task.conversation.open.extend(edit_answer::introduced(&against));
 }

@@ -96,7 +96,7 @@ impl EditAnswer {
                 late: late.iter().filter(floor).map(Line::of).collect(),
             },
             notes,
-            usual: UsualKinds::of(&changed.before),
+            usual: UsualKinds::of(&changed.before, &changed.created),
             unread: wanted,
         }
     }

@@ -1,5 +1,7 @@
 //! What is asked of an edit, and what came of it.
 
+use std::collections::BTreeSet;
+
 use crate::editor::{Applied, Document, FileEdit};
 use crate::state::comparison::Verdict;
 use crate::state::snapshots::Snapshots;
@@ -73,6 +75,8 @@ pub struct EditOutcome {
     /// What is to be told of how it was made.
     pub notes: Vec<String>,
     pub verdict: Verdict,
+    /// The files that the task has made.
+    pub created: BTreeSet<String>,
     /// What the ledger knew before, to go back to.
     pub before: Snapshots,
 }

@@ -18,11 +18,13 @@ pub struct UsualKinds {
     known: BTreeSet<(String, String)>,
     /// The warnings of which there were many.
     usual: BTreeSet<(String, String)>,
+    /// The files that the task has made: every kind is another one there.
+    created: BTreeSet<String>,
 }
 
 impl UsualKinds {
-    /// From what was known before an edit.
-    pub(crate) fn of(before: &Snapshots) -> Self {
+    /// From what was known before an edit, and the files that the task has made.
+    pub(crate) fn of(before: &Snapshots, created: &BTreeSet<String>) -> Self {
         let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
         let mut known = BTreeSet::new();
         for ((file, _), snap) in before {
@@ -36,16 +38,18 @@ impl UsualKinds {
             }
         }
         let usual = counts.into_iter().filter(|(_, count)| *count >= USUAL).map(|(kind, _)| kind).collect();
-        Self { known, usual }
+        Self { known, usual, created: created.clone() }
     }
 
     pub(crate) fn is_usual(&self, line: &Line) -> bool {
         line.severity != Severity::Error.to_string() && self.usual.contains(&kind(line))
     }
 
-    /// Whether a new diagnostic speaks against an end: it is an error, or of a kind that its file did not have.
+    /// Whether a new diagnostic speaks against an end: it is an error, or of a kind that its file did not have. In a file
+    /// that the task has made only an error does.
     pub(crate) fn speaks_against(&self, line: &Line) -> bool {
-        line.severity == Severity::Error.to_string() || !self.known.contains(&kind(line))
+        let is_known = self.created.contains(&line.path) || self.known.contains(&kind(line));
+        line.severity == Severity::Error.to_string() || !is_known
     }
 
     /// `14 of kinds that the file has already: reportUnknownMemberType (9), reportAny (5)`; `None` for none.
@@ -89,12 +93,14 @@ mod tests {
     #[test]
     fn only_warnings_of_a_kind_that_is_there_already_are_summed_up() {
         let kind = BTreeSet::from([("a.py".to_owned(), "reportAny".to_owned())]);
-        let usual = UsualKinds { known: kind.clone(), usual: kind };
+        let usual = UsualKinds { known: kind.clone(), usual: kind, created: BTreeSet::new() };
         assert!(usual.is_usual(&line("warning", "reportAny")));
         assert!(!usual.is_usual(&line("error", "reportAny")), "an error is always told");
         assert!(!usual.is_usual(&line("warning", "F401")));
         let against = [line("warning", "reportAny"), line("error", "reportAny"), line("warning", "F401")];
         assert_eq!(against.each_ref().map(|line| usual.speaks_against(line)), [false, true, true]);
+        let made = UsualKinds { created: BTreeSet::from(["a.py".to_owned()]), ..UsualKinds::default() };
+        assert!(!made.speaks_against(&line("warning", "F401")) && made.speaks_against(&line("error", "F401")));
         let (one, two) = (line("warning", "reportAny"), line("warning", "reportAny"));
         let said = UsualKinds::summed_up(&[&one, &two]).unwrap();
         assert_eq!(said, "2 warnings of kinds that the file has already: reportAny (2)");
