@@ -9,8 +9,7 @@ pub mod cli;
 
 pub use sextant_base as base;
 pub use sextant_diagnostics as diagnostics;
-pub use sextant_engine as agent;
-pub use sextant_engine::editor;
+pub use sextant_engine::api as engine;
 pub use sextant_model as llm;
 pub use sextant_serve as serve;
 pub use sextant_store::{memory, workspace};

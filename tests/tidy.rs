@@ -27,8 +27,9 @@ const ENGINE: &[&str] = &[
     "run",
     "planner",
     "commands",
+    "api",
 ];
-/// The one file of the agent that may hand an event to an editor: to the one that it tells of every event.
+/// The one file of the engine that may hand an event to an editor: to the one that it tells of every event.
 const FRONT_END: &str = "src/engine/events/stream.rs";
 /// What anybody may do with the notes of a task and with what it has spent: read them, and take what is to be written.
 /// The rest is the observers'.

@@ -7,10 +7,10 @@ use std::time::Duration;
 use nvim_rs::{Neovim, Value};
 use serde::{Deserialize, Serialize};
 use sextant::base::deadline::Deadline;
-use sextant::editor::{Document, Editor, FileEdit, Save};
 use sextant::editors::nvim::editor::NvimEditor;
 use sextant::editors::nvim::lua_channel::ChannelWriter;
 use sextant::edits::hunks::hunks;
+use sextant::engine::{Document, Editor, FileEdit, Save};
 
 use crate::inside::{self, Inside};
 use crate::median;

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use sextant::agent::commands::agent::Agent;
-use sextant::agent::state::agent_config::Config;
 use sextant::editors::headless::HeadlessEditor;
+use sextant::engine::{Config, Engine};
 use sextant::llm::offline::OfflineModel;
 use sextant::serve::discovery::Advertisement;
 use sextant::serve::rpc::rpc_client::JoinedSession;
@@ -25,7 +24,7 @@ pub async fn run() -> Result<(), String> {
     let root = Root::new(folder.path()).map_err(|error| text(&error))?;
     let editor = HeadlessEditor::new(root.path(), Vec::new(), unbounded_channel().0).map_err(|error| text(&error))?;
     let what = Advertisement { root: root.path().to_owned(), door: "headless", editor_pid: None };
-    let agent = Arc::new(Agent::new(Arc::new(editor), Arc::new(OfflineModel), root, Config::default()));
+    let agent = Arc::new(Engine::new(Arc::new(editor), Arc::new(OfflineModel), root, Config::default()));
     let serving = serve(&agent, what, vec![folder.path().join("run")]).await.map_err(|error| text(&error))?;
     let start = Instant::now();
     let joined = JoinedSession::to(serving.entry().clone()).await.map_err(|error| text(&error))?;

@@ -9,10 +9,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use sextant::agent::commands::agent::Agent;
-use sextant::agent::state::agent_config::Config;
-use sextant::agent::state::request::Request;
-use sextant::editor::Editor;
+use sextant::engine::{Config, Editor, Engine, Request};
 use sextant::llm::input::{PlanInput, StepInput};
 use sextant::llm::step::{Action, Model, ModelError, OnText, PlanReply, StepReply, Usage};
 use sextant::workspace::root::Root;
@@ -175,7 +172,7 @@ pub async fn run(door: &mut impl Door, job: &Job, subject: &Subject) -> Vec<Firs
     let config: Config = serde_json::from_value(config).expect("a configuration");
     let agent = |editor| {
         let root = Root::new(Path::new(&job.root)).expect("a root");
-        Agent::new(editor, Arc::<Hand>::clone(&model), root, config.clone())
+        Engine::new(editor, Arc::<Hand>::clone(&model), root, config.clone())
     };
     let mut with = agent(door.editor());
     let mut random = Random(job.seed);
@@ -229,7 +226,7 @@ fn judged(number: usize, kind: String, outcome: &Value, after: &State, subject: 
 /// of the same file or of one that nobody had opened.
 async fn between(
     door: &mut impl Door,
-    agent: &Agent,
+    agent: &Engine,
     model: &Hand,
     (job, subject): (&Job, &Subject),
     number: usize,

@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::server::server_config::ServerConfig;
-use sextant::editor::Editor;
 use sextant::editors::headless::HeadlessEditor;
+use sextant::engine::Editor;
 
 use crate::first::Door;
 use crate::job::Job;

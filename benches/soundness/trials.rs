@@ -9,10 +9,10 @@ use nvim_rs::{Neovim, Value};
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::Report;
 use sextant::diagnostics::syntax;
-use sextant::editor::{Document, Editor, FileEdit, Save};
 use sextant::editors::nvim::editor::{AMENDED, NvimEditor};
 use sextant::editors::nvim::lua_channel::ChannelWriter;
 use sextant::edits::hunks::hunks;
+use sextant::engine::{Document, Editor, FileEdit, Save};
 
 use crate::first::Door;
 use crate::inside::{self, Inside};

@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 
 use crate::cli::{cli_wording, terminal};
 use sextant_base::lock::lock;
-use sextant_engine::commands::agent::Agent;
-use sextant_engine::editor::event::QuestionKind;
+use sextant_engine::api::{Engine, QuestionKind};
 
 /// An answer of the command line: to a question of this kind, or of one of those that a bare number may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +87,7 @@ impl Answers {
     }
 
     /// Answers the question that the session has open, if it has one. Does not wait.
-    pub(super) fn answer(self: &Arc<Self>, session: &Weak<Agent>, kind: QuestionKind) {
+    pub(super) fn answer(self: &Arc<Self>, session: &Weak<Engine>, kind: QuestionKind) {
         let Some(asking) = session.upgrade().filter(|session| session.is_asking()) else { return };
         if let Some(choice) = self.given().take(kind) {
             if let Some(Err(_)) = asking.answer_waiting(choice) {
@@ -104,7 +103,7 @@ impl Answers {
 }
 
 /// Reads lines until one is an answer, or there are no more.
-fn read(session: &Weak<Agent>) {
+fn read(session: &Weak<Engine>) {
     let mut line = String::new();
     loop {
         // The prompt belongs to the terminal, not to the output.

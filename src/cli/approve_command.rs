@@ -7,7 +7,7 @@ use clap::Args;
 use crate::cli::headless_run::{self, Work};
 use crate::cli::join::{self, JoinOptions, JoinedWork};
 use crate::cli::settings::{ModeOption, WorkOptions};
-use sextant_engine::plan::Steps;
+use sextant_engine::api::Steps;
 
 #[derive(Debug, Args)]
 pub(super) struct ApproveArguments {

@@ -2,7 +2,7 @@
 
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
-use sextant_engine::editor::event::Event;
+use sextant_engine::api::Event;
 
 /// A way out in the words of a shell; empty where only an editor has it.
 fn hint(code: HintCode) -> &'static str {

@@ -17,7 +17,7 @@ use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_base::private_files;
-use sextant_engine::commands::agent::Agent;
+use sextant_engine::api::Engine;
 use sextant_helix::engine::{self, EngineParts, EngineSetup, MakeParts, OnSession};
 use sextant_helix::link::{ENGINE_LOCK, ENGINE_SOCKET};
 use sextant_serve::discovery::{Advertisement, of_workspace};
@@ -125,7 +125,7 @@ fn make(servers: ServerFolders, files: UserFiles) -> MakeParts {
 
 fn on_session(served: &Served) -> OnSession {
     let served = Arc::clone(served);
-    Box::new(move |agent: Arc<Agent>, editor_pid| {
+    Box::new(move |agent: Arc<Engine>, editor_pid| {
         let served = Arc::clone(&served);
         Box::pin(async move {
             let what = Advertisement { root: agent.root().path().to_owned(), door: "lsp", editor_pid };

@@ -14,9 +14,7 @@ use crate::cli::printing::Printer;
 use crate::cli::{cli_wording, join, terminal};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
-use sextant_engine::editor::event::{Event, QuestionKind};
-use sextant_engine::events::envelope::{EventEnvelope, TaskEvent};
-use sextant_engine::events::subscription::Delivery;
+use sextant_engine::api::{Delivery, Event, EventEnvelope, QuestionKind, TaskEvent};
 use sextant_serve::rpc::rpc_client::{EventFeed, JoinedSession};
 
 /// How long the last events may take after the answer.

@@ -17,11 +17,7 @@ use crate::cli::settings::{Settings, UserFiles, WorkOptions};
 use crate::cli::{cli_wording, log, models, terminal};
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_engine::commands::agent::Agent;
-use sextant_engine::editor::event::{Event, QuestionKind};
-use sextant_engine::state::agent_config::PlanMode;
-use sextant_engine::state::outcome::{Ending, Outcome};
-use sextant_engine::state::request::Request;
+use sextant_engine::api::{Ending, Engine, Event, Outcome, PlanMode, QuestionKind, Request};
 use sextant_headless::HeadlessEditor;
 use sextant_store::workspace::root::Root;
 use sextant_text::symbols::symbol_path::SymbolPath;
@@ -130,7 +126,7 @@ fn place(given: &str) -> Result<Place, Failure> {
 /// What a subcommand does with its session; the outcome is printed last.
 pub(super) type HeadlessRun<'r> =
     &'r dyn for<'a> Fn(
-        &'a Agent,
+        &'a Engine,
         &'a Request,
         &'a CancellationToken,
     ) -> futures::future::BoxFuture<'a, Result<serde_json::Value, Failure>>;
@@ -206,7 +202,7 @@ fn work_on(
 }
 
 /// Shows what is left to show, but a failure: that is the last word of the command itself.
-pub(super) fn shown<T>(session: &Agent, ending: Ending<T>) -> Result<T, Failure> {
+pub(super) fn shown<T>(session: &Engine, ending: Ending<T>) -> Result<T, Failure> {
     for event in ending.events {
         if !matches!(event, Event::Failed { .. }) {
             session.emit(event);
@@ -217,7 +213,7 @@ pub(super) fn shown<T>(session: &Agent, ending: Ending<T>) -> Result<T, Failure>
 
 /// Asks whoever can answer what the run pauses with, until it pauses no more or nobody answers.
 pub(super) async fn answered(
-    session: &Agent,
+    session: &Engine,
     mut ending: Ending<Outcome>,
     cancel: &CancellationToken,
 ) -> Ending<Outcome> {
@@ -275,7 +271,7 @@ async fn serve(
     let (events, queue) = unbounded_channel();
     let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
     let editor = Arc::new(editor.with_commands(settings.commands));
-    let session = Arc::new(Agent::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
+    let session = Arc::new(Engine::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
     let answers = Arc::new(Answers::new(who.map_or(&[], |who| &who.options.answers), arguments.at.json));
     if answers.any() {
         session.answers_come();
@@ -308,7 +304,7 @@ async fn serve(
 }
 
 /// What the command line allows, relative to where the user stands.
-fn allow_files(session: &Agent, who: Option<Work<'_>>, here: &Path) -> Result<(), Failure> {
+fn allow_files(session: &Engine, who: Option<Work<'_>>, here: &Path) -> Result<(), Failure> {
     let paths = who.map_or(&[][..], |who| &who.options.allow_files);
     paths.iter().try_for_each(|path| session.allow_file(&here.join(path).to_string_lossy()))
 }

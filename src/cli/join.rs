@@ -16,9 +16,7 @@ use crate::cli::look::{self, Looked};
 use crate::cli::settings::session_folders;
 use crate::cli::terminal;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_engine::commands::agent::Agent;
-use sextant_engine::commands::turn::{self, AskedBy, TurnHeld};
-use sextant_engine::state::request::Request;
+use sextant_engine::api::{Engine, Origin, Request, TurnHeld, busy};
 use sextant_serve::discovery::find_sessions::FoundSessions;
 use sextant_serve::discovery::gate::StartGate;
 use sextant_serve::discovery::{Advertisement, SessionEntry};
@@ -126,7 +124,7 @@ pub(super) async fn refuse_own(session: &JoinedSession, given: &[&str]) -> Resul
     }
     // What cannot be done anyway needs no other options.
     if let Some(task) = session.info().await?.running {
-        return Err(turn::busy(&task));
+        return Err(busy(&task));
     }
     let name = &session.entry.name;
     let message = format!("the session {name} has settings of its own, and {} was given", given.join(", "));
@@ -189,9 +187,9 @@ impl Shared {
 }
 
 /// Lets others find the session of this command. Without a folder for that it works all the same.
-pub(super) async fn serve_own(agent: &Arc<Agent>, request: &Request, gate: Option<StartGate>) -> Option<Shared> {
+pub(super) async fn serve_own(agent: &Arc<Engine>, request: &Request, gate: Option<StartGate>) -> Option<Shared> {
     let what = if request.text.is_empty() { "a command" } else { &request.text };
-    let held = agent.turn().begin(agent, AskedBy::new(what, by())).ok()?;
+    let held = agent.begin(what, Origin::new(by())).ok()?;
     let what = Advertisement { root: agent.root().path().to_owned(), door: "headless", editor_pid: None };
     let served = serve(agent, what, session_folders()).await;
     drop(gate);

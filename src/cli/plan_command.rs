@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::cli::headless_run;
 use crate::cli::join;
 use crate::cli::settings::ModeOption;
-use sextant_engine::plan::Steps;
+use sextant_engine::api::Steps;
 
 #[derive(Debug, Args)]
 pub(super) struct PlanArguments {

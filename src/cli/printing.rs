@@ -2,7 +2,7 @@
 
 use crate::cli::{cli_wording, terminal};
 use sextant_base::plural::counted;
-use sextant_engine::editor::event::Event;
+use sextant_engine::api::Event;
 
 /// Prints events in order.
 #[derive(Debug)]

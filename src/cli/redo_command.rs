@@ -6,7 +6,6 @@ use clap::Args;
 
 use crate::cli::headless_run;
 use crate::cli::join::{self, JoinOptions, JoinedWork};
-use sextant_engine::commands::undo::redo::bring_back;
 
 #[derive(Debug, Args)]
 pub(super) struct RedoArguments {
@@ -18,7 +17,7 @@ pub(super) struct RedoArguments {
 
 pub(super) fn run(arguments: &RedoArguments) -> ExitCode {
     let own: headless_run::HeadlessRun<'_> = &|session, _request, _cancel| {
-        Box::pin(async move { join::value(headless_run::shown(session, bring_back(session).await)?) })
+        Box::pin(async move { join::value(headless_run::shown(session, session.bring_back().await)?) })
     };
     let joined: join::JoinedRun<'_> =
         &|session, _request, by| Box::pin(async move { join::value(session.redo(by).await?) });

@@ -16,7 +16,7 @@ use sextant_diagnostics::model::DiagnosticsProvider;
 use sextant_diagnostics::program;
 use sextant_diagnostics::server::server_config::{self, ServerConfig};
 use sextant_diagnostics::syntax::Syntax;
-use sextant_engine::state::agent_config::{Config, PlanMode};
+use sextant_engine::api::{Config, PlanMode};
 use sextant_serve::discovery;
 use sextant_store::workspace::record_folder;
 

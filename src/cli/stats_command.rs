@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::settings::state_folder;
 use crate::cli::{headless_run, terminal};
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_engine::memory::statistics;
+use sextant_engine::api::statistics;
 use sextant_store::workspace::record_folder::Record;
 use sextant_store::workspace::root::Root;
 

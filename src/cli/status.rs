@@ -13,10 +13,7 @@ use crate::cli::printing::Printer;
 use crate::cli::terminal;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_engine::editor::event::Event;
-use sextant_engine::events::envelope::{EventEnvelope, TaskEvent};
-use sextant_engine::events::events_state::StreamState;
-use sextant_engine::events::subscription::Delivery;
+use sextant_engine::api::{Delivery, Event, EventEnvelope, StreamState, TaskEvent};
 use sextant_serve::rpc::api::session_api::SessionInfo;
 use sextant_serve::rpc::rpc_client::JoinedSession;
 

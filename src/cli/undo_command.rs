@@ -7,9 +7,7 @@ use serde_json::json;
 
 use crate::cli::headless_run;
 use crate::cli::join::{self, JoinOptions, JoinedWork};
-use sextant_engine::commands::undo::{UndoRequest, list, take_back};
-use sextant_engine::editor::event::Event;
-use sextant_engine::state::undo_target::Target;
+use sextant_engine::api::{Event, Target, UndoRequest, history};
 use sextant_serve::rpc::api::agent_api::UndoPart;
 
 #[derive(Debug, Args)]
@@ -36,10 +34,10 @@ pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
     if arguments.list {
         let look: headless_run::HeadlessRun<'_> = &|session, _request, _cancel| {
             Box::pin(async move {
-                let history = list::history(session).await?;
-                let markdown = list::markdown(&history);
+                let known = session.history().await?;
+                let markdown = history::markdown(&known);
                 session.emit(Event::Page { name: "history".to_owned(), markdown });
-                Ok(json!({"ok": true, "history": history}))
+                Ok(json!({"ok": true, "history": known}))
             })
         };
         return headless_run::run_without(&arguments.folder, None, look, None);
@@ -48,7 +46,7 @@ pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
     let wish = UndoRequest { target: Target::parse(&target), partial, reason: because.clone() };
     let own: headless_run::HeadlessRun<'_> = &move |session, _request, _cancel| {
         let wish = wish.clone();
-        Box::pin(async move { join::value(headless_run::shown(session, take_back(session, &wish).await)?) })
+        Box::pin(async move { join::value(headless_run::shown(session, session.take_back(&wish).await)?) })
     };
     let part = UndoPart { target, partial, because };
     let joined: join::JoinedRun<'_> = &move |session, _request, by| {

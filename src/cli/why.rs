@@ -6,8 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::cli::headless_run;
-use sextant_engine::durable::stored_traces;
-use sextant_engine::editor::event::Event;
+use sextant_engine::api::{Event, traces_markdown};
 
 #[derive(Debug, Args)]
 pub(super) struct WhyArguments {
@@ -27,11 +26,11 @@ pub(super) fn run(arguments: &WhyArguments) -> ExitCode {
         let task = task.clone();
         Box::pin(async move {
             if list {
-                let tasks = stored_traces::list(session).await?;
-                session.emit(Event::Trace { markdown: stored_traces::list_markdown(&tasks) });
+                let tasks = session.traces().await?;
+                session.emit(Event::Trace { markdown: traces_markdown(&tasks) });
                 return Ok(json!({"ok": true, "tasks": tasks}));
             }
-            let found = stored_traces::find(session, &task).await?;
+            let found = session.traced(&task).await?;
             session.emit(Event::Trace { markdown: found.markdown() });
             Ok(json!({"ok": true, "task": found.task, "request": found.request, "entries": found.entries}))
         })

@@ -2,18 +2,19 @@
 
 #![deny(unreachable_pub)]
 
-pub mod commands;
-pub mod diagnostics;
-pub mod durable;
-pub mod edit;
-pub mod editor;
-pub mod events;
-pub mod memory;
-pub mod plan;
-pub mod planner;
-pub mod run;
-pub mod state;
+pub mod api;
+pub(crate) mod commands;
+pub(crate) mod diagnostics;
+pub(crate) mod durable;
+pub(crate) mod edit;
+pub(crate) mod editor;
+pub(crate) mod events;
+pub(crate) mod memory;
+pub(crate) mod plan;
+pub(crate) mod planner;
+pub(crate) mod run;
+pub(crate) mod state;
 pub(crate) mod step_executors;
 pub(crate) mod target;
-pub mod task_budget;
-pub mod tools;
+pub(crate) mod task_budget;
+pub(crate) mod tools;

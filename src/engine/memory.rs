@@ -57,7 +57,7 @@ pub(crate) fn tell_notices(session: &Session, remember: &Remember) {
 }
 
 /// Ends the short term: what was set for this session alone is gone.
-pub async fn close(session: &Session) {
+pub(crate) async fn close(session: &Session) {
     let Some(Some(remember)) = session.opened.memory.get().cloned() else { return };
     let name = remember.session.clone();
     if let Err(error) = remember.run(move |memory| memory.end_session(&name)).await {

@@ -3,8 +3,7 @@
 use sextant_base::deadline::Deadline;
 use sextant_diagnostics::command::background::Asked;
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Reach, Report};
-use sextant_engine::editor::Document;
-use sextant_engine::editor::editor_error::EditorError;
+use sextant_engine::api::{Document, EditorError};
 
 pub(super) fn text(read: &Result<Document, EditorError>) -> Option<FileText> {
     read.as_ref().ok().map(file_text)

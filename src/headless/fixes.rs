@@ -12,8 +12,7 @@ use sextant_base::positions::{Encoding, LineIndex, Range};
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText};
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::actions::{ActionError, ActionOffer};
-use sextant_engine::editor::editor_error::EditorError;
-use sextant_engine::editor::{Document, Editor, Fix, FixAnswers, WorkspaceChange, workspace_edit};
+use sextant_engine::api::{Document, Editor, EditorError, Fix, FixAnswers, WorkspaceChange, workspace_edit};
 
 /// What was offered and not yet outdated by an edit.
 #[derive(Debug, Default)]

@@ -8,8 +8,7 @@ use crate::format::{self, FileFormat};
 use crate::overlay::OpenBuffers;
 use crate::transaction::{self, FileOperation, Refused};
 use sextant_diagnostics::model::FileText;
-use sextant_engine::editor::editor_error::EditorError;
-use sextant_engine::editor::{Applied, Document, FileEdit, Save};
+use sextant_engine::api::{Applied, Document, EditorError, FileEdit, Save};
 use sextant_store::workspace::beneath;
 use sextant_text::edits::line_ends;
 

@@ -12,9 +12,9 @@ use sextant_base::lock::lock;
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText};
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::server_lookup::LookupError;
-use sextant_engine::editor::editor_error::EditorError;
-use sextant_engine::editor::editor_lookup::{LookupAnswer, NameLookup, SaidOfName, Worth, worth};
-use sextant_engine::editor::{Document, Editor, workspace_edit};
+use sextant_engine::api::{
+    Document, Editor, EditorError, LookupAnswer, NameLookup, SaidOfName, Worth, workspace_edit, worth,
+};
 
 /// Asks all at once and ends with the first in their order that says something; the others are told that nobody waits.
 pub(super) async fn look_up(

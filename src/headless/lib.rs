@@ -33,11 +33,9 @@ use sextant_diagnostics::command::background::{Asked, Commands};
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Report};
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::server_config::ServerConfig;
-use sextant_engine::editor::editor_error::EditorError;
-use sextant_engine::editor::editor_lookup::{LookupAnswer, NameLookup};
-use sextant_engine::editor::event::Event;
-use sextant_engine::editor::{
-    Applied, Document, Editor, FileEdit, FixAnswers, HalfDone, HeldFile, Marks, Save, WorkspaceChange,
+use sextant_engine::api::{
+    Applied, Document, Editor, EditorError, Event, FileEdit, FixAnswers, HalfDone, HeldFile, LookupAnswer, Marks,
+    NameLookup, Save, WorkspaceChange,
 };
 
 /// Among the marks of a file: how it is written.

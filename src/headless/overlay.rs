@@ -8,8 +8,7 @@ use async_trait::async_trait;
 use crate::HeadlessEditor;
 use crate::folder_files::{Files, OpenEdit};
 use sextant_base::lock::lock;
-use sextant_engine::editor::editor_error::EditorError;
-use sextant_engine::editor::{Applied, Editor, FileEdit, Save};
+use sextant_engine::api::{Applied, Editor, EditorError, FileEdit, Save};
 
 /// What an applied edit of an open file says to the user.
 pub(crate) const UNSAVED: &str = "changed in its buffer, which is yours to write";

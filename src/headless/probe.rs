@@ -10,8 +10,7 @@ use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Reach, Report};
 use sextant_diagnostics::server::LanguageServer;
-use sextant_engine::editor::FileEdit;
-use sextant_engine::editor::editor_error::EditorError;
+use sextant_engine::api::{EditorError, FileEdit};
 
 /// Reports on the edited files and on every other loaded file as if the edits had been applied. Disk and
 /// documents stay as they are. Only changes of existing files: a server looks for new ones on the disk.

@@ -14,8 +14,7 @@ use sextant_base::deadline::Deadline;
 use sextant_base::path;
 use sextant_base::positions::Encoding;
 use sextant_diagnostics::server::server_lookup::{LookupError, NameQuestion};
-use sextant_engine::editor::editor_error::EditorError;
-use sextant_engine::editor::editor_lookup::{LookupAnswer, MOST_PLACES, NameLookup, SaidOfName};
+use sextant_engine::api::{EditorError, LookupAnswer, MOST_PLACES, NameLookup, SaidOfName};
 
 /// What giving a question up may take.
 const QUICK: Duration = Duration::from_secs(5);

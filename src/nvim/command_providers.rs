@@ -15,7 +15,7 @@ use sextant_diagnostics::command::background::Asked;
 use sextant_diagnostics::command::command_config::CommandConfig;
 use sextant_diagnostics::model::Report;
 use sextant_diagnostics::{program, syntax};
-use sextant_engine::commands::agent::Agent;
+use sextant_engine::api::Engine;
 
 /// The commands of a workspace. Their programs are looked for in `PATH`, never inside of the project.
 ///
@@ -33,7 +33,7 @@ pub(super) fn found(commands: &[CommandProvider], configs: &[CommandConfig]) -> 
 }
 
 /// Amends what was shown of the last task with every answer that comes late while no task runs.
-pub(super) async fn tell_late(mut news: watch::Receiver<u64>, session: Weak<Agent>, idle: impl Fn() -> bool) {
+pub(super) async fn tell_late(mut news: watch::Receiver<u64>, session: Weak<Engine>, idle: impl Fn() -> bool) {
     while news.changed().await.is_ok() {
         let Some(session) = session.upgrade() else { return };
         // A running task takes it with its next edit, or at its end.

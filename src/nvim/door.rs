@@ -2,18 +2,16 @@
 
 mod here;
 
-use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use nvim_rs::Neovim;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::command_providers;
+use crate::door::here::undo_request;
 use crate::editor::NvimEditor;
 use crate::handler::Incoming;
 use crate::lua_channel::{Channel, ChannelWriter};
@@ -24,13 +22,7 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_diagnostics::command::command_config::{CommandConfig, CommandSpec};
 use sextant_diagnostics::server_facts;
-use sextant_engine::commands::agent::Agent;
-use sextant_engine::commands::turn::{self, AskedBy, TaskTurn};
-use sextant_engine::editor::event::Event;
-use sextant_engine::plan::Steps;
-use sextant_engine::state::agent_config::{Config, PlanMode};
-use sextant_engine::state::outcome::Ending;
-use sextant_engine::state::request::Request;
+use sextant_engine::api::{Command, Config, Engine, Event, Origin, PlanMode, Request, Steps, TaskTurn};
 use sextant_model::step::Model;
 use sextant_store::workspace::root::Root;
 
@@ -38,7 +30,7 @@ use sextant_store::workspace::root::Root;
 pub(super) type MakeModel = Box<dyn Fn(&Value) -> Result<Arc<dyn Model>, Failure> + Send + Sync>;
 
 /// Is told of a workspace that was opened, and returns at once.
-pub type OnOpen = Box<dyn Fn(&Arc<Agent>) + Send + Sync>;
+pub type OnOpen = Box<dyn Fn(&Arc<Engine>) + Send + Sync>;
 
 /// How long finished work may take to leave after Neovim is gone.
 const LEAVE: Duration = Duration::from_millis(200);
@@ -78,7 +70,7 @@ struct Ready {
 pub(super) struct Open {
     root: PathBuf,
     editor: Arc<NvimEditor>,
-    pub(super) session: Arc<Agent>,
+    pub(super) session: Arc<Engine>,
 }
 
 pub(super) struct Door {
@@ -146,50 +138,28 @@ impl Door {
         match name {
             "hello" => self.greet(json, nvim).await,
             "late" => self.late(json),
-            // Said in words, a stop is for what runs, and not one more task.
+            // Said in words, a stop is for what runs, wherever the cursor is.
             "ask" if self.is_stop(json) => {}
-            "ask" => self.start(json, true, |session, request, cancel| {
-                Box::pin(async move { session.ask(&request, &cancel).await.events })
-            }),
+            "ask" => self.start(json, true, Command::Ask),
             "plan" => match self.change(json) {
-                Some(request) => {
-                    self.start_current(json, "no plan was made here yet", "a change of the plan", |session, cancel| {
-                        Box::pin(async move { session.plan(&request, &cancel).await.events })
-                    })
-                }
-                None => self.start(json, false, |session, request, cancel| {
-                    Box::pin(async move { session.plan(&request, &cancel).await.events })
-                }),
+                Some(words) => self.start_current(json, "no plan was made here yet", Command::ChangePlan(words)),
+                None => self.start(json, false, Command::Plan),
             },
             "approve" => {
                 let one = serde_json::from_str::<Value>(json).is_ok_and(|given| given["steps"] == "one");
                 let steps = if one { Steps::One } else { Steps::All };
-                self.start_current(json, "no plan was made here yet", "the plan", move |session, cancel| {
-                    Box::pin(async move { session.approve(steps, &cancel).await.events })
-                });
+                self.start_current(json, "no plan was made here yet", Command::Approve { steps, is_read: true });
             }
             "answer" => {
                 let given = serde_json::from_str::<Value>(json).unwrap_or_default();
                 let choice = given["choice"].as_u64().and_then(|choice| usize::try_from(choice).ok()).unwrap_or(0);
-                // A question in the middle of a run goes before the one that a paused plan has left.
-                match self.meant(json).and_then(|open| open.session.answer_waiting(choice)) {
-                    Some(Ok(())) => return,
-                    Some(Err(failure)) => {
-                        return self.show(Event::Progress { text: nvim_wording::failure(&failure).one_line() });
-                    }
-                    None => {}
-                }
-                self.start_current(json, "no question is open", "the answer to a question", move |session, cancel| {
-                    Box::pin(async move { session.answer_question(choice, &cancel).await.events })
-                });
+                self.start_current(json, "no question is open", Command::Answer(choice));
             }
-            "undo" => self.undo(json),
-            "redo" => self.redo(json),
+            "undo" => self.start_here(json, Command::Undo(undo_request(json))),
+            "redo" => self.start_here(json, Command::Redo),
             "history" => self.page(json, Page::History),
-            "show_plan" => self.show_plan(json),
-            "resume" => self.start_here(json, "the task that waits", |session, cancel| {
-                Box::pin(async move { session.resume(false, &cancel).await.events })
-            }),
+            "show_plan" => self.start_here(json, Command::ShowPlan),
+            "resume" => self.start_here(json, Command::Resume { approved: false }),
             "trace" => self.trace(json),
             "stats" => self.page(json, Page::Statistics),
             "memory" => self.page(json, Page::Memory),
@@ -255,38 +225,27 @@ impl Door {
         }
     }
 
-    fn start(
-        self: &Arc<Self>,
-        json: &str,
-        at_cursor: bool,
-        run: impl FnOnce(Arc<Agent>, Request, CancellationToken) -> Running + Send + 'static,
-    ) {
+    fn start(self: &Arc<Self>, json: &str, at_cursor: bool, command: impl FnOnce(Request) -> Command) {
         match self.request(json, at_cursor) {
-            Ok((open, request)) => {
-                let what = request.text.clone();
-                self.spawn(&open, &what, move |session, cancel| run(session, request, cancel));
-            }
+            Ok((open, request)) => self.submit(&open, command(request)),
             Err(failure) => self.refuse(failure),
         }
     }
 
-    /// Runs one task in a workspace, unless one runs already. `what` is what it is called meanwhile.
-    fn spawn(
-        self: &Arc<Self>,
-        open: &Arc<Open>,
-        what: &str,
-        run: impl FnOnce(Arc<Agent>, CancellationToken) -> Running + Send + 'static,
-    ) {
-        let held = match self.turn.begin(&open.session, AskedBy::new(what, "Neovim")) {
-            Ok(held) => held,
-            Err(failure) => return open.session.emit(Event::Refused { failure }),
-        };
-        *lock(&self.current) = Some(Arc::clone(open));
-        let work = |session: Arc<Agent>, cancel| -> turn::TurnWork<()> {
-            let running = run(session, cancel);
-            Box::pin(async move { Ending { result: Ok(()), events: running.await } })
-        };
-        tokio::spawn(turn::run(Arc::clone(&open.session), held, work));
+    /// Has a command carried out in a workspace, unless one is carried out already.
+    pub(super) fn submit(&self, open: &Arc<Open>, command: Command) {
+        // The task goes on with its question: it is not the answer that was refused.
+        let is_answer = matches!(command, Command::Answer(_)) && open.session.is_asking();
+        match open.session.submit(command, Origin::new("Neovim")) {
+            Ok(submitted) => {
+                *lock(&self.current) = Some(Arc::clone(open));
+                submitted.start();
+            }
+            Err(failure) if is_answer => {
+                self.show(Event::Progress { text: nvim_wording::failure(&failure).one_line() });
+            }
+            Err(failure) => open.session.emit(Event::Refused { failure }),
+        }
     }
 
     /// Without a range a request is about the cursor's line where it says `at_cursor`, else about the file.
@@ -345,7 +304,7 @@ impl Door {
         let editor = Arc::new(editor);
         let model = Arc::clone(&ready.model);
         let path = root.path().to_owned();
-        let session = Agent::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone());
+        let session = Engine::new(Arc::<NvimEditor>::clone(&editor), model, root, ready.config.clone());
         let session = Arc::new(session.in_turn(&self.turn));
         session.answers_come();
         if let Some(mode) = *lock(&self.mode) {
@@ -377,6 +336,3 @@ impl Door {
         self.show(Event::Refused { failure });
     }
 }
-
-/// A task as it runs, to its last events.
-type Running = Pin<Box<dyn Future<Output = Vec<Event>> + Send>>;

@@ -22,12 +22,9 @@ use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::command::background::Commands;
 use sextant_diagnostics::model::{Confidence, Diagnostic, Freshness, MOST, Report};
 use sextant_diagnostics::policy::confidence;
-use sextant_engine::editor::editor_error::EditorError;
-use sextant_engine::editor::editor_lookup::{LookupAnswer, NameLookup};
-use sextant_engine::editor::event::Event;
-use sextant_engine::editor::{
-    Applied, Attachments, Document, Editor, FileEdit, FixAnswers, HalfDone, HeldFile, Marks, Save, WorkspaceChange,
-    workspace_edit,
+use sextant_engine::api::{
+    Applied, Attachments, Document, Editor, EditorError, Event, FileEdit, FixAnswers, HalfDone, HeldFile, LookupAnswer,
+    Marks, NameLookup, Save, WorkspaceChange, workspace_edit,
 };
 use sextant_text::edits::apply_text::apply;
 

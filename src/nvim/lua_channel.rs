@@ -20,8 +20,7 @@ use crate::lua_messages::Envelope;
 use crate::nvim_wording;
 use sextant_base::failure::FailureKind;
 use sextant_base::lock::lock;
-use sextant_engine::editor::editor_error::EditorError;
-use sextant_engine::editor::event::Event;
+use sextant_engine::api::{EditorError, Event};
 
 pub type ChannelWriter = Compat<File>;
 

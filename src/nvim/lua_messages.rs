@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use sextant_base::positions::{Encoding, Range};
 use sextant_diagnostics::model::{Freshness, Severity};
-use sextant_engine::editor::editor_error::EditorError;
-use sextant_engine::editor::{Attachments, Document};
+use sextant_engine::api::{Attachments, Document, EditorError};
 
 /// An error of a Lua handler.
 #[derive(Debug, Deserialize)]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 use sextant_base::printable::printable;
-use sextant_engine::editor::event::Event;
+use sextant_engine::api::Event;
 use sextant_model::offline::HOW_TO_CONFIGURE;
 
 /// In the place of [`HOW_TO_CONFIGURE`], which speaks of the configuration file.
@@ -87,7 +87,7 @@ fn reword(value: &mut Value) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sextant_engine::editor::event::QuickfixEntry;
+    use sextant_engine::api::QuickfixEntry;
 
     #[test]
     fn an_event_names_its_root_and_recommends_what_neovim_has() {

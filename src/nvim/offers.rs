@@ -10,8 +10,7 @@ use sextant_base::deadline::Deadline;
 use sextant_base::positions::Range;
 use sextant_diagnostics::model::{self, Freshness};
 use sextant_diagnostics::policy::confidence;
-use sextant_engine::editor::editor_error::EditorError;
-use sextant_engine::editor::{Fix, FixAnswers};
+use sextant_engine::api::{EditorError, Fix, FixAnswers};
 
 /// For the way of an answer that Neovim itself gives at the deadline.
 const ANSWER_LATER: Duration = Duration::from_millis(500);

@@ -7,8 +7,7 @@ use serde::Deserialize;
 
 use crate::door::Door;
 use crate::lua_messages::CommandPlace;
-use sextant_engine::commands::undo::list;
-use sextant_engine::editor::event::Event;
+use sextant_engine::api::{Event, history};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Page {
@@ -40,7 +39,7 @@ impl Door {
             let answer = match page {
                 Page::Statistics => open.session.statistics().await,
                 Page::Memory => open.session.learned().await,
-                Page::History => list::history(&open.session).await.map(|history| list::markdown(&history)),
+                Page::History => open.session.history().await.map(|known| history::markdown(&known)),
             };
             let name = match page {
                 Page::Statistics => "statistics",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sextant_engine::editor::HalfDone;
+use sextant_engine::api::HalfDone;
 use sextant_headless::format::decode;
 use sextant_store::workspace::beneath::{Folders, OpenFolder};
 

@@ -1,11 +1,11 @@
 //! Command lines made by a grammar: what a rule of the user's lets through reads, and nothing else.
 
+use sextant::engine::command_objection;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
-use sextant::agent::tools::command_arguments::objection;
 use sextant::workspace::root::Root;
 
 use crate::hostile::{Fake, step};
@@ -351,7 +351,7 @@ fn no_line_of_the_grammar_is_let_through_that_does_more_than_look() {
     let (mut wrong, mut asked, mut through) = (Vec::new(), 0, 0);
     for number in 0..cases(10_000) {
         let (line, hostile) = line(&mut Chance::of_case(number));
-        match (objection(&root, &line, 1), hostile) {
+        match (command_objection(&root, &line, 1), hostile) {
             (None, true) => wrong.push(format!("let through: {}", line.join(" "))),
             (Some(why), false) => wrong.push(format!("asked about for nothing: {}: {why}", line.join(" "))),
             (None, false) => through += 1,

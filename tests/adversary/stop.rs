@@ -6,12 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use sextant::agent::commands::agent::Agent;
-use sextant::agent::state::agent_config::Config;
-use sextant::agent::state::request::Request;
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::server::server_config::ServerConfig;
 use sextant::editors::headless::HeadlessEditor;
+use sextant::engine::{Config, Engine, Request};
 use sextant::llm::offline::OfflineModel;
 use sextant::workspace::root::Root;
 use tokio::sync::mpsc::unbounded_channel;
@@ -83,7 +81,7 @@ async fn stopped(sandbox: &Sandbox, number: usize) -> Option<Duration> {
     let config: Config =
         serde_json::from_value(json!({"diagnostics": {"timeout_ms": 60000, "start_timeout_ms": 60000}})).unwrap();
     let root = Root::new(&sandbox.project).unwrap();
-    let session = Agent::new(Arc::<HeadlessEditor>::clone(&editor), Arc::new(OfflineModel), root, config);
+    let session = Engine::new(Arc::<HeadlessEditor>::clone(&editor), Arc::new(OfflineModel), root, config);
     let cancel = CancellationToken::new();
     let after = Duration::from_millis(Chance::of_case(number).next() % 400);
     let asked = Arc::new(Mutex::new(None));

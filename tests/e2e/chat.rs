@@ -1,10 +1,10 @@
 //! A conversation with a model over each provider's wire, against a server that checks every message it is sent.
 
+use sextant::engine::tool_specs;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::agent::tools::specs;
 use sextant::llm::abilities::{Abilities, Style};
 use sextant::llm::chat::{ChatInput, ChatMessage, ChatReply, ToolResult, ToolUse};
 use sextant::llm::endpoint::{Provider, RemoteConfig};
@@ -50,7 +50,7 @@ impl Talk {
     async fn next(&mut self) -> Result<ChatReply, ModelError> {
         let heard = Mutex::new(String::new());
         let words = |text: &str| heard.lock().expect("lock").push_str(text);
-        let input = ChatInput { system: "Be brief.", messages: &self.messages, tools: specs() };
+        let input = ChatInput { system: "Be brief.", messages: &self.messages, tools: tool_specs() };
         let (reply, usage) = self.model.chat(&input, &words).await;
         self.heard.push_str(&heard.into_inner().expect("lock"));
         self.usage.add(usage);
@@ -157,7 +157,7 @@ async fn calls_run_in_parallel_and_every_result_goes_back_on_every_wire() {
 }
 
 fn names() -> String {
-    specs().iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
+    tool_specs().iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 #[tokio::test]

@@ -5,14 +5,12 @@ mod shapes;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use sextant::agent::plan::Steps;
-use sextant::agent::state::outside_clients::OutsideClient;
-use sextant::agent::state::request::Request;
+use sextant::engine::{OutsideClient, Request, Steps};
 use tokio_util::sync::CancellationToken;
 
 use crate::mcp::replace;
 use crate::nvim::ask::{options, step};
-use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
 use crate::support::mcp::{McpClient, servers};
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
@@ -50,9 +48,9 @@ fn project() -> Project {
     ])
 }
 
-fn engine(project: &Project, setup: Setup) -> Engine {
+fn engine(project: &Project, setup: Setup) -> TestEngine {
     let config = json!({"diagnostics": {"timeout_ms": 60_000}});
-    Engine::new(project, Setup { servers: python_servers(project.root()), config, ..setup })
+    TestEngine::new(project, Setup { servers: python_servers(project.root()), config, ..setup })
 }
 
 fn about(symbol: &str) -> Request {
@@ -179,7 +177,7 @@ async fn more_files_than_the_limit_are_named_and_the_answer_is_partial() {
     let config = json!({"diagnostics": {"timeout_ms": 60_000, "reach": 2}});
     let replies = vec![act("edit_file", delete(json!({})))];
     let setup = Setup { replies, config, servers: python_servers(project.root()), ..Setup::default() };
-    let engine = Engine::new(&project, setup);
+    let engine = TestEngine::new(&project, setup);
     let outcome = engine.ask_about(&about("shop/items.py")).await;
     assert_eq!(outcome["diagnostics_status"], "partial", "{outcome}");
     let pending = outcome["pending"].to_string();
@@ -269,7 +267,7 @@ async fn what_a_server_says_of_an_edit_only_after_its_deadline_is_told_with_the_
     });
     let servers = vec![fake_config(&project.beside("fake"), &script)];
     let config = json!({"diagnostics": {"timeout_ms": 400, "start_timeout_ms": 400}});
-    let engine = Engine::new(&project, Setup { servers, config, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { servers, config, ..Setup::default() });
     let client = OutsideClient::new("1", "codex");
     let edit = |old: &str, new: &str| {
         let given = replace("a.py", old, new);

@@ -8,8 +8,8 @@ use sextant::base::deadline::Deadline;
 use sextant::diagnostics::command::CommandProvider;
 use sextant::diagnostics::command::command_config::{CommandConfig, CommandSpec};
 use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Report, Severity};
-use sextant::editor::Editor;
 use sextant::editors::headless::HeadlessEditor;
+use sextant::engine::Editor;
 
 use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sextant::agent::state::request::Request;
 use sextant::diagnostics::model::{Freshness, MOST};
+use sextant::engine::Request;
 
-use crate::support::engine::{Engine, Setup, last};
+use crate::support::engine::{Setup, TestEngine, last};
 use crate::support::project::Project;
 use crate::support::servers::{Fake, PATIENCE_MS, fake_config};
 
@@ -83,7 +83,7 @@ async fn a_task_over_mad_ranges_ends_in_time() {
         let config = json!({"diagnostics": {"timeout_ms": 30_000}});
         let setup =
             Setup { replies: vec![last("edit_file", edit)], servers: servers.into(), config, ..Setup::default() };
-        let engine = Engine::new(&project, setup);
+        let engine = TestEngine::new(&project, setup);
         let begin = Instant::now();
         let request = Request { text: "change it".into(), path: Some("a.py".into()), ..Request::default() };
         let outcome = engine.ask_about(&request).await;
@@ -104,7 +104,7 @@ async fn who_never_says_what_it_offers_is_waited_for_once() {
     let folder = project.beside("fake");
     let server = fake_config(&folder, &script);
     let config = json!({"diagnostics": {"start_timeout_ms": 3000}});
-    let engine = Engine::new(&project, Setup { servers: vec![server], config, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { servers: vec![server], config, ..Setup::default() });
     let started = Instant::now();
     let _ = engine.plan("fix the errors").await;
     let asked = || {

@@ -6,11 +6,9 @@ use std::time::Duration;
 
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::{Diagnostic, DiagnosticsProvider, Freshness, Report, Severity};
-use sextant::editor::editor_error::EditorError;
-use sextant::editor::event::Event;
-use sextant::editor::{Document, Editor, FileEdit, Save};
 use sextant::editors::headless::HeadlessEditor;
 use sextant::edits::TextEdit;
+use sextant::engine::{Document, Editor, EditorError, Event, FileEdit, Save};
 use tokio::sync::mpsc;
 
 use crate::support::servers::{PATIENCE_MS, python_servers};

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::agent::state::request::Request;
 use sextant::diagnostics::model::Freshness;
+use sextant::engine::Request;
 
-use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
 use crate::support::project::Project;
 use crate::support::servers::{Fake, PATIENCE_MS, fake_config};
 
@@ -31,14 +31,14 @@ fn workspace(text: &str) -> Request {
     Request { text: text.into(), workspace: true, ..Request::default() }
 }
 
-fn engine(project: &Project, script: &Value, config: Value, edits: &[Value]) -> (Engine, PathBuf) {
+fn engine(project: &Project, script: &Value, config: Value, edits: &[Value]) -> (TestEngine, PathBuf) {
     let folder = project.beside("fake");
     let server = fake_config(&folder, script);
     let mut replies: Vec<_> = edits.iter().map(|edit| act("edit_file", edit.clone())).collect();
     if let Some(end) = replies.last_mut() {
         end.proceed = false;
     }
-    (Engine::new(project, Setup { replies, config, servers: vec![server], ..Setup::default() }), folder)
+    (TestEngine::new(project, Setup { replies, config, servers: vec![server], ..Setup::default() }), folder)
 }
 
 /// Lets the server speak of what it has opened, later than an edit is waited for.
@@ -93,7 +93,7 @@ async fn a_step_of_a_plan_says_what_is_not_known_of_its_edits() {
         servers: vec![fake_config(&folder, &script)],
         ..Setup::default()
     };
-    let engine = Engine::new(&project, setup);
+    let engine = TestEngine::new(&project, setup);
     engine.plan("change f").await.expect("a plan");
     let (outcome, events) = engine.approve().await;
     let outcome = outcome.expect("it ran");
@@ -113,7 +113,7 @@ async fn offers_asked_for(request: &str, edits: &[Value]) -> (usize, Value) {
         servers: vec![fake_config(&folder, &script)],
         ..Setup::default()
     };
-    let engine = Engine::new(&project, setup);
+    let engine = TestEngine::new(&project, setup);
     let outcome = engine.ask(request).await;
     assert!(outcome["failed"].is_null(), "{outcome}");
     let log = std::fs::read_to_string(folder.join("log")).expect("a log");

@@ -4,15 +4,13 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::undo::UndoWords;
 use serde_json::{Value, json};
-use sextant::agent::commands::agent::Agent;
-use sextant::agent::state::agent_config::Config;
-use sextant::agent::state::outcome::Outcome;
-use sextant::agent::state::request::Request;
 use sextant::base::deadline::Deadline;
 use sextant::base::path::to_uri;
 use sextant::diagnostics::server::server_config::ServerConfig;
 use sextant::editors::headless::HeadlessEditor;
+use sextant::engine::{Config, Engine, Outcome, Request};
 use sextant::llm::endpoint::{Provider, RemoteConfig};
 use sextant::llm::offline::OfflineModel;
 use sextant::llm::remote::RemoteModel;
@@ -29,7 +27,7 @@ use crate::support::servers::tool;
 struct Desk {
     project: Project,
     editor: Arc<HeadlessEditor>,
-    session: Agent,
+    session: Engine,
 }
 
 impl Desk {
@@ -39,7 +37,7 @@ impl Desk {
         let mut config: Config = serde_json::from_value(config).expect("a configuration");
         config.memory.state = Some(project.state_folder());
         let root = Root::new(project.root()).expect("a root");
-        let session = Agent::new(Arc::<HeadlessEditor>::clone(&editor), model, root, config);
+        let session = Engine::new(Arc::<HeadlessEditor>::clone(&editor), model, root, config);
         Self { project, editor, session }
     }
 

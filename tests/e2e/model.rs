@@ -1,10 +1,10 @@
 //! A remote model against a scripted server: everything that can come over the wire, and nothing else.
 
+use sextant::engine::tool_specs;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sextant::agent::tools::specs;
 use sextant::llm::endpoint::{Provider, RemoteConfig};
 use sextant::llm::input::{PlanInput, StepInput};
 use sextant::llm::remote::RemoteModel;
@@ -47,7 +47,7 @@ fn model(server: &ModelServer) -> RemoteModel {
 
 fn question() -> StepInput {
     let mut input = StepInput::default();
-    input.context.tools = specs();
+    input.context.tools = tool_specs();
     input.context.request.query = "fix f".to_owned();
     input.ask.step = 1;
     input
@@ -129,7 +129,7 @@ async fn a_plan_is_asked_for_with_its_own_schema() {
     let heard = Mutex::new(String::new());
     let words = |text: &str| heard.lock().expect("lock").push_str(text);
     let mut input = PlanInput::default();
-    input.context.tools = specs();
+    input.context.tools = tool_specs();
     let (plan, _) = model(&server).plan(&input, &words).await;
     assert_eq!(plan.expect("a plan").steps[0].symbols, ["a.py::f"]);
     assert_eq!(*heard.lock().expect("lock"), "T\nR");

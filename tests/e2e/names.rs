@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::support::undo::UndoWords;
 use serde_json::{Value, json};
-use sextant::agent::state::request::Request;
 use sextant::diagnostics::server::server_config::ServerConfig;
+use sextant::engine::Request;
 
-use crate::support::engine::{Engine, Setup, act, last};
+use crate::support::engine::{Setup, TestEngine, act, last};
 use crate::support::project::Project;
 use crate::support::servers::{fake_config, python_servers};
 
@@ -38,9 +39,9 @@ fn shop() -> Project {
     Project::new(&[("cart.py", CART), ("shop.py", SHOP), ("README.md", "Call `total` first.\n")])
 }
 
-fn engine(project: &Project, servers: Vec<ServerConfig>, replies: Vec<sextant::llm::step::StepReply>) -> Engine {
+fn engine(project: &Project, servers: Vec<ServerConfig>, replies: Vec<sextant::llm::step::StepReply>) -> TestEngine {
     let config = json!({"diagnostics": {"timeout_ms": 60_000, "start_timeout_ms": 60_000}});
-    Engine::new(project, Setup { replies, servers, config, ..Setup::default() })
+    TestEngine::new(project, Setup { replies, servers, config, ..Setup::default() })
 }
 
 fn everywhere(text: &str) -> Request {

@@ -4,14 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::agent::commands::agent::Agent;
-use sextant::agent::plan::{Plan, StepState, Steps};
-use sextant::agent::state::agent_config::{Config, PlanMode};
-use sextant::agent::state::outcome::Outcome;
-use sextant::agent::state::request::Request;
 use sextant::base::failure::Failure;
-use sextant::editor::event::Event;
 use sextant::editors::headless::HeadlessEditor;
+use sextant::engine::{Config, Engine, Event, Outcome, Plan, PlanMode, Request, StepState, Steps};
 use sextant::llm::endpoint::{Provider, RemoteConfig};
 use sextant::llm::remote::RemoteModel;
 use sextant::llm::retry::RetryPolicy;
@@ -32,7 +27,7 @@ const B: &str = "def other() -> int:\n    return 2\n";
 struct Run {
     project: Project,
     server: ModelServer,
-    session: Agent,
+    session: Engine,
     events: UnboundedReceiver<Event>,
     cancel: CancellationToken,
 }
@@ -61,7 +56,7 @@ impl Run {
         let editor = HeadlessEditor::new(project.root(), Vec::new(), sender).expect("a folder");
         let root = Root::new(project.root()).expect("a root");
         settings.memory.state = Some(project.state_folder());
-        let session = Agent::new(Arc::new(editor), Arc::new(model), root, settings);
+        let session = Engine::new(Arc::new(editor), Arc::new(model), root, settings);
         Self { project, server, session, events, cancel: CancellationToken::new() }
     }
 
@@ -473,6 +468,12 @@ async fn a_waiting_plan_is_changed_in_the_user_s_words_and_stays_where_that_fail
         run.server.push(plan(&[with("x", &["a.py::nobody"], json!({}))]));
     }
     run.plan("change: do something odd").await.expect_err("no usable plan");
+    {
+        let mut given_up = std::pin::pin!(run.session.change_plan("never mind", &run.cancel));
+        assert!(futures::poll!(given_up.as_mut()).is_pending());
+        assert!(!run.session.has_plan(), "it is being changed");
+    }
+    assert!(run.session.has_plan(), "work that is dropped while it waits leaves the plan");
     run.server.push(replace("b.py", "return 2", "return 3"));
     let (outcome, shown) = run.approve().await;
     assert!(outcome.ok && shown.markdown.contains("- [x] Change other alone"), "{}", shown.markdown);

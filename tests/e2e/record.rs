@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use sextant::editor::{Editor, FileEdit, Save};
 use sextant::editors::headless::HeadlessEditor;
 use sextant::edits::hunks::hunks;
+use sextant::engine::{Editor, FileEdit, Save};
 use sextant::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
 use sextant::memory::preferences::Preference;
 use sextant::memory::store::Memory;

@@ -1,11 +1,11 @@
 //! What a request may change: only a repair that was asked for, and nothing where the request forbids it.
 
 use serde_json::json;
-use sextant::agent::state::request::Request;
+use sextant::engine::Request;
 
 use crate::cli::{outcome, sextant};
 use crate::engine::{TEXT, project};
-use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
 use crate::support::project::Project;
 
 #[test]
@@ -43,14 +43,14 @@ fn edit() -> sextant::llm::step::StepReply {
 async fn no_model_edits_where_the_request_forbids_it() {
     for text in ["explain f, but do not change anything", "explica f sin tocar nada", "only look at f"] {
         let project = project();
-        let engine = Engine::new(&project, Setup { replies: vec![edit(), edit()], ..Setup::default() });
+        let engine = TestEngine::new(&project, Setup { replies: vec![edit(), edit()], ..Setup::default() });
         let outcome = engine.ask(text).await;
         assert_eq!((project.read("a.py").as_str(), &outcome["files"]), (TEXT, &json!([])), "{text}: {outcome}");
         assert!(engine.trace().contains("the request says that nothing may be changed"), "{}", engine.trace());
     }
     // One that leaves a part alone is no such request.
     let project = project();
-    let engine = Engine::new(&project, Setup { replies: vec![edit()], ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies: vec![edit()], ..Setup::default() });
     engine.ask("raise f without changing its signature").await;
     assert_ne!(project.read("a.py"), TEXT);
 }
@@ -61,7 +61,7 @@ async fn an_approval_lifts_only_what_was_forbidden_for_the_time_being() {
         let project = project();
         let plans = vec![plan_of([planned("raise it", &["a.py::f"])])];
         let last = last("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}));
-        let engine = Engine::new(&project, Setup { plans, replies: vec![last], ..Setup::default() });
+        let engine = TestEngine::new(&project, Setup { plans, replies: vec![last], ..Setup::default() });
         let request = Request { text: text.into(), path: Some("a.py".into()), ..Request::default() };
         engine.plan_for(&request).await.expect("a plan");
         let _ = engine.approve().await;

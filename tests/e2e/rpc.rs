@@ -4,11 +4,8 @@ use std::process::{Output, Stdio};
 use std::sync::Arc;
 
 use serde_json::json;
-use sextant::agent::events::envelope::TaskEvent;
-use sextant::agent::events::subscription::Delivery;
-use sextant::agent::state::outside_clients::OutsideClient;
-use sextant::agent::state::request::Request;
 use sextant::base::failure::FailureKind;
+use sextant::engine::{Delivery, OutsideClient, Request, TaskEvent};
 use sextant::serve::discovery::find_sessions;
 use sextant::serve::rpc::rpc_client::JoinedSession;
 

@@ -11,23 +11,20 @@ use proptest::prelude::{Strategy, any};
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
-use sextant::agent::commands::turn::AskedBy;
-use sextant::agent::events::subscription::Delivery;
-use sextant::agent::state::request::Request;
 use sextant::base::failure::FailureKind;
-use sextant::editor::event::Event;
+use sextant::engine::{Delivery, Event, Origin, Request};
 use sextant::serve::discovery::{Advertisement, find_sessions};
 use sextant::serve::rpc::rpc_client::JoinedSession;
 use sextant::serve::rpc::rpc_server::{Serving, serve};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
-use crate::support::engine::{Engine, Setup, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, plan_of, planned};
 use crate::support::project::Project;
 
 struct Session {
     project: Project,
-    engine: Engine,
+    engine: TestEngine,
     serving: Serving,
 }
 
@@ -41,7 +38,7 @@ async fn session() -> Session {
 
 async fn session_with(setup: Setup) -> Session {
     let project = Project::new(&[("cart.py", "def total(prices: list[int]) -> int:\n    return sum(prices)\n")]);
-    let engine = Engine::new(&project, Setup { memory: true, ..setup });
+    let engine = TestEngine::new(&project, Setup { memory: true, ..setup });
     let what = Advertisement { root: project.root().to_owned(), door: "headless", editor_pid: None };
     let serving = serve(&engine.session, what, folders(&project)).await.expect("a socket");
     Session { project, engine, serving }
@@ -201,7 +198,7 @@ async fn too_much_is_refused_and_the_session_goes_on() {
 async fn who_comes_second_is_told_what_runs_and_can_stop_it() {
     let session = session().await;
     let agent = &session.engine.session;
-    let held = agent.turn().begin(agent, AskedBy::new("fix everything", "Neovim")).expect("nothing runs");
+    let held = agent.begin("fix everything", Origin::new("Neovim")).expect("nothing runs");
     let joined = session.join().await;
     let request = Request { text: "what is here?".into(), ..Request::default() };
     let busy = joined.ask(&request, "a test".into()).await.expect_err("it is somebody's turn");

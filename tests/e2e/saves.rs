@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::{Freshness, Report};
-use sextant::editor::{Editor, FileEdit, Save};
 use sextant::editors::headless::HeadlessEditor;
 use sextant::edits::TextEdit;
+use sextant::engine::{Editor, FileEdit, Save};
 use tokio::sync::mpsc;
 
 use crate::support::servers::{Fake, PATIENCE_MS, fake_config, lines};

@@ -8,9 +8,9 @@ use crate::cli::diff::collect_side::{Collected, DiffSide, Silent};
 use crate::cli::diff::git::ChangedFile;
 use crate::cli::diff::revisions::Revision;
 use sextant_diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
+use sextant_diagnostics::located::LocatedDiagnostic;
+use sextant_diagnostics::located::Namer;
 use sextant_diagnostics::model::{Diagnostic, Severity};
-use sextant_engine::state::comparison::Namer;
-use sextant_engine::state::located::LocatedDiagnostic;
 
 /// What became of a diagnostic, in the order in which a reader wants to hear of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

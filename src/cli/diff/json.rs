@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::diff::compare::{ComparedState, Comparison};
 use crate::cli::diff::report::unknown;
-use sextant_engine::state::render;
+use sextant_diagnostics::render_located;
 
 /// `new`, `updated`, `revealed`, `masked` and `fixed` list diagnostics; `counts` has every state. Lines are counted
 /// from 1, columns in bytes from 1, `range` is LSP's (from 0, in UTF-16).
@@ -21,9 +21,9 @@ pub(super) fn json(found: &Comparison) -> Value {
     for state in ComparedState::ALL.into_iter().filter(|state| *state != ComparedState::Unchanged) {
         let entries = found.entries.iter().filter(|entry| entry.state == state);
         let list = entries.map(|entry| {
-            let mut one = render::json(&entry.found);
+            let mut one = render_located::json(&entry.found);
             if let Some(was) = entry.was.as_ref().filter(|_| state == ComparedState::Updated) {
-                one["was"] = render::json(was);
+                one["was"] = render_located::json(was);
             }
             one
         });

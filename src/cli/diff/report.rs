@@ -5,7 +5,7 @@ use crate::cli::diff::compare::{ComparedDiagnostic, ComparedState, Comparison};
 use sextant_base::one_line::clean;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Severity;
-use sextant_engine::state::render;
+use sextant_diagnostics::render_located;
 
 /// Files that are named where many are meant.
 const NAMED: usize = 3;
@@ -80,7 +80,7 @@ pub(super) fn unknown(found: &Comparison) -> Vec<String> {
 /// `%f:%l:%c: %t%*[^:]: %m`. Columns are bytes, from 1.
 pub(super) fn errorformat(found: &Comparison) -> String {
     let new = found.entries.iter().filter(|entry| entry.state == ComparedState::New);
-    let lines: Vec<String> = new.map(|entry| render::errorformat(&entry.found)).collect();
+    let lines: Vec<String> = new.map(|entry| render_located::errorformat(&entry.found)).collect();
     lines.join("\n")
 }
 
@@ -92,7 +92,7 @@ fn line(entry: &ComparedDiagnostic) -> String {
     };
     let gone = matches!(entry.state, ComparedState::Masked | ComparedState::Fixed);
     let state = format!("{} {severity}", entry.state.name());
-    render::compared(&entry.found, &state, short(&entry.found.diagnostic.source), gone)
+    render_located::compared(&entry.found, &state, short(&entry.found.diagnostic.source), gone)
 }
 
 #[cfg(test)]
@@ -100,8 +100,8 @@ pub(super) mod tests {
     use super::*;
     use crate::cli::diff::collect_side::Silent;
     use crate::cli::diff::revisions::Revision;
+    use sextant_diagnostics::located::LocatedDiagnostic;
     use sextant_diagnostics::model::{Confidence, Diagnostic, Location};
-    use sextant_engine::state::located::LocatedDiagnostic;
     use sextant_text::symbols::symbol_path::SymbolPath;
 
     fn found(file: &str, names: &str, line: u32, severity: Severity, message: &str) -> LocatedDiagnostic {

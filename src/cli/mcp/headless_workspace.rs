@@ -13,10 +13,7 @@ use crate::cli::settings::{Settings, session_folders};
 use crate::cli::{look, models};
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
-use sextant_engine::commands::agent::Agent;
-use sextant_engine::commands::client_call::OutsideAnswer;
-use sextant_engine::edit::once::EditMade;
-use sextant_engine::state::outside_clients::OutsideClient;
+use sextant_engine::api::{EditMade, Engine, OutsideAnswer, OutsideClient};
 use sextant_headless::HeadlessEditor;
 use sextant_serve::discovery::gate::StartGate;
 use sextant_serve::discovery::{Advertisement, is_editor};
@@ -28,7 +25,7 @@ use sextant_store::workspace::root::Root;
 const LEAVE: Duration = Duration::from_secs(1);
 
 pub(super) struct HeadlessWorkspace {
-    session: Arc<Agent>,
+    session: Arc<Engine>,
     editor: Arc<HeadlessEditor>,
     /// Lets a shell, or another client, work in this session; none where no folder can hold its socket.
     serving: Mutex<Option<Serving>>,
@@ -48,7 +45,7 @@ impl HeadlessWorkspace {
         let editor = HeadlessEditor::new(root.path(), settings.servers, events)?.with_providers(settings.providers);
         let editor = Arc::new(editor.with_commands(settings.commands));
         let what = Advertisement { root: root.path().to_owned(), door: "mcp", editor_pid: None };
-        let session = Arc::new(Agent::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
+        let session = Arc::new(Engine::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
         // Nobody looks on; the log has what is shown.
         tokio::spawn(async move { while shown.recv().await.is_some() {} });
         let serving = serve(&session, what, session_folders()).await;

@@ -1,6 +1,5 @@
 //! One call of a tool for a client outside: past the gate and the one way of an edit, as a task of that client.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -50,16 +49,13 @@ pub struct OutsideAnswer {
 
 /// Carries out a call in a task of its own, so that an edit is whole and entered whatever becomes of the caller; who
 /// drops this future ends the waits of the call.
-pub(crate) async fn call<S>(
-    session: Arc<S>,
+pub(crate) async fn call(
+    session: Arc<Session>,
     client: OutsideClient,
     (tool, given): (String, Value),
     once: Option<String>,
     cancel: &CancellationToken,
-) -> Result<OutsideAnswer, Failure>
-where
-    S: Deref<Target = Session> + Send + Sync + 'static,
-{
+) -> Result<OutsideAnswer, Failure> {
     once.as_deref().map_or(Ok(()), once::check)?;
     let own = cancel.child_token();
     let ends = own.clone().drop_guard();

@@ -10,6 +10,7 @@ use crate::plan::plan_event::plan_event;
 use crate::plan::work_mode::Phase;
 use crate::planner::{replan, rewritten, waiting_plan};
 use crate::state::session::Session;
+use crate::state::taken_plan::TakenPlan;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 
@@ -45,30 +46,25 @@ impl From<PlanRefused> for Failure {
 /// # Errors
 /// It has faults, or none waits.
 pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
-    let Some((plan, mut task)) = session.plan.lock().await.take() else {
+    let mut taken = TakenPlan::take(session).await;
+    let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
         let failure = match waiting_plan::is_kept(session).await {
             true => Failure::user("the plan is one of a session before this one", HintCode::Resume),
             false => Failure::user("there is no plan to change", HintCode::Plan),
         };
         return Err(PlanRefused::Failure(failure));
     };
-    let new = match rewritten::rewritten(session, &task, &plan, text).await {
-        Ok(new) => new,
-        Err(faults) => {
-            *session.plan.lock().await = Some((plan, task));
-            return Err(PlanRefused::Faults(faults));
-        }
-    };
-    let changes = replan::changes(&plan, &new);
+    let new = rewritten::rewritten(session, task, plan, text).await.map_err(PlanRefused::Faults)?;
+    let changes = replan::changes(plan, &new);
     if !changes.is_empty() {
-        session.take_up(&mut task);
+        session.take_up(task);
         task.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
-        keep::keep(session, &mut task).await;
+        keep::keep(session, task).await;
     }
     task.progress.question = None;
-    durable::keep_plan(session, &new, &mut task).await;
+    durable::keep_plan(session, &new, task).await;
     let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };
+    plan.clone_from(&new);
     let events = vec![plan_event(&new, phase.words())];
-    *session.plan.lock().await = Some((new.clone(), task));
     Ok((new, events))
 }

@@ -37,7 +37,7 @@ enum Choice {
 ///
 /// # Errors
 /// Where it is not clear what is meant, and where a question has no answer: nothing is forgotten then.
-pub async fn forget(session: &Session, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {
+pub(crate) async fn forget(session: &Session, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {
     let what = bare(text);
     if ALL.contains(&what.to_lowercase().as_str()) {
         return forget_all(session, cancel).await;
@@ -68,7 +68,7 @@ pub async fn forget(session: &Session, text: &str, cancel: &CancellationToken) -
 }
 
 /// Forgets all that is remembered of this workspace, as [`forget`] does.
-pub async fn forget_all(session: &Session, cancel: &CancellationToken) -> Result<String, Failure> {
+pub(crate) async fn forget_all(session: &Session, cancel: &CancellationToken) -> Result<String, Failure> {
     let remember = chosen_preferences::needs_memory(session).await?;
     let what = "everything".to_owned();
     let asked = Asked { what: &what, cancel };

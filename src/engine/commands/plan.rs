@@ -23,6 +23,20 @@ use sextant_base::failure::Failure;
 /// Makes a plan, or changes the one that waits (`change: …`). It waits for approval; no file is changed.
 pub(crate) async fn plan(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
     let result = make_or_change(session, request, cancel).await;
+    ended(session, result).await
+}
+
+/// Changes the plan that waits, by the user's words.
+pub(crate) async fn change(session: &Session, words: &str, cancel: &CancellationToken) -> Ending<Plan> {
+    let request = Request { text: words.to_owned(), ..Request::default() };
+    let result = match requested::refuse_long(&request) {
+        Ok(()) => replan::change_plan(session, words, cancel).await,
+        Err(failure) => Err(failure),
+    };
+    ended(session, result).await
+}
+
+async fn ended(session: &Session, result: Result<Plan, Failure>) -> Ending<Plan> {
     stored_traces::keep(session).await;
     let events = match &result {
         Ok(plan) => vec![plan_event::plan_event(plan, Phase::Planning.words())],

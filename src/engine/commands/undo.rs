@@ -6,12 +6,14 @@
 
 pub(crate) mod feedback;
 pub mod list;
-pub mod redo;
-pub mod undo_lines;
+pub(crate) mod redo;
+pub(crate) mod undo_lines;
 
 use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 
 use crate::commands::undo::feedback::About;
+use crate::commands::undo::list::UndoState;
 use crate::durable::resumable;
 use crate::durable::stack::{self, Stack, UndoPlace, stack};
 use crate::edit::rollback::{self, RollbackPlan};
@@ -57,26 +59,41 @@ pub struct Undone {
 /// Takes back what stands of the last task that changed something, or a part of it. A task that is taken back
 /// already is passed over, so that undoing again goes to the one before. Refused whole where the user's own later
 /// changes touch the same places, unless `partial`.
-pub async fn take_back(session: &Session, wish: &UndoRequest) -> Ending<Undone> {
+pub(crate) async fn take_back(session: &Session, wish: &UndoRequest) -> Ending<Undone> {
     let mut events = Vec::new();
     let result = take(session, wish, &mut events).await;
     Ending::new(result, events, |undone| (true, undone.summary.clone()))
 }
 
-/// [`take_back`] of a whole task.
-pub async fn undo(session: &Session) -> Ending<String> {
-    undo_part(session, &Target::Task, false).await
+/// Takes back one task after the other, down to this one.
+pub(crate) async fn take_back_to(session: &Session, task: &str, cancel: &CancellationToken) -> Ending<Vec<Undone>> {
+    let mut events = Vec::new();
+    let result = down_to(session, task, cancel, &mut events).await;
+    Ending { result, events }
 }
 
-pub async fn undo_part(session: &Session, target: &Target, partial: bool) -> Ending<String> {
-    undo_because(session, target, partial, "").await
-}
-
-/// [`take_back`], of which only the words are wanted.
-pub async fn undo_because(session: &Session, target: &Target, partial: bool, reason: &str) -> Ending<String> {
-    let wish = UndoRequest { target: target.clone(), partial, reason: reason.to_owned() };
-    let Ending { result, events } = take_back(session, &wish).await;
-    Ending { result: result.map(|undone| undone.summary), events }
+async fn down_to(
+    session: &Session,
+    task: &str,
+    cancel: &CancellationToken,
+    events: &mut Vec<Event>,
+) -> Result<Vec<Undone>, Failure> {
+    let known = list::history(session).await?;
+    let there = |state| matches!(state, UndoState::Stands | UndoState::Partly);
+    if !known.tasks.iter().any(|known| known.task == task && there(known.state)) {
+        let message = format!("there is no task {task:?} that could be taken back");
+        return Err(Failure::user(message, "checkpoint/list has those that can"));
+    }
+    let mut undone: Vec<Undone> = Vec::new();
+    while undone.last().is_none_or(|last| last.task != task) {
+        if cancel.is_cancelled() {
+            return Err(Failure::cancelled());
+        }
+        let ending = take_back(session, &UndoRequest::default()).await;
+        events.extend(ending.events);
+        undone.push(ending.result?);
+    }
+    Ok(undone)
 }
 
 async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) -> Result<Undone, Failure> {

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use crate::diagnostics::{collect_diagnostics, reported, triage};
 use crate::plan::work_mode::Mode;
 use crate::state::comparison;
-use crate::state::located::LocatedDiagnostic;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
 use crate::state::{analysis::Analysis, authority, wanted_diagnostics};
+use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::model::Severity;
 use sextant_model::request_kind::{self, Ask};
 

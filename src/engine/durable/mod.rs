@@ -5,14 +5,14 @@
 //! answered, and at the end. Every change of files has a checkpoint of its own ([`change_record`]) that is open from
 //! before the change until it is known what came of it.
 
-pub mod change_record;
+pub(crate) mod change_record;
 pub(crate) mod open_store;
 pub(crate) mod resumable;
-pub mod stack;
-pub mod stored_baseline;
-pub mod stored_messages;
-pub mod stored_traces;
-pub mod task_state;
+pub(crate) mod stack;
+pub(crate) mod stored_baseline;
+pub(crate) mod stored_messages;
+pub(crate) mod stored_traces;
+pub(crate) mod task_state;
 
 use crate::durable::stored_messages::StoredConversation;
 use crate::durable::task_state::RunState;

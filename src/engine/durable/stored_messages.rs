@@ -16,7 +16,7 @@ const RESULT: usize = 4000;
 /// What was said with the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct StoredConversation {
+pub(crate) struct StoredConversation {
     pub results: Vec<LastResult>,
     pub transcript: Transcript,
 }

@@ -60,7 +60,7 @@ fn failure(error: &MemoryError) -> Failure {
 }
 
 /// The tasks that have a trace, the last one that was worked on first.
-pub async fn list(session: &Session) -> Result<Vec<TracedTask>, Failure> {
+pub(crate) async fn list(session: &Session) -> Result<Vec<TracedTask>, Failure> {
     keep(session).await;
     if !open_store::has_record(session) {
         return Ok(Vec::new());
@@ -88,7 +88,7 @@ pub fn list_markdown(tasks: &[TracedTask]) -> String {
 ///
 /// # Errors
 /// Where there is no such task, with what there is.
-pub async fn find(session: &Session, which: &str) -> Result<Traced, Failure> {
+pub(crate) async fn find(session: &Session, which: &str) -> Result<Traced, Failure> {
     let which = which.trim();
     let tasks = list(session).await?;
     if tasks.is_empty() && which.is_empty() {

@@ -30,7 +30,7 @@ const NAME: usize = 200;
 
 /// The step that is being worked on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Running {
+pub(crate) struct Running {
     /// Counted from 1.
     pub step: usize,
     /// Checkpoints of the task before the step.
@@ -38,7 +38,7 @@ pub struct Running {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RunState {
+pub(crate) struct RunState {
     version: u32,
     pub id: String,
     pub request: String,
@@ -81,7 +81,7 @@ pub struct RunState {
 }
 
 impl RunState {
-    pub fn of(task: &Task, plan: Option<&Plan>) -> Self {
+    pub(crate) fn of(task: &Task, plan: Option<&Plan>) -> Self {
         let state = Self {
             version: VERSION,
             id: task.journal.task.clone(),
@@ -181,7 +181,7 @@ impl RunState {
     }
 
     /// Reads a stored state. The error says why it is none.
-    pub fn read(value: Value) -> Result<Self, String> {
+    pub(crate) fn read(value: Value) -> Result<Self, String> {
         let version = value["version"].as_u64().unwrap_or(0);
         if version > u64::from(VERSION) {
             return Err(format!("it was left by a newer Sextant (state {version}, this one reads {VERSION})"));
@@ -190,7 +190,7 @@ impl RunState {
     }
 
     /// Every path that the state names, each to be confirmed before the task is gone on with.
-    pub fn paths(&self) -> BTreeSet<&str> {
+    pub(crate) fn paths(&self) -> BTreeSet<&str> {
         let steps = self.plan.iter().flat_map(|plan| &plan.steps);
         let symbols = steps.flat_map(|step| step.symbols.iter().chain(&step.creates));
         let mut paths: BTreeSet<&str> = symbols.map(|symbol| symbol.file.as_str()).collect();
@@ -202,7 +202,7 @@ impl RunState {
     }
 
     /// The task, without its journal and its baseline, and its plan.
-    pub fn into_task(self) -> (Task, Option<Plan>) {
+    pub(crate) fn into_task(self) -> (Task, Option<Plan>) {
         let mut task = Task::named(self.id, &self.request, self.mode, self.current_file, self.scope);
         let steps = self.plan.as_ref().map_or(0, |plan| plan.steps.len());
         task.progress = self.progress;

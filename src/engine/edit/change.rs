@@ -7,7 +7,7 @@ use crate::edit::{edit_guard, edit_transaction, permissions, preview, rebase_edi
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Applied, Document};
 use crate::plan::work_mode::Mode;
-use crate::state::comparison::{self, Namer, Status, Verdict};
+use crate::state::comparison::{self, Status, Verdict};
 use crate::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::state::edit_baseline::{Baseline, doubt, doubt_stale, without_late, without_others};
 use crate::state::edit_request::{self, EditOutcome, EditRequest, When};
@@ -23,6 +23,7 @@ use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
+use sextant_diagnostics::located::Namer;
 use sextant_diagnostics::model::Report;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_store::workspace::beneath;

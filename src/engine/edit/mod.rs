@@ -1,17 +1,17 @@
 //! The one way of a change: permitted, journaled, applied, judged, and taken back.
 
 pub(crate) mod apply_edits;
-pub mod change;
+pub(crate) mod change;
 pub(crate) mod edit_guard;
 pub(crate) mod edit_transaction;
 pub(crate) mod file_ownership;
 pub(crate) mod lost;
-pub mod once;
-pub mod permissions;
+pub(crate) mod once;
+pub(crate) mod permissions;
 pub(crate) mod preview;
-pub mod questions;
+pub(crate) mod questions;
 pub(crate) mod rebase_edit;
-pub mod recover;
+pub(crate) mod recover;
 pub(crate) mod rollback;
 mod shown_change;
 pub(crate) mod workspace_lock;

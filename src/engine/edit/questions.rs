@@ -11,12 +11,12 @@ use crate::state::session::Session;
 use sextant_base::failure::Failure;
 
 /// Says that a door brings the user's answers: without one a question is a refusal.
-pub fn answers_come(session: &Session) {
+pub(crate) fn answers_come(session: &Session) {
     session.approvals.someone.store(true, Ordering::Relaxed);
 }
 
 /// Whether a question is waiting for [`answer_waiting`].
-pub fn is_asking(session: &Session) -> bool {
+pub(crate) fn is_asking(session: &Session) -> bool {
     session.approvals.open().is_some()
 }
 
@@ -84,7 +84,7 @@ impl Drop for Asked<'_> {
 }
 
 /// Answers the question that waits. `None` where none does; a number that is no option leaves it open.
-pub fn answer_waiting(session: &Session, choice: usize) -> Option<Result<(), Failure>> {
+pub(crate) fn answer_waiting(session: &Session, choice: usize) -> Option<Result<(), Failure>> {
     let mut open = session.approvals.open();
     let waiting = open.take()?;
     if !(1..=waiting.options).contains(&choice) {
@@ -110,6 +110,6 @@ pub(crate) fn open_question(session: &Session, events: &mut Vec<Event>) -> Optio
 }
 
 /// Ends the question that waits without an answer: nobody is there any more.
-pub fn nobody_answers(session: &Session) {
+pub(crate) fn nobody_answers(session: &Session) {
     session.approvals.open().take();
 }

@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 
 /// How one file of an unfinished change was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DiskSide {
+pub(crate) enum DiskSide {
     Before,
     After,
     /// The beginning of the text that was to be written, or no file at all: the write was cut off.
@@ -42,7 +42,7 @@ pub enum DiskSide {
 
 /// What becomes of an unfinished change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RecoveryVerdict {
+pub(crate) enum RecoveryVerdict {
     /// It had been made; only the word of it was missing.
     Finished,
     /// Nothing of it had been made.
@@ -54,7 +54,7 @@ pub enum RecoveryVerdict {
 /// All files after: finished. All before: dropped. Mixed or torn: back. A file that is neither is left alone and decides
 /// nothing, but where no file is before it is taken that the change went through, since it stays possible to
 /// undo and an undo that does not fit is refused.
-pub fn decide(sides: &[DiskSide]) -> RecoveryVerdict {
+pub(crate) fn decide(sides: &[DiskSide]) -> RecoveryVerdict {
     if sides.contains(&DiskSide::Torn) {
         return RecoveryVerdict::Back;
     }
@@ -80,7 +80,7 @@ fn side(change: &FileChange, now: Option<&str>) -> DiskSide {
 
 /// What was found at the first command of a process.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct OpenChange {
+pub(crate) struct OpenChange {
     /// What was done about unfinished changes, in the user's words.
     pub notes: Vec<String>,
     /// The task that was interrupted, where it is the last one that was worked on.

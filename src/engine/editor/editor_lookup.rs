@@ -46,7 +46,7 @@ pub struct SaidOfName {
 
 /// A place that a server names; the range is in the server's unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedPlace {
+pub(crate) struct NamedPlace {
     /// Absolute.
     pub file: PathBuf,
     pub range: Range,
@@ -84,7 +84,7 @@ pub fn worth(question: &NameQuestion, value: &Value) -> Worth {
 }
 
 /// The places of `Location`, `Location[]` or `LocationLink[]`; what cannot be read is left out.
-pub fn places(value: &Value) -> Vec<NamedPlace> {
+pub(crate) fn places(value: &Value) -> Vec<NamedPlace> {
     let one = |value: &Value| {
         let range = |key: &str| value.get(key).and_then(|range| serde_json::from_value::<Range>(range.clone()).ok());
         let uri = value.get("uri").or_else(|| value.get("targetUri"))?.as_str()?;
@@ -101,7 +101,7 @@ pub fn places(value: &Value) -> Vec<NamedPlace> {
 }
 
 /// The text of a hover, in whichever of the protocol's forms it came. Code stands in fences.
-pub fn hover(value: &Value) -> String {
+pub(crate) fn hover(value: &Value) -> String {
     let part = |part: &Value| match (part, part.get("language").and_then(Value::as_str)) {
         (Value::String(text), _) => text.clone(),
         (part, language) => {

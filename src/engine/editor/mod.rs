@@ -1,8 +1,8 @@
 //! What the agent asks of an editor, and the events that it shows.
 
-pub mod editor_error;
-pub mod editor_lookup;
-pub mod event;
+pub(crate) mod editor_error;
+pub(crate) mod editor_lookup;
+pub(crate) mod event;
 pub mod workspace_edit;
 
 use std::path::PathBuf;

@@ -29,7 +29,7 @@ struct Said {
 }
 
 /// The stream as one task has it. Until a session takes the task up it speaks to nobody.
-pub struct TaskEvents {
+pub(crate) struct TaskEvents {
     stream: Arc<EventStream>,
     /// Observers of this task alone: they live as long as it does, and hear of it from its beginning.
     own: Vec<Arc<dyn Observer>>,
@@ -38,7 +38,7 @@ pub struct TaskEvents {
 }
 
 impl TaskEvents {
-    pub fn new(task: &str, mode: Mode) -> Self {
+    pub(crate) fn new(task: &str, mode: Mode) -> Self {
         let stage = if mode == Mode::Simple { Stage::Simple } else { Stage::Planning };
         let said = Mutex::new(Said { stage, known: HashSet::new(), joined: false });
         Self { stream: Arc::default(), own: Vec::new(), task: task.to_owned(), said }
@@ -50,7 +50,7 @@ impl TaskEvents {
     }
 
     /// Speaks to this stream from here on: of what is done about this request.
-    pub fn take_up(&mut self, stream: &Arc<EventStream>, request: &str, mode: Mode) {
+    pub(crate) fn take_up(&mut self, stream: &Arc<EventStream>, request: &str, mode: Mode) {
         self.stream = Arc::clone(stream);
         let again = std::mem::replace(&mut lock(&self.said).joined, true);
         self.emit(TaskEvent::TakenUp { request: request.to_owned(), mode, again });
@@ -63,7 +63,7 @@ impl TaskEvents {
         self.emit(TaskEvent::OutsideBegan { client: client.to_owned(), request: request.to_owned() });
     }
 
-    pub fn emit(&self, event: TaskEvent) {
+    pub(crate) fn emit(&self, event: TaskEvent) {
         self.stream.emit_to(Some(&self.task), event, &self.own);
     }
 
@@ -84,7 +84,7 @@ impl TaskEvents {
     }
 
     /// Tells why, at the loop's call of this number, unless the task has told the same before.
-    pub fn trace(&self, call: u32, trace: Trace) {
+    pub(crate) fn trace(&self, call: u32, trace: Trace) {
         let (step, call) = match lock(&self.said).stage {
             Stage::Simple => (call, None),
             Stage::Planning => (0, None),

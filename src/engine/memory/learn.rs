@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::memory;
-use crate::state::located::LocatedDiagnostic;
 use crate::state::notes::{Approach, short};
 use crate::state::session::Session;
 use crate::state::task::Task;
 use sextant_base::clock::now_ms;
 use sextant_base::plural::counted;
+use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::step::FixOffer;
 use sextant_store::memory::decision_record::{Event, TraceRecord};

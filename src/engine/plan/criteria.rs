@@ -8,7 +8,7 @@ use sextant_base::plural::counted;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The grammar, as it is said to whoever wrote something else.
-pub const GRAMMAR: &str =
+pub(crate) const GRAMMAR: &str =
     "`no new diagnostics`, `no errors`, `CODE gone`, `symbol PATH exists`, `symbol PATH gone`, `command NAME passes`";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ impl TryFrom<String> for Criterion {
 }
 
 /// Reads one criterion. The error names the grammar.
-pub fn parse(text: &str) -> Result<Criterion, String> {
+pub(crate) fn parse(text: &str) -> Result<Criterion, String> {
     let words: Vec<&str> = text.split_whitespace().map(|word| word.trim_matches('`')).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     match words.as_slice() {

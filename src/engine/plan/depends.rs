@@ -8,12 +8,12 @@ use crate::plan::{Plan, Step, StepState};
 const AT_ONCE: usize = 8;
 
 /// Numbers (from 1) of the steps that must be done before a step.
-pub fn needs(step: &Step) -> BTreeSet<usize> {
+pub(crate) fn needs(step: &Step) -> BTreeSet<usize> {
     step.after.iter().copied().chain(step.inputs.iter().filter_map(|input| input.value.step())).collect()
 }
 
 /// Numbers of the open steps that lean on this one, directly or through others.
-pub fn leaning(plan: &Plan, number: usize) -> Vec<usize> {
+pub(crate) fn leaning(plan: &Plan, number: usize) -> Vec<usize> {
     let mut reached = BTreeSet::from([number]);
     let mut found = Vec::new();
     for (own, step) in (1..).zip(&plan.steps) {
@@ -26,7 +26,7 @@ pub fn leaning(plan: &Plan, number: usize) -> Vec<usize> {
 }
 
 /// Skips every open step that leans on one that failed or was skipped, and says on which.
-pub fn stop(plan: &mut Plan) -> Vec<usize> {
+pub(crate) fn stop(plan: &mut Plan) -> Vec<usize> {
     let mut stopped = Vec::new();
     for index in 0..plan.steps.len() {
         if plan.steps[index].state != StepState::Open {
@@ -50,7 +50,7 @@ pub fn stop(plan: &mut Plan) -> Vec<usize> {
 }
 
 /// Gives the steps that [`stop`] skipped because of this one another chance, since it runs again.
-pub fn reopen(plan: &mut Plan, number: usize) {
+pub(crate) fn reopen(plan: &mut Plan, number: usize) {
     let mut back = BTreeSet::from([number]);
     for (own, step) in (1..).zip(plan.steps.iter_mut()) {
         let because = |needed: &usize| step.result.outcome.starts_with(&format!("step {needed} "));
@@ -65,7 +65,7 @@ pub fn reopen(plan: &mut Plan, number: usize) {
 
 /// Indices of what runs next: the first open step, with the read-only steps that follow it directly and lean
 /// on none of them. Empty when nothing is open.
-pub fn next(plan: &Plan) -> Vec<usize> {
+pub(crate) fn next(plan: &Plan) -> Vec<usize> {
     let Some(first) = plan.steps.iter().position(|step| step.state == StepState::Open) else { return Vec::new() };
     let mut batch = vec![first];
     if !plan.steps[first].kind.only_looks() {
@@ -85,7 +85,7 @@ pub fn next(plan: &Plan) -> Vec<usize> {
 }
 
 /// Drops the open steps and renumbers what the kept ones refer to. Returns how many are kept.
-pub fn keep_closed(plan: &mut Plan) -> usize {
+pub(crate) fn keep_closed(plan: &mut Plan) -> usize {
     let mut numbers = vec![None; plan.steps.len()];
     let mut next = 0;
     for (index, step) in plan.steps.iter().enumerate() {

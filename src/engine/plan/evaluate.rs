@@ -18,7 +18,7 @@ const REPLANS: u32 = 3;
 
 /// What is known after a step.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct StepReport {
+pub(crate) struct StepReport {
     pub diagnosed: StepDiagnosed,
     pub checked: StepChecked,
     pub so_far: PlanSoFar,
@@ -44,7 +44,7 @@ pub struct StepReport {
 
 /// What a step did to the diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct StepDiagnosed {
+pub(crate) struct StepDiagnosed {
     /// Those that it set out to repair, and how many of them are gone.
     pub expected: usize,
     pub met: usize,
@@ -54,14 +54,14 @@ pub struct StepDiagnosed {
 
 /// Checks of a step, and how many of them do not hold; one that nobody can tell counts half.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct StepChecked {
+pub(crate) struct StepChecked {
     pub checks: usize,
     pub unmet: f64,
 }
 
 /// What has become of the plan so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct PlanSoFar {
+pub(crate) struct PlanSoFar {
     /// How often this step has been tried, this time included.
     pub attempts: u32,
     /// Errors of the plan.
@@ -75,7 +75,7 @@ pub struct PlanSoFar {
 /// What made the work leave the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Trigger {
+pub(crate) enum Trigger {
     Deviation(f64),
     Errors(u32),
     MissingResource(String),
@@ -89,7 +89,7 @@ pub enum Trigger {
 }
 
 impl Trigger {
-    pub fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         match self {
             Self::Deviation(score) => format!("the step left the plan (deviation {score:.2}, limit {DEVIATION})"),
             Self::Errors(count) => format!("{} in this plan", counted(*count, "error")),
@@ -104,7 +104,7 @@ impl Trigger {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Decision {
+pub(crate) enum Decision {
     Continue,
     Repeat(String),
     /// The step's own fallback, once.
@@ -117,7 +117,7 @@ pub enum Decision {
 
 impl Decision {
     /// The decision with its reason, for the trace.
-    pub fn trace(&self, about: &str, facts: &StepReport) -> Trace {
+    pub(crate) fn trace(&self, about: &str, facts: &StepReport) -> Trace {
         let score = deviation(facts);
         let (effect, words) = match self {
             Self::Continue => (Effect::Kept, "go on with the plan".to_owned()),
@@ -136,7 +136,7 @@ impl Decision {
 /// Half of it is the share of the expectation and of the checks that was not met, half is what it broke; a step
 /// that was to change something and did not is off by three tenths. A model that says itself that it left the
 /// plan is believed.
-pub fn deviation(facts: &StepReport) -> f64 {
+pub(crate) fn deviation(facts: &StepReport) -> f64 {
     let wanted = (facts.diagnosed.expected + facts.checked.checks) as f64;
     let missed = facts.diagnosed.expected.saturating_sub(facts.diagnosed.met) as f64 + facts.checked.unmet;
     let unmet = if wanted == 0.0 { 0.0 } else { (missed / wanted).min(1.0) };
@@ -148,7 +148,7 @@ pub fn deviation(facts: &StepReport) -> f64 {
 }
 
 /// The first thing that makes the work leave the plan, worst first.
-pub fn trigger(facts: &StepReport) -> Option<Trigger> {
+pub(crate) fn trigger(facts: &StepReport) -> Option<Trigger> {
     if let Some(what) = &facts.missing {
         return Some(Trigger::MissingResource(what.clone()));
     }
@@ -169,7 +169,7 @@ pub fn trigger(facts: &StepReport) -> Option<Trigger> {
 }
 
 /// What happens next: first what the table of recoveries allows the step itself, then the rules of the mode.
-pub fn decide(mode: Mode, facts: &StepReport) -> Decision {
+pub(crate) fn decide(mode: Mode, facts: &StepReport) -> Decision {
     if let Some(error) = facts.error {
         let recovery = error.recovery();
         let why = || facts.broken.clone().unwrap_or_else(|| "it failed".to_owned());

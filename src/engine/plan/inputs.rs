@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::plan::output::StepOutput;
 
 /// The name of the input whose symbols a step works on.
-pub const TARGET: &str = "target";
+pub(crate) const TARGET: &str = "target";
 
 /// One input of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Reads the inputs of one line. An error names the first thing that is wrong.
-pub fn parse(line: &str) -> Result<Vec<Input>, String> {
+pub(crate) fn parse(line: &str) -> Result<Vec<Input>, String> {
     let mut inputs: Vec<Input> = Vec::new();
     for item in split(line)? {
         let Some((name, value)) = item.split_once('=') else {
@@ -209,7 +209,7 @@ fn unquoted(inner: &str) -> Option<String> {
 /// What one value is, given the outputs of the steps (by index) and what the session said.
 ///
 /// Errors say what cannot be had; nothing is made up for it.
-pub fn resolve(value: &Value, outputs: &[Option<&StepOutput>], session: Option<&str>) -> Result<String, String> {
+pub(crate) fn resolve(value: &Value, outputs: &[Option<&StepOutput>], session: Option<&str>) -> Result<String, String> {
     match value {
         Value::Text(text) => Ok(text.clone()),
         Value::Preference(_) | Value::Variable(_) => {

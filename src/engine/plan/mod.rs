@@ -1,17 +1,17 @@
 //! The plan: steps with their symbols, why, what is expected. As data here, as a document beside it.
 
 pub(crate) mod as_text;
-pub mod criteria;
-pub mod depends;
+pub(crate) mod criteria;
+pub(crate) mod depends;
 pub mod document;
-pub mod evaluate;
-pub mod inputs;
-pub mod output;
+pub(crate) mod evaluate;
+pub(crate) mod inputs;
+pub(crate) mod output;
 pub(crate) mod plan_event;
 pub(crate) mod plan_progress;
-pub mod recovery;
-pub mod user_question;
-pub mod work_mode;
+pub(crate) mod recovery;
+pub(crate) mod user_question;
+pub(crate) mod work_mode;
 
 use serde::{Deserialize, Serialize};
 

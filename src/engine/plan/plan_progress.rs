@@ -7,7 +7,7 @@ use sextant_model::plan_contract::Contract;
 /// What a task knows of the plan that it carries out, beside the plan itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct PlanProgress {
+pub(crate) struct PlanProgress {
     /// The contract of the step that runs; simple where there is no plan.
     pub contract: Contract,
     /// What was handed to the step that runs.

@@ -7,7 +7,7 @@ use sextant_base::failure::FailureKind;
 /// Why a step did not come to its end, or not to the one that was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum StepError {
+pub(crate) enum StepError {
     /// An input refers to something that is not there.
     Unresolved,
     /// A symbol or file of the step is not there.
@@ -34,7 +34,7 @@ pub enum StepError {
 
 /// How the loop goes on after a failure, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recovery {
+pub(crate) struct Recovery {
     /// The same step again, where it changed nothing and its tries are not used up.
     pub retry: bool,
     /// The step's fallback, once.
@@ -43,7 +43,7 @@ pub struct Recovery {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub(crate) enum Then {
     /// As far as it left the plan: go on, plan anew, or ask the user.
     Weigh,
     /// Plan anew, or ask the user in supervised mode, however far it was.
@@ -53,7 +53,7 @@ pub enum Then {
 }
 
 /// The table.
-pub const TABLE: [(StepError, Recovery); 13] = {
+pub(crate) const TABLE: [(StepError, Recovery); 13] = {
     use StepError::*;
     use Then::*;
     const fn row(retry: bool, fallback: bool, then: Then) -> Recovery {
@@ -80,13 +80,13 @@ pub const TABLE: [(StepError, Recovery); 13] = {
 };
 
 impl StepError {
-    pub fn recovery(self) -> Recovery {
+    pub(crate) fn recovery(self) -> Recovery {
         let row = TABLE.iter().find(|(error, _)| *error == self);
         row.map_or(Recovery { retry: false, fallback: false, then: Then::Stop }, |(_, recovery)| *recovery)
     }
 
     /// What a failure that came up through the loop is for a step.
-    pub fn of(kind: FailureKind) -> Self {
+    pub(crate) fn of(kind: FailureKind) -> Self {
         match kind {
             FailureKind::User | FailureKind::Tool => Self::Missing,
             FailureKind::Model => Self::ModelFailed,

@@ -11,7 +11,7 @@ use sextant_base::one_line::{clean, headline};
 /// What was asked, and about which step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Question {
+pub(crate) struct Question {
     /// Index of the step.
     pub step: usize,
     pub text: String,
@@ -24,7 +24,7 @@ pub struct Question {
 }
 
 /// The answers, in the order in which they are offered.
-pub const OPTIONS: [&str; 4] =
+pub(crate) const OPTIONS: [&str; 4] =
     ["go on with the next step", "do this step again", "take this step back and pause", "leave it and pause"];
 const WHAT_NOW: &str = "What now?";
 
@@ -55,12 +55,12 @@ impl Question {
     }
 
     /// The question as a door shows it.
-    pub fn event(&self) -> Event {
+    pub(crate) fn event(&self) -> Event {
         Event::Question { text: self.text.clone(), options: self.options(), kind: QuestionKind::Plan, shows: None }
     }
 
     /// Everything that can be answered, counted from 1.
-    pub fn options(&self) -> Vec<String> {
+    pub(crate) fn options(&self) -> Vec<String> {
         let suggested = self.suggested.iter().map(|option| format!("{}: {option}", OPTIONS[1]));
         OPTIONS.iter().map(|option| (*option).to_owned()).chain(suggested).collect()
     }

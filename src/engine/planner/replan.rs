@@ -14,6 +14,7 @@ use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
+use crate::state::taken_plan::TakenPlan;
 use crate::state::task::Task;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
@@ -42,30 +43,25 @@ pub(crate) async fn change_of(session: &Session, request: &Request) -> Option<St
 /// where no usable one comes back.
 pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &CancellationToken) -> Result<Plan, Failure> {
     session.use_cancel(cancel);
-    let Some((mut plan, mut task)) = session.plan.lock().await.take() else {
+    let mut taken = TakenPlan::take(session).await;
+    let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
         return Err(Failure::user("there is no plan to change", HintCode::Plan));
     };
-    session.take_up(&mut task);
-    span::belongs_to(&task);
-    let standing = document::numbered(&plan);
+    session.take_up(task);
+    span::belongs_to(task);
+    let standing = document::numbered(plan);
     let mut new = plan.clone();
     depends::keep_closed(&mut new);
     let wanted = PlanRequest { standing, change: words.to_owned(), kept: new.steps.clone(), ..PlanRequest::default() };
-    let result = make::propose(session, &mut task, wanted, cancel).await;
-    let result = result.map(|proposed| {
-        new.steps.extend(proposed.steps);
-        (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
-        task.progress.question = None;
-        task.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(&plan, &new) });
-        plan = new;
-        plan.clone()
-    });
-    if result.is_ok() {
-        keep::keep(session, &mut task).await;
-        durable::keep_plan(session, &plan, &mut task).await;
-    }
-    *session.plan.lock().await = Some((plan, task));
-    result
+    let proposed = make::propose(session, task, wanted, cancel).await?;
+    new.steps.extend(proposed.steps);
+    (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
+    task.progress.question = None;
+    task.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(plan, &new) });
+    *plan = new;
+    keep::keep(session, task).await;
+    durable::keep_plan(session, plan, task).await;
+    Ok(plan.clone())
 }
 
 /// What the user's words made of the steps: those that went first, then those that came.

@@ -22,7 +22,7 @@ pub(crate) async fn is_kept(session: &Session) -> bool {
 ///
 /// # Errors
 /// Where there is none.
-pub async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
+pub(crate) async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
     recover::recover_quietly(session).await;
     let none = || Failure::user("no plan waits here", HintCode::Plan);
     if let Some((plan, task)) = session.plan.lock().await.as_ref() {

@@ -10,7 +10,6 @@ use crate::memory::{learn, project_scan, prompt_memory};
 use crate::plan::work_mode::Mode;
 use crate::run::{conventions, file_list, sources};
 use crate::state::authority;
-use crate::state::located::LocatedDiagnostic;
 use crate::state::render;
 use crate::state::session::Session;
 use crate::state::task::Task;
@@ -18,6 +17,7 @@ use crate::state::{comparison, wanted_diagnostics};
 use crate::tools;
 use sextant_base::deadline::Deadline;
 use sextant_diagnostics::grouping;
+use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::merge::Placed;
 use sextant_model::abilities::Style;
 use sextant_model::input::{

@@ -10,7 +10,6 @@ use crate::events::envelope::TaskEvent;
 use crate::plan::work_mode::Mode;
 use crate::state::comparison;
 use crate::state::edit_baseline::{without_late, without_others};
-use crate::state::located::LocatedDiagnostic;
 use crate::state::outcome::Listed;
 use crate::state::session::{OWN_CANCEL, Session};
 use crate::state::snapshots::{SnapshotKey, with_created};
@@ -19,6 +18,7 @@ use crate::state::task_scope::Scope;
 use crate::state::{concurrent_edits, render};
 use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
+use sextant_diagnostics::located::LocatedDiagnostic;
 
 /// Lists that are followed. A program that edits from outside has one for each of its tasks.
 const MOST: usize = 8;

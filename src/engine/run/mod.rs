@@ -1,7 +1,7 @@
 //! One task from its start to its end: what the model is told, what it does, when it stops.
 
 pub(crate) mod act;
-pub mod analyse;
+pub(crate) mod analyse;
 pub(crate) mod calls;
 pub(crate) mod choose_loop;
 pub(crate) mod compact_loop;
@@ -24,5 +24,5 @@ pub(crate) mod requested;
 pub(crate) mod run_loop;
 pub(crate) mod sources;
 pub(crate) mod start;
-pub mod step_contract;
+pub(crate) mod step_contract;
 pub(crate) mod unfit_ending;

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::state::located::LocatedDiagnostic;
 use crate::state::task_scope::Scope;
 use sextant_base::plural::counted;
+use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Letters of a plain word that may be a symbol's name.
 pub(crate) const SHORTEST: usize = 3;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Analysis {
+pub(crate) struct Analysis {
     pub question: bool,
     pub symbols: Vec<SymbolPath>,
     pub files: Vec<String>,
@@ -29,7 +29,7 @@ pub struct Analysis {
 
 /// What one name of a request stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Meaning {
+pub(crate) struct Meaning {
     pub name: String,
     /// Whether its form says that it is a name.
     pub sure: bool,

@@ -37,7 +37,7 @@ pub(crate) enum Basis {
 /// What the user has allowed and what waits for a word.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Consent {
+pub(crate) struct Consent {
     /// Symbols whose deletion the user has allowed.
     pub(crate) allowed: BTreeSet<String>,
     /// What the step that runs was kept from deleting.

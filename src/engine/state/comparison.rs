@@ -5,16 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::state::dedup::{self, DedupItem, Fate};
-use crate::state::located::LocatedDiagnostic;
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
 use sextant_base::one_line::headline;
-use sextant_base::positions::{Encoding, LineIndex};
 use sextant_diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
+use sextant_diagnostics::located::{LocatedDiagnostic, Namer};
 use sextant_diagnostics::model::{Diagnostic, Freshness, Report, Severity};
 use sextant_diagnostics::syntax;
-use sextant_text::symbols::language;
-use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// How much of the answer is known. An empty list means clean only under `Complete`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +40,7 @@ impl Status {
 }
 
 #[derive(Clone, Debug)]
-pub struct Verdict {
+pub(crate) struct Verdict {
     pub status: Status,
     /// Introduced; worst first, then in source order.
     pub new: Vec<LocatedDiagnostic>,
@@ -65,7 +61,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub fn without(status: Status) -> Self {
+    pub(crate) fn without(status: Status) -> Self {
         Self {
             status,
             new: Vec::new(),
@@ -82,32 +78,32 @@ impl Verdict {
     }
 
     /// What is not counted as fixed, in a line; `None` where everything is.
-    pub fn not_counted_line(&self) -> Option<String> {
+    pub(crate) fn not_counted_line(&self) -> Option<String> {
         let first = self.not_counted.first()?;
         Some(format!("{} not counted as fixed: {first}", self.not_counted.len()))
     }
 
     /// The new ones that are at least as severe as the floor.
-    pub fn new_from(&self, floor: Severity) -> impl Iterator<Item = &LocatedDiagnostic> {
+    pub(crate) fn new_from(&self, floor: Severity) -> impl Iterator<Item = &LocatedDiagnostic> {
         self.new.iter().filter(move |found| found.diagnostic.severity <= floor)
     }
 
     /// How many of the fixed ones are as severe as that.
-    pub fn fixed_from(&self, floor: Severity) -> usize {
+    pub(crate) fn fixed_from(&self, floor: Severity) -> usize {
         self.fixed.iter().filter(|gone| gone.severity <= floor).count()
     }
 
-    pub fn unchanged_from(&self, floor: Severity) -> usize {
+    pub(crate) fn unchanged_from(&self, floor: Severity) -> usize {
         self.stays.iter().filter(|severity| **severity <= floor).count()
     }
 
-    pub fn count(&self, severity: Severity) -> usize {
+    pub(crate) fn count(&self, severity: Severity) -> usize {
         self.new.iter().filter(|found| found.diagnostic.severity == severity).count()
     }
 }
 
 /// The reports' own story.
-pub fn status(reports: &[Report]) -> (Status, Vec<String>) {
+pub(crate) fn status(reports: &[Report]) -> (Status, Vec<String>) {
     let open = reports.iter().filter(|report| !report.freshness.is_fresh());
     let (late, others): (Vec<&Report>, Vec<&Report>) =
         open.partition(|report| !matches!(report.freshness, Freshness::Quiet | Freshness::Unavailable));
@@ -165,7 +161,7 @@ fn unchecked(file: &str) -> String {
 }
 
 /// Names the edited files that nobody but the parser is known to speak of, and those that nobody speaks of at all.
-pub fn doubt_coverage(verdict: &mut Verdict, files: &[String], known: &Snapshots, reports: &[Report]) {
+pub(crate) fn doubt_coverage(verdict: &mut Verdict, files: &[String], known: &Snapshots, reports: &[Report]) {
     let asked = |verdict: &Verdict, file: &str| {
         let word = format!("({file}");
         reports.iter().any(|report| report.file == file) || verdict.pending.iter().any(|open| open.contains(&word))
@@ -207,7 +203,7 @@ fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
 
 /// As [`compare`], on a thread of its own: many diagnostics take a while, and a stop must not wait for them. Given
 /// up, the thread finishes for nobody.
-pub async fn compared(before: &Snapshots, after: &Snapshots, reports: &[Report]) -> Verdict {
+pub(crate) async fn compared(before: &Snapshots, after: &Snapshots, reports: &[Report]) -> Verdict {
     let (before, after, told) = (before.clone(), after.clone(), status(reports));
     let done = tokio::task::spawn_blocking(move || compare(&before, &after, told)).await;
     let verdict = done.unwrap_or_else(|_| Verdict::without(Status::Unavailable));
@@ -333,43 +329,8 @@ fn compare_provider(
     old_items.extend(old.into_iter().zip(was).map(item));
 }
 
-/// Finds the symbol of a diagnostic; parses each file once.
-#[derive(Default)]
-pub struct Namer {
-    files: BTreeMap<String, (LineIndex, Outline)>,
-}
-
-impl Namer {
-    pub fn name<'t>(
-        &mut self,
-        diagnostic: &Diagnostic,
-        text_of: impl Fn(&str) -> Option<&'t str>,
-    ) -> LocatedDiagnostic {
-        let file = diagnostic.location.file().unwrap_or_default().to_owned();
-        let Some((text, range)) = text_of(&file).zip(diagnostic.location.range()) else {
-            let line = diagnostic.location.range().map_or(1, |range| range.start.line.saturating_add(1));
-            let (symbol, sources) = (SymbolPath::new(file, ""), vec![diagnostic.source.clone()]);
-            return LocatedDiagnostic { diagnostic: diagnostic.clone(), sources, symbol, line, column: 1 };
-        };
-        let (index, outline) = self.files.entry(file.clone()).or_insert_with(|| {
-            let outline = language::of_path(&file).map(|language| Outline::parse(language, text)).unwrap_or_default();
-            (LineIndex::new(text), outline)
-        });
-        let offset = index.offset(text, range.start, Encoding::Utf16);
-        let names = outline.at(offset).map(|symbol| outline.path_of(symbol)).unwrap_or_default();
-        let line = index.line_of(offset);
-        LocatedDiagnostic {
-            diagnostic: diagnostic.clone(),
-            sources: vec![diagnostic.source.clone()],
-            symbol: SymbolPath::new(file, names),
-            line: range.start.line.saturating_add(1),
-            column: u32::try_from(offset.saturating_sub(index.line_start(line))).unwrap_or(0) + 1,
-        }
-    }
-}
-
 /// As [`named`], on a thread of its own.
-pub async fn all(snaps: &Snapshots, files: BTreeSet<String>) -> Vec<LocatedDiagnostic> {
+pub(crate) async fn all(snaps: &Snapshots, files: BTreeSet<String>) -> Vec<LocatedDiagnostic> {
     let snaps = snaps.clone();
     tokio::task::spawn_blocking(move || named(&snaps, &files)).await.unwrap_or_default()
 }
@@ -392,7 +353,7 @@ fn named(snaps: &Snapshots, files: &BTreeSet<String>) -> Vec<LocatedDiagnostic> 
 }
 
 /// The texts of a snapshot, one a file.
-pub fn text_of<'a>(snaps: &'a Snapshots, file: &str) -> Option<&'a Snapshot> {
+pub(crate) fn text_of<'a>(snaps: &'a Snapshots, file: &str) -> Option<&'a Snapshot> {
     snaps.iter().find(|((known, _), _)| known == file).map(|(_, snap)| snap.as_ref())
 }
 

@@ -41,8 +41,8 @@ mod tests {
     use crate::editor::Marks;
     use crate::state::comparison::Status;
     use crate::state::journal::{Checkpoint, FileChange};
-    use crate::state::located::LocatedDiagnostic;
     use crate::state::snapshots::Snapshot;
+    use sextant_diagnostics::located::LocatedDiagnostic;
     use sextant_diagnostics::model::{Confidence, Diagnostic, Location, Severity};
     use sextant_text::symbols::symbol_path::SymbolPath;
 

@@ -1,6 +1,6 @@
 //! What several providers say of one place counts as one: over both sides of a change, with everybody named.
 
-use crate::state::located::LocatedDiagnostic;
+use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::merge::{self, Merged, Placed};
 use sextant_diagnostics::model::{Diagnostic, Severity};
 use sextant_diagnostics::policy::confidence::{independent_sources, raised};

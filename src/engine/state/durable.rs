@@ -17,7 +17,7 @@ use sextant_store::memory::store::Memory;
 
 /// What a task knows of how it is kept.
 #[derive(Debug, Default)]
-pub struct Keep {
+pub(crate) struct Keep {
     /// The step of the plan that runs, or ran last; counted from 1, 0 before the first.
     pub at: usize,
     /// Checkpoints before the running step; `None` between steps.

@@ -7,11 +7,11 @@ use crate::state::comparison::{Status, Verdict};
 use crate::state::delta_wording;
 use crate::state::edit_request::EditOutcome;
 use crate::state::frequent_codes::UsualKinds;
-use crate::state::located::LocatedDiagnostic;
 use crate::state::render::Line;
+use sextant_diagnostics::located::LocatedDiagnostic;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct EditAnswer {
+pub(crate) struct EditAnswer {
     pub ok: bool,
     pub path: String,
     pub symbols: Vec<String>,
@@ -31,7 +31,7 @@ pub struct EditAnswer {
 
 /// What an edit did to the diagnostics, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct EditDiagnostics {
+pub(crate) struct EditDiagnostics {
     pub new_diagnostics: Vec<Line>,
     /// New ones beyond the cap.
     pub more: usize,
@@ -64,7 +64,7 @@ fn not_known(pending: &[String], to_come: bool) -> String {
 pub(crate) const DEFERRED: &str = "deferred to the next result";
 
 impl EditAnswer {
-    pub fn of(changed: &EditOutcome, checks: &Checks, late: &[LocatedDiagnostic], notes: Vec<String>) -> Self {
+    pub(crate) fn of(changed: &EditOutcome, checks: &Checks, late: &[LocatedDiagnostic], notes: Vec<String>) -> Self {
         let EditOutcome { verdict, applied, symbols, checkpoint, .. } = changed;
         let wanted: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
         let shown: Vec<Line> = wanted.iter().take(checks.max).cloned().collect();
@@ -102,7 +102,7 @@ impl EditAnswer {
     }
 
     /// The same as text; one line a diagnostic.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let mut out = vec![format!("edited {}{}", self.path, list(&self.path, &self.symbols))];
         if self.diagnostics.pending == [DEFERRED] {
             out.push("diagnostics: with the next result".to_owned());
@@ -198,7 +198,7 @@ fn list(path: &str, symbols: &[String]) -> String {
 }
 
 /// The answer to a burst of edits that was settled with a later result.
-pub fn deferred(verdict: &Verdict, checks: &Checks) -> String {
+pub(crate) fn deferred(verdict: &Verdict, checks: &Checks) -> String {
     let floor = checks.severity_floor;
     let counts = (verdict.new_from(floor).count(), verdict.fixed_from(floor));
     let mut out =

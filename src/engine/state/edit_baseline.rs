@@ -15,7 +15,7 @@ use sextant_diagnostics::syntax;
 
 /// The baseline of several edits that are compared as one.
 #[derive(Clone, Debug, Default)]
-pub struct Baseline {
+pub(crate) struct Baseline {
     pub snaps: Snapshots,
     /// First known after the first of the edits, of a file that one of them may have broken.
     pub late: BTreeSet<SnapshotKey>,
@@ -33,7 +33,7 @@ pub struct Baseline {
 
 impl Baseline {
     /// Takes in what is known now. What was known earlier stays as it was then.
-    pub fn take(&mut self, known: &Snapshots, has_begun: bool) {
+    pub(crate) fn take(&mut self, known: &Snapshots, has_begun: bool) {
         for (key, snap) in known {
             if !self.snaps.contains_key(key) {
                 self.snaps.insert(key.clone(), snap.clone());
@@ -44,12 +44,12 @@ impl Baseline {
         }
     }
 
-    pub fn of(snaps: Snapshots, late: BTreeSet<SnapshotKey>, unlooked: Unlooked) -> Self {
+    pub(crate) fn of(snaps: Snapshots, late: BTreeSet<SnapshotKey>, unlooked: Unlooked) -> Self {
         Self { snaps, late, unlooked, ..Self::default() }
     }
 
     /// Whether an edit changes a file for the first time of whose text nothing is known here.
-    pub fn lacks(&self, wanted: &[EditRequest]) -> bool {
+    pub(crate) fn lacks(&self, wanted: &[EditRequest]) -> bool {
         let known = |path: &str, text: &str| {
             let mut of_file = self.snaps.iter().filter(|((file, _), _)| file == path).peekable();
             of_file.peek().is_some() && of_file.all(|(_, snap)| snap.text.as_deref() == Some(text))
@@ -64,7 +64,7 @@ impl Baseline {
 
     /// Notes what an edit changes. What was known of another text of a file than its first edit finds is replaced by
     /// what is known of that text: others have changed it since.
-    pub fn begin(&mut self, want: &EditRequest, known: &Snapshots, has_begun: bool) {
+    pub(crate) fn begin(&mut self, want: &EditRequest, known: &Snapshots, has_begun: bool) {
         let is_first = self.edited.insert(want.path().to_owned());
         let EditRequest::Change { document, .. } = want else { return };
         for (key, snap) in of_text(known, document).filter(|_| is_first) {
@@ -78,7 +78,7 @@ impl Baseline {
     }
 
     /// Takes in what is known of the text that the first edit of a file finds.
-    pub fn begin_with(&mut self, document: &Document, known: &Snapshots) {
+    pub(crate) fn begin_with(&mut self, document: &Document, known: &Snapshots) {
         if self.edited.insert(document.path.clone()) {
             self.snaps.extend(of_text(known, document).map(|(key, snap)| (key.clone(), snap.clone())));
         }
@@ -99,17 +99,17 @@ impl Baseline {
     }
 
     /// The files that the edits have changed so far.
-    pub fn edited(&self) -> Vec<String> {
+    pub(crate) fn edited(&self) -> Vec<String> {
         self.edited.iter().cloned().collect()
     }
 
     /// Whether the edits have changed this file.
-    pub fn changes(&self, file: &str) -> bool {
+    pub(crate) fn changes(&self, file: &str) -> bool {
         self.edited.contains(file)
     }
 
     /// Drops what is known of another text of a file than this.
-    pub fn drop_older(&mut self, file: &str, text: &str) {
+    pub(crate) fn drop_older(&mut self, file: &str, text: &str) {
         self.snaps.retain(|key, snap| key.0 != file || snap.text.as_deref() == Some(text));
     }
 }
@@ -124,7 +124,7 @@ fn of_text<'a>(
 
 /// What was known before a step, of the texts that its own first edits found: others may have changed a file between
 /// the step's beginning and its first edit there.
-pub fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTreeMap<String, Arc<str>>) {
+pub(crate) fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTreeMap<String, Arc<str>>) {
     before.retain(|(file, _), snap| texts.get(file).is_none_or(|text| snap.text.as_deref() == Some(&**text)));
     for (key, snap) in first {
         before.entry(key.clone()).or_insert_with(|| snap.clone());
@@ -133,7 +133,7 @@ pub fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTr
 
 /// Takes out what is said of files that others have changed meanwhile, a user, a client or another editor: what is new
 /// there is not this change's. Names who might have said more of those in its reach, which is not known.
-pub fn without_others(
+pub(crate) fn without_others(
     before: &mut Snapshots,
     after: &mut Snapshots,
     own: impl Fn(&str) -> bool,
@@ -152,7 +152,7 @@ pub fn without_others(
 }
 
 /// Adds to what is not known.
-pub fn doubt(verdict: &mut Verdict, open: Vec<String>) {
+pub(crate) fn doubt(verdict: &mut Verdict, open: Vec<String>) {
     if !open.is_empty() && verdict.status == Status::Complete {
         verdict.status = Status::Partial;
     }
@@ -161,7 +161,7 @@ pub fn doubt(verdict: &mut Verdict, open: Vec<String>) {
 
 /// Takes out what was first known after an edit that may have brought it, and names it: it is neither new nor old. What
 /// a checker of single files says there is of no edit elsewhere.
-pub fn without_late(
+pub(crate) fn without_late(
     before: &mut Snapshots,
     after: &mut Snapshots,
     late: &BTreeSet<SnapshotKey>,
@@ -180,7 +180,7 @@ pub fn without_late(
 }
 
 /// Names who had not spoken of the text before the edit: what is compared with is older, or not there.
-pub fn doubt_stale(verdict: &mut Verdict, stale: &[String]) {
+pub(crate) fn doubt_stale(verdict: &mut Verdict, stale: &[String]) {
     for name in stale {
         let is_named = |pending: &String| pending.starts_with(name.trim_end_matches(')'));
         if !verdict.pending.iter().any(is_named) {

@@ -9,7 +9,7 @@ use sextant_text::edits::TextEdit;
 
 /// An edit that a tool wants, with the document it was worked out on.
 #[derive(Clone, Debug)]
-pub enum EditRequest {
+pub(crate) enum EditRequest {
     Change {
         document: Document,
         hunks: Vec<TextEdit>,
@@ -24,7 +24,7 @@ pub enum EditRequest {
 }
 
 impl EditRequest {
-    pub fn path(&self) -> &str {
+    pub(crate) fn path(&self) -> &str {
         match self {
             Self::Change { document, .. } => &document.path,
             Self::Create { path, .. } => path,
@@ -65,7 +65,7 @@ pub(crate) enum When {
 
 /// What an edit did.
 #[derive(Clone, Debug)]
-pub struct EditOutcome {
+pub(crate) struct EditOutcome {
     pub checkpoint: String,
     pub applied: Vec<Applied>,
     /// Symbols that hold the changed text, full paths.

@@ -13,7 +13,7 @@ const USUAL: usize = 3;
 
 /// Kinds by file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UsualKinds {
+pub(crate) struct UsualKinds {
     /// Those of which there was at least one.
     known: BTreeSet<(String, String)>,
     /// The warnings of which there were many.

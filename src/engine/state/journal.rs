@@ -11,7 +11,7 @@ use crate::plan::Plan;
 /// One file over one change. A text is `None` where the file did not exist on that side; it is shared, since a task's
 /// changes stand in several lists and each begins with the text that the one before has left.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FileChange {
+pub(crate) struct FileChange {
     pub path: String,
     pub before: Option<Arc<str>>,
     pub after: Option<Arc<str>>,
@@ -19,23 +19,10 @@ pub struct FileChange {
     pub marks_after: Marks,
 }
 
-impl FileChange {
-    /// The change that takes this one back.
-    pub fn inverse(self) -> Self {
-        Self {
-            path: self.path,
-            before: self.after,
-            after: self.before,
-            marks_before: self.marks_after,
-            marks_after: self.marks_before,
-        }
-    }
-}
-
 /// What a checkpoint stands before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CheckpointKind {
+pub(crate) enum CheckpointKind {
     #[default]
     Edit,
     /// The plan is made anew; no file changes.
@@ -47,7 +34,7 @@ pub enum CheckpointKind {
 /// What a rollback has taken back of one file of an edit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Taken {
+pub(crate) struct Taken {
     /// The edit's name.
     pub edit: String,
     pub path: String,
@@ -59,7 +46,7 @@ pub struct Taken {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Checkpoint {
+pub(crate) struct Checkpoint {
     /// `c12`.
     pub id: String,
     pub kind: CheckpointKind,
@@ -82,7 +69,7 @@ pub struct Checkpoint {
 
 /// The changes of one task, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Journal {
+pub(crate) struct Journal {
     /// The task's name.
     pub task: String,
     pub request: String,
@@ -90,7 +77,7 @@ pub struct Journal {
 }
 
 impl Journal {
-    pub fn new(task: impl Into<String>, request: impl Into<String>) -> Self {
+    pub(crate) fn new(task: impl Into<String>, request: impl Into<String>) -> Self {
         Self { task: task.into(), request: request.into(), checkpoints: Vec::new() }
     }
 
@@ -108,12 +95,12 @@ impl Journal {
     }
 
     /// Whether no file was changed.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.checkpoints.iter().all(|checkpoint| checkpoint.files.is_empty())
     }
 
     /// Whether it holds a change of this file.
-    pub fn has_changed(&self, path: &str) -> bool {
+    pub(crate) fn has_changed(&self, path: &str) -> bool {
         self.checkpoints.iter().flat_map(|checkpoint| &checkpoint.files).any(|file| file.path == path)
     }
 
@@ -125,7 +112,7 @@ impl Journal {
     }
 
     /// Which hunks of its edits are taken back at present, by edit and path.
-    pub fn taken(&self) -> BTreeMap<(&str, &str), BTreeSet<usize>> {
+    pub(crate) fn taken(&self) -> BTreeMap<(&str, &str), BTreeSet<usize>> {
         let mut all: BTreeMap<(&str, &str), BTreeSet<usize>> = BTreeMap::new();
         for taken in self.checkpoints.iter().flat_map(|checkpoint| &checkpoint.takes) {
             let hunks = all.entry((&taken.edit, &taken.path)).or_default();
@@ -135,12 +122,12 @@ impl Journal {
     }
 
     /// The rollback that came last, where nothing was done after it.
-    pub fn rolled_back(&self) -> Option<&Checkpoint> {
+    pub(crate) fn rolled_back(&self) -> Option<&Checkpoint> {
         self.checkpoints.last().filter(|checkpoint| checkpoint.kind == CheckpointKind::Rollback)
     }
 
     /// One change a file: from before the task to after it. Files that ended as they began are left out.
-    pub fn net(&self) -> Vec<FileChange> {
+    pub(crate) fn net(&self) -> Vec<FileChange> {
         let mut net: Vec<FileChange> = Vec::new();
         for change in self.checkpoints.iter().flat_map(|checkpoint| &checkpoint.files) {
             match net.iter_mut().find(|known| known.path == change.path) {

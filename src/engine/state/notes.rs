@@ -144,7 +144,7 @@ pub(crate) struct Notes {
 /// What another process needs of the notes to count on. Grows by fields with defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Counted {
+pub(crate) struct Counted {
     pub(crate) started: i64,
     pub(crate) worked_ms: u64,
     pub(crate) steps: u32,

@@ -20,7 +20,7 @@ const PATTERN: f64 = 1.5;
 
 /// The notes of one task. Only what it observes enters them; whoever writes the memory takes them from here.
 #[derive(Debug)]
-pub struct NotesLog {
+pub(crate) struct NotesLog {
     request: String,
     notes: Mutex<Notes>,
 }

@@ -2,7 +2,7 @@
 
 /// An offer as the task keeps it: its id changes with every edit, its key does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offered {
+pub(crate) struct Offered {
     pub id: String,
     /// Title, symbol and diagnostic.
     pub key: String,

@@ -48,7 +48,7 @@ pub struct FailedStep {
 
 /// The list of what a task has introduced, and what it is held against when more is known.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// A client's task, whose list is its own; empty for the user's.
     pub(crate) of: String,
     pub(crate) task: String,
@@ -84,6 +84,11 @@ impl<T> Ending<T> {
             Err(failure) => Event::Failed { failure: failure.clone() },
         });
         Self { result, events }
+    }
+
+    /// The same end with another kind of result.
+    pub fn map<U>(self, into: impl FnOnce(T) -> U) -> Ending<U> {
+        Ending { result: self.result.map(into), events: self.events }
     }
 }
 

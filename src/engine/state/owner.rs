@@ -15,7 +15,7 @@ const FOLDER: &str = "live";
 
 /// This process, as others can see it.
 #[derive(Debug)]
-pub struct Owner {
+pub(crate) struct Owner {
     name: String,
     path: PathBuf,
     /// Held for its lock.
@@ -24,7 +24,7 @@ pub struct Owner {
 
 impl Owner {
     /// Begins to be seen. Blocks for a moment.
-    pub fn new(own_folder: &Path) -> io::Result<Self> {
+    pub(crate) fn new(own_folder: &Path) -> io::Result<Self> {
         let folder = own_folder.join(FOLDER);
         private_files::folder(&folder)?;
         let name = new_id();
@@ -46,18 +46,18 @@ impl Owner {
     }
 
     /// Of the workspace's record.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         // `live/NAME` is inside of it.
         self.path.ancestors().nth(2).unwrap_or(&self.path)
     }
 
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
     /// Whether the process of that name is still there. Whom nobody has heard of is gone; where it cannot be
     /// told, it is there, so that nobody's work is touched.
-    pub fn is_alive(&self, name: &str) -> bool {
+    pub(crate) fn is_alive(&self, name: &str) -> bool {
         if name == self.name {
             return true;
         }

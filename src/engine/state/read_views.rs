@@ -10,21 +10,21 @@ use sextant_text::edits::apply_text::apply;
 use sextant_text::edits::hunks::hunks;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SeenTexts(BTreeMap<String, Arc<str>>);
+pub(crate) struct SeenTexts(BTreeMap<String, Arc<str>>);
 
 impl SeenTexts {
     /// What was seen of a file, where it is not this text.
-    pub fn other_than(&self, path: &str, text: &str) -> Option<Arc<str>> {
+    pub(crate) fn other_than(&self, path: &str, text: &str) -> Option<Arc<str>> {
         self.0.get(path).filter(|seen| ***seen != *text).map(Arc::clone)
     }
 
     /// All of a text was shown, or all that differs from what was seen before.
-    pub fn whole(&mut self, path: &str, text: impl Into<Arc<str>>) {
+    pub(crate) fn whole(&mut self, path: &str, text: impl Into<Arc<str>>) {
         self.0.insert(path.to_owned(), text.into());
     }
 
     /// These lines of a text were shown, counted from 0. What has changed elsewhere since an earlier look stays unseen.
-    pub fn lines(&mut self, path: &str, text: &str, lines: Range<usize>) {
+    pub(crate) fn lines(&mut self, path: &str, text: &str, lines: Range<usize>) {
         let seen = match self.0.get(path) {
             None => text.into(),
             Some(seen) if **seen == *text => return,
@@ -34,22 +34,22 @@ impl SeenTexts {
     }
 
     /// The model's own edit has made one text of another. What it has not seen of the text before stays unseen.
-    pub fn edited(&mut self, path: &str, before: &str, after: &Arc<str>) {
+    pub(crate) fn edited(&mut self, path: &str, before: &str, after: &Arc<str>) {
         if self.other_than(path, before).is_none() {
             self.whole(path, Arc::clone(after));
         }
     }
 
-    pub fn forget(&mut self, path: &str) {
+    pub(crate) fn forget(&mut self, path: &str) {
         self.0.remove(path);
     }
 
-    pub fn paths(&self) -> impl Iterator<Item = &String> {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &String> {
         self.0.keys()
     }
 
     /// Takes in what was seen from this copy of `base` on.
-    pub fn take(&mut self, of: Self, base: &Self) {
+    pub(crate) fn take(&mut self, of: Self, base: &Self) {
         self.0.extend(of.0.into_iter().filter(|(path, text)| base.0.get(path) != Some(text)));
     }
 }

@@ -1,13 +1,12 @@
-//! A located diagnostic as everybody reads it: the line of an answer, of a question and of a comparison, the entry of
-//! the quickfix list, JSON.
+//! A located diagnostic as users and models read it: the line of an answer and of a question, the entry of the quickfix
+//! list.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use crate::editor::event::QuickfixEntry;
-use crate::state::located::LocatedDiagnostic;
 use sextant_base::one_line::{clean, headline};
 use sextant_diagnostics::code_aliases;
+use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::model::{Confidence, Severity};
 use sextant_diagnostics::policy::{confidence_words, word};
 use sextant_model::step::DiagnosticLine;
@@ -82,7 +81,7 @@ impl Line {
 }
 
 /// ` (basedpyright and ruff, confidence high)`; nothing of a single source, whose word is all there is.
-pub fn agreed(sources: &[String], confidence: Confidence) -> String {
+pub(crate) fn agreed(sources: &[String], confidence: Confidence) -> String {
     let names = confidence_words::names(sources);
     if sources.len() < 2 { String::new() } else { format!(" ({names}, confidence {})", word(confidence)) }
 }
@@ -130,45 +129,6 @@ pub(crate) fn entry(found: &LocatedDiagnostic) -> QuickfixEntry {
             agreed(&found.sources, found.diagnostic.confidence)
         ),
     }
-}
-
-/// As JSON for a program. Lines are counted from 1, columns in bytes from 1, `range` is LSP's.
-pub fn json(found: &LocatedDiagnostic) -> Value {
-    let said = &found.diagnostic;
-    json!({
-        "path": found.symbol.file,
-        "symbol": symbol(found),
-        "line": found.line,
-        "column": found.column,
-        "range": said.location.range(),
-        "severity": said.severity,
-        "code": said.code,
-        "message": said.message,
-        "source": said.source,
-        "suggested_action": said.suggested_action,
-    })
-}
-
-/// `file:line:col: severity: symbol: message [code]`.
-pub fn errorformat(found: &LocatedDiagnostic) -> String {
-    let LocatedDiagnostic { line, column, diagnostic, .. } = found;
-    let (file, message) = (clean(&found.symbol.file), headline(&diagnostic.message));
-    format!("{file}:{line}:{column}: {}: {}: {message}{}", diagnostic.severity, symbol(found), code(found))
-}
-
-/// `Cart::total: new error: Type "str" is … [reportReturnType] basedpyright, line 42`.
-pub fn compared(found: &LocatedDiagnostic, state: &str, source: &str, gone: bool) -> String {
-    let (message, line) = (headline(&found.diagnostic.message), if gone { "was line" } else { "line" });
-    format!("{}: {state}: {message}{} {source}, {line} {}", symbol(found), code(found), found.line)
-}
-
-/// The names inside the file; at module level, the file.
-fn symbol(found: &LocatedDiagnostic) -> String {
-    clean(if found.symbol.names.is_empty() { &found.symbol.file } else { &found.symbol.names })
-}
-
-fn code(found: &LocatedDiagnostic) -> String {
-    found.diagnostic.code.as_deref().map(|code| format!(" [{}]", clean(code))).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -226,7 +186,7 @@ mod tests {
                     suggested_action: None,
                     evidence: None,
                 };
-                let found = crate::state::comparison::Namer::default().name(&diagnostic, |_| Some(text.as_str()));
+                let found = sextant_diagnostics::located::Namer::default().name(&diagnostic, |_| Some(text.as_str()));
                 lines.push(Line::of(&found).text(&file));
             }
         }

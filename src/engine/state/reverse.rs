@@ -15,7 +15,7 @@ use sextant_text::symbols::outline::Outline;
 ///
 /// Hunks are counted from 0, in the order of the text. A file that was made or removed is one hunk.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HunkTurn<'a> {
+pub(crate) struct HunkTurn<'a> {
     pub change: &'a FileChange,
     /// Those that are taken back at present.
     pub taken: BTreeSet<usize>,
@@ -25,7 +25,7 @@ pub struct HunkTurn<'a> {
 
 /// What became of one file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Turned {
+pub(crate) struct Turned {
     /// `None` where there is no such file then.
     pub text: Option<String>,
     /// Places that were changed since: `a.py::f (line 12)`.
@@ -37,7 +37,7 @@ pub struct Turned {
 }
 
 /// How many hunks a change of a file has.
-pub fn count(change: &FileChange) -> usize {
+pub(crate) fn count(change: &FileChange) -> usize {
     match (&change.before, &change.after) {
         (Some(before), Some(after)) => hunks(after, before).len(),
         (None, None) => 0,
@@ -46,7 +46,7 @@ pub fn count(change: &FileChange) -> usize {
 }
 
 /// The hunks of a change inside of one symbol (its names, without the file), and whether others reach over its edge.
-pub fn within(change: &FileChange, names: &str) -> (BTreeSet<usize>, bool) {
+pub(crate) fn within(change: &FileChange, names: &str) -> (BTreeSet<usize>, bool) {
     let (mut inside, mut across) = (BTreeSet::new(), false);
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return (inside, across) };
     let Some(language) = language::of_path(&change.path) else { return (inside, across) };
@@ -73,7 +73,7 @@ pub fn within(change: &FileChange, names: &str) -> (BTreeSet<usize>, bool) {
 ///
 /// What touches a change of somebody else stays as it is and is named. What is on the other side already is passed
 /// over.
-pub fn turn(turns: &[HunkTurn<'_>], now: Option<&str>) -> Turned {
+pub(crate) fn turn(turns: &[HunkTurn<'_>], now: Option<&str>) -> Turned {
     let mut out = Turned { text: now.map(str::to_owned), left: Vec::new(), done: Vec::new(), by_hand: Vec::new() };
     for turn in turns {
         let mut step = Step::default();

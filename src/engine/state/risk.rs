@@ -8,7 +8,7 @@ use sextant_base::plural::counted;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub(crate) enum Level {
     Low,
     Medium,
     High,
@@ -25,7 +25,7 @@ impl fmt::Display for Level {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Risk {
+pub(crate) struct Risk {
     pub estimated_steps: usize,
     /// 0 to 1.
     pub complexity: f64,
@@ -53,7 +53,7 @@ const WIDE: &[&str] = &[
 const DESTRUCTIVE: &[&str] = &["delete", "remove", "drop", "rewrite", "replace", "borra", "elimina", "reescrib"];
 
 /// Assesses a request before anything is done.
-pub fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Option<usize>) -> Risk {
+pub(crate) fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Option<usize>) -> Risk {
     let words = request.to_lowercase();
     let says = |list: &'static [&'static str]| -> Option<&'static str> {
         let begins = |word: &str| words.split(|c: char| !c.is_alphanumeric()).any(|known| known.starts_with(word));

@@ -7,20 +7,20 @@ use sextant_diagnostics::model::{Diagnostic, Report};
 
 /// A fresh report and its text. `text` is `None` where the file does not exist.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot {
+pub(crate) struct Snapshot {
     pub text: Option<Arc<str>>,
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Path relative to the root, and provider.
-pub type SnapshotKey = (String, String);
+pub(crate) type SnapshotKey = (String, String);
 
 /// Fresh knowledge at one moment; cheap to keep as a baseline.
-pub type Snapshots = BTreeMap<SnapshotKey, Arc<Snapshot>>;
+pub(crate) type Snapshots = BTreeMap<SnapshotKey, Arc<Snapshot>>;
 
 /// The live store: every baseline comes from here, so that no edit waits for one without need.
 #[derive(Debug, Default)]
-pub struct SnapshotStore {
+pub(crate) struct SnapshotStore {
     last: Snapshots,
     /// Whoever was asked last and did not answer about the text as it was.
     silent: BTreeSet<SnapshotKey>,
@@ -34,7 +34,7 @@ pub struct SnapshotStore {
 
 impl SnapshotStore {
     /// Takes a report that is of this very text. One that is not fresh changes nothing.
-    pub fn take(&mut self, report: &Report, text: &Arc<str>) {
+    pub(crate) fn take(&mut self, report: &Report, text: &Arc<str>) {
         if report.freshness.is_fresh() {
             let key = (report.file.clone(), report.provider.clone());
             self.silent.remove(&key);
@@ -45,22 +45,22 @@ impl SnapshotStore {
     }
 
     /// Notes that everybody was asked about a file, whatever they said.
-    pub fn note_whole(&mut self, file: &str) {
+    pub(crate) fn note_whole(&mut self, file: &str) {
         self.whole.insert(file.to_owned());
     }
 
     /// Whether all that there is to know of a file is known, and of this text.
-    pub fn is_whole(&self, file: &str, text: &str) -> bool {
+    pub(crate) fn is_whole(&self, file: &str, text: &str) -> bool {
         self.whole.contains(file) && self.is_current(file, text)
     }
 
     /// Whether everybody was ever asked about a file.
-    pub fn was_asked(&self, file: &str) -> bool {
+    pub(crate) fn was_asked(&self, file: &str) -> bool {
         self.whole.contains(file)
     }
 
     /// Notes who speaks of files that others edit.
-    pub fn note_beside(&mut self, reports: &[Report], bystanders: &[String]) {
+    pub(crate) fn note_beside(&mut self, reports: &[Report], bystanders: &[String]) {
         let beside = reports.iter().filter(|report| report.freshness.is_fresh() && bystanders.contains(&report.file));
         self.from_beside.extend(beside.map(|report| (report.file.clone(), report.provider.clone())));
     }
@@ -68,7 +68,7 @@ impl SnapshotStore {
     /// Who spoke of one of these files before and has no word at all now: what it would say is not known until it
     /// speaks again, or was [`Self::let_go`]. `attached` are the editor's clients, where it has some: of a file that
     /// others edit, one that is there and was not asked has nothing to say.
-    pub fn missing(
+    pub(crate) fn missing(
         &self,
         reports: &[Report],
         (edited, bystanders): (&[String], &[String]),
@@ -85,7 +85,7 @@ impl SnapshotStore {
     }
 
     /// Who spoke of one of these files before and has no word in these reports.
-    pub fn unheard<'a>(
+    pub(crate) fn unheard<'a>(
         &'a self,
         reports: &'a [Report],
         (edited, bystanders): (&'a [String], &'a [String]),
@@ -97,7 +97,7 @@ impl SnapshotStore {
     }
 
     /// Forgets those that the user has taken away: without them the others are all that there is.
-    pub fn let_go(&mut self, is_taken: impl Fn(&SnapshotKey) -> bool) {
+    pub(crate) fn let_go(&mut self, is_taken: impl Fn(&SnapshotKey) -> bool) {
         self.last.retain(|key, _| !is_taken(key));
         for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated] {
             keys.retain(|key| !is_taken(key));
@@ -105,39 +105,31 @@ impl SnapshotStore {
     }
 
     /// Notes who has answered and who has not, of the files that were asked about.
-    pub fn note_silence(&mut self, reports: &[Report]) {
+    pub(crate) fn note_silence(&mut self, reports: &[Report]) {
         self.silent.retain(|(file, _)| !reports.iter().any(|report| report.file == *file));
         let silent = reports.iter().filter(|report| !report.freshness.is_fresh());
         self.silent.extend(silent.map(|report| (report.file.clone(), report.provider.clone())));
     }
 
     /// Whoever was asked last and did not answer.
-    pub fn silent(&self) -> impl Iterator<Item = &SnapshotKey> {
+    pub(crate) fn silent(&self) -> impl Iterator<Item = &SnapshotKey> {
         self.silent.iter()
     }
 
     /// Whether somebody was asked and has never spoken of any file.
-    pub fn is_mute(&self) -> bool {
+    pub(crate) fn is_mute(&self) -> bool {
         self.silent.iter().any(|(_, silent)| self.last.keys().all(|(_, provider)| provider != silent))
     }
 
     /// Who has not answered about this text of the file: what is known of them is of an older one, or nothing.
-    pub fn unsettled<'a>(&'a self, file: &'a str, text: &str) -> BTreeSet<&'a str> {
+    pub(crate) fn unsettled<'a>(&'a self, file: &'a str, text: &str) -> BTreeSet<&'a str> {
         let older = self.of(file).filter(|(_, snap)| snap.text.as_deref().is_some_and(|known| known != text));
         let silent = self.silent.iter().filter(|(known, _)| known == file).map(|(_, provider)| provider.as_str());
         older.map(|(provider, _)| provider).chain(silent).collect()
     }
 
-    /// The file is gone, and with it everything that was said about it.
-    pub fn remove(&mut self, file: &str) {
-        for (_, snap) in self.last.iter_mut().filter(|((known, _), _)| known == file) {
-            *snap = Arc::new(Snapshot { text: None, diagnostics: Vec::new() });
-        }
-        self.silent.retain(|(known, _)| known != file);
-    }
-
     /// Nothing is known of a file any more, and nobody is asked about it.
-    pub fn forget(&mut self, file: &str) {
+    pub(crate) fn forget(&mut self, file: &str) {
         self.last.retain(|(known, _), _| known != file);
         for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated] {
             keys.retain(|(known, _)| known != file);
@@ -147,37 +139,37 @@ impl SnapshotStore {
 
     /// Drops what these providers said of another text of a file than this one, `None` for no file. That they spoke
     /// is still known.
-    pub fn drop_stale(&mut self, file: &str, text: Option<&str>, of: impl Fn(&str) -> bool) {
+    pub(crate) fn drop_stale(&mut self, file: &str, text: Option<&str>, of: impl Fn(&str) -> bool) {
         let stale = |key: &SnapshotKey, snap: &Snapshot| key.0 == file && snap.text.as_deref() != text && of(&key.1);
         self.outdated.extend(self.last.iter().filter(|(key, snap)| stale(key, snap)).map(|(key, _)| key.clone()));
         self.last.retain(|key, snap| !stale(key, snap));
     }
 
     /// The texts are what they were: so is what was known of them.
-    pub fn restore(&mut self, known: &Snapshots) {
+    pub(crate) fn restore(&mut self, known: &Snapshots) {
         self.last.extend(known.iter().map(|(key, snap)| (key.clone(), Arc::clone(snap))));
     }
 
     /// A file was created: nothing was said about it before by those who speak about it now.
-    pub fn absent(file: &str, providers: impl IntoIterator<Item = String>) -> Snapshots {
+    pub(crate) fn absent(file: &str, providers: impl IntoIterator<Item = String>) -> Snapshots {
         let nothing = Arc::new(Snapshot { text: None, diagnostics: Vec::new() });
         providers.into_iter().map(|provider| ((file.to_owned(), provider), Arc::clone(&nothing))).collect()
     }
 
     /// Whether everything known of the file is of this text, and something is known.
-    pub fn is_current(&self, file: &str, text: &str) -> bool {
+    pub(crate) fn is_current(&self, file: &str, text: &str) -> bool {
         let mut of_file = self.of(file).peekable();
         of_file.peek().is_some() && of_file.all(|(_, snap)| snap.text.as_deref() == Some(text))
     }
 
-    pub fn of<'a>(&'a self, file: &'a str) -> impl Iterator<Item = (&'a str, &'a Snapshot)> {
+    pub(crate) fn of<'a>(&'a self, file: &'a str) -> impl Iterator<Item = (&'a str, &'a Snapshot)> {
         self.last
             .iter()
             .filter(move |((known, _), _)| known == file)
             .map(|((_, provider), snap)| (provider.as_str(), snap.as_ref()))
     }
 
-    pub fn snaps(&self) -> Snapshots {
+    pub(crate) fn snaps(&self) -> Snapshots {
         self.last.clone()
     }
 }

@@ -16,7 +16,6 @@ use crate::state::durable::Keep;
 use crate::state::edit_baseline::Baseline;
 use crate::state::edit_request::EditRequest;
 use crate::state::journal::Journal;
-use crate::state::located::LocatedDiagnostic;
 use crate::state::look_reach::LookReach;
 use crate::state::notes_log::NotesLog;
 use crate::state::offered::Offered;
@@ -29,6 +28,7 @@ use crate::state::transcript::Transcript;
 use crate::state::unlooked::Unlooked;
 use crate::state::usage::SpentLog;
 use sextant_base::clock;
+use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::model::Report;
 use sextant_model::request_kind;
 use sextant_model::request_kind::repair_filter::RepairPlace;
@@ -36,7 +36,7 @@ use sextant_model::step::LastResult;
 
 /// What one task knows and has done. It outlives its steps and, for the undo, the task itself.
 #[derive(Debug)]
-pub struct Task {
+pub(crate) struct Task {
     pub request: String,
     pub mode: Mode,
     pub scope: Scope,
@@ -57,7 +57,7 @@ pub struct Task {
 
 /// What the user wants, and has allowed.
 #[derive(Debug, Default)]
-pub struct TaskIntent {
+pub(crate) struct TaskIntent {
     pub current_file: Option<String>,
     /// The client outside whose edits these are; `None` where our own loop works.
     pub client: Option<String>,
@@ -79,7 +79,7 @@ pub struct TaskIntent {
 
 /// What is known of diagnostics, and what of that was told.
 #[derive(Debug, Default)]
-pub struct TaskReports {
+pub(crate) struct TaskReports {
     /// What was known before the task first touched or looked at each file: the task's own baseline.
     pub start: Snapshots,
     /// What there is to know of files that its edits do not change.
@@ -179,7 +179,7 @@ impl TaskReports {
 
 /// What the model was shown and answered.
 #[derive(Debug, Default)]
-pub struct Conversation {
+pub(crate) struct Conversation {
     /// All that was said, where the model takes part in a conversation.
     pub transcript: Transcript,
     pub seen: SeenTexts,
@@ -198,7 +198,7 @@ pub struct Conversation {
 
 /// What is counted against the limits.
 #[derive(Debug, Default)]
-pub struct TaskCounts {
+pub(crate) struct TaskCounts {
     pub step: u32,
     /// Errors in a row.
     pub errors: u32,
@@ -215,7 +215,7 @@ pub struct TaskCounts {
 /// How far the plan came that it carries out; kept as it is for another process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct TaskProgress {
+pub(crate) struct TaskProgress {
     pub course: PlanProgress,
     /// What the user is asked before the plan goes on.
     pub question: Option<Question>,
@@ -226,7 +226,7 @@ pub struct TaskProgress {
 }
 
 impl Task {
-    pub fn new(request: &str, mode: Mode, current_file: Option<String>, scope: Scope) -> Self {
+    pub(crate) fn new(request: &str, mode: Mode, current_file: Option<String>, scope: Scope) -> Self {
         Self::named(clock::new_id(), request, mode, current_file, scope)
     }
 
@@ -255,7 +255,7 @@ impl Task {
     }
 
     /// Keeps the first thing that is known of each file as the task's baseline.
-    pub fn remember_start(&mut self, known: &Snapshots, has_begun: bool) {
+    pub(crate) fn remember_start(&mut self, known: &Snapshots, has_begun: bool) {
         let (snaps, late) = (std::mem::take(&mut self.reports.start), std::mem::take(&mut self.reports.elsewhere.late));
         let mut start = Baseline::of(snaps, late, self.reports.elsewhere.unlooked.clone());
         start.take(known, has_begun);
@@ -264,7 +264,7 @@ impl Task {
 
     /// The same right before an edit. A file that it changes for the first time counts as it is now: what was said of
     /// another text is no baseline, and whoever has not spoken of this one has none.
-    pub fn remember_first(&mut self, wanted: &[EditRequest], known: &Snapshots, has_begun: bool) {
+    pub(crate) fn remember_first(&mut self, wanted: &[EditRequest], known: &Snapshots, has_begun: bool) {
         let (snaps, late) = (std::mem::take(&mut self.reports.start), std::mem::take(&mut self.reports.elsewhere.late));
         let mut start = Baseline::of(snaps, late, self.reports.elsewhere.unlooked.clone());
         for want in wanted {

@@ -19,7 +19,7 @@ use sextant_text::symbols::{imports, language};
 /// What a task may change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub(crate) enum Scope {
     /// Everything in the workspace.
     Workspace,
     /// These files, whole.
@@ -34,7 +34,7 @@ pub enum Scope {
 impl Scope {
     /// The scope of a cursor or of a range of lines (one-based, both included): the innermost symbol that
     /// holds all of it, or else the file.
-    pub fn at(path: &str, text: &str, first: usize, last: usize) -> Self {
+    pub(crate) fn at(path: &str, text: &str, first: usize, last: usize) -> Self {
         let whole = Self::Files(vec![path.to_owned()]);
         let Some(language) = language::of_path(path) else { return whole };
         let outline = Outline::parse(language, text);
@@ -66,7 +66,7 @@ impl Scope {
     }
 
     /// The files that may be changed anywhere.
-    pub fn whole_files(&self) -> &[String] {
+    pub(crate) fn whole_files(&self) -> &[String] {
         match self {
             Self::Files(files) | Self::Parts { files, .. } => files,
             Self::Workspace | Self::Symbols(_) => &[],
@@ -74,7 +74,7 @@ impl Scope {
     }
 
     /// The symbols that may be changed.
-    pub fn symbols(&self) -> &[SymbolPath] {
+    pub(crate) fn symbols(&self) -> &[SymbolPath] {
         match self {
             Self::Symbols(symbols) | Self::Parts { symbols, .. } => symbols,
             Self::Workspace | Self::Files(_) => &[],
@@ -83,7 +83,7 @@ impl Scope {
 
     /// The scope with more in it: symbols, and for a path without names the file as a whole.
     #[must_use]
-    pub fn widened(&self, more: &[SymbolPath]) -> Self {
+    pub(crate) fn widened(&self, more: &[SymbolPath]) -> Self {
         if *self == Self::Workspace {
             return Self::Workspace;
         }
@@ -107,7 +107,7 @@ impl Scope {
     }
 
     /// The files that the scope names; empty for the workspace.
-    pub fn files(&self) -> Vec<String> {
+    pub(crate) fn files(&self) -> Vec<String> {
         let mut files: Vec<String> = Vec::new();
         for file in self.whole_files().iter().chain(self.symbols().iter().map(|symbol| &symbol.file)) {
             if !files.contains(file) {
@@ -118,7 +118,7 @@ impl Scope {
     }
 
     /// As a model and a user read it.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let symbols = self.symbols().iter().map(ToString::to_string);
         match self {
             Self::Parts { files, .. } => symbols.chain(files.iter().cloned()).collect(),
@@ -127,7 +127,7 @@ impl Scope {
     }
 
     /// The same with the imports that may change along.
-    pub fn told(&self) -> Vec<String> {
+    pub(crate) fn told(&self) -> Vec<String> {
         let mut told = self.names();
         let mut files: Vec<&str> = Vec::new();
         for symbol in self.symbols().iter().filter(|symbol| self.lends_imports(&symbol.file)) {
@@ -163,7 +163,7 @@ impl Scope {
     }
 
     /// Whether a symbol belongs to the scope, itself or inside of one that does.
-    pub fn holds(&self, symbol: &SymbolPath) -> bool {
+    pub(crate) fn holds(&self, symbol: &SymbolPath) -> bool {
         *self == Self::Workspace
             || self.whole_files().contains(&symbol.file)
             || self.symbols().iter().any(|own| {
@@ -177,7 +177,7 @@ impl Scope {
     }
 
     /// Refuses an edit that would change text outside.
-    pub fn check(&self, want: &EditRequest) -> Result<(), Failure> {
+    pub(crate) fn check(&self, want: &EditRequest) -> Result<(), Failure> {
         if *self == Self::Workspace || self.whole_files().iter().any(|file| file == want.path()) {
             return Ok(());
         }

@@ -41,7 +41,7 @@ impl Record {
 
 /// The traces of the last tasks; that of the last one, or of the one that runs, is last.
 #[derive(Debug, Default)]
-pub struct TraceLog(Mutex<Vec<Record>>);
+pub(crate) struct TraceLog(Mutex<Vec<Record>>);
 
 impl Observer for TraceLog {
     fn notice(&self, envelope: &EventEnvelope) {
@@ -78,7 +78,7 @@ impl TraceLog {
         lock(&self.0)
     }
 
-    pub fn entries(&self) -> Vec<TraceEntry> {
+    pub(crate) fn entries(&self) -> Vec<TraceEntry> {
         self.records().last().map(|record| record.entries.clone()).unwrap_or_default()
     }
 
@@ -106,7 +106,7 @@ impl TraceLog {
     }
 
     /// What the process holds, for a reader.
-    pub fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         let records = self.records();
         let Some(record) = records.last() else { return markdown("", &[]) };
         let mut text = markdown(&record.request, &record.entries);

@@ -8,7 +8,7 @@ use sextant_model::chat::{ChatMessage, ChatReply, ToolResult};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Transcript {
+pub(crate) struct Transcript {
     /// The fence that the rules name.
     pub fence: String,
     /// Who answered: what a provider wants back as it was is for nobody else.
@@ -20,29 +20,29 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !self.messages.is_empty()
     }
 
     /// Tells the model something. Two messages of ours in a row are one: not every provider takes two.
-    pub fn tell(&mut self, text: String) {
+    pub(crate) fn tell(&mut self, text: String) {
         match self.messages.last_mut() {
             Some(ChatMessage::User(before)) => *before = format!("{before}\n\n{text}"),
             _ => self.messages.push(ChatMessage::User(text)),
         }
     }
 
-    pub fn answer(&mut self, reply: ChatReply) {
+    pub(crate) fn answer(&mut self, reply: ChatReply) {
         self.messages.push(ChatMessage::Model(reply));
     }
 
-    pub fn results(&mut self, results: Vec<ToolResult>) {
+    pub(crate) fn results(&mut self, results: Vec<ToolResult>) {
         self.messages.push(ChatMessage::Results(results));
     }
 
     /// Makes it whole for this model: a call that another process was stopped in has no result, and what another
     /// model left to itself means nothing here.
-    pub fn take_up(&mut self, model: &str) {
+    pub(crate) fn take_up(&mut self, model: &str) {
         if self.model != model {
             for message in &mut self.messages {
                 if let ChatMessage::Model(reply) = message {
@@ -67,7 +67,7 @@ impl Transcript {
     }
 
     /// Whether a text stands in it word for word, in what the model was told or in a result.
-    pub fn holds(&self, text: &str) -> bool {
+    pub(crate) fn holds(&self, text: &str) -> bool {
         let text = text.trim();
         text.contains('\n')
             && self.messages.iter().any(|message| match message {
@@ -78,7 +78,7 @@ impl Transcript {
     }
 
     /// What the model was told, in order.
-    pub fn told(&self) -> Vec<&str> {
+    pub(crate) fn told(&self) -> Vec<&str> {
         let messages = self.messages.iter();
         messages
             .filter_map(|message| match message {
@@ -89,12 +89,12 @@ impl Transcript {
     }
 
     /// Whether the model was told these words.
-    pub fn tells(&self, words: &str) -> bool {
+    pub(crate) fn tells(&self, words: &str) -> bool {
         self.told().iter().any(|told| told.contains(words))
     }
 
     /// Estimated tokens of all messages.
-    pub fn tokens(&self) -> usize {
+    pub(crate) fn tokens(&self) -> usize {
         self.messages.iter().map(ChatMessage::tokens).sum()
     }
 }

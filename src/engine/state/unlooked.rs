@@ -4,7 +4,7 @@ use sextant_base::plural::counted;
 
 /// Files that an edit may have broken and that were not looked at, with the names that they use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unlooked {
+pub(crate) struct Unlooked {
     groups: Vec<UnlookedGroup>,
     /// Whether there may be others, in a workspace that is too large to be looked through.
     more: bool,

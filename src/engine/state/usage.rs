@@ -49,7 +49,7 @@ impl Spent {
 
 /// Counts what one task spends.
 #[derive(Debug, Default)]
-pub struct SpentLog(Mutex<Spent>);
+pub(crate) struct SpentLog(Mutex<Spent>);
 
 impl Observer for SpentLog {
     fn notice(&self, envelope: &EventEnvelope) {

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::state::located::LocatedDiagnostic;
 use crate::state::task::Task;
 use sextant_diagnostics::code_aliases;
+use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::merge::{self, Placed};
 use sextant_model::request_kind;
 use sextant_model::request_kind::kinds::Reported;

@@ -2,7 +2,7 @@
 
 pub(crate) mod apply_fix;
 pub(crate) mod check;
-pub mod command_arguments;
+pub(crate) mod command_arguments;
 pub(crate) mod definition;
 pub(crate) mod edit_checks;
 pub(crate) mod edit_file;
@@ -14,7 +14,7 @@ pub(crate) mod hover;
 pub(crate) mod list_symbols;
 mod passed;
 pub(crate) mod read_file;
-pub mod read_once;
+pub(crate) mod read_once;
 pub(crate) mod read_symbol;
 mod reading_commands;
 pub(crate) mod rename_symbol;
@@ -23,8 +23,8 @@ pub(crate) mod search_tool;
 pub(crate) mod sweeps;
 pub(crate) mod symbol_lookup;
 pub(crate) mod text_page;
-pub mod tool;
-pub mod tool_answer;
+pub(crate) mod tool;
+pub(crate) mod tool_answer;
 pub(crate) mod unnumbered;
 pub(crate) mod validate_call;
 mod withheld;

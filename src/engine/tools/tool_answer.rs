@@ -4,7 +4,7 @@ use crate::state::edit_answer::EditAnswer;
 
 /// What a tool answers: the same fact as text for a model and as data for a program.
 #[derive(Clone, Debug)]
-pub struct ToolAnswer {
+pub(crate) struct ToolAnswer {
     pub text: String,
     /// Of the tools that edit.
     pub edit: Option<EditAnswer>,

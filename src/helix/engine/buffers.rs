@@ -14,7 +14,7 @@ use crate::link::link_channel::LinkError;
 use sextant_base::deadline::Deadline;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex};
-use sextant_engine::editor::editor_error::EditorError;
+use sextant_engine::api::EditorError;
 use sextant_headless::overlay::OpenBuffers;
 use sextant_text::edits::hunks::hunks;
 

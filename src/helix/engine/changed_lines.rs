@@ -5,15 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
-use crate::engine::Engine;
+use crate::engine::EngineHost;
 use crate::engine::open_documents::MirroredChange;
 use crate::link::OwnAction;
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::path;
 use sextant_base::positions::{Position, Range};
-use sextant_engine::commands::undo::undo_lines::{StandingChange, standing_changes};
-use sextant_engine::state::undo_target::ChangedLines;
+use sextant_engine::api::{ChangedLines, StandingChange};
 
 /// What a range ends with that ends with its line.
 const END: u32 = 10_000;
@@ -46,9 +45,9 @@ pub(super) struct OfferedChanges(Mutex<Held>);
 
 impl OfferedChanges {
     /// Looks again at what stands of the last task.
-    pub(super) async fn look(&self, engine: &Engine) {
+    pub(super) async fn look(&self, engine: &EngineHost) {
         let Ok(session) = engine.session() else { return };
-        let found = match standing_changes(&session.agent).await {
+        let found = match session.agent.standing_changes().await {
             Ok(found) => found,
             Err(failure) => return tracing::warn!("{}", failure.one_line()),
         };
@@ -71,7 +70,7 @@ impl OfferedChanges {
     }
 
     /// A file is as it is in the editor: lines move with the text, and what was typed over is offered no more.
-    fn catch_up(&self, engine: &Engine, uri: &str) -> bool {
+    fn catch_up(&self, engine: &EngineHost, uri: &str) -> bool {
         let Some(now) = engine.buffers.mirror.of_uri(uri).map(|document| document.text) else { return false };
         let mut held = lock(&self.0);
         let Some(file) = held.files.get_mut(uri).filter(|file| file.text != now) else { return false };
@@ -84,14 +83,14 @@ impl OfferedChanges {
         differs
     }
 
-    pub(super) fn changed(&self, engine: &Engine, change: &MirroredChange) {
+    pub(super) fn changed(&self, engine: &EngineHost, change: &MirroredChange) {
         if self.catch_up(engine, &change.uri) {
             engine.offer(&change.uri);
         }
     }
 
     /// The file is open again, here or behind another proxy.
-    pub(super) fn opened(&self, engine: &Engine, uri: &str) {
+    pub(super) fn opened(&self, engine: &EngineHost, uri: &str) {
         if lock(&self.0).files.contains_key(uri) {
             self.catch_up(engine, uri);
             engine.offer(uri);
@@ -99,7 +98,7 @@ impl OfferedChanges {
     }
 
     /// Offers nothing more of one change, or of all those in a file.
-    pub(super) fn keep(&self, engine: &Engine, wanted: &str, document: Option<&str>) -> Result<(), Failure> {
+    pub(super) fn keep(&self, engine: &EngineHost, wanted: &str, document: Option<&str>) -> Result<(), Failure> {
         let mut held = lock(&self.0);
         let is_wanted = |uri: &str, one: &OfferedChange| match wanted {
             "" => document == Some(uri),

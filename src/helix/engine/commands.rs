@@ -3,11 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tokio_util::sync::CancellationToken;
-
 use crate::engine::links::{ERROR, EngineLink, INFO};
 use crate::engine::request_arguments::{GivenArguments, real};
-use crate::engine::{Engine, OpenSession, helix_wording};
+use crate::engine::{EngineHost, OpenSession, helix_wording};
 use crate::link::AgentCommand;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
@@ -15,19 +13,9 @@ use sextant_base::lock::lock;
 use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Report;
-use sextant_engine::commands::agent::Agent;
-use sextant_engine::commands::intents;
-use sextant_engine::commands::turn::{self, AskedBy, TurnWork};
-use sextant_engine::commands::undo::redo::bring_back;
-use sextant_engine::commands::undo::{UndoRequest, take_back};
-use sextant_engine::durable::stored_traces;
-use sextant_engine::editor::Editor;
-use sextant_engine::editor::event::Event;
-use sextant_engine::plan::Steps;
-use sextant_engine::planner::{replan, waiting_plan};
-use sextant_engine::state::agent_config::PlanMode;
-use sextant_engine::state::request::Request;
-use sextant_engine::state::undo_target::Target;
+use sextant_engine::api::{
+    Command, Editor, Engine, Event, Origin, PlanMode, Steps, Target, UndoRequest, busy, is_stop, plan_change,
+};
 
 /// How long a look at a file's diagnostics may take, servers that still start included.
 const LOOK_MS: u64 = 10_000;
@@ -36,7 +24,7 @@ const LOOK_MS: u64 = 10_000;
 const TRACE: usize = 6000;
 
 /// Does what a command says, and returns at once.
-pub(super) fn take(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: AgentCommand) {
+pub(super) fn take(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: AgentCommand) {
     let (engine, link) = (Arc::clone(engine), Arc::clone(link));
     let root = engine.setup.root.path();
     let inside = |uri: &&String| path::from_uri(uri).is_none_or(|file| path::relative(root, &real(file)).is_some());
@@ -50,27 +38,18 @@ pub(super) fn take(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: AgentC
     });
 }
 
-async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &AgentCommand) -> Result<(), Failure> {
+async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &AgentCommand) -> Result<(), Failure> {
     let given = GivenArguments::read(&command.arguments)?;
     let agent = Arc::clone(&engine.session()?.agent);
     let document = about(engine, link, command.document.as_deref());
     match command.command.as_str() {
-        "agent.ask" if intents::is_stop(&given.text) && agent.turn().stop() => Ok(()),
+        "agent.ask" if is_stop(&given.text) && agent.turn().stop() => Ok(()),
         "agent.ask" => {
             let request = engine.request(&given, document.as_deref())?;
-            let what = request.text.clone();
-            run(engine, link, &what, |agent, cancel| Box::pin(async move { agent.ask(&request, &cancel).await }))
+            run(engine, link, Command::Ask(request))
         }
         "agent.plan" => plan(engine, link, &given, document.as_deref()).await,
-        "agent.change" => {
-            let request = Request { text: format!("change: {}", given.text), ..Request::default() };
-            if !agent.has_plan() {
-                return Err(Failure::user("no plan waits here that could be changed", "agent.plan makes one"));
-            }
-            run(engine, link, "a change of the plan", |agent, cancel| {
-                Box::pin(async move { agent.plan(&request, &cancel).await })
-            })
-        }
+        "agent.change" => run(engine, link, Command::ChangePlan(given.text)),
         "agent.approve" => approve(engine, link, Steps::All).await,
         "agent.step" => approve(engine, link, Steps::One).await,
         "agent.skip" => match given.number {
@@ -82,8 +61,7 @@ async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &Agent
             answer(engine, link, choice);
             Ok(())
         }
-        "agent.stop" if agent.turn().stop() => Ok(()),
-        "agent.stop" => Err(Failure::user("nothing is running", "")),
+        "agent.stop" => run(engine, link, Command::Stop),
         "agent.mode" => mode(engine, link, &agent, &given.text),
         "agent.show" if given.text == "plan" => show_plan(engine, link).await,
         "agent.show" => engine.answers.show_last(&engine.buffers, link).await,
@@ -93,7 +71,7 @@ async fn carry_out(engine: &Arc<Engine>, link: &Arc<EngineLink>, command: &Agent
 
 /// The file that a command is about. From a page it is the one that the user came from. An editor may send a command
 /// before it has told this proxy of any document: then it is the one that it touched last at another.
-fn about(engine: &Engine, link: &EngineLink, named: Option<&str>) -> Option<String> {
+fn about(engine: &EngineHost, link: &EngineLink, named: Option<&str>) -> Option<String> {
     let asked_from = || lock(&engine.asked_from).clone();
     let touched = || engine.buffers.mirror.touched_last(engine.setup.root.path(), link.hello.editor_pid);
     match named {
@@ -105,7 +83,7 @@ fn about(engine: &Engine, link: &EngineLink, named: Option<&str>) -> Option<Stri
 
 /// The commands that run no model: what was done is taken back or gone on with, and what is there to read is shown.
 async fn look(
-    engine: &Arc<Engine>,
+    engine: &Arc<EngineHost>,
     link: &Arc<EngineLink>,
     given: &GivenArguments,
     (command, document): (&str, Option<&str>),
@@ -116,25 +94,23 @@ async fn look(
             let wanted = given.number.map_or_else(|| given.text.clone(), |number| number.to_string());
             let (target, reason) = Target::parse_because(&wanted);
             let wish = UndoRequest { target, partial: given.place.partial, reason };
-            run(engine, link, "an undo", |agent, _| Box::pin(async move { take_back(&agent, &wish).await }))
+            run(engine, link, Command::Undo(wish))
         }
         "agent.keep" => engine.changes.keep(engine, &given.text, document),
-        "agent.redo" => run(engine, link, "a redo", |agent, _| Box::pin(async move { bring_back(&agent).await })),
+        "agent.redo" => run(engine, link, Command::Redo),
         "agent.resume" => {
             if agent.has_plan() && !engine.plan.take_over(engine).await {
                 return Ok(());
             }
             show_plan_where_one_waits(engine, link, &agent).await?;
-            run(engine, link, "the task that waits", |agent, cancel| {
-                Box::pin(async move { agent.resume(false, &cancel).await })
-            })
+            run(engine, link, Command::Resume { approved: false })
         }
         "agent.diagnostics" => diagnostics(engine, link, document).await,
         "agent.stats" => page(engine, link, agent.statistics().await?).await,
         "agent.why" if is_question(&given.text) => why(engine, link, given, document).await,
         "agent.why" => {
             agent.recover().await;
-            let found = stored_traces::find(&agent, &given.text).await?;
+            let found = agent.traced(&given.text).await?;
             page(engine, link, found.markdown()).await
         }
         other => {
@@ -151,7 +127,7 @@ fn is_question(text: &str) -> bool {
 
 /// Asks the model about the last task, with its trace before it; nothing is changed.
 async fn why(
-    engine: &Arc<Engine>,
+    engine: &Arc<EngineHost>,
     link: &EngineLink,
     given: &GivenArguments,
     document: Option<&str>,
@@ -159,31 +135,24 @@ async fn why(
     let agent = &engine.session()?.agent;
     agent.recover().await;
     let mut request = engine.request(given, document)?;
-    if let Ok(traced) = stored_traces::find(agent, "").await {
+    if let Ok(traced) = agent.traced("").await {
         let trace: String = traced.markdown().chars().take(TRACE).collect();
         request.text = format!("{}\n\nThis is about the last task, whose trace is:\n\n{trace}", given.text);
     }
     request.text.push_str("\n\nDo not change anything.");
-    let what = given.text.clone();
-    run(engine, link, &what, |agent, cancel| Box::pin(async move { agent.ask(&request, &cancel).await }))
+    run(engine, link, Command::Ask(request))
 }
 
-/// Runs a task in the session's turn; its events are what is shown of it.
-fn run<T: Send + 'static>(
-    engine: &Engine,
-    link: &EngineLink,
-    what: &str,
-    work: impl FnOnce(Arc<Agent>, CancellationToken) -> TurnWork<T> + Send + 'static,
-) -> Result<(), Failure> {
-    let agent = Arc::clone(&engine.session()?.agent);
-    let held = agent.turn().begin(&agent, AskedBy::new(what, link.editor()))?;
+/// Has a command carried out; its events are what is shown of it.
+fn run(engine: &EngineHost, link: &EngineLink, command: Command) -> Result<(), Failure> {
+    let submitted = engine.session()?.agent.submit(command, Origin::new(link.editor()))?;
     engine.asked_by(Some(link));
-    tokio::spawn(turn::run(agent, held, work));
+    submitted.start();
     Ok(())
 }
 
 async fn plan(
-    engine: &Arc<Engine>,
+    engine: &Arc<EngineHost>,
     link: &Arc<EngineLink>,
     given: &GivenArguments,
     document: Option<&str>,
@@ -193,25 +162,22 @@ async fn plan(
         show_plan_where_one_waits(engine, link, agent).await?;
         return show_plan(engine, link).await;
     }
-    let is_change = agent.has_plan() && replan::change(&given.text).is_some();
-    let request = if is_change {
-        Request { text: given.text.clone(), ..Request::default() }
-    } else {
-        engine.request(given, document)?
+    let command = match plan_change(&given.text).filter(|_| agent.has_plan()) {
+        Some(words) => Command::ChangePlan(words.to_owned()),
+        None => Command::Plan(engine.request(given, document)?),
     };
     if let Some(task) = agent.turn().now() {
-        return Err(turn::busy(&task));
+        return Err(busy(&task));
     }
-    if !is_change {
+    if let Command::Plan(request) = &command {
         engine.plan.begin(engine, &request.text);
     }
     // While the user waits for it, and not when it is there: they may be typing elsewhere by then.
     engine.plan.page.show(&engine.buffers, link).await?;
-    let what = request.text.clone();
-    run(engine, link, &what, |agent, cancel| Box::pin(async move { agent.plan(&request, &cancel).await }))
+    run(engine, link, command)
 }
 
-async fn show_plan(engine: &Engine, link: &EngineLink) -> Result<(), Failure> {
+async fn show_plan(engine: &EngineHost, link: &EngineLink) -> Result<(), Failure> {
     let page = &engine.plan.page;
     if page.wanted().is_empty() && page.open(&engine.buffers).is_none_or(|open| open.text.is_empty()) {
         return Err(Failure::user("no plan is there", "agent.plan with a request makes one"));
@@ -220,32 +186,26 @@ async fn show_plan(engine: &Engine, link: &EngineLink) -> Result<(), Failure> {
 }
 
 /// The buffer as it stands is what the user approves.
-async fn approve(engine: &Arc<Engine>, link: &Arc<EngineLink>, steps: Steps) -> Result<(), Failure> {
+async fn approve(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, steps: Steps) -> Result<(), Failure> {
     if !engine.plan.take_over(engine).await {
         return Ok(());
     }
-    run(engine, link, "the plan", move |agent, cancel| Box::pin(async move { agent.approve(steps, &cancel).await }))
+    run(engine, link, Command::Approve { steps, is_read: true })
 }
 
-/// Takes an answer: of a question in the middle of a run before the one that a paused plan has left.
-pub(super) fn answer(engine: &Arc<Engine>, link: &Arc<EngineLink>, choice: usize) {
-    let taken = (|| match engine.session()?.agent.answer_waiting(choice) {
-        Some(answered) => answered,
-        None => run(engine, link, "the answer to a question", move |agent, cancel| {
-            Box::pin(async move { agent.answer_question(choice, &cancel).await })
-        }),
-    })();
-    if let Err(failure) = taken {
+/// Takes an answer.
+pub(super) fn answer(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, choice: usize) {
+    if let Err(failure) = run(engine, link, Command::Answer(choice)) {
         engine.refuse(Some(link), &failure);
     }
 }
 
 /// Shows the plan that a session before this one has left.
-async fn show_plan_where_one_waits(engine: &Engine, link: &EngineLink, agent: &Agent) -> Result<(), Failure> {
+async fn show_plan_where_one_waits(engine: &EngineHost, link: &EngineLink, agent: &Engine) -> Result<(), Failure> {
     if !agent.turn().is_free() {
         return Ok(());
     }
-    let Ok(events) = waiting_plan::show(agent).await else { return Ok(()) };
+    let Ok(events) = agent.waiting_plan().await else { return Ok(()) };
     for event in events {
         if matches!(event, Event::Plan { .. }) {
             engine.plan.take(engine, event);
@@ -254,7 +214,7 @@ async fn show_plan_where_one_waits(engine: &Engine, link: &EngineLink, agent: &A
     engine.plan.page.show(&engine.buffers, link).await
 }
 
-fn mode(engine: &Engine, link: &EngineLink, agent: &Agent, wanted: &str) -> Result<(), Failure> {
+fn mode(engine: &EngineHost, link: &EngineLink, agent: &Engine, wanted: &str) -> Result<(), Failure> {
     let mode = match wanted {
         "planner" | "auto" => PlanMode::Planner,
         "supervised" => PlanMode::Supervised,
@@ -267,12 +227,12 @@ fn mode(engine: &Engine, link: &EngineLink, agent: &Agent, wanted: &str) -> Resu
 }
 
 /// Shows a text in the page of the conversation.
-async fn page(engine: &Engine, link: &EngineLink, markdown: String) -> Result<(), Failure> {
+async fn page(engine: &EngineHost, link: &EngineLink, markdown: String) -> Result<(), Failure> {
     engine.answers.tell(&engine.buffers, link, &markdown).await
 }
 
 /// What is reported of the document now, by everybody, with how fresh each word is.
-async fn diagnostics(engine: &Engine, link: &EngineLink, document: Option<&str>) -> Result<(), Failure> {
+async fn diagnostics(engine: &EngineHost, link: &EngineLink, document: Option<&str>) -> Result<(), Failure> {
     let OpenSession { editor, .. } = engine.session()?;
     let root = engine.setup.root.path();
     let file: Option<PathBuf> = document.and_then(path::from_uri);
@@ -305,7 +265,7 @@ fn reported(file: &str, reports: &[Report]) -> String {
     out
 }
 
-impl Engine {
+impl EngineHost {
     /// # Errors
     /// No editor has said yet what the session is made of.
     pub(super) fn session(&self) -> Result<&OpenSession, Failure> {

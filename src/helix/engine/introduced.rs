@@ -6,14 +6,14 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use crate::engine::Engine;
+use crate::engine::EngineHost;
 use crate::engine::links::EngineLink;
 use crate::engine::open_documents::MirroredChange;
 use crate::link::{EngineSays, OwnDiagnostics};
 use sextant_base::lock::lock;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex};
-use sextant_engine::editor::event::QuickfixEntry;
+use sextant_engine::api::QuickfixEntry;
 use sextant_store::workspace::beneath;
 
 /// The largest file whose lines are looked up on disk, in bytes.
@@ -63,7 +63,7 @@ pub(super) struct OwnFindings {
 
 impl OwnFindings {
     /// These are what is there now of one task, in place of what it has said before. What other tasks have said stays.
-    pub(super) fn show(&self, engine: &Engine, of: &str, entries: &[QuickfixEntry]) {
+    pub(super) fn show(&self, engine: &EngineHost, of: &str, entries: &[QuickfixEntry]) {
         let texts = |uri: &str| text_of(engine, uri);
         let mut new: BTreeMap<String, Vec<OwnFinding>> = BTreeMap::new();
         for entry in entries {
@@ -84,7 +84,7 @@ impl OwnFindings {
     }
 
     /// The user has changed a file: what stood on a line that is another one now goes, the rest moves with its line.
-    pub(super) fn changed(&self, engine: &Engine, change: &MirroredChange) {
+    pub(super) fn changed(&self, engine: &EngineHost, change: &MirroredChange) {
         let mut held = lock(&self.all);
         let Some(file) = held.files.get_mut(&change.uri) else { return };
         // Each server of an editor has a link that tells the same change.
@@ -105,7 +105,7 @@ impl OwnFindings {
     }
 
     /// What nobody shows any more, to a proxy that has just come.
-    pub(super) fn tell(&self, engine: &Engine, link: &EngineLink) {
+    pub(super) fn tell(&self, engine: &EngineHost, link: &EngineLink) {
         let _telling = lock(&self.telling);
         let links = &engine.buffers.links;
         let mut nobodys = Vec::new();
@@ -121,7 +121,7 @@ impl OwnFindings {
         }
     }
 
-    fn publish(&self, engine: &Engine, uri: &str) {
+    fn publish(&self, engine: &EngineHost, uri: &str) {
         let _telling = lock(&self.telling);
         let owner = engine.shower(uri);
         if let Some(file) = lock(&self.all).files.get_mut(uri) {
@@ -130,7 +130,7 @@ impl OwnFindings {
         engine.publish(uri, owner, |encoding| self.words(engine, uri, encoding));
     }
 
-    fn words(&self, engine: &Engine, uri: &str, encoding: Encoding) -> Vec<Value> {
+    fn words(&self, engine: &EngineHost, uri: &str, encoding: Encoding) -> Vec<Value> {
         let found = lock(&self.all).files.get(uri).map(|file| file.found.clone()).unwrap_or_default();
         let text = text_of(engine, uri);
         let index = LineIndex::new(&text);
@@ -206,7 +206,7 @@ fn severity(kind: &str) -> u8 {
 }
 
 /// As an editor has it, else as it is on disk.
-fn text_of(engine: &Engine, uri: &str) -> String {
+fn text_of(engine: &EngineHost, uri: &str) -> String {
     if let Some(document) = engine.buffers.mirror.of_uri(uri) {
         return document.text.to_string();
     }

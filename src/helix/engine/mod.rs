@@ -47,8 +47,7 @@ use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::model::DiagnosticsProvider;
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::server_config::ServerConfig;
-use sextant_engine::commands::agent::Agent;
-use sextant_engine::state::agent_config::Config;
+use sextant_engine::api::{Config, Engine};
 use sextant_headless::HeadlessEditor;
 use sextant_model::step::Model;
 use sextant_store::workspace::root::Root;
@@ -82,7 +81,7 @@ pub struct EngineParts {
 pub type MakeParts = Box<dyn Fn(&Value, &Path) -> Result<EngineParts, Failure> + Send + Sync>;
 
 /// Lets others find the session, and tells its name.
-pub type OnSession = Box<dyn Fn(Arc<Agent>, Option<u32>) -> BoxFuture<'static, String> + Send + Sync>;
+pub type OnSession = Box<dyn Fn(Arc<Engine>, Option<u32>) -> BoxFuture<'static, String> + Send + Sync>;
 
 /// What an engine is started with.
 pub struct EngineSetup {
@@ -95,13 +94,13 @@ pub struct EngineSetup {
 
 /// The session, once an editor is there.
 struct OpenSession {
-    agent: Arc<Agent>,
+    agent: Arc<Engine>,
     editor: Arc<HeadlessEditor>,
     own: OwnServers,
     name: String,
 }
 
-struct Engine {
+struct EngineHost {
     setup: EngineSetup,
     buffers: EditorBuffers,
     session: OnceCell<OpenSession>,
@@ -124,7 +123,7 @@ pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup)
     let listener = UnixListener::from_std(listener)?;
     let (mirror, links) = (Arc::<Mirror>::default(), Arc::<Links>::default());
     let buffers = EditorBuffers { root: setup.root.path().to_owned(), mirror, links, patience: buffers::PATIENCE };
-    let engine = Arc::new(Engine {
+    let engine = Arc::new(EngineHost {
         answers: EditorPage::new(&setup.folder, "answer.md", PageKind::Log),
         plan: PlanPage::new(&setup.folder),
         question: QuestionAsked::default(),
@@ -143,7 +142,7 @@ pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup)
     Ok(())
 }
 
-async fn accept(engine: Arc<Engine>, listener: UnixListener) {
+async fn accept(engine: Arc<EngineHost>, listener: UnixListener) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -158,7 +157,7 @@ async fn accept(engine: Arc<Engine>, listener: UnixListener) {
     }
 }
 
-async fn wait_for_the_last(engine: &Engine) {
+async fn wait_for_the_last(engine: &EngineHost) {
     let mut count = engine.buffers.links.count();
     if tokio::time::timeout(FIRST, count.wait_for(|count| *count > 0)).await.is_err() {
         return;
@@ -175,7 +174,7 @@ async fn wait_for_the_last(engine: &Engine) {
 }
 
 /// One proxy, from its greeting to its end.
-async fn serve(engine: &Arc<Engine>, stream: UnixStream) {
+async fn serve(engine: &Arc<EngineHost>, stream: UnixStream) {
     let (out, mut incoming): (LinkSender<EngineSays>, LinkReceiver<ProxySays>) = match link_channel::open(stream) {
         Ok(both) => both,
         Err(error) => return tracing::warn!(%error, "a proxy was refused"),
@@ -208,7 +207,7 @@ async fn serve(engine: &Arc<Engine>, stream: UnixStream) {
     engine.leave(&link);
 }
 
-impl Engine {
+impl EngineHost {
     async fn greet(
         self: &Arc<Self>,
         hello: Hello,
@@ -244,7 +243,7 @@ impl Engine {
         let own = |config| Arc::new(LanguageServer::new(config, root.path()));
         let own = OwnServers(parts.servers.into_iter().map(own).collect());
         own.arrange(&editor, &self.buffers.links);
-        let agent = Arc::new(Agent::new(Arc::<HeadlessEditor>::clone(&editor), parts.model, root, parts.config));
+        let agent = Arc::new(Engine::new(Arc::<HeadlessEditor>::clone(&editor), parts.model, root, parts.config));
         agent.answers_come();
         tokio::spawn(session_display::follow(Arc::downgrade(self), agent.events().subscribe(None).1));
         let name = (self.setup.on_session)(Arc::clone(&agent), hello.editor_pid).await;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 
-use crate::engine::Engine;
+use crate::engine::EngineHost;
 use crate::engine::links::{ERROR, INFO};
 use crate::engine::steps::{self, PlanText};
 use crate::engine::streamed_page::{EditorPage, PageKind};
@@ -14,10 +14,7 @@ use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
 use sextant_base::positions::{Encoding, LineIndex};
-use sextant_engine::commands::edit_plan::PlanRefused;
-use sextant_engine::commands::turn::AskedBy;
-use sextant_engine::editor::event::Event;
-use sextant_engine::plan::document::{self, Problem};
+use sextant_engine::api::{Event, Origin, PlanRefused, Problem, plan_document};
 
 #[derive(Debug)]
 pub(super) struct PlanPage {
@@ -34,7 +31,7 @@ impl PlanPage {
     }
 
     /// What the user has changed in the page makes way for what comes; the editor's own undo brings it back.
-    pub(super) fn give_way(&self, engine: &Engine) {
+    pub(super) fn give_way(&self, engine: &EngineHost) {
         if let Some(text) = self.page.edited(&engine.buffers) {
             self.page.accept(&text);
             self.tell_faults(engine, &text, &[]);
@@ -43,12 +40,12 @@ impl PlanPage {
     }
 
     /// A plan is about to be made.
-    pub(super) fn begin(&self, engine: &Engine, request: &str) {
+    pub(super) fn begin(&self, engine: &EngineHost, request: &str) {
         self.give_way(engine);
         self.set(engine, |shown| *shown = PlanText { request: request.to_owned(), ..PlanText::default() });
     }
 
-    pub(super) fn set(&self, engine: &Engine, change: impl FnOnce(&mut PlanText)) {
+    pub(super) fn set(&self, engine: &EngineHost, change: impl FnOnce(&mut PlanText)) {
         let text = {
             let mut shown = lock(&self.shown);
             change(&mut shown);
@@ -58,7 +55,7 @@ impl PlanPage {
         self.dress(engine);
     }
 
-    pub(super) fn take(&self, engine: &Engine, event: Event) {
+    pub(super) fn take(&self, engine: &EngineHost, event: Event) {
         self.set(engine, |shown| {
             shown.note.clear();
             shown.take(event);
@@ -78,7 +75,7 @@ impl PlanPage {
     }
 
     /// Tells the proxies what is offered in the page.
-    pub(super) fn dress(&self, engine: &Engine) {
+    pub(super) fn dress(&self, engine: &EngineHost) {
         let uri = self.page.uri().to_owned();
         let text = self.page.edited(&engine.buffers).map_or_else(|| self.page.wanted(), |text| text.to_string());
         let items = lock(&self.shown).actions(&text);
@@ -88,7 +85,7 @@ impl PlanPage {
     }
 
     /// Makes the text of the buffer the plan that stands. False where it cannot be, which the user is told.
-    pub(super) async fn take_over(&self, engine: &Arc<Engine>) -> bool {
+    pub(super) async fn take_over(&self, engine: &Arc<EngineHost>) -> bool {
         let _turn = self.taking_over.lock().await;
         let Some(text) = self.page.edited(&engine.buffers) else {
             self.tell_faults(engine, &text_of(self, engine), &[]);
@@ -118,21 +115,21 @@ impl PlanPage {
     }
 
     /// Leaves a step out of the plan that stands.
-    pub(super) async fn skip(&self, engine: &Arc<Engine>, number: usize) -> Result<(), Failure> {
+    pub(super) async fn skip(&self, engine: &Arc<EngineHost>, number: usize) -> Result<(), Failure> {
         if self.page.edited(&engine.buffers).is_some() && !self.take_over(engine).await {
             return Ok(());
         }
         let markdown = lock(&self.shown).markdown.clone();
-        let (plan, _) = document::read(&markdown);
+        let (plan, _) = plan_document::read(&markdown);
         let none = || Failure::user(format!("step {number} is none that is still to run"), "name one with [ ]");
         let plan = steps::skipped(&plan, number).ok_or_else(none)?;
-        self.replace(engine, &document::write(&plan)).await.map_err(Failure::from)
+        self.replace(engine, &plan_document::write(&plan)).await.map_err(Failure::from)
     }
 
-    async fn replace(&self, engine: &Arc<Engine>, markdown: &str) -> Result<(), PlanRefused> {
+    async fn replace(&self, engine: &Arc<EngineHost>, markdown: &str) -> Result<(), PlanRefused> {
         let session = engine.session().map_err(PlanRefused::Failure)?;
         let by = engine.buffers.links.used_last().map_or_else(|| "an editor".to_owned(), |link| link.editor());
-        let held = session.agent.turn().begin(&session.agent, AskedBy::new("a change of the plan", by));
+        let held = session.agent.begin("a change of the plan", Origin::new(by));
         let held = held.map_err(PlanRefused::Failure)?;
         let taken = session.agent.edit_plan(markdown).await;
         drop(held);
@@ -142,7 +139,7 @@ impl PlanPage {
         Ok(())
     }
 
-    fn tell_faults(&self, engine: &Engine, text: &str, faults: &[Problem]) {
+    fn tell_faults(&self, engine: &EngineHost, text: &str, faults: &[Problem]) {
         let uri = self.page.uri();
         let index = LineIndex::new(text);
         let words = |encoding: Encoding| {
@@ -157,6 +154,6 @@ impl PlanPage {
     }
 }
 
-fn text_of(plan: &PlanPage, engine: &Engine) -> String {
+fn text_of(plan: &PlanPage, engine: &EngineHost) -> String {
     plan.page.open(&engine.buffers).map_or_else(String::new, |document| document.text.to_string())
 }

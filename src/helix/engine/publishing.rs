@@ -3,11 +3,11 @@
 
 use serde_json::Value;
 
-use crate::engine::Engine;
+use crate::engine::EngineHost;
 use crate::link::{EngineSays, OwnDiagnostics};
 use sextant_base::positions::Encoding;
 
-impl Engine {
+impl EngineHost {
     /// The link that is to show what is said of a file: the one that has it open, else the one that was used last.
     pub(super) fn shower(&self, uri: &str) -> Option<u64> {
         let open = self.buffers.mirror.of_uri(uri).map(|document| document.link);

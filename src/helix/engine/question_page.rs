@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::engine::Engine;
+use crate::engine::EngineHost;
 use crate::engine::buffers::REST;
 use crate::engine::links::{EngineLink, INFO};
 use crate::engine::{commands, helix_wording, steps};
@@ -31,7 +31,7 @@ impl QuestionAsked {
 
     /// Shows a question wherever it can be answered: in the plan, in the conversation, in the file that the user asked
     /// from, and, where the editor has such messages and nobody types, as one.
-    pub(super) fn ask(&self, engine: &Arc<Engine>, text: &str, options: &[String]) {
+    pub(super) fn ask(&self, engine: &Arc<EngineHost>, text: &str, options: &[String]) {
         *lock(&self.held) = Some((text.to_owned(), options.to_vec()));
         let number = self.number.fetch_add(1, Ordering::SeqCst) + 1;
         self.offer(engine);
@@ -51,7 +51,7 @@ impl QuestionAsked {
     }
 
     /// It is not open any more.
-    pub(super) fn close(&self, engine: &Engine) {
+    pub(super) fn close(&self, engine: &EngineHost) {
         let was = lock(&self.held).take();
         self.number.fetch_add(1, Ordering::SeqCst);
         if was.is_some() {
@@ -61,12 +61,12 @@ impl QuestionAsked {
     }
 
     /// As code actions, or as none where it is not open.
-    fn offer(&self, engine: &Engine) {
+    fn offer(&self, engine: &EngineHost) {
         self.places(engine).iter().for_each(|uri| engine.offer(uri));
     }
 
     /// The pages and files whose code actions answer it. The plan's page has its own.
-    fn places(&self, engine: &Engine) -> Vec<String> {
+    fn places(&self, engine: &EngineHost) -> Vec<String> {
         let places = [Some(engine.answers.uri().to_owned()), lock(&engine.asked_from).clone()];
         places.into_iter().flatten().filter(|uri| uri != engine.plan.page.uri()).collect()
     }
@@ -93,7 +93,7 @@ impl QuestionAsked {
     }
 }
 
-impl Engine {
+impl EngineHost {
     /// Offers in a file what there is to do there.
     pub(super) fn offer(&self, uri: &str) {
         if uri == self.plan.page.uri() {
@@ -108,7 +108,13 @@ impl Engine {
 }
 
 /// The safe choice first; no answer, and one to an earlier question, are none.
-async fn ask_in_message(engine: Arc<Engine>, link: Arc<EngineLink>, number: u64, text: String, options: Vec<String>) {
+async fn ask_in_message(
+    engine: Arc<EngineHost>,
+    link: Arc<EngineLink>,
+    number: u64,
+    text: String,
+    options: Vec<String>,
+) {
     let titles = std::iter::once(LATER).chain(options.iter().rev().map(String::as_str));
     let titles: Vec<Value> = titles.map(|title| json!({"title": title})).collect();
     let params = json!({"type": INFO, "message": helix_wording::line(&text), "actions": titles});

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::engine::Engine;
+use crate::engine::EngineHost;
 use sextant_base::failure::Failure;
 use sextant_base::path;
 use sextant_base::positions::Range;
-use sextant_engine::state::request::Request;
+use sextant_engine::api::Request;
 
 /// Where a request is about, as an object among the arguments says it.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -80,7 +80,7 @@ pub(super) fn real(file: PathBuf) -> PathBuf {
     file.canonicalize().ok().or_else(in_folder).unwrap_or(file)
 }
 
-impl Engine {
+impl EngineHost {
     /// The request that a command makes in a document.
     ///
     /// # Errors

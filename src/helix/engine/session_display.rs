@@ -8,12 +8,10 @@ use serde_json::{Value, json};
 
 use crate::engine::links::{ERROR, EngineLink, INFO, WARNING};
 use crate::engine::streamed_page::HEAD;
-use crate::engine::{Engine, helix_wording};
+use crate::engine::{EngineHost, helix_wording};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
-use sextant_engine::editor::event::Event;
-use sextant_engine::events::envelope::TaskEvent;
-use sextant_engine::events::subscription::{Delivery, Subscription};
+use sextant_engine::api::{Delivery, Event, Subscription, TaskEvent};
 
 /// Characters of the conversation that are kept.
 const KEPT: usize = 200_000;
@@ -44,7 +42,7 @@ struct Shower {
 }
 
 /// Shows all of it, until the session or the engine is gone.
-pub(super) async fn follow(engine: Weak<Engine>, mut events: Subscription) {
+pub(super) async fn follow(engine: Weak<EngineHost>, mut events: Subscription) {
     let mut shower = Shower::default();
     while let Some(delivery) = events.next().await {
         let Some(engine) = engine.upgrade() else { return };
@@ -60,7 +58,7 @@ pub(super) async fn follow(engine: Weak<Engine>, mut events: Subscription) {
 }
 
 impl Shower {
-    fn take(&mut self, engine: &Arc<Engine>, event: TaskEvent) {
+    fn take(&mut self, engine: &Arc<EngineHost>, event: TaskEvent) {
         match event {
             TaskEvent::TurnBegan { by } => self.begin(engine, &by),
             TaskEvent::TurnEnded { .. } => {
@@ -78,7 +76,7 @@ impl Shower {
         }
     }
 
-    fn begin(&mut self, engine: &Engine, by: &str) {
+    fn begin(&mut self, engine: &EngineHost, by: &str) {
         self.end();
         self.unsaved.clear();
         self.words.clear();
@@ -123,7 +121,7 @@ impl Shower {
         }
     }
 
-    fn show(&mut self, engine: &Arc<Engine>, event: Event) {
+    fn show(&mut self, engine: &Arc<EngineHost>, event: Event) {
         // The end of a progress clears Helix's status line: what a task says last has to come behind it.
         if engine.session.get().is_some_and(|session| session.agent.turn().is_free()) {
             self.end();
@@ -179,7 +177,7 @@ impl Shower {
         }
     }
 
-    fn plan(&mut self, engine: &Engine, event: Event) {
+    fn plan(&mut self, engine: &EngineHost, event: Event) {
         if let Event::Plan { phase, steps, done, failed, running, .. } = &event {
             if let Some(turn) = self.turn.as_mut().filter(|_| phase == "executing") {
                 turn.part = Some(((done + failed) * 100).checked_div(*steps).unwrap_or(0));
@@ -193,9 +191,9 @@ impl Shower {
         engine.plan.take(engine, event);
     }
 
-    fn introduced(&self, engine: &Engine, of: &str, entries: &[sextant_engine::editor::event::QuickfixEntry]) {
+    fn introduced(&self, engine: &EngineHost, of: &str, entries: &[sextant_engine::api::QuickfixEntry]) {
         engine.found.show(engine, of, entries);
-        let one = |entry: &sextant_engine::editor::event::QuickfixEntry| {
+        let one = |entry: &sextant_engine::api::QuickfixEntry| {
             format!("- {}:{}:{}: {}: {}\n", entry.path, entry.line, entry.column, entry.kind, headline(&entry.text))
         };
         if !entries.is_empty() {
@@ -205,7 +203,7 @@ impl Shower {
     }
 
     /// The last word: what came of it, and what the editor alone can do.
-    fn finished(&mut self, engine: &Engine, ok: bool, summary: &str) {
+    fn finished(&mut self, engine: &EngineHost, ok: bool, summary: &str) {
         self.tell(engine, &format!("\n**{}**\n", summary.trim()));
         self.note(engine, summary);
         // An answer is what was asked for; of an edit the summary says more.
@@ -227,13 +225,13 @@ impl Shower {
     }
 
     /// How it ended, in the plan's page, where it was about the plan.
-    fn note(&self, engine: &Engine, text: &str) {
+    fn note(&self, engine: &EngineHost, text: &str) {
         if self.of_plan || engine.plan.is_being_made() {
             engine.plan.set(engine, |shown| text.clone_into(&mut shown.note));
         }
     }
 
-    fn tell(&self, engine: &Engine, text: &str) {
+    fn tell(&self, engine: &EngineHost, text: &str) {
         engine.answers.change(&engine.buffers, |page| {
             if page.is_empty() {
                 page.push_str(HEAD);
@@ -250,13 +248,13 @@ impl Shower {
     }
 }
 
-fn look_at_changes(engine: &Arc<Engine>) {
+fn look_at_changes(engine: &Arc<EngineHost>) {
     let engine = Arc::clone(engine);
     tokio::spawn(async move { engine.changes.look(&engine).await });
 }
 
 /// Whether the disk has another text than the buffer.
-fn unsaved(engine: &Engine, path: &str) -> bool {
+fn unsaved(engine: &EngineHost, path: &str) -> bool {
     let file = engine.setup.root.path().join(path);
     engine.buffers.mirror.of_file(&file).is_some_and(|open| {
         sextant_store::workspace::beneath::text(engine.setup.root.path(), path, 64 << 20).as_deref()

@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use crate::link::{OwnAction, OwnHover};
 use sextant_base::positions::{Position, Range};
-use sextant_engine::editor::event::Event;
-use sextant_engine::plan::{Plan, Step, StepState, document};
+use sextant_engine::api::{Event, Plan, Step, StepState, plan_document};
 
 /// What is known of the plan that stands.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +78,7 @@ impl PlanText {
             return vec![everywhere("Sextant: stop", "agent.stop")];
         }
         let mut actions = Vec::new();
-        let (plan, _) = document::read(&without_comments(text));
+        let (plan, _) = plan_document::read(&without_comments(text));
         let open = plan.steps.iter().position(|step| step.state == StepState::Open);
         if self.waits() && open.is_some() {
             actions.push(everywhere("Sextant: approve the plan and run it", "agent.approve"));
@@ -128,7 +127,7 @@ pub(super) fn answers(options: &[String]) -> Vec<OwnAction> {
 
 /// What is known of each step, where it stands.
 pub(super) fn hovers(text: &str) -> Vec<OwnHover> {
-    let (plan, _) = document::read(&without_comments(text));
+    let (plan, _) = plan_document::read(&without_comments(text));
     let lines: Vec<&str> = text.lines().collect();
     let one = |(number, (step, range)): (usize, (&Step, Range))| {
         let state = match step.state {
@@ -150,7 +149,7 @@ pub(super) fn hovers(text: &str) -> Vec<OwnHover> {
 
 /// The lines of each step, with its details.
 pub(super) fn ranges(text: &str) -> Vec<Range> {
-    let starts = document::step_lines(&without_comments(text));
+    let starts = plan_document::step_lines(&without_comments(text));
     let last = text.lines().count();
     let ends = starts.iter().skip(1).copied().chain([last + 1]);
     let place = |line: usize, character: u32| Position { line: u32::try_from(line).unwrap_or(u32::MAX), character };
@@ -207,9 +206,9 @@ mod tests {
         let mut shown = shown("paused");
         shown.question = Some(("What now?\n--> x".into(), vec!["go on".into(), "leave it".into()]));
         let text = shown.text();
-        let (plan, problems) = document::read(&without_comments(&text));
+        let (plan, problems) = plan_document::read(&without_comments(&text));
         assert_eq!((plan.steps.len(), problems), (3, vec![]), "{text}");
-        assert_eq!(document::write(&plan), DOCUMENT);
+        assert_eq!(plan_document::write(&plan), DOCUMENT);
         let offered: Vec<String> = shown.actions(&text).into_iter().map(|action| action.title).collect();
         assert_eq!(offered, ["Sextant: answer “leave it”", "Sextant: answer “go on”"], "the safe one first");
         assert_eq!(without_comments("<!-- a\nb -->\nc"), "\n\nc\n");

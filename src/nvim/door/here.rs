@@ -4,27 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
-use crate::door::{Ask, Door, Open, Running};
+use crate::door::{Ask, Door, Open};
 use crate::lua_messages::CommandPlace;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
-use sextant_engine::commands::agent::Agent;
-use sextant_engine::commands::intents;
-use sextant_engine::commands::undo::redo::bring_back;
-use sextant_engine::commands::undo::{UndoRequest, take_back};
-use sextant_engine::durable::stored_traces;
-use sextant_engine::editor::event::Event;
-use sextant_engine::planner::{replan, waiting_plan};
-use sextant_engine::state::agent_config::PlanMode;
-use sextant_engine::state::request::Request;
-use sextant_engine::state::undo_target::Target;
+use sextant_engine::api::{Command, Event, PlanMode, Target, UndoRequest, is_stop, plan_change};
 
 impl Door {
     /// Whether a request asks to stop what is running; then it is stopped.
     pub(super) fn is_stop(&self, json: &str) -> bool {
-        serde_json::from_str::<Ask>(json).is_ok_and(|ask| intents::is_stop(&ask.text)) && self.stop()
+        serde_json::from_str::<Ask>(json).is_ok_and(|ask| is_stop(&ask.text)) && self.stop()
     }
 
     /// The workspace whose `root` a command names, as the plan window does; else that of the last command.
@@ -37,11 +27,11 @@ impl Door {
         open.iter().find(|open| open.root == root).cloned()
     }
 
-    /// A request that is about the plan that waits, wherever the cursor is.
-    pub(super) fn change(&self, json: &str) -> Option<Request> {
+    /// What a request wants changed in the plan that waits, wherever the cursor is.
+    pub(super) fn change(&self, json: &str) -> Option<String> {
         let Ask { text, .. } = serde_json::from_str(json).ok()?;
         let waits = self.meant(json)?.session.has_plan();
-        (waits && replan::change(&text).is_some()).then(|| Request { text, ..Request::default() })
+        plan_change(&text).filter(|_| waits).map(str::to_owned)
     }
 
     /// The folder that Neovim was started in.
@@ -49,49 +39,21 @@ impl Door {
         self.ready.get().map(|ready| ready.cwd.clone()).unwrap_or_default()
     }
 
-    /// Runs a task in the workspace that is meant; where there is none, says `otherwise`.
-    pub(super) fn start_current(
-        self: &Arc<Self>,
-        json: &str,
-        otherwise: &str,
-        what: &str,
-        run: impl FnOnce(Arc<Agent>, CancellationToken) -> Running + Send + 'static,
-    ) {
+    /// Has a command carried out in the workspace that is meant; where there is none, says `otherwise`.
+    pub(super) fn start_current(self: &Arc<Self>, json: &str, otherwise: &str, command: Command) {
         match self.meant(json) {
-            Some(open) => self.spawn(&open, what, run),
+            Some(open) => self.submit(&open, command),
             None => self.refuse(Failure::user(otherwise, ":AgentAsk or :AgentPlan starts something")),
         }
     }
 
-    /// Runs a task where the user stands; where that is in no file, in the workspace of the last command.
-    pub(super) fn start_here(
-        self: &Arc<Self>,
-        json: &str,
-        what: &str,
-        run: impl FnOnce(Arc<Agent>, CancellationToken) -> Running + Send + 'static,
-    ) {
+    /// Has a command carried out where the user stands; where that is in no file, in the workspace of the last command.
+    pub(super) fn start_here(self: &Arc<Self>, json: &str, command: Command) {
         let known = if stands_in_file(json) { None } else { lock(&self.current).clone() };
-        let open = known.map_or_else(|| self.open_here(json), Ok);
-        match open {
-            Ok(open) => self.spawn(&open, what, run),
+        match known.map_or_else(|| self.open_here(json), Ok) {
+            Ok(open) => self.submit(&open, command),
             Err(failure) => self.refuse(failure),
         }
-    }
-
-    /// Takes back what stands of the last task, or a part of it.
-    pub(super) fn undo(self: &Arc<Self>, json: &str) {
-        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-        let (target, reason) = Target::parse_because(given["target"].as_str().unwrap_or_default());
-        let partial = given["partial"].as_bool().unwrap_or(false);
-        let request = UndoRequest { target, partial, reason };
-        self.start_here(json, "an undo", move |session, _cancel| {
-            Box::pin(async move { take_back(&session, &request).await.events })
-        });
-    }
-
-    /// Brings back what was undone last.
-    pub(super) fn redo(self: &Arc<Self>, json: &str) {
-        self.start_here(json, "a redo", |session, _cancel| Box::pin(async move { bring_back(&session).await.events }));
     }
 
     fn open_here(&self, json: &str) -> Result<Arc<Open>, Failure> {
@@ -121,15 +83,6 @@ impl Door {
         }
     }
 
-    /// Shows the plan that waits where the user stands, without taking it up.
-    pub(super) fn show_plan(self: &Arc<Self>, json: &str) {
-        self.start_here(json, "a look at the plan", |session, _cancel| {
-            Box::pin(async move {
-                waiting_plan::show(&session).await.unwrap_or_else(|failure| vec![Event::Refused { failure }])
-            })
-        });
-    }
-
     /// Shows what led to what in a task; without a name in the last one, or in the one that runs. Beside whatever
     /// runs.
     pub(super) fn trace(self: &Arc<Self>, json: &str) {
@@ -144,7 +97,7 @@ impl Door {
                 Err(failure) => return door.refuse(failure),
             };
             open.session.recover().await;
-            open.session.emit(match stored_traces::find(&open.session, &which).await {
+            open.session.emit(match open.session.traced(&which).await {
                 Ok(found) => Event::Trace { markdown: found.markdown() },
                 Err(failure) => Event::Refused { failure },
             });
@@ -158,6 +111,13 @@ impl Door {
             open.session.close().await;
         }
     }
+}
+
+/// What is to be taken back, as `:AgentUndo` was given it.
+pub(super) fn undo_request(json: &str) -> UndoRequest {
+    let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+    let (target, reason) = Target::parse_because(given["target"].as_str().unwrap_or_default());
+    UndoRequest { target, partial: given["partial"].as_bool().unwrap_or(false), reason }
 }
 
 /// Whether a command comes from a file, of this project or of another one.

@@ -22,9 +22,7 @@ use crate::mcp::workspaces::{Workspaces, folder};
 use crate::rpc::rpc_failure::is_gone;
 use sextant_base::clock::new_id;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_engine::commands::client_call::OutsideAnswer;
-use sextant_engine::state::outside_clients::OutsideClient;
-use sextant_engine::tools;
+use sextant_engine::api::{OutsideAnswer, OutsideClient, outside_tools};
 
 /// How long a client may take to say which folders are open.
 const ROOTS: Duration = Duration::from_secs(3);
@@ -57,7 +55,7 @@ pub(in crate::mcp) struct McpServer {
 
 impl McpServer {
     pub(in crate::mcp) fn new(workspaces: Arc<Workspaces>, closing: CancellationToken) -> Self {
-        let tools = tools::outside().into_iter().map(tool_results::tool).collect();
+        let tools = outside_tools().into_iter().map(tool_results::tool).collect();
         let (roots, stale_roots) = (Arc::default(), Arc::default());
         Self {
             workspaces,

@@ -7,9 +7,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use sextant_base::failure::Failure;
-use sextant_engine::commands::client_call::OutsideAnswer;
-use sextant_engine::edit::once::EditMade;
-use sextant_engine::state::outside_clients::OutsideClient;
+use sextant_engine::api::{EditMade, OutsideAnswer, OutsideClient};
 use sextant_store::workspace::root::Root;
 use sextant_text::symbols::symbol_path::SymbolPath;
 

@@ -4,8 +4,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use serde_json::{Value, json};
 
 use sextant_base::failure::Failure;
-use sextant_engine::commands::client_call::OutsideAnswer;
-use sextant_engine::tools::tool::OutsideTool;
+use sextant_engine::api::{OutsideAnswer, OutsideTool};
 
 pub(in crate::mcp) fn tool(known: OutsideTool) -> Tool {
     let schema: JsonObject = match known.schema {
@@ -46,12 +45,12 @@ pub(in crate::mcp) fn refused(failure: &Failure) -> CallToolResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sextant_engine::tools;
+    use sextant_engine::api::outside_tools;
     use sextant_model::token_estimate::estimate;
 
     #[test]
     fn the_list_of_tools_costs_at_most_twelve_hundred_tokens() {
-        let list: Vec<Tool> = tools::outside().into_iter().map(tool).collect();
+        let list: Vec<Tool> = outside_tools().into_iter().map(tool).collect();
         let json = serde_json::to_string(&list).unwrap();
         assert!(estimate(&json) <= 1200, "{} tokens: {json}", estimate(&json));
         assert!(list.iter().all(|tool| tool.name.chars().all(|c| c.is_ascii_lowercase() || c == '_')), "{json}");

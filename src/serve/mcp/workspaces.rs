@@ -12,7 +12,7 @@ use url::Url;
 use crate::mcp::mcp_workspace::{OpenWorkspace, WorkspaceOpener, named};
 use sextant_base::failure::Failure;
 use sextant_base::path;
-use sextant_engine::state::outside_clients::OutsideClient;
+use sextant_engine::api::OutsideClient;
 use sextant_store::workspace::root::Root;
 
 /// Workspaces of one process.

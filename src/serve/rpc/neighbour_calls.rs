@@ -8,8 +8,7 @@ use futures::future::join_all;
 
 use crate::discovery::{SessionEntry, find_sessions, is_editor};
 use crate::rpc::rpc_client::JoinedSession;
-use sextant_engine::editor::HeldFile;
-use sextant_engine::state::neighbour_sessions::{HeldElsewhere, Holding, Neighbours};
+use sextant_engine::api::{HeldElsewhere, HeldFile, Holding, Neighbours};
 
 /// How long a session may take to say what it has open. It answers in a few milliseconds, unless its editor waits for a
 /// key or the machine is busy.

@@ -19,16 +19,9 @@ use crate::rpc::api::session_api::{InfoApiClient, SessionInfo};
 use crate::rpc::limits;
 use crate::rpc::rpc_failure::read;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_engine::commands::client_call::OutsideAnswer;
-use sextant_engine::commands::undo::Undone;
-use sextant_engine::edit::once::EditMade;
-use sextant_engine::editor::HeldFile;
-use sextant_engine::events::subscription::Delivery;
-use sextant_engine::plan::{Plan, Steps};
-use sextant_engine::state::outcome::Outcome;
-use sextant_engine::state::outside_clients::OutsideClient;
-use sextant_engine::state::request::Request;
-use sextant_engine::tools::tool::OutsideTool;
+use sextant_engine::api::{
+    Delivery, EditMade, HeldFile, Outcome, OutsideAnswer, OutsideClient, OutsideTool, Plan, Request, Steps, Undone,
+};
 
 /// How long a session may take to take a connection. Its answers take as long as a task does.
 const CONNECT: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
-use sextant_engine::editor::editor_error::EditorError;
+use sextant_engine::api::EditorError;
 
 /// The data of an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

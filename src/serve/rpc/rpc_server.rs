@@ -24,7 +24,7 @@ use crate::rpc::methods::{self, Served};
 use crate::rpc::neighbour_calls::OtherSessions;
 use crate::rpc::tcp::{self, Guarded, PortGuard};
 use crate::waiting_peers::WaitingRoom;
-use sextant_engine::commands::agent::Agent;
+use sextant_engine::api::Engine;
 
 /// How long a listener that cannot accept (too many open files) waits.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -61,16 +61,16 @@ impl Drop for Serving {
 ///
 /// # Errors
 /// No folder can hold its socket.
-pub async fn serve(agent: &Arc<Agent>, what: Advertisement, folders: Vec<PathBuf>) -> io::Result<Serving> {
+pub async fn serve(agent: &Arc<Engine>, what: Advertisement, folders: Vec<PathBuf>) -> io::Result<Serving> {
     let places = folders.clone();
     agent.know_neighbours(Arc::new(OtherSessions::of(folders.clone(), &what.root)));
-    let port = if agent.config.rpc.port { Some(tcp::listen()?) } else { None };
+    let port = if agent.config().rpc.port { Some(tcp::listen()?) } else { None };
     let address = port.as_ref().map(|(_, address)| *address);
     let advertised = tokio::task::spawn_blocking(move || Advertised::new(&folders, &what, address));
     let (advertised, listener) = advertised.await.map_err(io::Error::other)??;
     let listener = UnixListener::from_std(listener)?;
     let advertised = Arc::new(advertised);
-    let agent: Weak<Agent> = Arc::downgrade(agent);
+    let agent: Weak<Engine> = Arc::downgrade(agent);
     let methods =
         methods::all(Served { agent, advertised: Arc::downgrade(&advertised), folders: places, calls: Arc::default() });
     let (stop, handle) = stop_channel();

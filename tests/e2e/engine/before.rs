@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sextant::agent::state::outside_clients::OutsideClient;
 use sextant::base::failure::FailureKind;
+use sextant::engine::OutsideClient;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::engine::{Engine, Setup};
+use crate::support::engine::{Setup, TestEngine};
 use crate::support::project::Project;
 use crate::support::servers::fake_config;
 
@@ -21,16 +21,16 @@ fn script(answer: &Value) -> Value {
     })
 }
 
-fn engine(project: &Project, answer: &Value, timeout_ms: u64) -> Engine {
+fn engine(project: &Project, answer: &Value, timeout_ms: u64) -> TestEngine {
     let servers = vec![fake_config(&project.beside("fake"), &script(answer))];
     let config = json!({"diagnostics": {"timeout_ms": timeout_ms}});
-    let engine = Engine::new(project, Setup { servers, config, ..Setup::default() });
+    let engine = TestEngine::new(project, Setup { servers, config, ..Setup::default() });
     engine.session.answers_come();
     engine
 }
 
 /// The question about an edit of `conftest.py`, which is answered with no.
-async fn asked(engine: &mut Engine, new: &str) -> String {
+async fn asked(engine: &mut TestEngine, new: &str) -> String {
     let session = Arc::clone(&engine.session);
     let given = json!({"path": "conftest.py", "old_string": "x = 1\n", "new_string": new});
     let client = OutsideClient::new("1", "codex");

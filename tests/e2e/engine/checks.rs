@@ -1,13 +1,11 @@
 //! A plan's check by a command: the gate, the user's word and the limits of `run_command`, and nothing beside them.
 
 use serde_json::{Value, json};
-use sextant::agent::plan::Steps;
-use sextant::agent::state::request::Request;
-use sextant::editor::event::Event;
+use sextant::engine::{Event, Request, Steps};
 use sextant::llm::step::{PlanReply, PlanReplyStep};
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Engine, Setup, act};
+use crate::support::engine::{Setup, TestEngine, act};
 use crate::support::project::Project;
 
 fn setup(check: &str, config: Value) -> Setup {
@@ -35,7 +33,7 @@ fn request() -> Request {
 }
 
 /// Makes the plan and runs its step; the plan as it is shown last.
-async fn run(engine: &mut Engine) -> String {
+async fn run(engine: &mut TestEngine) -> String {
     engine.session.plan(&request(), &engine.cancel).await.result.expect("a plan");
     let ending = engine.session.approve(Steps::One, &engine.cancel).await;
     let shown = ending.events.iter().find_map(|event| match event {
@@ -54,7 +52,7 @@ async fn a_listed_command_is_run_and_its_status_counts() {
     let config = || json!({"commands_allowed": ["sh check.sh"]});
     for (wanted, state) in [("return 11", "- [x]"), ("return 99", "- [!]")] {
         let project = scripted(&format!("grep -q '{wanted}' a.py\n"));
-        let mut engine = Engine::new(&project, setup("command sh check.sh passes", config()));
+        let mut engine = TestEngine::new(&project, setup("command sh check.sh passes", config()));
         let shown = run(&mut engine).await;
         assert!(shown.contains(state), "{wanted}: {shown}");
         let why = "check `command sh check.sh passes` does not hold: sh check.sh: exit status 1";
@@ -66,7 +64,7 @@ async fn a_listed_command_is_run_and_its_status_counts() {
 async fn it_is_killed_at_the_limit_of_a_command() {
     let config = json!({"commands_allowed": ["sleep"], "limits": {"command_seconds": 1}});
     let folder = project();
-    let mut engine = Engine::new(&folder, setup("command sleep 1000 passes", config));
+    let mut engine = TestEngine::new(&folder, setup("command sleep 1000 passes", config));
     let shown = run(&mut engine).await;
     assert!(shown.contains("sleep 1000: killed after 1 s"), "{shown}");
 }
@@ -74,7 +72,7 @@ async fn it_is_killed_at_the_limit_of_a_command() {
 #[tokio::test]
 async fn what_nobody_can_allow_is_no_plan() {
     let folder = project();
-    let engine = Engine::new(&folder, setup("command touch made passes", json!({})));
+    let engine = TestEngine::new(&folder, setup("command touch made passes", json!({})));
     let failure = engine.session.plan(&request(), &engine.cancel).await.result.expect_err("no plan");
     assert!(failure.message.contains("touch made is not on the user's list"), "{failure:?}");
     assert!(!folder.root().join("made").exists());
@@ -84,7 +82,7 @@ async fn what_nobody_can_allow_is_no_plan() {
 async fn the_user_is_asked_and_a_no_runs_nothing_and_proves_nothing() {
     for (answer, runs) in [(3, false), (1, true)] {
         let folder = project();
-        let mut engine = Engine::new(&folder, setup("command touch made passes", json!({})));
+        let mut engine = TestEngine::new(&folder, setup("command touch made passes", json!({})));
         engine.session.answers_come();
         engine.session.plan(&request(), &engine.cancel).await.result.expect("a plan");
         let session = engine.session.clone();

@@ -1,9 +1,9 @@
 //! A server that says what the text contradicts: believed less, not acted upon, and the trace says why.
 
 use serde_json::{Value, json};
-use sextant::agent::state::request::Request;
+use sextant::engine::Request;
 
-use crate::support::engine::{Engine, Setup};
+use crate::support::engine::{Setup, TestEngine};
 use crate::support::project::Project;
 use crate::support::servers::fake_config;
 
@@ -27,7 +27,7 @@ fn script() -> Value {
 async fn asked(text: &str) -> (Value, String) {
     let project = Project::new(&[("a.py", text)]);
     let setup = Setup { servers: vec![fake_config(&project.beside("fake"), &script())], ..Setup::default() };
-    let engine = Engine::new(&project, setup);
+    let engine = TestEngine::new(&project, setup);
     let request = Request { text: "tidy it up".into(), path: Some("a.py".into()), ..Request::default() };
     let outcome = engine.ask_about(&request).await;
     assert!(outcome["failed"].is_null(), "{outcome}");

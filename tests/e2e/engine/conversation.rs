@@ -1,13 +1,13 @@
 //! A task that is talked over: several calls an answer, messages that are only added to, an end that is one.
 
+use crate::support::undo::UndoWords;
 use serde_json::json;
-use sextant::agent::state::request::Request;
-use sextant::editor::event::Event;
+use sextant::engine::{Event, Request};
 use sextant::llm::chat::{ChatMessage, ChatReply, ToolUse};
 use sextant::llm::step::PlanReplyStep;
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Engine, Setup, Talked, calls, plan_of, planned, says};
+use crate::support::engine::{Setup, Talked, TestEngine, calls, plan_of, planned, says};
 use crate::support::project::Project;
 
 fn talk(chats: Vec<ChatReply>) -> Setup {
@@ -25,7 +25,7 @@ fn only_added_to(talked: &[Talked]) -> bool {
 #[tokio::test]
 async fn reads_go_together_and_edits_in_order_until_one_fails() {
     let project = project();
-    let mut engine = Engine::new(
+    let mut engine = TestEngine::new(
         &project,
         talk(vec![
             calls(&[("read_symbol", json!({"symbol": "a.py::g"})), ("search", json!({"pattern": "return"}))]),
@@ -70,7 +70,7 @@ async fn what_cannot_run_is_told_and_too_much_of_it_ends_the_task() {
         uses: vec![ToolUse { problem: Some("there is no tool `rm`".into()), tool: "rm".into(), ..ToolUse::default() }],
         ..ChatReply::default()
     };
-    let engine = Engine::new(&project, talk(vec![unknown(), unknown(), unknown(), says("never asked")]));
+    let engine = TestEngine::new(&project, talk(vec![unknown(), unknown(), unknown(), says("never asked")]));
     let outcome = engine.ask("make f return 11").await;
     assert_eq!(outcome["ok"], false);
     assert!(outcome["summary"].as_str().unwrap().contains("gave up after 3 errors"), "{outcome}");
@@ -83,7 +83,7 @@ async fn an_answer_that_was_cut_off_is_not_asked_for_again_as_it_was() {
     let project = project();
     let cut = ChatReply { cut: true, text: "I will".into(), ..ChatReply::default() };
     let edit = calls(&[("edit_file", replace("return 1", "return 11"))]);
-    let engine = Engine::new(&project, talk(vec![cut, edit, says("done")]));
+    let engine = TestEngine::new(&project, talk(vec![cut, edit, says("done")]));
     assert_eq!(engine.ask("make f return 11").await["ok"], true);
     assert!(engine.talked()[1].last().contains("Write it in parts"), "{:?}", engine.talked()[1]);
 }
@@ -101,7 +101,7 @@ async fn new_errors_are_told_twice_and_a_file_that_does_not_parse_is_taken_back(
             says("really done"),
             says("never asked"),
         ];
-        let engine = Engine::new(&project, Setup { config, ..talk(chats) });
+        let engine = TestEngine::new(&project, Setup { config, ..talk(chats) });
         let outcome = engine.ask("make f return 11").await;
         assert_eq!(outcome["ok"], false, "{outcome}");
         assert_eq!(project.read("a.py").contains("return (11"), stays, "{rule}");
@@ -124,7 +124,7 @@ async fn an_error_that_is_mended_after_a_word_is_none() {
         calls(&[("edit_file", replace("return (1", "return 11"))]),
         says("done"),
     ];
-    let engine = Engine::new(&project, talk(chats));
+    let engine = TestEngine::new(&project, talk(chats));
     let outcome = engine.ask("make f return 11").await;
     assert_eq!(outcome["ok"], true, "{outcome}");
     assert!(project.read("a.py").contains("return 11\n"));
@@ -134,7 +134,7 @@ async fn an_error_that_is_mended_after_a_word_is_none() {
 async fn nothing_changed_is_held_against_a_change_and_not_against_a_question() {
     let project = project();
     for (request, asked, ok) in [("rename f to first", 2, false), ("what does f do?", 1, true)] {
-        let engine = Engine::new(&project, talk(vec![says("f returns 1."), says("f returns 1.")]));
+        let engine = TestEngine::new(&project, talk(vec![says("f returns 1."), says("f returns 1.")]));
         let outcome = engine.ask(request).await;
         assert_eq!((engine.talked().len(), &outcome["ok"]), (asked, &json!(ok)), "{request}: {outcome}");
     }
@@ -154,7 +154,7 @@ async fn the_user_can_widen_the_scope_for_this_task() {
             calls(&[("edit_file", replace("return 1", "return 11"))]),
             says("done"),
         ];
-        let mut engine = Engine::new(&project, talk(chats));
+        let mut engine = TestEngine::new(&project, talk(chats));
         engine.session.answers_come();
         let agent = std::sync::Arc::clone(&engine.session);
         let request = Request { text: "change f and g".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
@@ -175,7 +175,7 @@ async fn a_question_that_nobody_can_answer_is_told_to_the_model() {
     let project = project();
     let chats =
         vec![calls(&[("ask_user", json!({"question": "Which?", "options": ["a", "b"]}))]), says("left as it is")];
-    let engine = Engine::new(&project, talk(chats));
+    let engine = TestEngine::new(&project, talk(chats));
     engine.ask("what is f?").await;
     let told = engine.talked()[1].last();
     assert!(told.contains("ask_user false") && told.contains("go on without it"), "{told}");
@@ -191,7 +191,7 @@ async fn the_steps_of_a_plan_are_one_conversation_and_each_carries_the_request()
         calls(&[("edit_file", replace("return f()", "return f() + 1"))]),
         says("g is changed"),
     ];
-    let engine = Engine::new(&project, Setup { plans, ..talk(chats) });
+    let engine = TestEngine::new(&project, Setup { plans, ..talk(chats) });
     engine.plan("make both larger").await.expect("a plan");
     let (outcome, _) = engine.approve().await;
     assert!(outcome.expect("it ran").ok);
@@ -216,7 +216,7 @@ async fn a_long_conversation_is_shortened_and_keeps_the_request() {
     let mut chats: Vec<ChatReply> = (0..14).map(read).collect();
     chats.insert(3, calls(&[("edit_file", replace("return 1", "return 11"))]));
     chats.push(says("done"));
-    let engine = Engine::new(&project, Setup { context: Some(8192), ..talk(chats) });
+    let engine = TestEngine::new(&project, Setup { context: Some(8192), ..talk(chats) });
     let outcome = engine.ask("make f return 11").await;
     assert_eq!(outcome["ok"], true, "{outcome}");
     let talked = engine.talked();
@@ -239,7 +239,7 @@ async fn a_check_that_does_not_hold_goes_back_to_its_step_with_what_it_printed()
         says("done"),
     ];
     let config = json!({"commands_allowed": ["diff"]});
-    let engine = Engine::new(&project, Setup { plans: vec![plan_of([step])], config, ..talk(chats) });
+    let engine = TestEngine::new(&project, Setup { plans: vec![plan_of([step])], config, ..talk(chats) });
     engine.plan("make f return 12").await.expect("a plan");
     let (outcome, _) = engine.approve().await;
     assert!(outcome.expect("it ran").ok);
@@ -259,7 +259,7 @@ async fn a_reason_against_an_error_ends_the_task_and_the_error_is_still_one() {
         says("The grammar is older than this syntax."),
         says("never asked"),
     ];
-    let engine = Engine::new(&project, Setup { config, ..talk(chats) });
+    let engine = TestEngine::new(&project, Setup { config, ..talk(chats) });
     let outcome = engine.ask("make f return 11").await;
     assert_eq!((engine.talked().len(), &outcome["ok"]), (3, &json!(false)), "{outcome}");
     assert_eq!(outcome["answer"], "The grammar is older than this syntax.");
@@ -272,7 +272,7 @@ async fn edits_of_one_answer_are_told_their_diagnostics_together() {
         calls(&[("edit_file", replace("return 1", "return (1")), ("edit_file", replace("return (1", "return 11"))]),
         says("done"),
     ];
-    let engine = Engine::new(&project, talk(chats));
+    let engine = TestEngine::new(&project, talk(chats));
     let outcome = engine.ask("make f return 11").await;
     assert_eq!(outcome["ok"], true, "{outcome}");
     let told = engine.talked()[1].last();
@@ -284,7 +284,7 @@ async fn a_page_of_a_long_file_is_whole_and_says_how_to_go_on() {
     let long: String = (0..4000).map(|n| format!("value_{n} = {n}\n")).collect();
     let project = Project::new(&[("a.py", TEXT), ("long.py", &long)]);
     let chats = vec![calls(&[("read_file", json!({"path": "long.py"}))]), says("many values")];
-    let engine = Engine::new(&project, Setup { context: Some(8192), ..talk(chats) });
+    let engine = TestEngine::new(&project, Setup { context: Some(8192), ..talk(chats) });
     engine.ask("what is in long.py?").await;
     let told = engine.talked()[1].last();
     assert!(!told.contains("left out here") && told.contains("offset"), "cut once, by its page: {told}");
@@ -303,7 +303,7 @@ async fn done_behind_what_passes_ends_the_task_without_another_question() {
         ]),
         says("never asked"),
     ];
-    let mut engine = Engine::new(&project, Setup { config, ..talk(chats) });
+    let mut engine = TestEngine::new(&project, Setup { config, ..talk(chats) });
     let outcome = engine.ask("make f return 11").await;
     assert_eq!((&outcome["ok"], &outcome["answer"]), (&json!(true), &json!("f gives 11.")), "{outcome}");
     assert_eq!(engine.talked().len(), 1);
@@ -317,7 +317,7 @@ async fn an_end_waits_for_the_diagnostics_that_were_put_off() {
     let project = project();
     let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return (1", "diagnostics": "defer"});
     let chats = vec![calls(&[("edit_file", edit)]), says("done"), says("it was left"), says("it was left")];
-    let engine = Engine::new(&project, talk(chats));
+    let engine = TestEngine::new(&project, talk(chats));
     let outcome = engine.ask("make f return 11").await;
     let told = engine.talked()[2].last();
     assert!(told.contains("It is not over") && told.contains("a.py"), "{told}");
@@ -344,7 +344,7 @@ async fn done_ends_nothing_behind_what_has_to_be_read_first() {
             says("it was left"),
             says("it was left"),
         ];
-        let engine = Engine::new(&project, Setup { config, ..talk(chats) });
+        let engine = TestEngine::new(&project, Setup { config, ..talk(chats) });
         engine.ask("make f return 11").await;
         let told = engine.talked()[1].last();
         assert!(told.contains("done false") && told.contains(why), "{told}");
@@ -363,7 +363,7 @@ async fn done_said_again_ends_what_the_first_one_did_not() {
         ]),
         calls(&[done()]),
     ];
-    let engine = Engine::new(&project, Setup { config: json!({"commands_allowed": ["false"]}), ..talk(chats) });
+    let engine = TestEngine::new(&project, Setup { config: json!({"commands_allowed": ["false"]}), ..talk(chats) });
     let outcome = engine.ask("make f return 11").await;
     let talked = engine.talked();
     assert!(talked[1].last().contains("false has not passed. Mend it where"), "{}", talked[1].last());
@@ -385,7 +385,7 @@ async fn what_a_replacement_leaves_above_a_definition_is_said() {
         calls(&[edit("@functools.cache\ndef f() -> int:\n    return 3\n")]),
         says("f gives 3."),
     ];
-    let engine = Engine::new(&project, talk(chats));
+    let engine = TestEngine::new(&project, talk(chats));
     engine.ask("make f return 3").await;
     let talked = engine.talked();
     let said = "@functools.cache stays above it: edit_file takes it away";
@@ -398,7 +398,7 @@ async fn what_a_replacement_leaves_above_a_definition_is_said() {
 async fn what_a_model_says_and_its_last_word_are_paragraphs_of_their_own() {
     let project = project();
     let reply = ChatReply { text: "I did so.".into(), ..calls(&[("done", json!({"answer": "Finished."}))]) };
-    let mut engine = Engine::new(&project, talk(vec![reply]));
+    let mut engine = TestEngine::new(&project, talk(vec![reply]));
     let outcome = engine.ask("what does f return?").await;
     assert_eq!(outcome["answer"], "Finished.", "{outcome}");
     let words: String = engine

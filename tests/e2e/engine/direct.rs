@@ -1,18 +1,17 @@
 //! Direct requests through the engine: no model is asked, and what is not clear goes on to it.
 
 use serde_json::{Value, json};
-use sextant::agent::state::request::Request;
-use sextant::editor::event::Event;
+use sextant::engine::{Event, Request};
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
 use crate::support::project::Project;
 
-async fn say(engine: &Engine, text: &str) -> Value {
+async fn say(engine: &TestEngine, text: &str) -> Value {
     engine.ask_about(&Request { text: text.into(), path: Some("a.py".into()), ..Request::default() }).await
 }
 
-fn asked(engine: &Engine) -> usize {
+fn asked(engine: &TestEngine) -> usize {
     engine.model.asked.lock().unwrap().len()
 }
 
@@ -20,7 +19,7 @@ fn asked(engine: &Engine) -> usize {
 async fn reading_and_finding_need_no_model() {
     let project = project();
     project.write("b.py", "from a import f\n\n\ndef h() -> int:\n    return f() + 1\n");
-    let engine = Engine::new(&project, Setup::default());
+    let engine = TestEngine::new(&project, Setup::default());
     let read = say(&engine, "read f").await;
     assert_eq!(read["answer"], "a.py::f\ndef f() -> int:\n    return 1", "{read}");
     assert_eq!(read["summary"], "a.py::f: 2 lines");
@@ -44,7 +43,7 @@ async fn reading_and_finding_need_no_model() {
 #[tokio::test]
 async fn a_name_in_several_places_is_asked_about_or_told() {
     let project = Project::new(&[("a.py", "x = 1\n"), ("b.py", TEXT), ("c.py", TEXT)]);
-    let mut engine = Engine::new(&project, Setup::default());
+    let mut engine = TestEngine::new(&project, Setup::default());
     let told = say(&engine, "read f").await;
     assert_eq!(told["failed"]["hint"], "name one: b.py::f, c.py::f", "{told}");
     engine.session.answers_come();
@@ -64,7 +63,7 @@ async fn undo_why_and_mode_are_the_user_s_own_words() {
     let project = project();
     let mut last = act("edit_file", replace("return 1", "return 11"));
     last.proceed = false;
-    let engine = Engine::new(&project, Setup { replies: vec![last], ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies: vec![last], ..Setup::default() });
     assert_eq!(say(&engine, "why?").await["summary"], "nothing was decided here yet");
     engine.ask("change f").await;
     assert!(project.read("a.py").contains("return 11"));
@@ -97,7 +96,7 @@ async fn a_step_undone_in_words_is_open_again_in_the_plan_that_is_shown() {
     let plans = vec![plan_of([planned("one", &["a.py::f"]), planned("two", &["a.py::g"])])];
     let edits = [("return 1", "return 11"), ("return f()", "return f() + 1")];
     let replies = edits.map(|(old, new)| last("edit_file", replace(old, new))).to_vec();
-    let mut engine = Engine::new(&project, Setup { replies, plans, memory: true, ..Setup::default() });
+    let mut engine = TestEngine::new(&project, Setup { replies, plans, memory: true, ..Setup::default() });
     engine.plan("change both").await.expect("a plan");
     engine.approve().await.0.expect("an outcome");
     engine.seen();

@@ -1,13 +1,13 @@
 //! What is decided after a step: go on, again, its fallback, another plan, a question, the end; each by its name.
 
+use crate::support::undo::UndoWords;
 use serde_json::json;
-use sextant::agent::state::request::Request;
-use sextant::editor::event::Event;
+use sextant::engine::{Event, Request};
 use sextant::llm::plan_contract::{PlanFeedback, StepDecision};
 use sextant::llm::step::{PlanReplyStep, StepReply};
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
 use crate::support::project::Project;
 
 /// Something that makes a plan be left: its steps, what the model does in them, what changes before the start.
@@ -58,11 +58,11 @@ fn cases(supervised: bool) -> Vec<Case> {
     ]
 }
 
-async fn left(supervised: bool, case: Case) -> (Project, Engine, Vec<Event>) {
+async fn left(supervised: bool, case: Case) -> (Project, TestEngine, Vec<Event>) {
     let project = project();
     let config = json!({"mode": if supervised { "supervised" } else { "planner" }});
     let plans = vec![plan_of(case.steps)];
-    let engine = Engine::new(&project, Setup { replies: case.replies, plans, config, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies: case.replies, plans, config, ..Setup::default() });
     let symbols: Vec<String> = case.scope.iter().map(|symbol| (*symbol).to_owned()).collect();
     let workspace = symbols.is_empty();
     let request = Request { text: "change it".into(), symbols, workspace, ..Request::default() };
@@ -121,7 +121,7 @@ async fn a_deletion_that_nobody_agreed_to_is_asked_in_either_mode() {
         let delete = act("edit_symbol", json!({"symbol": "a.py::f", "action": "delete", "content": ""}));
         let plans = vec![plan_of([planned("Mend f", &["a.py::f"])])];
         let config = json!({"mode": mode});
-        let engine = Engine::new(&project, Setup { replies: vec![delete], plans, config, ..Setup::default() });
+        let engine = TestEngine::new(&project, Setup { replies: vec![delete], plans, config, ..Setup::default() });
         engine.plan("mend f").await.expect("a plan");
         let (_, shown) = engine.approve().await;
         let text = question(&shown).map(|(text, _)| text.to_owned()).unwrap_or_default();
@@ -142,7 +142,7 @@ async fn a_failed_step_is_tried_again_once_then_its_fallback_once_then_the_user_
     let replies: Vec<StepReply> = (0..4).flat_map(|_| misses()).collect();
     let config = json!({"mode": "supervised"});
     let setup = Setup { replies, plans: vec![plan_of([step])], config, ..Setup::default() };
-    let engine = Engine::new(&project, setup);
+    let engine = TestEngine::new(&project, setup);
     engine.plan("change f").await.expect("a plan");
     let (_, shown) = engine.approve().await;
     assert_eq!(engine.model.asked.lock().unwrap().len(), 9, "three tries of three errors each, and no more");
@@ -164,7 +164,7 @@ async fn a_step_that_works_at_its_second_try_goes_on_with_the_plan() {
     replies.push(last("edit_file", replace("return 1", "return 11")));
     replies.push(last("edit_file", replace("return f()", "return f() + 1")));
     let plans = vec![plan_of([planned("one", &["a.py::f"]), planned("two", &["a.py::g"])])];
-    let engine = Engine::new(&project, Setup { replies, plans, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, plans, ..Setup::default() });
     engine.plan("change both").await.expect("a plan");
     let (outcome, _) = engine.approve().await;
     let outcome = outcome.expect("an outcome");
@@ -186,7 +186,7 @@ async fn a_step_in_parts_that_fails_in_one_hands_back_one_failure_and_says_which
     let plans = vec![plan_of([planned("Return two", &["a.py::f", "b.py::g"]), after])];
     let mut replies = vec![last("edit_file", replace("return 1", "return 2"))];
     replies.extend(misses());
-    let engine = Engine::new(&project, Setup { replies, plans, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, plans, ..Setup::default() });
     engine.plan("return two").await.expect("a plan");
     let (outcome, shown) = engine.approve().await;
     assert!(!outcome.expect("an outcome").ok);
@@ -209,7 +209,7 @@ async fn a_model_that_fails_ends_the_run_and_an_approval_goes_on_from_there() {
     let project = project();
     let plans = vec![plan_of([planned("one", &["a.py::f"]), planned("two", &["a.py::g"])])];
     let replies = vec![last("edit_file", replace("return 1", "return 11"))];
-    let engine = Engine::new(&project, Setup { replies, plans, fails_from: Some(1), ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, plans, fails_from: Some(1), ..Setup::default() });
     engine.plan("change both").await.expect("a plan");
     let (outcome, shown) = engine.approve().await;
     let failure = outcome.expect_err("the model is gone");
@@ -232,7 +232,7 @@ async fn three_errors_in_a_row_end_a_simple_run_and_two_do_not() {
     replies.push(act("read_symbol", json!({"symbol": "a.py::f"})));
     replies.extend(misses());
     replies.push(act("edit_file", replace("return 1", "return 11")));
-    let engine = Engine::new(&project, Setup { replies, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, ..Setup::default() });
     let outcome = engine.ask("change f").await;
     assert_eq!(outcome["ok"], false, "{outcome}");
     let summary = outcome["summary"].as_str().unwrap();

@@ -3,23 +3,24 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
+use crate::support::undo::UndoWords;
 use serde_json::{Value, json};
-use sextant::agent::state::request::Request;
+use sextant::engine::Request;
 
-use crate::support::engine::{Engine, Setup, last};
+use crate::support::engine::{Setup, TestEngine, last};
 use crate::support::project::Project;
 
 /// Does one thing and takes it back in another process; what the files were in between.
 async fn there_and_back(project: &Project, tool: &str, parameters: Value) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let before = project.bytes();
     let setup = |replies| Setup { replies, memory: true, ..Setup::default() };
-    let engine = Engine::new(project, setup(vec![last(tool, parameters.clone())]));
+    let engine = TestEngine::new(project, setup(vec![last(tool, parameters.clone())]));
     let request = Request { text: "change it".into(), workspace: true, ..Request::default() };
     let outcome = engine.ask_about(&request).await;
     engine.session.close().await;
     let changed = project.bytes();
     assert_ne!(changed, before, "{tool} {parameters}: {outcome}");
-    let engine = Engine::new(project, setup(Vec::new()));
+    let engine = TestEngine::new(project, setup(Vec::new()));
     engine.session.undo().await.result.expect("it can be taken back");
     assert_eq!(project.bytes(), before, "{tool} {parameters} is taken back byte for byte");
     engine.session.redo().await.result.expect("it can be brought back");
@@ -86,7 +87,7 @@ async fn folders_go_with_the_files_that_they_were_made_for() {
 
     // What somebody has put there since keeps its folder.
     let setup = |replies| Setup { replies, memory: true, ..Setup::default() };
-    let engine = Engine::new(&project, setup(vec![last("write_file", new)]));
+    let engine = TestEngine::new(&project, setup(vec![last("write_file", new)]));
     let request = Request { text: "change it".into(), workspace: true, ..Request::default() };
     engine.ask_about(&request).await;
     project.write("src/new/mine.txt", "mine");

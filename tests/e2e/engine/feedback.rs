@@ -1,14 +1,13 @@
 //! What the user takes back or changes is feedback: of a task, of a step, of a symbol, of a plan; with the reason.
 
+use crate::support::undo::UndoWords;
 use serde_json::json;
-use sextant::agent::plan::Steps;
-use sextant::agent::state::request::Request;
-use sextant::agent::state::undo_target::Target;
+use sextant::engine::{Request, Steps, Target};
 use sextant::llm::step::{PlanReply, PlanReplyStep, StepReply};
 use sextant::memory::entry::{Entry, Kind};
 
 use crate::engine::{project, replace};
-use crate::support::engine::{Engine, Setup, act};
+use crate::support::engine::{Setup, TestEngine, act};
 use crate::support::project::Project;
 
 fn last(old: &str, new: &str) -> StepReply {
@@ -48,11 +47,11 @@ fn request(text: &str) -> Request {
 const TWO: &[(&str, &str)] = &[("raise first", "a.py::f"), ("lower second", "a.py::g")];
 
 /// A plan of two steps that has run.
-async fn planned(project: &Project, mode: &str, more: Vec<PlanReply>) -> Engine {
+async fn planned(project: &Project, mode: &str, more: Vec<PlanReply>) -> TestEngine {
     let replies = vec![last("return 1", "return 11"), last("return f()", "return f() - 1")];
     let plans = [vec![plan(TWO)], more].concat();
     let config = json!({"mode": mode, "memory": {"enabled": true}});
-    let engine = Engine::new(project, Setup { replies, plans, config, ..Setup::default() });
+    let engine = TestEngine::new(project, Setup { replies, plans, config, ..Setup::default() });
     engine.session.plan(&request("tidy numbers"), &engine.cancel).await.result.expect("a plan");
     let outcome = engine.session.approve(Steps::All, &engine.cancel).await.result.expect("an outcome");
     assert!(outcome.ok, "{}", outcome.summary);
@@ -64,7 +63,7 @@ async fn the_reason_of_an_undo_is_kept_and_in_the_next_prompt() {
     let project = project();
     let replies = vec![last("return 1", "return 11"), StepReply { answer: "no".into(), ..StepReply::default() }];
     let config = json!({"memory": {"enabled": true}});
-    let engine = Engine::new(&project, Setup { replies, config, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, config, ..Setup::default() });
     engine.ask("raise number").await;
     engine.ask("undo that because it broke the tests").await;
     assert_eq!(said(&project), ["The user undid “raise number”: it broke the tests."], "one entry, with the reason");
@@ -124,7 +123,7 @@ async fn a_step_that_the_user_takes_out_of_a_plan_is_a_lesson_for_the_next() {
     let plans = vec![plan(TWO), plan(&TWO[..1]), plan(TWO)];
     let config = json!({"mode": "planner", "memory": {"enabled": true}});
     let replies = vec![last("return 1", "return 11")];
-    let engine = Engine::new(&project, Setup { replies, plans, config, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, plans, config, ..Setup::default() });
     let make = async |text: &str| engine.session.plan(&request(text), &engine.cancel).await.result.expect("a plan");
     make("tidy numbers").await;
     make("change: leave g alone").await;

@@ -1,12 +1,12 @@
 //! What the statistics count: by mode, with what was spared, planned anew, asked and recalled.
 
 use serde_json::{Value, json};
-use sextant::agent::state::request::Request;
+use sextant::engine::Request;
 use sextant::llm::price::Price;
 use sextant::llm::step::{PlanReplyStep, StepReply};
 
 use crate::engine::{project, replace};
-use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
 use crate::support::project::Project;
 
 /// The figures of a mode, as `sextant stats --json` prints them.
@@ -29,7 +29,7 @@ async fn reads_answered_again_and_looks_asked_for_together_are_counted_as_saved(
         ..read("a.py::g")
     };
     let replies = vec![together, read("a.py::f"), read("a.py::g"), last("edit_file", replace("return 1", "return 2"))];
-    let engine = Engine::new(&project, Setup { replies, memory: true, tokens: 10, cached: 9, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, memory: true, tokens: 10, cached: 9, ..Setup::default() });
     let outcome = engine.ask("change f").await;
     assert_eq!(outcome["ok"], true);
     let summary = outcome["summary"].as_str().expect("a summary");
@@ -61,7 +61,7 @@ async fn plans_made_anew_and_questions_are_counted_by_their_mode() {
         ];
         let price = Some(Price { input: 1000.0, output: 0.0, ..Price::default() });
         let config = json!({"mode": mode});
-        let engine = Engine::new(
+        let engine = TestEngine::new(
             &project,
             Setup { replies, plans, config, memory: true, tokens: 10, price, ..Setup::default() },
         );
@@ -90,7 +90,7 @@ async fn hits_retrieval_time_and_compression_are_measured() {
     let long = "a request that goes on and on ".repeat(12);
     for n in 0..6 {
         let missing = act("edit_file", replace(&format!("return 7{n} {long}"), "x"));
-        let engine = Engine::new(&project, Setup { replies: vec![missing], memory: true, ..Setup::default() });
+        let engine = TestEngine::new(&project, Setup { replies: vec![missing], memory: true, ..Setup::default() });
         let request =
             Request { text: format!("change f {n} {long}"), symbols: vec!["a.py::f".into()], ..Request::default() };
         engine.ask_about(&request).await;

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use sextant::agent::state::request::Request;
+use crate::support::undo::UndoWords;
 use sextant::base::failure::FailureKind;
+use sextant::engine::Request;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::replace;
-use crate::support::engine::{Engine, Setup, last};
+use crate::support::engine::{Setup, TestEngine, last};
 use crate::support::project::Project;
 
 /// Whether any file below the folder holds the word, packed or not.
@@ -28,15 +29,15 @@ fn text() -> String {
     format!("def f() -> int:\n    return 1\n\n\nquebracho = 7\n{filler}")
 }
 
-async fn changed(project: &Project) -> Engine {
+async fn changed(project: &Project) -> TestEngine {
     let replies = vec![last("edit_file", replace("return 1", "return 11"))];
-    let engine = Engine::new(project, Setup { replies, memory: true, ..Setup::default() });
+    let engine = TestEngine::new(project, Setup { replies, memory: true, ..Setup::default() });
     let request = Request { text: "raise f".into(), path: Some("a.py".into()), ..Request::default() };
     assert_eq!(engine.ask_about(&request).await["ok"], true);
     engine
 }
 
-async fn answered(engine: &mut Engine, text: &str, choice: usize) -> (String, String) {
+async fn answered(engine: &mut TestEngine, text: &str, choice: usize) -> (String, String) {
     engine.session.answers_come();
     let session = engine.session.clone();
     let request = Request { text: text.into(), ..Request::default() };

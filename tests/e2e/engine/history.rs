@@ -2,18 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use crate::support::undo::UndoWords;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::json;
-use sextant::agent::commands::undo::list::{UndoState, history};
-use sextant::agent::commands::undo::redo::bring_back;
-use sextant::agent::commands::undo::{UndoRequest, take_back};
-use sextant::agent::state::request::Request;
-use sextant::agent::state::undo_target::Target;
 use sextant::base::hint::HintCode;
+use sextant::engine::{Request, Target, UndoRequest, UndoState};
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Engine, Setup, act, last};
+use crate::support::engine::{Setup, TestEngine, act, last};
 use crate::support::project::Project;
 
 const FILES: [&str; 2] = ["a.py", "b.py"];
@@ -215,7 +212,7 @@ fn event() -> impl Strategy<Value = Event> {
 
 struct World {
     project: Project,
-    engine: Engine,
+    engine: TestEngine,
     model: Model,
     memory: bool,
 }
@@ -224,7 +221,7 @@ impl World {
     fn new(memory: bool) -> Self {
         let model = Model::new();
         let project = Project::new(&[(FILES[0], &model.text(0)), (FILES[1], &model.text(1))]);
-        let engine = Engine::new(&project, Setup { memory, ..Setup::default() });
+        let engine = TestEngine::new(&project, Setup { memory, ..Setup::default() });
         Self { project, engine, model, memory }
     }
 
@@ -272,12 +269,12 @@ impl World {
                 };
                 let wanted = self.model.undo(part, *partial);
                 let request = UndoRequest { target, partial: *partial, reason: String::new() };
-                let undone = take_back(&self.engine.session, &request).await.result;
+                let undone = self.engine.session.take_back(&request).await.result;
                 prop_assert_eq!(undone.is_ok(), wanted, "{:?}: {:?}", event, undone);
             }
             Event::Redo => {
                 let wanted = self.model.redo();
-                let redone = bring_back(&self.engine.session).await.result;
+                let redone = self.engine.session.bring_back().await.result;
                 prop_assert_eq!(redone.is_ok(), wanted, "{:?}", redone);
             }
             Event::Types(slot) => {
@@ -298,7 +295,7 @@ impl World {
             }
             Event::Restarts if self.memory => {
                 self.engine.session.close().await;
-                self.engine = Engine::new(&self.project, Setup { memory: true, ..Setup::default() });
+                self.engine = TestEngine::new(&self.project, Setup { memory: true, ..Setup::default() });
             }
             Event::Restarts => {}
         }
@@ -334,14 +331,14 @@ fn any_sequence_of_undos_redos_and_typing_gives_what_a_simple_model_says() {
     }
 }
 
-fn twice(project: &Project, memory: bool) -> Engine {
+fn twice(project: &Project, memory: bool) -> TestEngine {
     let edits = [("return 1", "return 11"), ("return f()", "return f() + 1"), ("return 11", "return 111")];
     let mut replies = edits.map(|(old, new)| last("edit_file", replace(old, new))).to_vec();
     replies[0].proceed = true;
-    Engine::new(project, Setup { replies, memory, ..Setup::default() })
+    TestEngine::new(project, Setup { replies, memory, ..Setup::default() })
 }
 
-async fn ask(engine: &Engine, text: &str) -> serde_json::Value {
+async fn ask(engine: &TestEngine, text: &str) -> serde_json::Value {
     engine.ask_about(&Request { text: text.into(), path: Some("a.py".into()), ..Request::default() }).await
 }
 
@@ -353,7 +350,7 @@ async fn undo_goes_back_task_by_task_and_says_which_request_it_is_about() {
         ask(&engine, "change both").await;
         ask(&engine, "raise f").await;
         ask(&engine, "what does f do?").await;
-        let undo = async || take_back(&engine.session, &UndoRequest::default()).await.result;
+        let undo = async || engine.session.take_back(&UndoRequest::default()).await.result;
         let undone = undo().await.expect("undone");
         assert_eq!(undone.last_request.as_deref(), Some("what does f do?"));
         assert_eq!(undone.request, "raise f");
@@ -361,7 +358,7 @@ async fn undo_goes_back_task_by_task_and_says_which_request_it_is_about() {
         assert_eq!(undone.summary, words);
         engine.session.undo_part(&Target::Step(None), false).await.result.expect("the last step of the task before");
         assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
-        let list = history(&engine.session).await.expect("a list");
+        let list = engine.session.history().await.expect("a list");
         assert_eq!(
             list.tasks.iter().map(|task| task.state).collect::<Vec<_>>(),
             [UndoState::Undone, UndoState::Partly]
@@ -375,10 +372,10 @@ async fn undo_goes_back_task_by_task_and_says_which_request_it_is_about() {
         let end = undo().await.expect_err("nothing is left");
         assert!(end.message == "there is nothing to undo" && end.hint.codes() == [HintCode::Redo], "{end:?}");
         for _ in 0..3 {
-            bring_back(&engine.session).await.result.expect("brought back");
+            engine.session.bring_back().await.result.expect("brought back");
         }
         assert!(project.read("a.py").contains("return 111") && project.read("a.py").contains("f() + 1"));
-        let end = bring_back(&engine.session).await.result.expect_err("all is there");
+        let end = engine.session.bring_back().await.result.expect_err("all is there");
         assert_eq!(end.message, "there is nothing to bring back");
     }
 }

@@ -1,14 +1,13 @@
 //! Budgets that end a task with what it has done, reads that are answered from the task's own results.
 
+use crate::support::undo::UndoWords;
 use serde_json::json;
-use sextant::agent::plan::Steps;
-use sextant::agent::state::request::Request;
-use sextant::editor::event::Event;
+use sextant::engine::{Event, Request, Steps};
 use sextant::llm::price::Price;
 use sextant::llm::step::{PlanReply, PlanReplyStep};
 
 use crate::engine::{project, replace};
-use crate::support::engine::{Engine, Setup, act};
+use crate::support::engine::{Setup, TestEngine, act};
 
 #[tokio::test]
 async fn a_budget_of_tokens_stops_the_task_and_keeps_what_is_done() {
@@ -16,7 +15,7 @@ async fn a_budget_of_tokens_stops_the_task_and_keeps_what_is_done() {
     let read = || act("read_symbol", json!({"symbol": "a.py::f"}));
     let replies = vec![act("edit_file", replace("return 1", "return 11")), read(), read(), read()];
     let config = json!({"limits": {"tokens": 100}});
-    let engine = Engine::new(&project, Setup { replies, config, tokens: 60, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, config, tokens: 60, ..Setup::default() });
     let outcome = engine.ask("change f").await;
     let failure = &outcome["failed"];
     assert_eq!(failure["kind"], "limit", "{outcome}");
@@ -35,7 +34,7 @@ async fn a_budget_of_money_stops_the_task_and_says_what_it_cost() {
     let replies = vec![act("edit_file", replace("return 1", "return 11")), read(), read(), read()];
     let (config, price) =
         (json!({"limits": {"cost": 0.1}}), Some(Price { input: 1000.0, output: 0.0, ..Price::default() }));
-    let engine = Engine::new(&project, Setup { replies, config, tokens: 60, price, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, config, tokens: 60, price, ..Setup::default() });
     let failure = engine.ask("change f").await["failed"].clone();
     assert_eq!(
         (&failure["kind"], &failure["message"]),
@@ -51,7 +50,7 @@ async fn a_budget_of_money_without_a_price_is_said_to_be_none() {
     let project = project();
     let config = json!({"limits": {"cost": 0.1}});
     for (price, said) in [(None, 1), (Some(Price { input: 0.1, output: 0.1, ..Price::default() }), 0)] {
-        let mut engine = Engine::new(&project, Setup { config: config.clone(), price, ..Setup::default() });
+        let mut engine = TestEngine::new(&project, Setup { config: config.clone(), price, ..Setup::default() });
         assert_eq!(engine.ask("look at f").await["ok"], true);
         let told = engine.seen().into_iter().filter(
             |event| matches!(event, Event::Progress { text } if text.contains("`limits.cost` cannot stop this")),
@@ -66,7 +65,7 @@ async fn a_budget_of_steps_stops_the_task_and_keeps_what_is_done() {
     let read = || act("read_symbol", json!({"symbol": "a.py::g"}));
     let replies = vec![act("edit_file", replace("return 1", "return 11")), read(), read(), read()];
     let config = json!({"limits": {"steps": 3}});
-    let engine = Engine::new(&project, Setup { replies, config, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, config, ..Setup::default() });
     let outcome = engine.ask("change f").await;
     assert_eq!(outcome["ok"], false, "{outcome}");
     assert!(outcome["summary"].as_str().unwrap().contains("stopped after 3 steps"), "{outcome}");
@@ -77,7 +76,7 @@ async fn a_budget_of_steps_stops_the_task_and_keeps_what_is_done() {
 #[tokio::test]
 async fn a_budget_of_time_ends_a_model_that_says_nothing() {
     let folder = project();
-    let engine = Engine::new(
+    let engine = TestEngine::new(
         &folder,
         Setup { config: json!({"limits": {"seconds": 1}}), silent_from: Some(0), ..Setup::default() },
     );
@@ -91,7 +90,7 @@ async fn a_command_takes_no_more_than_what_is_left_of_the_task_s_time() {
     let folder = project();
     let replies = vec![act("run_command", json!({"command": ["sleep", "1000"]}))];
     let config = json!({"commands_allowed": ["sleep"], "limits": {"seconds": 1, "command_seconds": 900}});
-    let engine = Engine::new(&folder, Setup { replies, config, ..Setup::default() });
+    let engine = TestEngine::new(&folder, Setup { replies, config, ..Setup::default() });
     let failure = engine.ask("wait").await["failed"].clone();
     assert_eq!(failure["message"], "stopped: its time of 1 s is over (`limits.seconds`)", "{failure}");
     assert!(engine.trace().contains("sleep 1000: killed after 1 s"), "{}", engine.trace());
@@ -112,7 +111,7 @@ async fn the_same_read_is_answered_from_the_task_until_something_changes() {
         act("read_file", json!({"path": "a.py"})),
         act("read_file", json!({"path": "a.py", "limit": 1})),
     ];
-    let engine = Engine::new(&project, Setup { replies, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, ..Setup::default() });
     assert_eq!(engine.ask("change f").await["ok"], true);
     let told = engine.told();
     let again: Vec<bool> = told.iter().map(|text| text.contains("nothing has changed since")).collect();
@@ -129,7 +128,7 @@ async fn a_change_behind_the_task_s_back_is_seen() {
     let read = || act("read_file", json!({"path": "a.py"}));
     let replies = vec![read(), act("run_command", json!({"command": ["cp", "b.py", "a.py"]})), read()];
     let config = json!({"commands_allowed": ["cp b.py"]});
-    let engine = Engine::new(&project, Setup { replies, config, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, config, ..Setup::default() });
     engine.ask("change f").await;
     let told = engine.told();
     assert!(told[1].contains("exit status 0") && told[1].contains("it changed a.py"), "{}", told[1]);
@@ -140,7 +139,7 @@ async fn a_change_behind_the_task_s_back_is_seen() {
 async fn what_the_request_names_is_shown_wherever_the_cursor_is() {
     let project = project();
     project.write("b.py", "def helper_one() -> int:\n    return 41\n");
-    let engine = Engine::new(&project, Setup::default());
+    let engine = TestEngine::new(&project, Setup::default());
     engine.ask("make f call helper_one() of b.py").await;
     let asked = engine.model.asked.lock().unwrap()[0].clone();
     let sources: Vec<&str> = asked.context.sources.texts.iter().map(|(name, _)| name.as_str()).collect();
@@ -170,7 +169,8 @@ async fn a_plan_at_its_budget_pauses_with_its_next_step_open() {
         declined: false,
     }];
     let config = json!({"limits": {"tokens": 120}});
-    let engine = Engine::new(&project, Setup { replies: vec![edit], plans, config, tokens: 60, ..Setup::default() });
+    let engine =
+        TestEngine::new(&project, Setup { replies: vec![edit], plans, config, tokens: 60, ..Setup::default() });
     let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
     engine.session.plan(&request, &engine.cancel).await.result.expect("a plan");
     let ended = engine.session.approve(Steps::All, &engine.cancel).await;

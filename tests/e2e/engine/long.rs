@@ -3,12 +3,13 @@
 
 use std::time::Duration;
 
+use crate::support::undo::UndoWords;
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use sextant::agent::state::request::Request;
+use sextant::engine::Request;
 use sextant::llm::chat::{ChatMessage, ChatReply, ToolResult};
 
-use crate::support::engine::{Engine, Setup, calls, says};
+use crate::support::engine::{Setup, TestEngine, calls, says};
 use crate::support::project::Project;
 
 /// Bytes of the largest state, and tokens that the model of these tasks reads at once.
@@ -31,8 +32,8 @@ fn state_bytes(project: &Project) -> usize {
 }
 
 /// Runs a task on the whole workspace to its end, in a process of its own.
-async fn run(project: &Project, chats: Vec<ChatReply>) -> Engine {
-    let engine = Engine::new(project, setup(chats));
+async fn run(project: &Project, chats: Vec<ChatReply>) -> TestEngine {
+    let engine = TestEngine::new(project, setup(chats));
     let request = Request { text: "rewrite all of it".into(), workspace: true, ..Request::default() };
     let asked = engine.session.ask(&request, &engine.cancel);
     let ending = tokio::time::timeout(Duration::from_secs(300), asked).await.expect("the task hangs");
@@ -42,7 +43,7 @@ async fn run(project: &Project, chats: Vec<ChatReply>) -> Engine {
 }
 
 async fn undo(project: &Project) -> Result<String, String> {
-    let engine = Engine::new(project, setup(vec![says("done")]));
+    let engine = TestEngine::new(project, setup(vec![says("done")]));
     let undone = engine.session.undo().await.result.map_err(|failure| failure.one_line());
     engine.session.close().await;
     undone
@@ -59,7 +60,7 @@ fn sent(message: &ChatMessage) -> usize {
 }
 
 /// The most bytes that the model was sent at once.
-fn most_sent(engine: &Engine) -> usize {
+fn most_sent(engine: &TestEngine) -> usize {
     engine.talked().iter().map(|talked| talked.messages.iter().map(sent).sum()).max().unwrap_or(0)
 }
 
@@ -167,7 +168,7 @@ async fn a_record_of_before_is_taken_back_whatever_its_state_holds() {
 async fn a_state_that_cannot_be_read_is_said_and_its_undo_stands() {
     for state in ["no JSON", "null", "{\"version\": 1, \"request\": \"rewrite\", \"id\": 7}"] {
         let project = old_record("paused", |_| state.to_owned()).await;
-        let engine = Engine::new(&project, setup(vec![says("done")]));
+        let engine = TestEngine::new(&project, setup(vec![says("done")]));
         let resumed = engine.session.resume(false, &engine.cancel).await;
         let failure = resumed.result.expect_err("it cannot be gone on with").one_line();
         assert!(failure.contains("cannot be gone on with: its state cannot be read"), "{state}: {failure}");

@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use crate::support::undo::UndoWords;
 use async_trait::async_trait;
-use sextant::agent::state::neighbour_sessions::{HeldElsewhere, Holding, Neighbours};
-use sextant::agent::state::outside_clients::OutsideClient;
+use sextant::engine::{HeldElsewhere, Holding, Neighbours, OutsideClient};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::durable::record;
 use crate::engine::replace;
-use crate::support::engine::{Engine, Setup, act};
+use crate::support::engine::{Setup, TestEngine, act};
 use crate::support::project::Project;
 
 /// Another session with one file, and what it was told.
@@ -53,7 +53,7 @@ async fn a_file_of_another_session_is_refused_with_its_name_and_stays_as_it_is()
             let project = Project::new(&[("a.py", TEXT), ("b.py", TEXT)]);
             let edit = act("edit_file", replace("return 1", "return 2"));
             let setup = Setup { replies: vec![edit], memory, ..Setup::default() };
-            let engine = Engine::new(&project, setup);
+            let engine = TestEngine::new(&project, setup);
             let other = Other::with(&project, "a.py", how);
             engine.session.know_neighbours(Arc::<Other>::clone(&other));
             engine.ask("change f").await;
@@ -83,7 +83,7 @@ async fn a_file_of_another_session_is_refused_with_its_name_and_stays_as_it_is()
 async fn what_a_dead_process_left_is_taken_back_where_nobody_has_it_and_others_are_told() {
     for (theirs, back) in [("other.py", true), ("a.py", false)] {
         let project = Project::new(&[("a.py", "new = 1\n"), ("b.py", "old = 2\n"), ("other.py", TEXT)]);
-        let engine = Engine::new(&project, Setup { memory: true, ..Setup::default() });
+        let engine = TestEngine::new(&project, Setup { memory: true, ..Setup::default() });
         let whole = [("a.py", Some("old = 1\n"), Some("new = 1\n")), ("b.py", Some("old = 2\n"), Some("new = 2\n"))];
         record(&project, &whole);
         let other = Other::with(&project, theirs, Holding::Open);

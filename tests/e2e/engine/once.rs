@@ -1,22 +1,22 @@
 //! Edits that carry a name of their own: made once, whichever process is asked, and known to have been made.
 
+use crate::support::undo::UndoWords;
 use serde_json::{Value, json};
-use sextant::agent::commands::client_call::OutsideAnswer;
-use sextant::agent::state::outside_clients::OutsideClient;
 use sextant::base::failure::Failure;
+use sextant::engine::{OutsideAnswer, OutsideClient};
 
-use crate::support::engine::{Engine, Setup};
+use crate::support::engine::{Setup, TestEngine};
 use crate::support::project::Project;
 
-fn engine(project: &Project, memory: bool) -> Engine {
-    Engine::new(project, Setup { memory, ..Setup::default() })
+fn engine(project: &Project, memory: bool) -> TestEngine {
+    TestEngine::new(project, Setup { memory, ..Setup::default() })
 }
 
 fn append(line: &str) -> Value {
     json!({"path": "a.txt", "old_string": "one\n", "new_string": format!("one\n{line}\n")})
 }
 
-async fn edit(engine: &Engine, client: &str, once: &str, given: Value) -> Result<OutsideAnswer, Failure> {
+async fn edit(engine: &TestEngine, client: &str, once: &str, given: Value) -> Result<OutsideAnswer, Failure> {
     let client = OutsideClient::new(client, "agent");
     engine.session.call_once(&client, ("edit_file", given), Some(once), &engine.cancel).await
 }

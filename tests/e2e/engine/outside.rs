@@ -3,17 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::undo::UndoWords;
 use serde_json::{Value, json};
-use sextant::agent::commands::client_call::OutsideAnswer;
-use sextant::agent::state::outside_clients::OutsideClient;
-use sextant::agent::state::undo_target::Target;
-use sextant::agent::tools;
 use sextant::base::failure::{Failure, FailureKind};
-use sextant::editor::event::Event;
+use sextant::engine::{Event, OutsideAnswer, OutsideClient, Target, outside_tools};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::engine::{Engine, Setup, Stall, act};
+use crate::support::engine::{Setup, Stall, TestEngine, act};
 use crate::support::project::Project;
 
 const A: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
@@ -26,7 +23,7 @@ fn client(name: &str) -> OutsideClient {
     OutsideClient::new(format!("id of {name}"), name)
 }
 
-async fn call(engine: &Engine, who: &str, tool: &str, given: Value) -> Result<OutsideAnswer, Failure> {
+async fn call(engine: &TestEngine, who: &str, tool: &str, given: Value) -> Result<OutsideAnswer, Failure> {
     engine.session.call(&client(who), tool, given, &CancellationToken::new()).await
 }
 
@@ -37,7 +34,7 @@ fn replace(path: &str, old: &str, new: &str) -> Value {
 #[tokio::test]
 async fn an_edit_answers_with_what_it_introduced_as_text_and_as_data() {
     let project = Project::new(&[("a.py", A)]);
-    let engine = Engine::new(&project, setup(false));
+    let engine = TestEngine::new(&project, setup(false));
     let read = call(&engine, "claude", "read_file", json!({"path": "a.py"})).await.expect("a text");
     assert!(read.text.contains("return 1") && read.data.is_none(), "{read:?}");
     let clean = call(&engine, "claude", "edit_file", replace("a.py", "return 1", "return 3")).await.expect("an edit");
@@ -57,7 +54,7 @@ async fn an_edit_answers_with_what_it_introduced_as_text_and_as_data() {
 async fn each_client_s_edits_are_a_task_and_an_undo_leaves_the_others() {
     for memory in [true, false] {
         let project = Project::new(&[("a.py", A), ("b.py", "x = 1\n")]);
-        let mut engine = Engine::new(&project, setup(memory));
+        let mut engine = TestEngine::new(&project, setup(memory));
         for (who, path, old, new) in [
             ("claude", "a.py", "return 1", "return 10"),
             ("codex", "a.py", "return 2", "return 20"),
@@ -96,7 +93,7 @@ async fn each_client_s_edits_are_a_task_and_an_undo_leaves_the_others() {
 #[tokio::test]
 async fn reads_make_no_task_and_no_record() {
     let project = Project::new(&[("a.py", A)]);
-    let engine = Engine::new(&project, setup(true));
+    let engine = TestEngine::new(&project, setup(true));
     for (tool, given) in [
         ("read_file", json!({"path": "a.py"})),
         ("read_symbol", json!({"symbol": "a.py::f"})),
@@ -114,7 +111,7 @@ async fn reads_make_no_task_and_no_record() {
 #[tokio::test]
 async fn several_edits_of_a_call_are_made_together_or_not_at_all() {
     let project = Project::new(&[("a.py", A)]);
-    let engine = Engine::new(&project, setup(false));
+    let engine = TestEngine::new(&project, setup(false));
     let edits = |list: Value| json!({"path": "a.py", "edits": list});
     let one = |old: &str, new: &str| json!({"old_string": old, "new_string": new});
     let refused = [
@@ -143,7 +140,7 @@ async fn several_edits_of_a_call_are_made_together_or_not_at_all() {
 async fn a_stop_of_the_running_task_is_none_of_a_client_s() {
     let project = Project::new(&[("a.py", A)]);
     let replies = vec![act("read_file", json!({"path": "a.py"}))];
-    let engine = Engine::new(&project, Setup { replies, ..setup(false) });
+    let engine = TestEngine::new(&project, Setup { replies, ..setup(false) });
     engine.calls.stop_at(2, engine.cancel.clone());
     let stopped = engine.ask("explain f, then change it").await;
     assert_eq!(stopped["failed"]["kind"], "cancelled", "{stopped}");
@@ -156,7 +153,7 @@ async fn a_stop_of_the_running_task_is_none_of_a_client_s() {
 async fn a_call_that_is_stopped_leaves_a_whole_edit_that_can_be_undone() {
     for memory in [true, false] {
         let project = Project::new(&[("a.py", A)]);
-        let engine = Engine::new(&project, setup(memory));
+        let engine = TestEngine::new(&project, setup(memory));
         call(&engine, "codex", "edit_file", replace("a.py", "return 1", "return 10")).await.expect("an edit");
         let go = Arc::new(Notify::new());
         engine.calls.stall(Some(Stall::Before(Arc::clone(&go))));
@@ -189,7 +186,7 @@ async fn a_call_that_is_stopped_leaves_a_whole_edit_that_can_be_undone() {
 #[tokio::test]
 async fn what_needs_the_user_s_word_is_asked_with_the_client_s_name_or_refused() {
     let project = Project::new(&[("conftest.py", "x = 1\n")]);
-    let mut engine = Engine::new(&project, setup(false));
+    let mut engine = TestEngine::new(&project, setup(false));
     let given = replace("conftest.py", "x = 1", "x = 2");
     let refused = call(&engine, "codex", "edit_file", given.clone()).await.unwrap_err();
     assert!(refused.message.contains("cannot be asked here"), "{refused:?}");
@@ -211,7 +208,7 @@ async fn what_needs_the_user_s_word_is_asked_with_the_client_s_name_or_refused()
 async fn clients_edit_beside_each_other_and_nothing_is_lost() {
     let lines: String = (0..40).map(|n| format!("v{n} = 0\n")).collect();
     let project = Project::new(&[("a.py", &lines), ("b.py", &lines)]);
-    let engine = Arc::new(Engine::new(&project, setup(true)));
+    let engine = Arc::new(TestEngine::new(&project, setup(true)));
     let work = |who: usize| {
         let engine = Arc::clone(&engine);
         async move {
@@ -241,7 +238,7 @@ async fn clients_edit_beside_each_other_and_nothing_is_lost() {
 
 #[test]
 fn the_list_of_tools_is_short() {
-    let tools = tools::outside();
+    let tools = outside_tools();
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     for name in ["read_file", "read_symbol", "list_symbols", "search", "edit_file", "edit_symbol", "write_file"] {
         assert!(names.contains(&name), "{names:?}");
@@ -261,7 +258,7 @@ async fn what_the_process_no_longer_holds_is_undone_from_memory() {
     let lines: Vec<String> = (0..20).map(|line| format!("value{line} = 0\n")).collect();
     let project = Project::new(&[("a.md", &lines.concat())]);
     let before = project.read("a.md");
-    let engine = Engine::new(&project, setup(true));
+    let engine = TestEngine::new(&project, setup(true));
     for line in 0..20 {
         let edit = replace("a.md", &format!("value{line} = 0\n"), &format!("value{line} = 1\n"));
         call(&engine, &format!("client {line}"), "edit_file", edit).await.expect("an edit");

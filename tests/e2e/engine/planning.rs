@@ -5,7 +5,7 @@ use sextant::llm::chat::ChatReply;
 use sextant::llm::step::PlanReplyStep;
 
 use crate::engine::{project, replace};
-use crate::support::engine::{Engine, Setup, calls, plan_of, plan_text, planned, says};
+use crate::support::engine::{Setup, TestEngine, calls, plan_of, plan_text, planned, says};
 
 fn talk(chats: Vec<ChatReply>) -> Setup {
     Setup { chats, syntax: true, ..Setup::default() }
@@ -24,7 +24,7 @@ async fn a_planner_looks_first_changes_nothing_and_its_steps_know_what_it_read()
         calls(&[("edit_file", replace("return 1", "return 11"))]),
         says("f gives 11."),
     ];
-    let engine = Engine::new(&project, talk(chats));
+    let engine = TestEngine::new(&project, talk(chats));
     let plan = engine.plan("make f return 11").await.expect("a plan");
     assert_eq!(plan.steps.len(), 1);
     assert!(project.read("a.py").contains("return 1\n"), "nothing is changed before there is a plan");
@@ -50,7 +50,7 @@ async fn a_plan_with_a_fault_is_asked_for_again_with_that_fault_in_the_same_conv
     let faulty = plan_of([planned("change h", &["a.py::no_such_symbol"])]);
     let sound = plan_of([planned("change f", &["a.py::f"])]);
     let chats = vec![says(&plan_text(&faulty)), says("I would change f."), says(&plan_text(&sound))];
-    let engine = Engine::new(&project, talk(chats));
+    let engine = TestEngine::new(&project, talk(chats));
     let plan = engine.plan("make f return 11").await.expect("a plan");
     assert_eq!(plan.steps[0].title, "change f");
     let talked = engine.talked();
@@ -63,7 +63,7 @@ async fn a_plan_with_a_fault_is_asked_for_again_with_that_fault_in_the_same_conv
 async fn who_only_looks_is_asked_for_the_plan_and_ends_with_an_error() {
     let project = project();
     let chats = vec![calls(&[("read_symbol", json!({"symbol": "a.py::f"}))]); 60];
-    let engine = Engine::new(&project, talk(chats));
+    let engine = TestEngine::new(&project, talk(chats));
     let failure = engine.plan("make f return 11").await.expect_err("no plan came");
     assert!(failure.message.starts_with("no usable plan came back"), "{failure}");
     assert!(engine.talked().len() < 40, "{}", engine.talked().len());
@@ -81,7 +81,7 @@ async fn a_new_plan_goes_on_in_the_conversation_that_found_the_old_one_wrong() {
         says("g is changed"),
     ];
     let config = json!({"mode": "planner"});
-    let engine = Engine::new(&project, Setup { config, ..talk(chats) });
+    let engine = TestEngine::new(&project, Setup { config, ..talk(chats) });
     engine.plan("make g larger").await.expect("a plan");
     let (outcome, _) = engine.approve().await;
     let outcome = outcome.expect("it ran");

@@ -1,16 +1,16 @@
 //! What the user prefers, as prompts carry it; and that an undo counts once, in what is learned and in the statistics.
 
+use crate::support::undo::UndoWords;
 use serde_json::json;
-use sextant::agent::state::undo_target::Target;
-use sextant::editor::event::Event;
+use sextant::engine::{Event, Target};
 
 use crate::engine::{project, replace};
-use crate::support::engine::{Engine, Setup, act, last};
+use crate::support::engine::{Setup, TestEngine, act, last};
 
 #[tokio::test]
 async fn the_newest_and_the_relevant_come_first_and_what_has_no_room_is_said() {
     let project = project();
-    let mut engine = Engine::new(&project, Setup { memory: true, ..Setup::default() });
+    let mut engine = TestEngine::new(&project, Setup { memory: true, ..Setup::default() });
     // By alphabet the oldest would come first.
     for n in 0..12 {
         let letter = char::from(b'a' + n);
@@ -37,17 +37,14 @@ async fn the_newest_and_the_relevant_come_first_and_what_has_no_room_is_said() {
 }
 
 /// Two steps of a simple task, each an edit.
-async fn done(project: &crate::support::project::Project) -> Engine {
+async fn done(project: &crate::support::project::Project) -> TestEngine {
     let replies = vec![
         act("edit_file", replace("return 1", "return 11")),
         last("edit_file", replace("return f()", "return f() + 1")),
     ];
-    let engine = Engine::new(project, Setup { replies, memory: true, ..Setup::default() });
-    let request = sextant::agent::state::request::Request {
-        text: "raise both".into(),
-        path: Some("a.py".into()),
-        ..Default::default()
-    };
+    let engine = TestEngine::new(project, Setup { replies, memory: true, ..Setup::default() });
+    let request =
+        sextant::engine::Request { text: "raise both".into(), path: Some("a.py".into()), ..Default::default() };
     assert_eq!(engine.ask_about(&request).await["ok"], json!(true));
     engine
 }

@@ -1,12 +1,12 @@
 //! What a task may reach: the imports of its symbol's file, what the request names, whole files, what it puts beside.
 
+use crate::support::undo::UndoWords;
 use serde_json::{Value, json};
-use sextant::agent::plan::{Plan, Steps};
-use sextant::agent::state::request::Request;
+use sextant::engine::{Plan, Request, Steps};
 use sextant::llm::prompt;
 use sextant::llm::step::StepReply;
 
-use crate::support::engine::{Engine, Setup, act, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, act, plan_of, planned};
 use crate::support::project::Project;
 
 const CART: &str = "\
@@ -30,12 +30,12 @@ fn at_total(text: &str) -> Request {
     Request { text: text.into(), symbols: vec!["cart.py::Cart::total".into()], ..Request::default() }
 }
 
-fn engine(project: &Project, replies: Vec<StepReply>) -> Engine {
-    Engine::new(project, Setup { replies, ..Setup::default() })
+fn engine(project: &Project, replies: Vec<StepReply>) -> TestEngine {
+    TestEngine::new(project, Setup { replies, ..Setup::default() })
 }
 
 /// The first question of a task, as its model reads it.
-fn asked(engine: &Engine) -> String {
+fn asked(engine: &TestEngine) -> String {
     let asked = engine.model.asked.lock().unwrap();
     prompt::step(&asked[0]).user
 }
@@ -235,8 +235,8 @@ async fn planned_run(
     project: &Project,
     plan: sextant::llm::step::PlanReply,
     replies: Vec<StepReply>,
-) -> (Engine, Value) {
-    let engine = Engine::new(project, Setup { plans: vec![plan], replies, ..Setup::default() });
+) -> (TestEngine, Value) {
+    let engine = TestEngine::new(project, Setup { plans: vec![plan], replies, ..Setup::default() });
     let plan: Plan = engine.plan("bring the papers up to date").await.expect("a plan");
     assert_eq!(plan.steps.len(), 1);
     let ran = engine.session.approve(Steps::All, &engine.cancel).await.result;

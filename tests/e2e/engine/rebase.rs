@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
+use crate::support::undo::UndoWords;
 use serde_json::{Value, json};
-use sextant::agent::commands::client_call::OutsideAnswer;
-use sextant::agent::state::outside_clients::OutsideClient;
 use sextant::base::failure::Failure;
+use sextant::engine::{OutsideAnswer, OutsideClient};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::TEXT;
-use crate::support::engine::{Engine, Setup};
+use crate::support::engine::{Setup, TestEngine};
 use crate::support::project::Project;
 
-async fn call(engine: &Engine, tool: &str, given: Value) -> Result<OutsideAnswer, Failure> {
+async fn call(engine: &TestEngine, tool: &str, given: Value) -> Result<OutsideAnswer, Failure> {
     engine.session.call(&OutsideClient::new("1", "codex"), tool, given, &CancellationToken::new()).await
 }
 
 /// An edit of a file that needs the user's word, which comes after they have typed in it.
 async fn edited(meanwhile: (&str, &str)) -> (Project, Result<OutsideAnswer, Failure>) {
     let project = Project::new(&[("conftest.py", TEXT)]);
-    let mut engine = Engine::new(&project, Setup { syntax: true, ..Setup::default() });
+    let mut engine = TestEngine::new(&project, Setup { syntax: true, ..Setup::default() });
     engine.session.answers_come();
     let session = Arc::clone(&engine.session);
     let given = json!({"path": "conftest.py", "old_string": "return f()", "new_string": "return f() + (1"});
@@ -76,7 +76,7 @@ async fn an_edit_of_a_symbol_that_was_changed_while_the_user_was_asked_is_refuse
 #[tokio::test]
 async fn a_client_that_has_read_another_text_edits_what_has_not_changed_and_nothing_else() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let engine = Engine::new(&project, Setup { syntax: true, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { syntax: true, ..Setup::default() });
     call(&engine, "read_file", json!({"path": "a.py"})).await.expect("a text");
     let typed = TEXT.replace("return 1", "return 3");
     project.write("a.py", &typed);
@@ -104,7 +104,7 @@ async fn a_client_that_has_read_another_text_edits_what_has_not_changed_and_noth
 /// What becomes of an edit by a client that has read `seen`, where the file is `now`.
 async fn client_edits(seen: &str, now: &str, tool: &str, given: Value) -> (String, Result<OutsideAnswer, Failure>) {
     let project = Project::new(&[("a.py", seen)]);
-    let engine = Engine::new(&project, Setup { syntax: true, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { syntax: true, ..Setup::default() });
     call(&engine, "read_file", json!({"path": "a.py"})).await.expect("a text");
     project.write("a.py", now);
     let answer = call(&engine, tool, given).await;
@@ -167,7 +167,7 @@ async fn what_an_answer_has_not_shown_is_not_taken_for_seen() {
         ("read_file", json!({"path": "a.py", "offset": 1, "limit": 20})),
     ] {
         let project = Project::new(&[("a.py", &functions(&[]))]);
-        let engine = Engine::new(&project, Setup { syntax: true, ..Setup::default() });
+        let engine = TestEngine::new(&project, Setup { syntax: true, ..Setup::default() });
         call(&engine, "read_file", json!({"path": "a.py"})).await.expect("a text");
         project.write("a.py", &functions(&[1, 55]));
         let answer = call(&engine, tool, first.clone()).await;
@@ -189,7 +189,7 @@ async fn what_an_answer_has_not_shown_is_not_taken_for_seen() {
 #[tokio::test]
 async fn what_others_break_between_two_edits_of_a_burst_is_not_the_burst_s() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let engine = Engine::new(&project, Setup { syntax: true, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { syntax: true, ..Setup::default() });
     let edit =
         |old: &str, new: &str| json!({"path": "a.py", "old_string": old, "new_string": new, "diagnostics": "defer"});
     call(&engine, "edit_file", edit("return 1", "return 2")).await.expect("an edit");
@@ -201,7 +201,7 @@ async fn what_others_break_between_two_edits_of_a_burst_is_not_the_burst_s() {
 #[tokio::test]
 async fn what_is_too_much_to_be_told_is_not_passed_over() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let engine = Engine::new(&project, Setup { syntax: true, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { syntax: true, ..Setup::default() });
     call(&engine, "read_file", json!({"path": "a.py"})).await.expect("a text");
     project.write("a.py", &format!("{}{TEXT}", "x = 1\n".repeat(100)));
     let given = json!({"path": "a.py", "old_string": "return f()", "new_string": "return f() + 1"});
@@ -213,7 +213,7 @@ async fn what_is_too_much_to_be_told_is_not_passed_over() {
 async fn readme_edited(now: impl Fn(&str) -> String, old: &str, new: &str) -> (String, Result<OutsideAnswer, Failure>) {
     let seen = format!("# Title\n\nWords of it.\n\n{}- last\n", "- a line of many\n".repeat(30));
     let project = Project::new(&[("README.md", &seen)]);
-    let engine = Engine::new(&project, Setup::default());
+    let engine = TestEngine::new(&project, Setup::default());
     call(&engine, "read_file", json!({"path": "README.md"})).await.expect("a text");
     project.write("README.md", &now(&seen));
     let given = json!({"path": "README.md", "old_string": old, "new_string": new});

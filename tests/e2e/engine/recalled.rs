@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::support::undo::UndoWords;
 use serde_json::json;
 use sextant::llm::step::PlanReplyStep;
 use sextant::memory::entry::{Kind, Mode, NewEntry};
@@ -10,7 +11,7 @@ use sextant::memory::recall::estimate;
 use sextant::memory::store::Memory;
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
 use crate::support::project::Project;
 
 const HOUR: i64 = 3_600_000;
@@ -24,8 +25,8 @@ fn ago(hours: i64) -> i64 {
     i64::try_from(now).expect("a time") - hours * HOUR
 }
 
-fn engine(project: &Project, setup: Setup) -> Engine {
-    Engine::new(project, Setup { memory: true, ..setup })
+fn engine(project: &Project, setup: Setup) -> TestEngine {
+    TestEngine::new(project, Setup { memory: true, ..setup })
 }
 
 #[tokio::test]
@@ -136,7 +137,7 @@ async fn what_the_user_says_to_memory_needs_no_model_and_is_done() {
 }
 
 /// Waits for the look at the project, which nobody tells of.
-async fn known(engine: &Engine, wanted: &str) {
+async fn known(engine: &TestEngine, wanted: &str) {
     let wait = async {
         while !engine.session.learned().await.expect("a page").contains(wanted) {
             tokio::time::sleep(Duration::from_millis(5)).await;

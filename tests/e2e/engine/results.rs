@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::engine::project;
-use crate::support::engine::{Engine, Setup, act};
+use crate::support::engine::{Setup, TestEngine, act};
 use crate::support::project::Project;
 
 const TWINS: &str = "\
@@ -34,7 +34,7 @@ async fn what_shares_a_name_is_read_together_with_the_lines_of_the_file() {
     let read = |symbol: &str| act("read_symbol", json!({"symbol": symbol}));
     let replies =
         vec![read("parse"), read("Box::size"), read("a.py::parse#3"), act("list_symbols", json!({"query": "a.py"}))];
-    let engine = Engine::new(&project, Setup { replies, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, ..Setup::default() });
     engine.ask_about(&request("a.py", "look at it")).await;
     let told = engine.told();
     let parse = "a.py::parse#1, lines 4 to 5\n@overload\ndef parse(x: int) -> int: ...\na.py::parse#2, lines 6 to 7\n\
@@ -54,8 +54,8 @@ async fn what_shares_a_name_is_read_together_with_the_lines_of_the_file() {
     );
 }
 
-fn request(path: &str, text: &str) -> sextant::agent::state::request::Request {
-    sextant::agent::state::request::Request { text: text.into(), path: Some(path.into()), ..Default::default() }
+fn request(path: &str, text: &str) -> sextant::engine::Request {
+    sextant::engine::Request { text: text.into(), path: Some(path.into()), ..Default::default() }
 }
 
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn a_long_file_symbol_or_list_comes_in_pages_that_say_how_to_go_on() {
         act("list_symbols", json!({"query": "a.py", "offset": 201})),
         act("read_file", json!({"path": "a.py", "offset": 5000})),
     ];
-    let engine = Engine::new(&project, Setup { replies, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, ..Setup::default() });
     engine.ask_about(&request("a.py", "look at it")).await;
     let told = engine.told();
     assert!(told[0].starts_with("def f():\n    x0 = 0\n"), "{}", told[0]);
@@ -105,7 +105,7 @@ async fn an_edit_that_quotes_the_numbers_is_understood_or_refused_with_a_word() 
             json!({"symbol": "a.py::f", "action": "replace", "content": "1  def f() -> int:\n2      return 12"}),
         ),
     ];
-    let engine = Engine::new(&project, Setup { replies, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, ..Setup::default() });
     engine.ask("raise it").await;
     let told = engine.told();
     assert!(told[0].contains("the numbers of the lines were taken off"), "{told:?}");
@@ -119,7 +119,7 @@ async fn a_long_output_keeps_its_ends_and_says_what_is_between() {
     let project = project();
     let replies = vec![act("run_command", json!({"command": ["seq", "5000"]}))];
     let config = json!({"commands_allowed": ["seq"]});
-    let engine = Engine::new(&project, Setup { replies, config, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, config, ..Setup::default() });
     engine.ask("count").await;
     let told = engine.told();
     let (head, tail) = told[0].split_once("left out]").expect("something is left out");

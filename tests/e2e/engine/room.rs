@@ -1,9 +1,10 @@
 //! Checkpoints under a small limit: the newest task can be undone, and of one that was removed it is said why not.
 
+use crate::support::undo::UndoWords;
 use serde_json::{Value, json};
-use sextant::agent::state::request::Request;
+use sextant::engine::Request;
 
-use crate::support::engine::{Engine, Setup, act};
+use crate::support::engine::{Setup, TestEngine, act};
 use crate::support::project::Project;
 
 /// Digits that pack to half of their size: 1.3 MB of them, so that one change of them is over the limit.
@@ -16,7 +17,7 @@ fn filler() -> String {
     (0..160_000).map(&mut digits).collect()
 }
 
-fn engine(project: &Project, session: &str, replies: &[(u32, u32)]) -> Engine {
+fn engine(project: &Project, session: &str, replies: &[(u32, u32)]) -> TestEngine {
     let edit = |(old, new): &(u32, u32)| {
         let edit = json!({"path": "n.txt", "old_string": format!("n = {old}\n"), "new_string": format!("n = {new}\n")});
         let mut reply = act("edit_file", edit);
@@ -24,7 +25,7 @@ fn engine(project: &Project, session: &str, replies: &[(u32, u32)]) -> Engine {
         reply
     };
     let config: Value = json!({"memory": {"enabled": true, "checkpoints_mb": 1, "session": session}});
-    Engine::new(project, Setup { replies: replies.iter().map(edit).collect(), config, ..Setup::default() })
+    TestEngine::new(project, Setup { replies: replies.iter().map(edit).collect(), config, ..Setup::default() })
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -32,7 +33,7 @@ async fn the_newest_task_can_be_undone_and_an_old_one_says_why_not() {
     let filler = filler();
     let number = |n: u32| format!("n = {n}\n{filler}\n");
     let project = Project::new(&[("n.txt", &number(1))]);
-    let ask = async |engine: &Engine, text: &str| {
+    let ask = async |engine: &TestEngine, text: &str| {
         let request = Request { text: text.into(), path: Some("n.txt".into()), ..Request::default() };
         engine.ask_about(&request).await
     };

@@ -4,15 +4,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::support::undo::UndoWords;
 use serde_json::{Value, json};
-use sextant::agent::state::outcome::Outcome;
-use sextant::editor::event::Event;
+use sextant::engine::{Event, Outcome};
 use sextant::llm::chat::ChatReply;
 use sextant::llm::step::StepReply;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::replace;
-use crate::support::engine::{Engine, Setup, act, calls, last, plan_of, planned, says};
+use crate::support::engine::{Setup, TestEngine, act, calls, last, plan_of, planned, says};
 use crate::support::project::Project;
 use crate::support::servers::fake_config;
 
@@ -45,11 +45,11 @@ fn done() -> (&'static str, Value) {
     ("done", json!({"answer": "f is changed."}))
 }
 
-fn talking(project: &Project, script: &Value, chats: Vec<ChatReply>) -> (Engine, PathBuf) {
+fn talking(project: &Project, script: &Value, chats: Vec<ChatReply>) -> (TestEngine, PathBuf) {
     let folder = project.beside("fake");
     let config = json!({"diagnostics": {"timeout_ms": 300, "start_timeout_ms": 60_000}});
     let servers = vec![fake_config(&folder, script)];
-    (Engine::new(project, Setup { chats, config, servers, ..Setup::default() }), folder)
+    (TestEngine::new(project, Setup { chats, config, servers, ..Setup::default() }), folder)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -138,7 +138,7 @@ async fn a_plan_whose_edit_leaves_an_error_is_not_ok_whatever_became_of_its_step
         memory: true,
         ..Setup::default()
     };
-    let engine = Engine::new(&project, setup);
+    let engine = TestEngine::new(&project, setup);
     engine.plan("change f and h").await.expect("a plan");
     let (outcome, events) = engine.approve().await;
     let outcome: Outcome = outcome.expect("it ran");
@@ -163,7 +163,7 @@ async fn no_errors_asks_for_none_in_what_a_step_has_changed() {
         servers: vec![fake_config(&folder, &server(json!([publish()])))],
         ..Setup::default()
     };
-    let engine = Engine::new(&project, setup);
+    let engine = TestEngine::new(&project, setup);
     engine.plan("change g").await.expect("a plan");
     let (outcome, _) = engine.approve().await;
     let outcome = outcome.expect("it ran");
@@ -191,7 +191,7 @@ async fn what_a_stop_left_unchecked_is_not_known() {
     let project = Project::new(&[("a.py", TEXT)]);
     let (setup, _) = slow(&project);
     let replies = vec![act("edit_file", replace("return 1", "return bad"))];
-    let mut engine = Engine::new(&project, Setup { replies, ..setup });
+    let mut engine = TestEngine::new(&project, Setup { replies, ..setup });
     let (ended, ()) = tokio::join!(engine.ask("change f"), stop_behind_the_edit(&project, &engine.cancel));
     assert_eq!(ended["failed"]["kind"], "cancelled", "{ended}");
     let said = engine.seen().into_iter().filter_map(|event| match event {
@@ -216,7 +216,7 @@ async fn a_step_that_was_stopped_behind_its_edit_goes_on_with_it() {
             memory,
             ..setup
         };
-        let engine = Engine::new(&project, setup);
+        let engine = TestEngine::new(&project, setup);
         engine.plan("change f").await.expect("a plan");
         let (ended, ()) = tokio::join!(engine.approve(), stop_behind_the_edit(&project, &engine.cancel));
         assert!(ended.0.is_err(), "{ended:?}");
@@ -230,7 +230,7 @@ async fn a_step_that_was_stopped_behind_its_edit_goes_on_with_it() {
 }
 
 /// How many entries each list had that was shown.
-fn lists(engine: &mut Engine) -> Vec<usize> {
+fn lists(engine: &mut TestEngine) -> Vec<usize> {
     let entries = |event: Event| match event {
         Event::Introduced { entries, .. } => Some(entries.len()),
         _ => None,
@@ -250,7 +250,7 @@ async fn a_list_follows_what_is_known_until_another_task_changes_something() {
         last("edit_file", replace("return bad", "return 3")),
     ];
     let servers = vec![fake_config(&folder, &server(json!([publish()])))];
-    let mut engine = Engine::new(&project, Setup { replies, servers, ..Setup::default() });
+    let mut engine = TestEngine::new(&project, Setup { replies, servers, ..Setup::default() });
     engine.ask("change f").await;
     assert_eq!(lists(&mut engine), [1]);
     engine.ask("why is f so slow?").await;
@@ -271,9 +271,9 @@ async fn what_has_become_known_is_no_more_said_to_be_open() {
     let replies: Vec<StepReply> = replies.chain((0..50).map(|_| finished())).collect();
     let servers = vec![fake_config(&folder, &server(json!([{"wait_for": "go"}, publish()])))];
     let config = json!({"diagnostics": {"timeout_ms": 300, "start_timeout_ms": 60_000}});
-    let mut engine = Engine::new(&project, Setup { replies, servers, config, ..Setup::default() });
+    let mut engine = TestEngine::new(&project, Setup { replies, servers, config, ..Setup::default() });
     engine.ask("change f").await;
-    let titles = |engine: &mut Engine| -> Vec<(String, usize)> {
+    let titles = |engine: &mut TestEngine| -> Vec<(String, usize)> {
         let title = |event: Event| match event {
             Event::Introduced { title, entries, .. } => Some((title, entries.len())),
             _ => None,

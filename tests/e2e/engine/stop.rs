@@ -3,17 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::support::undo::UndoWords;
 use serde_json::json;
-use sextant::agent::plan::Steps;
-use sextant::agent::state::request::Request;
 use sextant::diagnostics::model::MOST;
-use sextant::editor::event::Event;
+use sextant::engine::{Event, Request, Steps};
 use sextant::llm::step::{PlanReply, PlanReplyStep};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Engine, Setup, Stall, act};
+use crate::support::engine::{Setup, Stall, TestEngine, act};
 use crate::support::project::Project;
 
 /// What goes on in the world because of a task; looks at texts are how it sums itself up.
@@ -63,7 +62,7 @@ async fn stopped_soon_at(call: usize, planned: bool) -> Option<Vec<&'static str>
 /// Runs all of a task with a stop at one call, and says how long the end took; `None` when it has fewer calls.
 async fn stopped_at(call: usize, planned: bool) -> Option<(Vec<&'static str>, Duration)> {
     let project = project();
-    let engine = Engine::new(&project, setup());
+    let engine = TestEngine::new(&project, setup());
     engine.calls.stop_at(call, engine.cancel.clone());
     let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
     let run = async {
@@ -125,7 +124,7 @@ async fn a_plan_ends_at_whichever_call_it_is_stopped() {
 async fn stopped_with_a_flood() -> (Vec<&'static str>, Duration) {
     let project = project();
     let replies = vec![act("edit_file", replace("return 1", "return 11"))];
-    let engine = Engine::new(&project, Setup { replies, flood: MOST, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, flood: MOST, ..Setup::default() });
     engine.calls.stop_behind(2, engine.cancel.clone());
     let ended = engine.ask("change f").await;
     let late = engine.calls.since_stop();
@@ -152,7 +151,7 @@ async fn a_stop_waits_for_no_comparison_of_thousands() {
 async fn stopped_behind(answer: usize) -> Option<Duration> {
     let long: String = (0..1_500).map(|n| format!("def g{n}() -> int:\n    return {n}\n\n\n")).collect();
     let project = Project::new(&[("a.py", &format!("{TEXT}\n\n{long}"))]);
-    let engine = Engine::new(&project, Setup { flood: 300, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { flood: 300, ..Setup::default() });
     engine.calls.stop_behind_any(answer, engine.cancel.clone());
     // What a request is about is weighed.
     let request = Request { text: "explain the errors".into(), path: Some("a.py".into()), ..Request::default() };
@@ -187,7 +186,7 @@ async fn a_stop_waits_for_no_weighing_whichever_answer_it_follows() {
 async fn undo_stopped_at(call: usize) -> Option<Duration> {
     let project = project();
     let replies = vec![act("edit_file", replace("return 1", "return 11"))];
-    let engine = Engine::new(&project, Setup { replies, memory: true, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, memory: true, ..Setup::default() });
     engine.ask("change f").await;
     let done = project.read("a.py");
     let before = engine.calls.names().len();
@@ -232,7 +231,7 @@ async fn an_undo_ends_at_whichever_call_it_is_stopped_and_is_whole_or_not_at_all
 async fn a_question_to_the_user_ends_with_the_task() {
     let project = project();
     let replies = vec![act("run_command", json!({"command": ["touch", "made"]})), act("edit_file", replace("1", "2"))];
-    let mut engine = Engine::new(&project, Setup { replies, ..Setup::default() });
+    let mut engine = TestEngine::new(&project, Setup { replies, ..Setup::default() });
     engine.session.answers_come();
     let (session, cancel) = (engine.session.clone(), engine.cancel.clone());
     let request = Request { text: "try it".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
@@ -273,7 +272,7 @@ async fn command_stopped() -> Duration {
     let project = Project::new(&[("a.py", TEXT), ("run.sh", "#!/bin/sh\necho $$ > pid\nsleep 1000 &\nsleep 1000\n")]);
     let replies = vec![act("run_command", json!({"command": ["sh", "run.sh"]})), act("edit_file", replace("1", "2"))];
     let config = json!({"commands_allowed": ["sh run.sh"]});
-    let engine = Engine::new(&project, Setup { replies, config, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, config, ..Setup::default() });
     let request = Request { text: "try it".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
     let file = project.root().join("pid");
     let pid = || std::fs::read_to_string(&file).ok().and_then(|text| text.trim().parse::<u32>().ok());
@@ -298,7 +297,7 @@ async fn command_stopped() -> Duration {
 #[tokio::test]
 async fn a_task_that_is_stopped_before_it_begins_does_nothing() {
     let folder = project();
-    let engine = Engine::new(&folder, setup());
+    let engine = TestEngine::new(&folder, setup());
     let cancel = CancellationToken::new();
     cancel.cancel();
     let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
@@ -310,7 +309,7 @@ fn request() -> Request {
     Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() }
 }
 
-async fn carry_out(engine: &Engine, planned: bool) {
+async fn carry_out(engine: &TestEngine, planned: bool) {
     if planned {
         engine.session.plan(&request(), &engine.cancel).await.result.expect("a plan");
         engine.session.approve(Steps::All, &engine.cancel).await.result.expect_err("stopped");
@@ -322,7 +321,7 @@ async fn carry_out(engine: &Engine, planned: bool) {
 /// Which call is the first edit.
 async fn first_edit(planned: bool) -> usize {
     let folder = project();
-    let engine = Engine::new(&folder, setup());
+    let engine = TestEngine::new(&folder, setup());
     if planned {
         engine.session.plan(&request(), &engine.cancel).await.result.expect("a plan");
         engine.session.approve(Steps::All, &engine.cancel).await.result.expect("an outcome");
@@ -341,7 +340,7 @@ async fn an_edit_that_stalls_does_not_hold_up_a_stop_and_is_known_afterwards() {
             for attempt in 0..6 {
                 let project = project();
                 let config = json!({"commands_allowed": ["echo"], "memory": {"enabled": memory}});
-                let mut engine = Engine::new(&project, Setup { config, ..setup() });
+                let mut engine = TestEngine::new(&project, Setup { config, ..setup() });
                 engine.calls.stop_at(edit, engine.cancel.clone());
                 let go = Arc::new(Notify::new());
                 let stall = if attempt % 2 == 0 { Stall::Before } else { Stall::After };
@@ -364,7 +363,7 @@ async fn an_edit_that_stalls_does_not_hold_up_a_stop_and_is_known_afterwards() {
                 assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
                 let session = if memory && attempt > 2 {
                     // A new process knows it as well.
-                    Engine::new(&project, Setup { config: json!({"memory": {"enabled": true}}), ..setup() }).session
+                    TestEngine::new(&project, Setup { config: json!({"memory": {"enabled": true}}), ..setup() }).session
                 } else {
                     engine.session.clone()
                 };
@@ -382,7 +381,7 @@ async fn an_edit_that_stalls_does_not_hold_up_a_stop_and_is_known_afterwards() {
 async fn an_edit_that_a_stop_has_left_is_waited_for_by_whoever_needs_to_know() {
     let edit = first_edit(false).await;
     let project = project();
-    let engine = Engine::new(&project, setup());
+    let engine = TestEngine::new(&project, setup());
     engine.calls.stop_at(edit, engine.cancel.clone());
     let go = Arc::new(Notify::new());
     engine.calls.stall(Some(Stall::Before(Arc::clone(&go))));
@@ -402,7 +401,7 @@ async fn an_edit_that_was_not_answered_in_time_is_known_when_it_is_there_after_a
         let project = project();
         let replies = vec![act("edit_file", replace("return 1", "return 11"))];
         let config = json!({"memory": {"enabled": memory}});
-        let engine = Engine::new(&project, Setup { replies, config, ..Setup::default() });
+        let engine = TestEngine::new(&project, Setup { replies, config, ..Setup::default() });
         engine.calls.stall(Some(Stall::Late));
         engine.session.ask(&request(), &engine.cancel).await.result.expect("an outcome");
         assert!(engine.told()[0].contains("did not answer within 5000 ms"), "{:?}", engine.told());

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::undo::UndoWords;
 use rusqlite::Connection;
 use serde_json::json;
-use sextant::editor::event::Event;
+use sextant::engine::Event;
 use sextant::llm::step::{PlanReplyStep, StepReply};
 use tokio::sync::Notify;
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Engine, Setup, Stall, last, plan_of, planned};
+use crate::support::engine::{Setup, Stall, TestEngine, last, plan_of, planned};
 use crate::support::project::Project;
 
 fn file(project: &Project) -> std::path::PathBuf {
@@ -24,7 +25,7 @@ fn open(project: &Project) -> Connection {
 /// A whole task with memory; what was told beside it.
 async fn task(project: &Project, old: &str, new: &str) -> String {
     let replies = vec![last("edit_file", replace(old, new))];
-    let mut engine = Engine::new(project, Setup { replies, memory: true, ..Setup::default() });
+    let mut engine = TestEngine::new(project, Setup { replies, memory: true, ..Setup::default() });
     let outcome = engine.ask("change f").await;
     assert_eq!(outcome["ok"], true, "{outcome}");
     engine.session.close().await;
@@ -123,7 +124,7 @@ async fn two_sessions_that_write_at_once_lose_nothing() {
     let asks = |name: &'static str| {
         let project = &project;
         async move {
-            let engine = Engine::new(project, Setup { memory: true, ..Setup::default() });
+            let engine = TestEngine::new(project, Setup { memory: true, ..Setup::default() });
             for n in 0..6 {
                 assert_eq!(engine.ask(&format!("{name} looks at number {n}")).await["ok"], true);
             }
@@ -151,7 +152,7 @@ async fn a_plan_has_a_checkpoint_before_each_change_and_before_it_is_made_anew()
         StepReply::default(),
         last("edit_file", replace("return f()", "return f() + 1")),
     ];
-    let engine = Engine::new(&project, Setup { replies, plans, memory: true, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, plans, memory: true, ..Setup::default() });
     engine.plan("change both").await.expect("a plan");
     engine.approve().await.0.expect("an outcome");
     engine.session.close().await;
@@ -194,7 +195,7 @@ async fn the_same_text_in_many_checkpoints_is_kept_once() {
 async fn an_edit_whose_end_another_process_keeps_from_being_written_can_be_undone_everywhere() {
     let project = project();
     let replies = vec![last("edit_file", replace("return 1", "return 2"))];
-    let engine = Engine::new(&project, Setup { replies, memory: true, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, memory: true, ..Setup::default() });
     let go = Arc::new(Notify::new());
     engine.calls.stall(Some(Stall::After(Arc::clone(&go))));
     let hold = async {
@@ -211,7 +212,7 @@ async fn an_edit_whose_end_another_process_keeps_from_being_written_can_be_undon
     let (outcome, ()) = tokio::join!(engine.ask("change f"), hold);
     assert_eq!(outcome["ok"], true, "{outcome}");
     engine.session.close().await;
-    let other = Engine::new(&project, Setup { memory: true, ..Setup::default() });
+    let other = TestEngine::new(&project, Setup { memory: true, ..Setup::default() });
     other.session.undo().await.result.expect("undone by another process");
     assert_eq!(project.read("a.py"), TEXT);
 }

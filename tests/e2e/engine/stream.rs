@@ -3,18 +3,13 @@
 use std::time::Duration;
 
 use serde_json::json;
-use sextant::agent::events::envelope::{EventEnvelope, TaskEvent};
-use sextant::agent::events::events_state::StreamState;
-use sextant::agent::events::fact::TaskFact;
-use sextant::agent::events::subscription::{Delivery, Subscription};
-use sextant::agent::plan::work_mode::Phase;
-use sextant::agent::state::outcome::Ending;
-use sextant::agent::state::request::Request;
-use sextant::editor::event::Event;
+use sextant::engine::{
+    Delivery, Ending, Event, EventEnvelope, Phase, Request, StreamState, Subscription, TaskEvent, TaskFact,
+};
 use sextant::llm::step::PlanReplyStep;
 
 use crate::engine::{project, replace};
-use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
 
 /// Far beyond what anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -27,7 +22,7 @@ struct Listener {
 }
 
 impl Listener {
-    fn new(engine: &Engine) -> Self {
+    fn new(engine: &TestEngine) -> Self {
         let (start, subscription) = engine.session.events().subscribe(None);
         Self { start, given: Vec::new(), subscription }
     }
@@ -79,7 +74,7 @@ impl Listener {
 }
 
 /// Shows the last words as a door does.
-fn end<T>(engine: &Engine, ending: Ending<T>) -> bool {
+fn end<T>(engine: &TestEngine, ending: Ending<T>) -> bool {
     ending.events.into_iter().for_each(|event| engine.session.emit(event));
     ending.result.is_ok()
 }
@@ -89,7 +84,7 @@ fn request(text: &str) -> Request {
 }
 
 /// Both are told the same, and what the front end showed is what the first was told of it.
-fn same(engine: &mut Engine, mut first: Listener, mut second: Listener) -> Listener {
+fn same(engine: &mut TestEngine, mut first: Listener, mut second: Listener) -> Listener {
     first.read_all();
     second.read_all();
     let numbers: Vec<u64> = first.given.iter().map(|envelope| envelope.seq).collect();
@@ -123,7 +118,7 @@ async fn who_comes_in_the_middle_of_the_first_of_two_tasks_sees_the_rest_of_both
         last("edit_file", replace("return 12", "return 13")),
     ];
     let project = project();
-    let mut engine = Engine::new(&project, Setup { replies, ..Setup::default() });
+    let mut engine = TestEngine::new(&project, Setup { replies, ..Setup::default() });
     let mut first = Listener::new(&engine);
     assert!(first.start.over && first.start.work.is_none(), "{:?}", first.start);
     let one = request("make f return 12");
@@ -153,7 +148,7 @@ async fn a_stopped_task_is_over_for_everybody() {
     let replies = vec![act("edit_file", replace("return 1", "return 11"))];
     let project = project();
     // It must not be done before it is stopped.
-    let mut engine = Engine::new(&project, Setup { replies, silent_from: Some(1), ..Setup::default() });
+    let mut engine = TestEngine::new(&project, Setup { replies, silent_from: Some(1), ..Setup::default() });
     let mut first = Listener::new(&engine);
     let wish = request("change f");
     let task = engine.session.ask(&wish, &engine.cancel);
@@ -180,7 +175,7 @@ async fn a_plan_that_asks_is_told_with_its_document_its_question_and_the_answer(
         ..Setup::default()
     };
     let project = project();
-    let mut engine = Engine::new(&project, setup);
+    let mut engine = TestEngine::new(&project, setup);
     let first = Listener::new(&engine);
     let planned = engine.session.plan(&request("change f"), &engine.cancel).await;
     assert!(end(&engine, planned));
@@ -188,7 +183,7 @@ async fn a_plan_that_asks_is_told_with_its_document_its_question_and_the_answer(
     assert!(matches!(&state.plan, Some(Event::Plan { phase, .. }) if phase == Phase::Planning.words()), "{state:?}");
     assert_eq!(state.work.as_ref().and_then(|work| work.phase), Some(Phase::Planning));
     let second = Listener::new(&engine);
-    let ending = engine.session.approve(sextant::agent::plan::Steps::All, &engine.cancel).await;
+    let ending = engine.session.approve(sextant::engine::Steps::All, &engine.cancel).await;
     assert!(end(&engine, ending));
     let asked = Listener::new(&engine).start;
     assert!(matches!(&asked.question, Some(Event::Question { options, .. }) if !options.is_empty()), "{asked:?}");
@@ -224,7 +219,7 @@ async fn a_question_in_the_middle_of_a_run_is_open_until_it_is_answered_or_nobod
     let replies = vec![act("run_command", json!({"command": ["echo", "x"]}))];
     for answers in [true, false] {
         let project = project();
-        let mut engine = Engine::new(&project, Setup { replies: replies.clone(), ..Setup::default() });
+        let mut engine = TestEngine::new(&project, Setup { replies: replies.clone(), ..Setup::default() });
         engine.session.answers_come();
         let mut first = Listener::new(&engine);
         let wish = request("run echo");
@@ -252,7 +247,7 @@ async fn a_question_in_the_middle_of_a_run_is_open_until_it_is_answered_or_nobod
 #[tokio::test]
 async fn what_a_door_shows_of_its_own_is_about_no_task() {
     let project = project();
-    let mut engine = Engine::new(&project, Setup::default());
+    let mut engine = TestEngine::new(&project, Setup::default());
     let first = Listener::new(&engine);
     let ending = engine.session.ask(&request("look"), &engine.cancel).await;
     let second = Listener::new(&engine);

@@ -1,13 +1,11 @@
 //! What is held against the project before a plan runs, and what the user is shown of it and of its risk.
 
 use serde_json::json;
-use sextant::agent::plan::Steps;
-use sextant::agent::state::request::Request;
-use sextant::editor::event::Event;
+use sextant::engine::{Event, Request, Steps};
 use sextant::llm::step::PlanReplyStep;
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Engine, Setup, last, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, last, plan_of, planned};
 use crate::support::project::Project;
 
 /// Everything that must not have happened.
@@ -47,7 +45,7 @@ async fn each_thing_that_a_plan_may_get_wrong_is_named_and_nothing_runs() {
         std::os::unix::fs::symlink("/etc/hostname", project.root().join("link.py")).expect("a link");
         let before = project.bytes();
         let plans = vec![plan_of([one(step)]); 3];
-        let engine = Engine::new(&project, Setup { plans, ..Setup::default() });
+        let engine = TestEngine::new(&project, Setup { plans, ..Setup::default() });
         let request = Request { text: "change f".into(), symbols: vec!["a.py::f".into()], ..Request::default() };
         let failure = engine.plan_for(&request).await.expect_err(wanted);
         assert!(
@@ -76,7 +74,7 @@ async fn a_plan_that_fails_to_be_made_leaves_none_that_approving_would_run() {
         let before = project.bytes();
         let plans = [vec![good()], failing].concat();
         let replies = vec![last("edit_file", replace("return 1", "return 2"))];
-        let engine = Engine::new(&project, Setup { plans, replies, memory, ..Setup::default() });
+        let engine = TestEngine::new(&project, Setup { plans, replies, memory, ..Setup::default() });
         engine.plan("change f").await.expect("the first one fits");
         let second = engine.plan("change nobody").await;
         assert!(second.map_or(true, |plan| plan.steps.is_empty()), "memory {memory}");
@@ -101,7 +99,7 @@ async fn a_plan_that_fails_to_be_made_leaves_none_that_approving_would_run() {
 async fn a_plan_that_was_wrong_is_refined_by_what_was_wrong_with_it() {
     let project = project();
     let plans = vec![plan_of([planned("x", &["a.py::nobody"])]), plan_of([planned("Change it", &["a.py::f"])])];
-    let engine = Engine::new(&project, Setup { plans, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { plans, ..Setup::default() });
     let plan = engine.plan("change it").await.expect("the second one fits");
     assert_eq!((plan.steps.len(), plan.steps[0].title.as_str()), (1, "Change it"));
     assert_eq!(engine.model.planned.lock().unwrap().len(), 2);
@@ -118,7 +116,7 @@ async fn a_plan_shows_all_that_it_stands_on() {
         ..planned("Change f", &["a.py::f"])
     };
     let look = PlanReplyStep { kind: "examine".into(), ..planned("Look", &["a.py::g"]) };
-    let mut engine = Engine::new(&project, Setup { plans: vec![plan_of([look, step])], ..Setup::default() });
+    let mut engine = TestEngine::new(&project, Setup { plans: vec![plan_of([look, step])], ..Setup::default() });
     let request = Request { text: "change f".into(), workspace: true, ..Request::default() };
     let ending = engine.session.plan(&request, &engine.cancel).await;
     let shown = ending.events.iter().find_map(|event| match event {
@@ -144,7 +142,7 @@ async fn a_plan_shows_all_that_it_stands_on() {
     assert_eq!(project.read("a.py"), TEXT);
 }
 
-fn risks(engine: &mut Engine) -> Vec<Event> {
+fn risks(engine: &mut TestEngine) -> Vec<Event> {
     engine.seen().into_iter().filter(|event| matches!(event, Event::Risk { .. })).collect()
 }
 
@@ -152,7 +150,7 @@ fn risks(engine: &mut Engine) -> Vec<Event> {
 async fn the_risk_is_told_with_its_reasons_and_decides_nothing() {
     let wide = Project::new(&[("a.py", TEXT)]);
     let mut engine =
-        Engine::new(&wide, Setup { plans: vec![plan_of(vec![planned("x", &["a.py::f"]); 3])], ..Setup::default() });
+        TestEngine::new(&wide, Setup { plans: vec![plan_of(vec![planned("x", &["a.py::f"]); 3])], ..Setup::default() });
     engine.plan("delete every unused function of the project").await.expect("a plan all the same");
     let told = risks(&mut engine);
     let [Event::Risk { level, reasons, .. }, Event::Risk { steps, confidence: sure, .. }] = &told[..] else {
@@ -167,7 +165,7 @@ async fn the_risk_is_told_with_its_reasons_and_decides_nothing() {
 
     let narrow = project();
     let replies = vec![last("edit_file", replace("return 1", "return 11"))];
-    let mut engine = Engine::new(&narrow, Setup { replies, ..Setup::default() });
+    let mut engine = TestEngine::new(&narrow, Setup { replies, ..Setup::default() });
     assert_eq!(engine.ask("make f return eleven").await["ok"], true);
     let told = risks(&mut engine);
     let [Event::Risk { level, complexity, .. }] = &told[..] else { panic!("{told:?}") };

@@ -4,7 +4,7 @@ use serde_json::json;
 use sextant::llm::step::PlanReplyStep;
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Engine, Setup, act, last, plan_of, planned};
+use crate::support::engine::{Setup, TestEngine, act, last, plan_of, planned};
 
 const SECRET: &str = "quebracho";
 
@@ -31,7 +31,7 @@ async fn no_tool_reads_secrets_the_own_record_or_what_lies_outside() {
         read("near.py"),
         read("../other/far.py"),
     ];
-    let mut engine = Engine::new(&project, Setup { replies, memory: true, ..Setup::default() });
+    let mut engine = TestEngine::new(&project, Setup { replies, memory: true, ..Setup::default() });
     engine.ask("look around").await;
     engine.session.close().await;
     let told: Vec<String> = engine
@@ -70,7 +70,7 @@ async fn a_step_is_told_of_its_own_symbols_inputs_and_results_alone() {
         last("edit_file", replace("return 1", "return 11")),
         last("edit_file", replace("return f()", "return f() + 1")),
     ];
-    let engine = Engine::new(&project, Setup { replies, plans, ..Setup::default() });
+    let engine = TestEngine::new(&project, Setup { replies, plans, ..Setup::default() });
     engine.plan("change both").await.expect("a plan");
     assert!(engine.approve().await.0.expect("an outcome").ok);
     let asked = engine.model.asked.lock().unwrap().clone();
@@ -95,7 +95,7 @@ async fn a_step_is_told_of_its_own_symbols_inputs_and_results_alone() {
 async fn a_tool_that_the_user_has_not_made_possible_is_not_offered() {
     let folder = project();
     for (config, offered) in [(json!({}), false), (json!({"commands_allowed": ["pytest"]}), true)] {
-        let engine = Engine::new(
+        let engine = TestEngine::new(
             &folder,
             Setup { config, plans: vec![plan_of([planned("x", &["a.py::f"])])], ..Setup::default() },
         );

@@ -5,14 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sextant::agent::commands::agent::Agent;
-use sextant::agent::state::agent_config::Config;
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::Report;
-use sextant::editor::{Document, FileEdit};
 use sextant::editors::lsp::engine::{self, EngineParts, EngineSetup};
 use sextant::editors::lsp::link::ENGINE_SOCKET;
 use sextant::edits::TextEdit;
+use sextant::engine::{Config, Document, Engine, FileEdit};
 use sextant::llm::offline::OfflineModel;
 use sextant::workspace::root::Root;
 use tokio::sync::oneshot;
@@ -24,7 +22,7 @@ use crate::support::servers::{PATIENCE_MS, tool};
 
 /// The engine of a place, in this process.
 pub struct OwnEngine {
-    pub agent: oneshot::Receiver<Arc<Agent>>,
+    pub agent: oneshot::Receiver<Arc<Engine>>,
     pub ended: JoinHandle<std::io::Result<()>>,
 }
 
@@ -71,7 +69,7 @@ pub fn processes(tapes: &Path) -> BTreeSet<PathBuf> {
 }
 
 /// A file as the engine sees it, once it has this text.
-pub async fn with_text(agent: &Agent, path: &str, text: &str) -> Document {
+pub async fn with_text(agent: &Engine, path: &str, text: &str) -> Document {
     let waiting = async {
         loop {
             let document = agent.editor().read(path).await.expect("a file");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sextant::agent::commands::agent::Agent;
+use sextant::engine::Engine;
 
 use super::Place;
 use super::before::{OwnEngine, own_engine};
@@ -20,7 +20,7 @@ const BEFORE: &str =
 const MENDED: &str = "\n\ndef f() -> int:\n\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 
 /// An editor with a file in which a task has mended both.
-async fn mended(place: &Place) -> (OwnEngine, Arc<Agent>, HelixClient, String) {
+async fn mended(place: &Place) -> (OwnEngine, Arc<Engine>, HelixClient, String) {
     let mut own = own_engine(place);
     let command = vec![tool("ruff").display().to_string(), "server".to_owned()];
     let helix = HelixClient::start(HelixVersion::Master, &mut place.proxy(&[], &command), &place.root);

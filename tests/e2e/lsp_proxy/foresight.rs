@@ -4,9 +4,9 @@
 
 use std::time::{Duration, Instant};
 
-use sextant::agent::commands::agent::Agent;
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::Report;
+use sextant::engine::Engine;
 
 use super::Place;
 use super::before::{change, own_engine, with_text};
@@ -136,7 +136,7 @@ async fn foresee(program: &str, arguments: &[&str]) {
 }
 
 /// The engine has heard of these files.
-async fn opened(agent: &Agent, files: &[&str]) {
+async fn opened(agent: &Engine, files: &[&str]) {
     let waiting = async {
         loop {
             let loaded = agent.editor().loaded().await;
@@ -150,7 +150,7 @@ async fn opened(agent: &Agent, files: &[&str]) {
 }
 
 /// Both servers are there, and have read the project.
-async fn warm(agent: &Agent, text: &str) {
+async fn warm(agent: &Engine, text: &str) {
     let document = with_text(agent, "a.py", text).await;
     let edit = change(&document, 0..0, "");
     let patience = Deadline::after_ms(PATIENCE_MS);

@@ -9,11 +9,6 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::future::join_all;
 use serde_json::{Value, json};
-use sextant::agent::commands::agent::Agent;
-use sextant::agent::plan::{Plan, Steps};
-use sextant::agent::state::agent_config::Config;
-use sextant::agent::state::outcome::Outcome;
-use sextant::agent::state::request::Request;
 use sextant::base::deadline::Deadline;
 use sextant::base::failure::Failure;
 use sextant::base::positions::{Position, Range};
@@ -22,11 +17,11 @@ use sextant::diagnostics::model::{
 };
 use sextant::diagnostics::server::server_config::ServerConfig;
 use sextant::diagnostics::syntax::Syntax;
-use sextant::editor::editor_error::EditorError;
-use sextant::editor::editor_lookup::{LookupAnswer, NameLookup};
-use sextant::editor::event::Event;
-use sextant::editor::{Applied, Document, Editor, FileEdit, FixAnswers, Marks, Save, WorkspaceChange};
 use sextant::editors::headless::HeadlessEditor;
+use sextant::engine::{
+    Applied, Config, Document, Editor, EditorError, Engine, Event, FileEdit, FixAnswers, LookupAnswer, Marks,
+    NameLookup, Outcome, Plan, Request, Save, Steps, WorkspaceChange,
+};
 use sextant::llm::abilities::{Abilities, Style};
 use sextant::llm::chat::{ChatInput, ChatMessage, ChatReply, ToolResult, ToolUse};
 use sextant::llm::input::{PlanInput, StepInput};
@@ -447,8 +442,8 @@ impl Editor for Counted {
     }
 }
 
-pub struct Engine {
-    pub session: Arc<Agent>,
+pub struct TestEngine {
+    pub session: Arc<Engine>,
     pub model: Arc<Script>,
     pub calls: Arc<Calls>,
     pub events: UnboundedReceiver<Event>,
@@ -483,7 +478,7 @@ pub struct Setup {
     pub syntax: bool,
 }
 
-impl Engine {
+impl TestEngine {
     pub fn new(project: &Project, setup: Setup) -> Self {
         let (sender, events) = unbounded_channel();
         let calls = Arc::new(Calls::default());
@@ -517,7 +512,7 @@ impl Engine {
         config.memory.state = Some(project.state_folder());
         let root = Root::new(project.root()).expect("a root");
         let model_of = Arc::<Script>::clone(&model);
-        let session = Arc::new(Agent::new(editor, model_of, root, config));
+        let session = Arc::new(Engine::new(editor, model_of, root, config));
         Self { session, model, calls, events, cancel: CancellationToken::new() }
     }
 

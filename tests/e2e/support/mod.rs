@@ -10,4 +10,5 @@ pub mod project;
 pub mod screen;
 pub mod scripted;
 pub mod servers;
+pub mod undo;
 pub mod wires;

@@ -4,7 +4,7 @@ use crate::state::agent_config::PlanMode;
 use crate::state::undo_target::Target;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Direct {
+pub(crate) enum Direct {
     /// A symbol or a file.
     Read(String),
     /// Where a symbol or a file is.
@@ -33,7 +33,7 @@ pub enum Direct {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModeWish {
+pub(crate) enum ModeWish {
     Plan(PlanMode),
     Simple,
 }

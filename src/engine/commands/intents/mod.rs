@@ -36,7 +36,7 @@ use sextant_model::step::Usage;
 pub use crate::commands::intents::explain::is_stop;
 
 /// The request that a text makes, as far as words alone tell.
-pub fn recognise(text: &str) -> Option<Direct> {
+pub(crate) fn recognise(text: &str) -> Option<Direct> {
     let phrase = Phrase::new(text)?;
     None.or_else(|| mode_intent::recognise(&phrase))
         .or_else(|| explain::recognise(&phrase))

@@ -18,7 +18,7 @@ use sextant_base::failure::Failure;
 
 /// Brings back what was undone last. A later edit of Sextant's in one of its files takes that away; what the user
 /// typed since does where it is in the same place.
-pub async fn bring_back(session: &Session) -> Ending<Undone> {
+pub(crate) async fn bring_back(session: &Session) -> Ending<Undone> {
     let mut events = Vec::new();
     let result = bring(session, &mut events).await;
     Ending::new(result, events, |undone| (true, undone.summary.clone()))
@@ -107,10 +107,4 @@ fn words(stack: &Stack, undo: &UndoRow, edit: &UndoRow) -> Option<String> {
     let file = undo.files.iter().find(|file| edit.files.contains(file))?;
     let request = &stack.find(&edit.task)?.request;
     Some(format!("“{request}” has changed {file} since the last undo, which ends the way back for it"))
-}
-
-/// [`bring_back`], of which only the words are wanted.
-pub async fn redo(session: &Session) -> Ending<String> {
-    let Ending { result, events } = bring_back(session).await;
-    Ending { result: result.map(|undone| undone.summary), events }
 }

@@ -24,7 +24,7 @@ pub struct StandingChange {
 ///
 /// # Errors
 /// What is kept of the task cannot be read.
-pub async fn standing_changes(session: &Session) -> Result<Vec<StandingChange>, Failure> {
+pub(crate) async fn standing_changes(session: &Session) -> Result<Vec<StandingChange>, Failure> {
     let stack = stack::stack(session).await;
     for known in stack.tasks.iter().filter(|known| known.place != UndoPlace::Removed) {
         let journal = stack::journal(session, known).await?;

@@ -9,12 +9,12 @@ use crate::durable;
 use crate::memory::learn;
 use crate::run::act;
 use crate::state::edit_request::EditRequest;
-use crate::state::located::LocatedDiagnostic;
 use crate::state::session::Session;
 use crate::state::stop;
 use crate::state::task::Task;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
+use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_model::step::Action;
 
 /// Applies one fix for what is new: the one that its server prefers, or the only one. Of several none is the one, and

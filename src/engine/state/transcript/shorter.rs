@@ -14,7 +14,7 @@ impl Transcript {
     /// Makes it no longer than the budget in tokens. The first message stays, what came after it is summed up in
     /// `so_far`, and the newest messages stay whole; where they alone are more than the budget, their long texts are
     /// cut. Whether anything was left out.
-    pub fn shorten(&mut self, budget: usize, so_far: impl FnOnce() -> String) -> bool {
+    pub(crate) fn shorten(&mut self, budget: usize, so_far: impl FnOnce() -> String) -> bool {
         if self.tokens() <= budget {
             return false;
         }

@@ -5,11 +5,7 @@ use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::rpc::rpc_failure::CallError;
-use sextant_engine::commands::undo::Undone;
-use sextant_engine::events::subscription::Delivery;
-use sextant_engine::plan::Plan;
-use sextant_engine::state::outcome::Outcome;
-use sextant_engine::state::request::Request;
+use sextant_engine::api::{Delivery, Outcome, Plan, Request, Undone};
 
 /// Whether there was something to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

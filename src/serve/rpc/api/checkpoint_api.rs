@@ -4,8 +4,7 @@ use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::rpc::rpc_failure::CallError;
-use sextant_engine::commands::undo::Undone;
-use sextant_engine::commands::undo::list::History;
+use sextant_engine::api::{History, Undone};
 
 /// What was taken back, the newest task first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::rpc::rpc_failure::CallError;
-use sextant_engine::editor::event::QuickfixEntry;
+use sextant_engine::api::QuickfixEntry;
 
 /// What the last task that changed something has introduced and not repaired, as its list shows it; of a task that runs,
 /// so far.

@@ -5,10 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::rpc::rpc_failure::CallError;
-use sextant_engine::commands::client_call::OutsideAnswer;
-use sextant_engine::edit::once::EditMade;
-use sextant_engine::state::outside_clients::OutsideClient;
-use sextant_engine::tools::tool::OutsideTool;
+use sextant_engine::api::{EditMade, OutsideAnswer, OutsideClient, OutsideTool};
 
 /// The tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

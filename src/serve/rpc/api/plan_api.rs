@@ -4,8 +4,7 @@ use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
 
 use crate::rpc::rpc_failure::CallError;
-use sextant_engine::plan::{Plan, Steps};
-use sextant_engine::state::outcome::Outcome;
+use sextant_engine::api::{Outcome, Plan, Steps};
 
 /// The plan as it stands: the document that a user reads, and its data where it is of this session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::discovery::SessionEntry;
 use crate::rpc::rpc_failure::CallError;
-use sextant_engine::commands::turn::TaskInTurn;
-use sextant_engine::editor::HeldFile;
-use sextant_engine::events::events_state::StreamState;
+use sextant_engine::api::{HeldFile, StreamState, TaskInTurn};
 
 /// A session, and how things stand in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,34 +6,22 @@ use jsonrpsee::{PendingSubscriptionSink, SubscriptionMessage};
 use crate::rpc::api::agent_api::{AgentApiServer, AnswerTaken, StopTaken, UndoPart};
 use crate::rpc::methods::Served;
 use crate::rpc::rpc_failure::CallError;
-use sextant_engine::commands::undo::redo::bring_back;
-use sextant_engine::commands::undo::{UndoRequest, Undone, take_back};
-use sextant_engine::plan::Plan;
-use sextant_engine::state::outcome::Outcome;
-use sextant_engine::state::request::Request;
-use sextant_engine::state::undo_target::Target;
+use sextant_engine::api::{Command, Outcome, Plan, Request, Target, UndoRequest, Undone};
 
 #[async_trait]
 impl AgentApiServer for Served {
     async fn ask(&self, request: Request, by: Option<String>) -> Result<Outcome, CallError> {
-        let what = request.text.clone();
-        self.in_turn(&what, by, |agent, cancel| Box::pin(async move { agent.ask(&request, &cancel).await })).await
+        Ok(self.submit(Command::Ask(request), by).await?.worked()?)
     }
 
     async fn plan(&self, request: Request, by: Option<String>) -> Result<Plan, CallError> {
-        let what = request.text.clone();
-        self.in_turn(&what, by, |agent, cancel| Box::pin(async move { agent.plan(&request, &cancel).await })).await
+        Ok(self.submit(Command::Plan(request), by).await?.planned()?)
     }
 
     async fn answer(&self, choice: usize, by: Option<String>) -> Result<AnswerTaken, CallError> {
-        // A question in the middle of a run goes before the one that a paused plan has left.
-        if let Some(taken) = self.agent()?.answer_waiting(choice) {
-            return Ok(taken.map(|()| AnswerTaken { outcome: None })?);
-        }
-        let answered = self.in_turn("the answer to a question", by, move |agent, cancel| {
-            Box::pin(async move { agent.answer_question(choice, &cancel).await })
-        });
-        answered.await.map(|outcome| AnswerTaken { outcome: Some(outcome) })
+        let answered = self.submit(Command::Answer(choice), by).await?;
+        // The task that waited for it goes on, and has its outcome where it was asked for.
+        Ok(AnswerTaken { outcome: answered.worked().ok() })
     }
 
     async fn cancel(&self) -> Result<StopTaken, CallError> {
@@ -42,20 +30,17 @@ impl AgentApiServer for Served {
 
     async fn resume(&self, approved: Option<bool>, by: Option<String>) -> Result<Outcome, CallError> {
         let approved = approved.unwrap_or_default();
-        let resumed = self.in_turn("the task that waits", by, move |agent, cancel| {
-            Box::pin(async move { agent.resume(approved, &cancel).await })
-        });
-        resumed.await
+        Ok(self.submit(Command::Resume { approved }, by).await?.worked()?)
     }
 
     async fn undo(&self, part: Option<UndoPart>, by: Option<String>) -> Result<Undone, CallError> {
         let UndoPart { target, partial, because } = part.unwrap_or_default();
         let wish = UndoRequest { target: Target::parse(&target), partial, reason: because };
-        self.in_turn("an undo", by, |agent, _| Box::pin(async move { take_back(&agent, &wish).await })).await
+        Ok(self.submit(Command::Undo(wish), by).await?.taken_back()?)
     }
 
     async fn redo(&self, by: Option<String>) -> Result<Undone, CallError> {
-        self.in_turn("a redo", by, |agent, _| Box::pin(async move { bring_back(&agent).await })).await
+        Ok(self.submit(Command::Redo, by).await?.taken_back()?)
     }
 
     async fn events(&self, pending: PendingSubscriptionSink, after: Option<u64>) -> SubscriptionResult {

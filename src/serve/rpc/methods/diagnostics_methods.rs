@@ -5,7 +5,7 @@ use jsonrpsee::core::async_trait;
 use crate::rpc::api::diagnostics_api::{DiagnosticsApiServer, IntroducedDiagnostics};
 use crate::rpc::methods::Served;
 use crate::rpc::rpc_failure::CallError;
-use sextant_engine::editor::event::Event;
+use sextant_engine::api::Event;
 
 #[async_trait]
 impl DiagnosticsApiServer for Served {

@@ -12,11 +12,7 @@ use crate::rpc::methods::Served;
 use crate::rpc::rpc_failure::CallError;
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
-use sextant_engine::commands::client_call::OutsideAnswer;
-use sextant_engine::edit::once::EditMade;
-use sextant_engine::state::outside_clients::OutsideClient;
-use sextant_engine::tools;
-use sextant_engine::tools::tool::ToolDefinition;
+use sextant_engine::api::{EditMade, OutsideAnswer, OutsideClient, ToolDefinition, client_tools};
 
 /// A call that can be stopped, until this is dropped.
 struct Named<'a> {
@@ -52,7 +48,7 @@ fn named(
 #[async_trait]
 impl EditApiServer for Served {
     async fn tools(&self) -> Result<ToolList, CallError> {
-        let tools = tools::for_clients().filter_map(ToolDefinition::outside_spec);
+        let tools = client_tools().filter_map(ToolDefinition::outside_spec);
         Ok(ToolList { tools: tools.collect() })
     }
 

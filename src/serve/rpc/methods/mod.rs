@@ -29,13 +29,12 @@ use crate::rpc::rpc_failure::CallError;
 use crate::rpc::rpc_server::merged;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::one_line::headline;
-use sextant_engine::commands::agent::Agent;
-use sextant_engine::commands::turn::{self, AskedBy, TurnWork};
+use sextant_engine::api::{Command, CommandOutcome, Engine, Origin};
 
 /// The session behind the methods, for as long as it is there.
 #[derive(Clone, Debug)]
 pub(super) struct Served {
-    pub(super) agent: Weak<Agent>,
+    pub(super) agent: Weak<Engine>,
     pub(super) advertised: Weak<Advertised>,
     /// Where sessions are looked for.
     pub(super) folders: Vec<PathBuf>,
@@ -58,7 +57,7 @@ pub(super) fn all(served: Served) -> Methods {
 }
 
 impl Served {
-    fn agent(&self) -> Result<Arc<Agent>, Failure> {
+    fn agent(&self) -> Result<Arc<Engine>, Failure> {
         self.agent.upgrade().ok_or_else(ended)
     }
 
@@ -66,18 +65,12 @@ impl Served {
         self.advertised.upgrade().ok_or_else(ended)
     }
 
-    /// Runs a task in the session's turn.
-    async fn in_turn<T: Send + 'static>(
-        &self,
-        what: &str,
-        by: Option<String>,
-        work: impl FnOnce(Arc<Agent>, CancellationToken) -> TurnWork<T> + Send + 'static,
-    ) -> Result<T, CallError> {
-        let agent = self.agent()?;
-        let asked = AskedBy::new(what, by.map_or_else(|| "another program".to_owned(), |by| headline(&by))).joined();
-        let held = agent.turn().begin(&agent, asked)?;
+    /// Has a command carried out in the session's turn.
+    async fn submit(&self, command: Command, by: Option<String>) -> Result<CommandOutcome, CallError> {
+        let by = by.map_or_else(|| "another program".to_owned(), |by| headline(&by));
+        let submitted = self.agent()?.submit(command, Origin::new(by).joined())?;
         self.advertised()?.used();
-        turn::run(agent, held, work).await.map_err(CallError::from)
+        submitted.outcome().await.map_err(CallError::from)
     }
 }
 

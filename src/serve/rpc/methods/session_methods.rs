@@ -36,12 +36,12 @@ impl InfoApiServer for Served {
     }
 
     async fn owns(&self, files: Vec<PathBuf>) -> Result<OwnedFiles, CallError> {
-        let held = self.agent()?.editor.held(&few(files)?).await;
+        let held = self.agent()?.editor().held(&few(files)?).await;
         Ok(OwnedFiles { files: held.map_err(Failure::from)? })
     }
 
     async fn written(&self, files: Vec<PathBuf>) -> Result<(), CallError> {
-        self.agent()?.editor.sync(&few(files)?).await;
+        self.agent()?.editor().sync(&few(files)?).await;
         Ok(())
     }
 

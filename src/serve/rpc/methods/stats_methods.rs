@@ -6,7 +6,7 @@ use crate::rpc::api::stats_api::StatsApiServer;
 use crate::rpc::methods::Served;
 use crate::rpc::rpc_failure::CallError;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_engine::memory::statistics;
+use sextant_engine::api::statistics;
 use sextant_store::memory::metrics::Stats;
 
 #[async_trait]

@@ -1,55 +1,52 @@
-//! What a door may ask of the agent: one method a wish, nothing of how it is done.
+//! A session as its doors hold it: what may be asked of it, and nothing of how it is done.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
+use crate::api::turn::{Origin, TaskTurn, TurnHeld};
 use crate::commands::client_call::{self, OutsideAnswer};
 use crate::commands::edit_plan::PlanRefused;
-use crate::commands::turn::TaskTurn;
-use crate::commands::undo::{self, redo};
+use crate::commands::undo::list::History;
+use crate::commands::undo::undo_lines::{self, StandingChange};
+use crate::commands::undo::{self, UndoRequest, Undone, redo};
 use crate::commands::{ask, forget, remember, resume};
+use crate::durable::stored_traces::{self, Traced};
 use crate::edit::once::{self, EditMade};
 use crate::edit::questions::UserQuestion;
 use crate::edit::{edit_transaction, questions, recover};
 use crate::editor::Editor;
 use crate::editor::event::{Event, QuestionKind, QuickfixEntry};
+use crate::events::envelope::TraceEntry;
+use crate::events::stream::EventStream;
 use crate::memory::{self, statistics};
 use crate::plan::{Plan, Steps};
-use crate::planner::replan;
+use crate::planner::{replan, waiting_plan};
 use crate::run::{finish, listed};
-use crate::state::agent_config::Config;
+use crate::state::agent_config::{Config, PlanMode};
 use crate::state::neighbour_sessions::Neighbours;
 use crate::state::outcome::{Ending, Outcome};
 use crate::state::outside_clients::OutsideClient;
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::span;
-use crate::state::undo_target::Target;
 use sextant_base::failure::Failure;
 use sextant_model::step::Model;
+use sextant_store::memory::trace_store::TracedTask;
+use sextant_store::workspace::record_folder::Record;
 use sextant_store::workspace::root::Root;
 
 /// One workspace with its editor and its model. Every door holds one: Neovim, the shell, a test.
-pub struct Agent {
-    session: Session,
+pub struct Engine {
+    session: Arc<Session>,
     turn: Arc<TaskTurn>,
 }
 
-impl Deref for Agent {
-    type Target = Session;
-
-    fn deref(&self) -> &Session {
-        &self.session
-    }
-}
-
-impl Agent {
+impl Engine {
     pub fn new(editor: Arc<dyn Editor>, model: Arc<dyn Model>, root: Root, config: Config) -> Self {
-        Self { session: Session::new(editor, model, root, config), turn: Arc::default() }
+        Self { session: Arc::new(Session::new(editor, model, root, config)), turn: Arc::default() }
     }
 
     /// The same with a turn that other workspaces share.
@@ -68,6 +65,60 @@ impl Agent {
         &self.session.editor
     }
 
+    pub fn root(&self) -> &Root {
+        self.session.root()
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.session.config
+    }
+
+    /// Where this workspace is remembered; `None` where there is no state folder.
+    pub fn record(&self) -> Option<Record> {
+        self.session.record()
+    }
+
+    /// Shows an event to everybody who follows the session.
+    pub fn emit(&self, event: Event) {
+        self.session.emit(event);
+    }
+
+    /// What happens in this session, from any point on.
+    pub fn events(&self) -> &EventStream {
+        self.session.events()
+    }
+
+    /// How the next plan is carried out. Only the user changes it.
+    pub fn set_mode(&self, mode: PlanMode) {
+        self.session.set_mode(mode);
+    }
+
+    pub fn model_name(&self) -> &str {
+        self.session.model_name()
+    }
+
+    /// What led to what in the last task, in order.
+    pub fn trace(&self) -> Vec<TraceEntry> {
+        self.session.trace()
+    }
+
+    /// The same for a reader.
+    pub fn trace_markdown(&self) -> String {
+        self.session.trace_markdown()
+    }
+
+    pub(super) fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    /// Takes the turn for work of a door's own.
+    ///
+    /// # Errors
+    /// Somebody has it: what runs, for whom and for how long.
+    pub fn begin(&self, what: &str, origin: Origin) -> Result<TurnHeld, Failure> {
+        self.turn.begin(self.root().path(), what, origin)
+    }
+
     /// Whose turn it is.
     pub fn turn(&self) -> &Arc<TaskTurn> {
         &self.turn
@@ -75,24 +126,24 @@ impl Agent {
 
     /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
     pub async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
-        ask::ask(self, request, cancel).instrument(span::task()).await
+        ask::ask(&self.session, request, cancel).instrument(span::task()).await
     }
 
     /// Makes a plan for a request, or changes the one that is there.
     pub async fn plan(&self, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
-        crate::commands::plan::plan(self, request, cancel).instrument(span::task()).await
+        crate::commands::plan::plan(&self.session, request, cancel).instrument(span::task()).await
     }
 
     /// Carries out the plan.
     pub async fn approve(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
-        self.approvals.plan_is_read(true);
-        crate::commands::approve::approve(self, steps, cancel).instrument(span::task()).await
+        self.session.approvals.plan_is_read(true);
+        crate::commands::approve::approve(&self.session, steps, cancel).instrument(span::task()).await
     }
 
     /// The same of a plan that nobody has read: what it names is not the user's word for files that run.
     pub async fn approve_unseen(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
-        self.approvals.plan_is_read(false);
-        crate::commands::approve::approve(self, steps, cancel).instrument(span::task()).await
+        self.session.approvals.plan_is_read(false);
+        crate::commands::approve::approve(&self.session, steps, cancel).instrument(span::task()).await
     }
 
     /// Takes a document that the user has written for the plan that waits.
@@ -100,103 +151,129 @@ impl Agent {
     /// # Errors
     /// It has faults, each with its line, or none waits.
     pub async fn edit_plan(&self, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
-        crate::commands::edit_plan::edit_plan(self, text).await
+        crate::commands::edit_plan::edit_plan(&self.session, text).await
+    }
+
+    /// Changes the plan that waits, by the user's words.
+    pub async fn change_plan(&self, words: &str, cancel: &CancellationToken) -> Ending<Plan> {
+        crate::commands::plan::change(&self.session, words, cancel).instrument(span::task()).await
     }
 
     pub fn has_plan(&self) -> bool {
-        replan::has_plan(self)
+        replan::has_plan(&self.session)
     }
 
     /// The plan of this session that waits; none while a task has it.
     pub fn plan_now(&self) -> Option<Plan> {
-        self.plan.try_lock().ok().and_then(|plan| plan.as_ref().map(|(plan, _)| plan.clone()))
+        self.session.plan.try_lock().ok().and_then(|plan| plan.as_ref().map(|(plan, _)| plan.clone()))
     }
 
     /// Shows the plan as it stands, and what came of it so far.
     pub async fn pause(&self) -> Ending<Outcome> {
-        crate::planner::ending::pause(self).await
+        crate::planner::ending::pause(&self.session).await
     }
 
     /// Answers the question that a plan waits with; `choice` counts from 0.
     pub async fn answer_question(&self, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
-        crate::commands::answer_question::answer_question(self, choice, cancel).instrument(span::task()).await
+        crate::commands::answer_question::answer_question(&self.session, choice, cancel).instrument(span::task()).await
     }
 
     /// Goes on with what was left open, in this process or in one that ended.
     pub async fn resume(&self, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
         // Whether anybody has read what goes on is not known.
-        self.approvals.plan_is_read(false);
-        resume::resume(self, approved, cancel).instrument(span::task()).await
+        self.session.approvals.plan_is_read(false);
+        resume::resume(&self.session, approved, cancel).instrument(span::task()).await
     }
 
     /// Puts right what a process that was killed left half done, and tells of it.
     pub async fn recover(&self) {
-        recover::recover(self).await;
+        recover::recover(&self.session).await;
     }
 
-    /// Takes the last task back.
-    pub async fn undo(&self) -> Ending<String> {
-        undo::undo(self).await
+    /// Takes back what stands of the last task, or a part of it.
+    pub async fn take_back(&self, wish: &UndoRequest) -> Ending<Undone> {
+        undo::take_back(&self.session, wish).await
     }
 
-    pub async fn undo_part(&self, target: &Target, partial: bool) -> Ending<String> {
-        undo::undo_part(self, target, partial).await
-    }
-
-    /// The same, with the reason that is kept for later work.
-    pub async fn undo_because(&self, target: &Target, partial: bool, reason: &str) -> Ending<String> {
-        undo::undo_because(self, target, partial, reason).await
+    /// Takes back one task after the other, down to this one.
+    pub async fn take_back_to(&self, task: &str, cancel: &CancellationToken) -> Ending<Vec<Undone>> {
+        undo::take_back_to(&self.session, task, cancel).await
     }
 
     /// Brings back what was taken back last.
-    pub async fn redo(&self) -> Ending<String> {
-        redo::redo(self).await
+    pub async fn bring_back(&self) -> Ending<Undone> {
+        redo::bring_back(&self.session).await
+    }
+
+    /// What was done in this workspace, and what of it was taken back.
+    pub async fn history(&self) -> Result<History, Failure> {
+        undo::list::history(&self.session).await
+    }
+
+    /// The single changes of the last task that stand.
+    pub async fn standing_changes(&self) -> Result<Vec<StandingChange>, Failure> {
+        undo_lines::standing_changes(&self.session).await
+    }
+
+    /// The tasks whose traces are kept.
+    pub async fn traces(&self) -> Result<Vec<TracedTask>, Failure> {
+        stored_traces::list(&self.session).await
+    }
+
+    /// The trace of a task: by its number or name, or of the last one for no word.
+    pub async fn traced(&self, which: &str) -> Result<Traced, Failure> {
+        stored_traces::find(&self.session, which).await
+    }
+
+    /// What shows the plan that waits, of this process or of one before it. It is not taken up.
+    pub async fn waiting_plan(&self) -> Result<Vec<Event>, Failure> {
+        waiting_plan::show(&self.session).await
     }
 
     /// Carries out one call of a tool for a client outside, beside whatever runs. Its edits are a task of that client;
     /// each is whole, whenever the call is stopped.
     pub async fn call(
-        self: &Arc<Self>,
+        &self,
         client: &OutsideClient,
         tool: &str,
         given: Value,
         cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
-        client_call::call(Arc::clone(self), client.clone(), (tool.to_owned(), given), None, cancel).await
+        client_call::call(Arc::clone(&self.session), client.clone(), (tool.to_owned(), given), None, cancel).await
     }
 
     /// The same; `once` is the name of this call, under which its edit is made at most once, in whichever process.
     pub async fn call_once(
-        self: &Arc<Self>,
+        &self,
         client: &OutsideClient,
         (tool, given): (&str, Value),
         once: Option<&str>,
         cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
-        let (agent, once) = (Arc::clone(self), once.map(str::to_owned));
+        let (agent, once) = (Arc::clone(&self.session), once.map(str::to_owned));
         client_call::call(agent, client.clone(), (tool.to_owned(), given), once, cancel).await
     }
 
     /// What became of the edit of the call with this name.
     pub async fn made(&self, once: &str) -> Result<EditMade, Failure> {
-        once::made(self, once).await
+        once::made(&self.session, once).await
     }
 
     /// A client will not call again.
     pub fn client_left(&self, client: &OutsideClient) {
-        self.outside.forget(&client.id);
+        self.session.outside.forget(&client.id);
     }
 
     /// Waits, for a moment, until no change of files is under way any more.
     pub async fn finish_edits(&self) {
-        if let Err(failure) = edit_transaction::catch_up(self).await {
+        if let Err(failure) = edit_transaction::catch_up(&self.session).await {
             tracing::warn!("{}", failure.one_line());
         }
     }
 
     /// Somebody is there to answer questions.
     pub fn answers_come(&self) {
-        questions::answers_come(self);
+        questions::answers_come(&self.session);
     }
 
     /// Lets a file be changed without a question for as long as this session lasts, though something runs it.
@@ -204,67 +281,67 @@ impl Agent {
     /// # Errors
     /// It is no file of the workspace that may be touched.
     pub fn allow_file(&self, path: &str) -> Result<(), Failure> {
-        let path = self.root.resolve(path)?;
-        self.approvals.allow_file(&path);
+        let path = self.session.root.resolve(path)?;
+        self.session.approvals.allow_file(&path);
         Ok(())
     }
 
     /// Whoever answered is gone.
     pub fn nobody_answers(&self) {
-        questions::nobody_answers(self);
+        questions::nobody_answers(&self.session);
     }
 
     pub fn is_asking(&self) -> bool {
-        questions::is_asking(self)
+        questions::is_asking(&self.session)
     }
 
     /// Answers the question that a running task waits for; `None` where none does.
     pub fn answer_waiting(&self, choice: usize) -> Option<Result<(), Failure>> {
-        questions::answer_waiting(self, choice)
+        questions::answer_waiting(&self.session, choice)
     }
 
     pub fn open_question(&self, events: &mut Vec<Event>) -> Option<(String, Vec<String>)> {
-        questions::open_question(self, events)
+        questions::open_question(&self.session, events)
     }
 
     /// Asks what a plan waits with.
     pub async fn ask_user(&self, text: &str, options: &[String]) -> Result<usize, Failure> {
-        questions::ask_user(self, UserQuestion::of(QuestionKind::Plan, text, options)).await
+        questions::ask_user(&self.session, UserQuestion::of(QuestionKind::Plan, text, options)).await
     }
 
     /// Amends the list of the last task with what was answered after its end.
     pub async fn amend(&self) {
-        listed::amend(self).await;
+        listed::amend(&self.session).await;
     }
 
     /// What the task that runs has introduced so far, as far as it is known; `None` where it has changed nothing.
     pub async fn introduced_so_far(&self, task: &str) -> Option<Vec<QuickfixEntry>> {
-        finish::introduced_so_far(self, task).await
+        finish::introduced_so_far(&self.session, task).await
     }
 
     pub async fn statistics(&self) -> Result<String, Failure> {
-        statistics::statistics(self).await
+        statistics::statistics(&self.session).await
     }
 
     /// What was learned from corrections, and what is preferred.
     pub async fn learned(&self) -> Result<String, Failure> {
-        remember::learned(self).await
+        remember::learned(&self.session).await
     }
 
     pub async fn prefer(&self, text: &str) -> Result<String, Failure> {
-        remember::prefer(self, text).await
+        remember::prefer(&self.session, text).await
     }
 
     pub async fn recall_about(&self, text: &str) -> Result<String, Failure> {
-        remember::recall_about(self, text).await
+        remember::recall_about(&self.session, text).await
     }
 
     pub async fn forget(&self, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {
-        forget::forget(self, text, cancel).await
+        forget::forget(&self.session, text, cancel).await
     }
 
     /// Ends the short term of memory.
     pub async fn close(&self) {
-        memory::close(self).await;
+        memory::close(&self.session).await;
     }
 }

@@ -1,36 +1,35 @@
 //! Whose turn it is: one task at a time, whichever door asks for it, and a clear word to whoever asks meanwhile.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::agent::Agent;
 use crate::editor::event::Event;
 use crate::events::envelope::TaskEvent;
 use crate::state::outcome::Ending;
+use crate::state::session::Session;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
 use sextant_base::lock::lock;
 use sextant_base::one_line::headline;
 
-/// What was asked for, and at which door.
+/// Who asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AskedBy {
-    pub what: String,
-    /// Who asks, for a reader: `Neovim`, `a shell (process 123)`.
+pub struct Origin {
+    /// For a reader: `Neovim`, `a shell (process 123)`.
     pub by: String,
     /// Whether a program that has joined the session asks, and not the editor or shell that holds it.
     pub joined: bool,
 }
 
-impl AskedBy {
-    pub fn new(what: impl Into<String>, by: impl Into<String>) -> Self {
-        Self { what: what.into(), by: by.into(), joined: false }
+impl Origin {
+    pub fn new(by: impl Into<String>) -> Self {
+        Self { by: by.into(), joined: false }
     }
 
     #[must_use]
@@ -47,7 +46,7 @@ pub struct TaskInTurn {
     pub root: PathBuf,
     /// Milliseconds since 1970.
     pub since: i64,
-    /// [`AskedBy::joined`]: for whoever holds the session.
+    /// [`Origin::joined`]: for the holder of the session.
     #[serde(skip)]
     pub joined: bool,
 }
@@ -63,15 +62,16 @@ impl TaskTurn {
     ///
     /// # Errors
     /// Somebody has it: what runs, for whom and for how long.
-    pub fn begin(self: &Arc<Self>, agent: &Agent, asked: AskedBy) -> Result<TurnHeld, Failure> {
+    pub(super) fn begin(self: &Arc<Self>, root: &Path, what: &str, origin: Origin) -> Result<TurnHeld, Failure> {
         let mut running = lock(&self.running);
         if let Some((task, _)) = running.as_ref() {
             return Err(busy(task));
         }
         let cancel = CancellationToken::new();
-        let (root, since) = (agent.root().path().to_owned(), now_ms());
-        let AskedBy { what, by, joined } = asked;
-        *running = Some((TaskInTurn { what, by: by.clone(), root, since, joined }, cancel.clone()));
+        let (root, since) = (root.to_owned(), now_ms());
+        let Origin { by, joined } = origin;
+        let task = TaskInTurn { what: what.to_owned(), by: by.clone(), root, since, joined };
+        *running = Some((task, cancel.clone()));
         Ok(TurnHeld { turn: Arc::clone(self), cancel, by })
     }
 
@@ -118,22 +118,22 @@ impl Drop for TurnHeld {
 }
 
 /// A task as it runs. Its last events are shown when the turn is free again, since the user may answer at once.
-pub type TurnWork<T> = Pin<Box<dyn Future<Output = Ending<T>> + Send>>;
+pub(super) type TurnWork<T> = Pin<Box<dyn Future<Output = Ending<T>> + Send>>;
 
-/// Runs a task whose turn it is, to its end. It runs in a task of its own: a panic costs this task alone, and who no
-/// longer waits for it ends nothing.
-pub async fn run<T: Send + 'static>(
-    agent: Arc<Agent>,
+/// Runs a task whose turn it is, to its end. It runs in a task of its own: a panic costs this task alone, and work that
+/// nobody waits for any more goes on.
+pub(super) async fn run<T: Send + 'static>(
+    session: Arc<Session>,
     held: TurnHeld,
-    work: impl FnOnce(Arc<Agent>, CancellationToken) -> TurnWork<T> + Send + 'static,
+    work: TurnWork<T>,
 ) -> Result<T, Failure> {
     let running = tokio::spawn(async move {
         let by = held.by.clone();
-        agent.events().emit(None, TaskEvent::TurnBegan { by: by.clone() });
-        let Ending { result, events } = caught(work(Arc::clone(&agent), held.cancel.clone())).await;
+        session.events().emit(None, TaskEvent::TurnBegan { by: by.clone() });
+        let Ending { result, events } = caught(work).await;
         drop(held);
-        events.into_iter().for_each(|event| agent.emit(event));
-        agent.events().emit(None, TaskEvent::TurnEnded { by });
+        events.into_iter().for_each(|event| session.emit(event));
+        session.events().emit(None, TaskEvent::TurnEnded { by });
         result
     });
     running.await.unwrap_or_else(|error| Err(broke_down(&error)))

@@ -1,0 +1,204 @@
+//! What a door asks of a session, as data: each is one piece of work in the session's turn.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::api::engine::Engine;
+use crate::api::turn::{self, Origin, TurnHeld};
+use crate::commands::intents;
+use crate::commands::undo::{UndoRequest, Undone};
+use crate::editor::event::Event;
+use crate::plan::{Plan, Steps};
+use crate::state::outcome::{Ending, Outcome};
+use crate::state::request::Request;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::hint::HintCode;
+
+/// What is asked of a session. One command is carried out at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Answers a request. One that only says to stop stops what is carried out.
+    Ask(Request),
+    /// Makes a plan for a request. One that begins with `change:` changes the plan that waits, where one does.
+    Plan(Request),
+    /// Changes the plan that waits, by the user's words.
+    ChangePlan(String),
+    /// Takes a document that the user has written for the plan that waits.
+    WritePlan(String),
+    /// Shows the plan that waits, without taking it up.
+    ShowPlan,
+    /// Carries out the plan that waits. `is_read` is false where nobody has read it: what it names is not the user's
+    /// word for files that run then.
+    Approve { steps: Steps, is_read: bool },
+    /// Answers a question by the number of an option, counted from 1: the one that the running task waits with, or else
+    /// the one of the paused plan.
+    Answer(usize),
+    /// Goes on with what was left open; `approved` carries out a plan that waits for its approval.
+    Resume { approved: bool },
+    /// Takes back what stands of the last task, or a part of it.
+    Undo(UndoRequest),
+    /// Takes back one task after the other, down to this one.
+    UndoTo(String),
+    /// Brings back what was taken back last.
+    Redo,
+    /// Forgets what holds a text. Asks first where that costs an undo.
+    Forget(String),
+    /// Stops what is carried out.
+    Stop,
+}
+
+/// What came of a command.
+#[derive(Clone, Debug)]
+pub enum CommandOutcome {
+    Worked(Outcome),
+    Planned(Plan),
+    TakenBack(Undone),
+    TakenBackTo(Vec<Undone>),
+    /// What was forgotten, for a reader.
+    Forgotten(String),
+    /// What was to be shown is in the events.
+    Shown,
+    /// The task that waited for the answer goes on.
+    Answered,
+    Stopped,
+}
+
+/// A command that was taken on. It has the session's turn, and begins with [`Self::start`] or [`Self::outcome`].
+#[must_use = "it is given up where it is not started"]
+pub enum Submitted {
+    Done(CommandOutcome),
+    Taken { engine: Arc<Engine>, held: TurnHeld, command: Command },
+}
+
+impl Submitted {
+    /// Carries it out, and leaves its end to the session's events.
+    pub fn start(self) {
+        tokio::spawn(self.outcome());
+    }
+
+    /// Carries it out to its end, also where nobody waits for this any more.
+    ///
+    /// # Errors
+    /// It failed, was stopped, or broke down.
+    pub async fn outcome(self) -> Result<CommandOutcome, Failure> {
+        match self {
+            Self::Done(outcome) => Ok(outcome),
+            Self::Taken { engine, held, command } => {
+                let (session, cancel) = (Arc::clone(engine.session()), held.cancel.clone());
+                turn::run(session, held, Box::pin(async move { engine.carry_out(command, &cancel).await })).await
+            }
+        }
+    }
+}
+
+impl CommandOutcome {
+    /// # Errors
+    /// The command was another one.
+    pub fn worked(self) -> Result<Outcome, Failure> {
+        if let Self::Worked(outcome) = self { Ok(outcome) } else { Err(another()) }
+    }
+
+    /// # Errors
+    /// The command was another one.
+    pub fn planned(self) -> Result<Plan, Failure> {
+        if let Self::Planned(plan) = self { Ok(plan) } else { Err(another()) }
+    }
+
+    /// # Errors
+    /// The command was another one.
+    pub fn taken_back(self) -> Result<Undone, Failure> {
+        if let Self::TakenBack(undone) = self { Ok(undone) } else { Err(another()) }
+    }
+
+    /// # Errors
+    /// The command was another one.
+    pub fn taken_back_to(self) -> Result<Vec<Undone>, Failure> {
+        if let Self::TakenBackTo(undone) = self { Ok(undone) } else { Err(another()) }
+    }
+
+    /// # Errors
+    /// The command was another one.
+    pub fn forgotten(self) -> Result<String, Failure> {
+        if let Self::Forgotten(text) = self { Ok(text) } else { Err(another()) }
+    }
+}
+
+fn another() -> Failure {
+    Failure::new(FailureKind::Internal, "the outcome is of another command", "see the log")
+}
+
+impl Command {
+    /// What it is called while it is carried out.
+    fn title(&self) -> &str {
+        match self {
+            Self::Ask(request) | Self::Plan(request) => &request.text,
+            Self::ChangePlan(_) | Self::WritePlan(_) => "a change of the plan",
+            Self::ShowPlan => "a look at the plan",
+            Self::Approve { .. } => "the plan",
+            Self::Answer(_) => "the answer to a question",
+            Self::Resume { .. } => "the task that waits",
+            Self::Undo(_) | Self::UndoTo(_) => "an undo",
+            Self::Redo => "a redo",
+            Self::Forget(_) => "what is to be forgotten",
+            Self::Stop => "a stop",
+        }
+    }
+}
+
+impl Engine {
+    /// Takes a command on: it has the session's turn then. What happens is in the session's events.
+    ///
+    /// # Errors
+    /// It is not taken on: another command is carried out, none is that could be stopped, no plan waits that could be
+    /// changed, or the question that waits has no such option.
+    pub fn submit(self: &Arc<Self>, command: Command, origin: Origin) -> Result<Submitted, Failure> {
+        match &command {
+            Command::Stop if self.turn().stop() => return Ok(Submitted::Done(CommandOutcome::Stopped)),
+            Command::Stop => return Err(Failure::user("nothing is running", "")),
+            Command::Ask(request) if intents::is_stop(&request.text) && self.turn().stop() => {
+                return Ok(Submitted::Done(CommandOutcome::Stopped));
+            }
+            Command::Answer(choice) => {
+                if let Some(answered) = self.answer_waiting(*choice) {
+                    return answered.map(|()| Submitted::Done(CommandOutcome::Answered));
+                }
+            }
+            Command::ChangePlan(_) | Command::WritePlan(_) if !self.has_plan() => {
+                return Err(Failure::user("no plan waits here that could be changed", HintCode::Plan));
+            }
+            _ => {}
+        }
+        let held = self.begin(command.title(), origin)?;
+        Ok(Submitted::Taken { engine: Arc::clone(self), held, command })
+    }
+
+    async fn carry_out(&self, command: Command, cancel: &CancellationToken) -> Ending<CommandOutcome> {
+        use CommandOutcome::{Planned, TakenBack, TakenBackTo, Worked};
+        match command {
+            Command::Ask(request) => self.ask(&request, cancel).await.map(Worked),
+            Command::Plan(request) => self.plan(&request, cancel).await.map(Planned),
+            Command::ChangePlan(words) => self.change_plan(&words, cancel).await.map(Planned),
+            Command::WritePlan(text) => match self.edit_plan(&text).await {
+                Ok((plan, events)) => Ending { result: Ok(Planned(plan)), events },
+                Err(refused) => Ending { result: Err(refused.into()), events: Vec::new() },
+            },
+            Command::ShowPlan => match self.waiting_plan().await {
+                Ok(events) => Ending { result: Ok(CommandOutcome::Shown), events },
+                Err(failure) => Ending { result: Err(failure.clone()), events: vec![Event::Refused { failure }] },
+            },
+            Command::Approve { steps, is_read: true } => self.approve(steps, cancel).await.map(Worked),
+            Command::Approve { steps, is_read: false } => self.approve_unseen(steps, cancel).await.map(Worked),
+            Command::Answer(choice) => self.answer_question(choice, cancel).await.map(Worked),
+            Command::Resume { approved } => self.resume(approved, cancel).await.map(Worked),
+            Command::Undo(wish) => self.take_back(&wish).await.map(TakenBack),
+            Command::UndoTo(task) => self.take_back_to(&task, cancel).await.map(TakenBackTo),
+            Command::Redo => self.bring_back().await.map(TakenBack),
+            Command::Forget(text) => {
+                let result = self.forget(&text, cancel).await.map(CommandOutcome::Forgotten);
+                Ending { result, events: Vec::new() }
+            }
+            Command::Stop => Ending { result: Ok(CommandOutcome::Stopped), events: Vec::new() },
+        }
+    }
+}

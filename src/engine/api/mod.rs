@@ -1,0 +1,53 @@
+//! The engine's one door: what may be asked of a session, what is told of it, and what an editor has to do for it. Doors
+//! and editors name nothing else of the engine.
+
+mod command;
+mod engine;
+mod turn;
+
+pub use command::{Command, CommandOutcome, Submitted};
+pub use engine::Engine;
+pub use turn::{Origin, TaskInTurn, TaskTurn, TurnHeld, busy};
+
+// Requests and what came of them.
+pub use crate::commands::client_call::OutsideAnswer;
+pub use crate::commands::edit_plan::PlanRefused;
+pub use crate::commands::undo::list::{self as history, History, UndoState};
+pub use crate::commands::undo::undo_lines::StandingChange;
+pub use crate::commands::undo::{UndoRequest, Undone};
+pub use crate::durable::stored_traces::{Traced, list_markdown as traces_markdown};
+pub use crate::edit::once::EditMade;
+pub use crate::memory::statistics;
+pub use crate::state::agent_config::{Config, PlanMode};
+pub use crate::state::neighbour_sessions::{HeldElsewhere, Holding, Neighbours};
+pub use crate::state::outcome::{Ending, Outcome};
+pub use crate::state::outside_clients::OutsideClient;
+pub use crate::state::request::Request;
+pub use crate::state::undo_target::{ChangedLines, Target};
+
+// Plans.
+pub use crate::commands::intents::is_stop;
+pub use crate::plan::document::{self as plan_document, Problem};
+pub use crate::plan::work_mode::Phase;
+pub use crate::plan::{Plan, Step, StepState, Steps};
+pub use crate::planner::replan::change as plan_change;
+
+// What happens.
+pub use crate::editor::event::{Event, QuestionKind, QuickfixEntry};
+pub use crate::events::envelope::{EventEnvelope, TaskEvent};
+pub use crate::events::events_state::StreamState;
+pub use crate::events::fact::TaskFact;
+pub use crate::events::subscription::{Delivery, Subscription};
+
+// What an editor does.
+pub use crate::editor::editor_error::EditorError;
+pub use crate::editor::editor_lookup::{LookupAnswer, MOST_PLACES, NameLookup, SaidOfName, Worth, worth};
+pub use crate::editor::workspace_edit;
+pub use crate::editor::{
+    Applied, Attachments, Document, Editor, FileEdit, Fix, FixAnswers, HalfDone, HeldFile, Marks, Save, WorkspaceChange,
+};
+
+// Tools.
+pub use crate::tools::command_arguments::objection as command_objection;
+pub use crate::tools::tool::{OutsideTool, ToolDefinition};
+pub use crate::tools::{for_clients as client_tools, outside as outside_tools, specs as tool_specs};

@@ -1,0 +1,35 @@
+//! The plan that waits, taken out of its session for as long as something is made of it.
+
+use crate::plan::Plan;
+use crate::state::session::Session;
+use crate::state::task::Task;
+
+/// A plan with its task. It is in its session again when this is dropped: work that is given up while it waits for a
+/// model leaves the plan as it was.
+pub(crate) struct TakenPlan<'s> {
+    session: &'s Session,
+    held: Option<(Plan, Task)>,
+}
+
+impl<'s> TakenPlan<'s> {
+    /// `None` where no plan waits.
+    pub(crate) async fn take(session: &'s Session) -> Option<Self> {
+        let held = session.plan.lock().await.take()?;
+        Some(Self { session, held: Some(held) })
+    }
+
+    /// The plan and its task; `None` never, until this is dropped.
+    pub(crate) fn parts(&mut self) -> Option<(&mut Plan, &mut Task)> {
+        self.held.as_mut().map(|(plan, task)| (plan, task))
+    }
+}
+
+impl Drop for TakenPlan<'_> {
+    fn drop(&mut self) {
+        // Nobody waits with the lock held.
+        match self.session.plan.try_lock() {
+            Ok(mut waiting) => *waiting = self.held.take(),
+            Err(_) => tracing::error!("a plan could not be put back: another one is there"),
+        }
+    }
+}
