@@ -1,4 +1,4 @@
-//! The answer to a question that a plan waits with.
+//! Answers the question that a plan waits with.
 
 use tokio_util::sync::CancellationToken;
 
@@ -26,7 +26,8 @@ pub(crate) async fn answer_question(session: &Session, choice: usize, cancel: &C
     }
 }
 
-/// Does what the answer says to the plan; whether the plan goes on then. The question stays where it cannot.
+/// Applies the answer to the plan and returns whether the plan goes on then. The question stays open where the answer
+/// cannot be applied.
 pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool, Failure> {
     edit_transaction::catch_up(session).await?;
     let mut waiting = session.plan.lock().await;

@@ -17,7 +17,7 @@ use sextant_base::hint::{Hint, HintCode};
 /// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
 pub(crate) async fn approve(session: &Session, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
     let mut events = Vec::new();
-    // A plan that a process before this one has left is approved by the same key.
+    // The same key approves a plan that an earlier process has left.
     let result = if session.no_plan.load(Ordering::Relaxed) {
         let hint = Hint::from(HintCode::Plan).and(HintCode::ResumeEarlier);
         Err(Failure::user("no plan came of what was asked for last, so there is none to approve", hint))

@@ -21,7 +21,7 @@ use crate::state::task::Task;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 
-/// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
+/// Answers a request in simple mode. Finished work is kept when the request fails or is stopped.
 pub(crate) async fn ask(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
     session.events.leave_task();
     let result = answer(session, request, cancel).await;

@@ -1,4 +1,4 @@
-//! One call of a tool for a client outside: past the gate and the one way of an edit, as a task of that client.
+//! Runs one call of a tool for a client outside: through the gate and the one way of an edit, as a task of that client.
 
 use std::sync::Arc;
 
@@ -36,10 +36,10 @@ use sextant_base::secrets::mask;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::tools::Access;
 
-/// Edits of a client after which what is too much of the past is removed.
+/// Number of edits of a client after which the surplus of the past is removed.
 const CLEANED: usize = 16;
 
-/// What a call came to: the same as text and, of an edit, as data.
+/// Outcome of a call: the same facts as text and, for an edit, as data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutsideAnswer {
     pub text: String,
@@ -47,8 +47,8 @@ pub struct OutsideAnswer {
     pub data: Option<Value>,
 }
 
-/// Carries out a call in a task of its own, so that an edit is whole and entered whatever becomes of the caller; who
-/// drops this future ends the waits of the call.
+/// Carries out a call in a task of its own, so that an edit is whole and entered even when the caller goes away.
+/// Dropping this future ends the waits of the call.
 pub(crate) async fn call(
     session: Arc<Session>,
     client: OutsideClient,
@@ -59,22 +59,22 @@ pub(crate) async fn call(
     once.as_deref().map_or(Ok(()), once::check)?;
     let own = cancel.child_token();
     let ends = own.clone().drop_guard();
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let span = span::tool(&tool);
     let work = async move {
         let read = validate_call::call_outside(&tool, &given);
-        // The texts are in what was read.
+        // The texts are part of the parsed call.
         drop(given);
         let own = session.cancelled();
         match read {
             Ok(read) if read.access() == Access::Edit => {
-                edit(&session, &client, (&tool, read, once), &own, tell).await;
+                edit(&session, &client, (&tool, read, once), &own, sender).await;
             }
             read => {
                 let file = read.as_ref().ok().and_then(ToolCall::only_file);
                 let looked = look(&session, &client, (&tool, read), &own).await;
                 let ahead = looked.is_ok();
-                let _ = tell.send(looked);
+                let _ = sender.send(looked);
                 if let Some(file) = file.filter(|_| ahead) {
                     look_ahead(&session, &file).await;
                 }
@@ -84,8 +84,8 @@ pub(crate) async fn call(
     tokio::spawn(OWN_CANCEL.scope(own, work).instrument(span));
     let broke_down =
         |_| Failure::new(FailureKind::Internal, "the call broke down", "try again; the log has the details");
-    let answer = told.await.map_err(broke_down)?;
-    // What is still to do for the next call is not the caller's to end.
+    let answer = receiver.await.map_err(broke_down)?;
+    // The caller must not end the work that is still to do for the next call.
     ends.disarm();
     answer
 }
@@ -103,7 +103,7 @@ fn masked(failure: Failure) -> Failure {
     }
 }
 
-/// Carries out a call that changes nothing. No task is made for it, and nobody waits for another call.
+/// Carries out a call that changes nothing. It gets no task and waits for no other call.
 async fn look(
     session: &Session,
     client: &OutsideClient,
@@ -122,7 +122,7 @@ async fn look(
     answer.map(words).map_err(masked)
 }
 
-/// Learns what is reported in a file that a client has read: its edits have little time to wait for that.
+/// Learns the reports of a file that a client has read: its edits have little time to wait for them.
 async fn look_ahead(session: &Session, file: &str) {
     if !session.config.diagnostics.on_edit {
         return;
@@ -134,7 +134,7 @@ async fn look_ahead(session: &Session, file: &str) {
         let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
         collect_diagnostics::ensure_baseline(session, &[document], &[], deadline).await;
     };
-    // Nobody has asked for it: no stop of the call is a stop of this.
+    // No caller has asked for this look: a stop of the call does not stop it.
     OWN_CANCEL.scope(CancellationToken::new(), looked).await;
 }
 
@@ -150,7 +150,7 @@ async fn edit(
     client: &OutsideClient,
     (tool, call, once): (&str, ToolCall, Option<String>),
     cancel: &CancellationToken,
-    tell: oneshot::Sender<Result<OutsideAnswer, Failure>>,
+    sender: oneshot::Sender<Result<OutsideAnswer, Failure>>,
 ) {
     let work = session.outside.of(&client.id);
     let slot = tokio::select! {
@@ -159,20 +159,20 @@ async fn edit(
         slot = work.task.lock() => Some(slot),
     };
     let Some(mut slot) = slot else {
-        let _ = tell.send(Err(Failure::cancelled().without_change()));
+        let _ = sender.send(Err(Failure::cancelled().without_change()));
         return;
     };
     recover::recover_quietly(session).await;
     let is_new = match current(session, &work, client, &mut slot).await {
         Ok(is_new) => is_new,
         Err(failure) => {
-            let _ = tell.send(Err(failure));
+            let _ = sender.send(Err(failure));
             return;
         }
     };
     let Some(task) = slot.as_mut() else { return };
     if let Some(again) = again(session, once.as_deref()).await {
-        let _ = tell.send(again);
+        let _ = sender.send(again);
         return;
     }
     task.intent.once = once;
@@ -197,7 +197,7 @@ async fn edit(
     let ran = ran.map(words).map_err(masked);
     let ran = if mark == task.journal.checkpoints.len() { ran.map_err(Failure::without_change) } else { ran };
     let came_of_it = trace(task, (client, &about), &ran);
-    let _ = tell.send(ran);
+    let _ = sender.send(ran);
     if task.journal.checkpoints.len() > mark {
         durable::keep_outside(session, task, mark % CLEANED == CLEANED - 1).await;
         show(session, task, format!("{}: {came_of_it}", client.name)).await;
@@ -205,19 +205,19 @@ async fn edit(
     stored_traces::keep(session).await;
 }
 
-/// The answer of a call whose edit was made before: it is not made a second time. `None` where it was not.
+/// The answer of a call whose edit was made before, so that it is not made a second time. `None` where it was not made.
 async fn again(session: &Session, once: Option<&str>) -> Option<Result<OutsideAnswer, Failure>> {
     match once::made(session, once?).await {
         Ok(known) if known.made => Some(Ok(OutsideAnswer::of_made(&known))),
         Ok(_) => None,
-        // Nothing is kept here: this process would know.
+        // Nothing is kept here: this process would know of the edit.
         Err(_) if open_store::durable(session).await.is_none() => None,
         Err(failure) => Some(Err(failure)),
     }
 }
 
 impl OutsideAnswer {
-    /// What is said of an edit that was made, and whose own answer did not come.
+    /// The answer for an edit that was made, but whose own answer did not arrive.
     pub fn of_made(known: &EditMade) -> Self {
         let EditMade { checkpoint, files, lost, .. } = known;
         let stands = if lost.is_empty() {
@@ -238,7 +238,7 @@ impl OutsideAnswer {
     }
 }
 
-/// The task that the next edit of a client belongs to; whether it has just begun.
+/// Finds the task that the next edit of a client belongs to; also returns whether it has just begun.
 async fn current(
     session: &Session,
     work: &ClientWork,
@@ -249,7 +249,7 @@ async fn current(
         if session.making.left().iter().any(|begun| begun.task == task.journal.task) {
             edit_transaction::catch_up(session).await?;
         }
-        // An undo, or an edit that a stop had left, may have changed it meanwhile.
+        // An undo, or an edit that outlived a stop, may have changed it meanwhile.
         let history = session.history.lock().await;
         let known = history.iter().find(|known| known.task == task.journal.task);
         if let Some(known) = known.filter(|known| !known.has_rows_of(&task.journal)) {
@@ -268,7 +268,7 @@ async fn current(
     Ok(true)
 }
 
-/// Enters what a call has made where an undo finds it, beside what an undo has entered meanwhile.
+/// Enters the changes of a call where an undo finds them, beside entries that an undo has made meanwhile.
 async fn enter(session: &Session, task: &mut Task, mark: usize) {
     let Some(new) = task.journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
     let mut history = session.history.lock().await;
@@ -294,7 +294,7 @@ fn trace(task: &Task, (client, about): (&OutsideClient, &str), ran: &Result<Outs
     came_of_it
 }
 
-/// Tells whoever looks on: what was done, and in a list of its own what the client's task has introduced.
+/// Shows what was done to everyone who watches, and lists separately what the client's task has introduced.
 async fn show(session: &Session, task: &mut Task, text: String) {
     let id = task.journal.task.clone();
     let shown = |event| session.events.emit(Some(&id), TaskEvent::Shown { event });
@@ -307,10 +307,10 @@ async fn show(session: &Session, task: &mut Task, text: String) {
     listed::show(session, task, &new, &[]).await;
 }
 
-/// An edit's answer as a program reads it: what the text says, and no more.
+/// An edit's answer as a program reads it: the same facts as the text, and no more.
 fn data(answer: &EditAnswer) -> Value {
     let lines = |lines: &[Line]| lines.iter().map(|line| self::line(line, &answer.path)).collect::<Vec<_>>();
-    let said = &answer.diagnostics;
+    let report = &answer.diagnostics;
     let mut out = Map::new();
     let mut put = |name: &str, value: Value| {
         out.insert(name.to_owned(), value);
@@ -320,21 +320,21 @@ fn data(answer: &EditAnswer) -> Value {
     put("symbols", json!(answer.symbols));
     put("checkpoint", json!(answer.checkpoint));
     put("saved", json!(answer.saved));
-    put("new_diagnostics", json!(lines(&said.new_diagnostics)));
-    put("diagnostics_status", json!(said.diagnostics_status));
-    put("fixed", json!(said.fixed));
-    put("unchanged", json!(said.unchanged));
-    for (name, count) in [("more", said.more), ("masked", said.masked)] {
+    put("new_diagnostics", json!(lines(&report.new_diagnostics)));
+    put("diagnostics_status", json!(report.diagnostics_status));
+    put("fixed", json!(report.fixed));
+    put("unchanged", json!(report.unchanged));
+    for (name, count) in [("more", report.more), ("masked", report.masked)] {
         if count > 0 {
             put(name, json!(count));
         }
     }
-    for (name, some) in [("updated", &said.updated), ("revealed", &said.revealed), ("late", &said.late)] {
+    for (name, some) in [("updated", &report.updated), ("revealed", &report.revealed), ("late", &report.late)] {
         if !some.is_empty() {
             put(name, json!(lines(some)));
         }
     }
-    for (name, some) in [("pending", &said.pending), ("notes", &answer.notes)] {
+    for (name, some) in [("pending", &report.pending), ("notes", &answer.notes)] {
         if !some.is_empty() {
             put(name, json!(some.iter().map(|text| mask(text)).collect::<Vec<_>>()));
         }

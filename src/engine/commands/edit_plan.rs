@@ -1,4 +1,4 @@
-//! The plan that waits becomes the document that the user has made of it.
+//! Replaces the waiting plan by the document that the user has made of it.
 
 use crate::durable;
 use crate::editor::event::Event;
@@ -14,15 +14,15 @@ use crate::state::taken_plan::TakenPlan;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 
-/// Why a document did not become the plan. The one that stood stands.
+/// Why a document did not become the plan. The earlier plan stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanRefused {
-    /// What is wrong with it, by lines.
+    /// The faults, by lines.
     Faults(Vec<Problem>),
     Failure(Failure),
 }
 
-/// Faults that a door names which has no lines to show them on.
+/// Most faults that a door names when it has no lines to show them on.
 const NAMED: usize = 5;
 
 impl From<PlanRefused> for Failure {
@@ -30,21 +30,21 @@ impl From<PlanRefused> for Failure {
         match refused {
             PlanRefused::Failure(failure) => failure,
             PlanRefused::Faults(faults) => {
-                let said: Vec<String> =
+                let messages: Vec<String> =
                     faults.iter().take(NAMED).map(|fault| format!("line {}: {}", fault.line, fault.message)).collect();
                 let more = faults.len().saturating_sub(NAMED);
                 let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-                let message = format!("this is no plan that could be run: {}{more}", said.join("; "));
-                Self::user(message, "the plan that waits is as it was; mend the document")
+                let message = format!("this is no plan that could be run: {}{more}", messages.join("; "));
+                Self::user(message, "the plan that waits is as it was; correct the document")
             }
         }
     }
 }
 
-/// Takes the document for the plan that waits; the new plan, and what is to be shown of it.
+/// Takes the document for the plan that waits. Returns the new plan and the events to show for it.
 ///
 /// # Errors
-/// It has faults, or none waits.
+/// The document has faults, or no plan waits.
 pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
     let mut taken = TakenPlan::take(session).await;
     let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {

@@ -1,4 +1,4 @@
-//! Forgetting in the user's words: what it would cost, whether that is wanted, and exactly what went and what stays.
+//! Forgets in the user's words: shows the cost, asks for consent, and lists exactly what went and what stays.
 
 use std::sync::Arc;
 
@@ -21,10 +21,10 @@ use sextant_store::memory::forget::{Cost, Forget, Forgotten};
 const VAGUE: &str = "that this them those it eso esto esta ello lo";
 /// Words that name all of it.
 const ALL: &[&str] = &["all", "everything", "it all", "all of it", "todo", "todo ello"];
-/// Tasks that a question names.
+/// Most tasks that a question names.
 const NAMED: usize = 3;
 
-/// What the user wants of the tasks whose undo a forgetting costs.
+/// The user's choice for the tasks whose undo a forgetting costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
     Lose,
@@ -32,17 +32,17 @@ enum Choice {
     Nothing,
 }
 
-/// Forgets what holds a text, and says what went and what stays. Asks first where a task could not be undone or
-/// resumed any more. A stop ends the question; what is being forgotten then goes to its end.
+/// Forgets the entries that hold a text, and lists what went and what stays. Asks first where a task could no longer be
+/// undone or resumed. A stop ends the question; a forgetting that has begun goes to its end.
 ///
 /// # Errors
-/// Where it is not clear what is meant, and where a question has no answer: nothing is forgotten then.
+/// The words are ambiguous, or a question has no answer: nothing is forgotten then.
 pub(crate) async fn forget(session: &Session, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {
     let what = bare(text);
     if ALL.contains(&what.to_lowercase().as_str()) {
         return forget_all(session, cancel).await;
     }
-    // A short word stands inside of many others, and a pronoun for something that is not said here.
+    // A short word is part of many others, and a pronoun refers to something outside this text.
     if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
         return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
     }
@@ -57,7 +57,7 @@ pub(crate) async fn forget(session: &Session, text: &str, cancel: &CancellationT
         gone => gone,
     };
     let Some(gone) = gone else { return Ok(nothing()) };
-    let mut answer = told(&format!("“{what}”"), &gone);
+    let mut answer = summary(&format!("“{what}”"), &gone);
     let lower = what.to_lowercase();
     for (key, value) in chosen_preferences::configured_preferences(session) {
         if format!("{key} {value}").to_lowercase().contains(&lower) {
@@ -75,7 +75,7 @@ pub(crate) async fn forget_all(session: &Session, cancel: &CancellationToken) ->
     let Some(gone) = carry_out(session, &remember, Forget::everything(), asked).await? else {
         return Ok(nothing());
     };
-    let mut answer = told(&what, &gone);
+    let mut answer = summary(&what, &gone);
     for (key, value) in chosen_preferences::configured_preferences(session) {
         answer.push_str(&configured(&key, &value));
     }
@@ -90,7 +90,7 @@ fn configured(key: &str, value: &str) -> String {
     format!("\nYour configuration still has preferences.{key} = “{value}”; change it there.")
 }
 
-/// What is to be forgotten, in the user's words, and the way to stop it.
+/// The text to forget, in the user's words, and the way to stop it.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     what: &'a str,
@@ -105,7 +105,7 @@ async fn carry_out(
     asked: Asked<'_>,
 ) -> Result<Option<Forgotten>, Failure> {
     let known = filter.clone();
-    // What is still being written would be there after it is forgotten.
+    // Entries that are still being written would be there after the forgetting.
     remember.written().await;
     let costs = remember.run(move |memory| memory.forget_costs(&known)).await.map_err(|error| failure(&error))?;
     let durable = open_store::durable(session).await;
@@ -160,7 +160,7 @@ async fn ask(session: &Session, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choi
     })
 }
 
-/// What this process itself still holds of it: it would be written down again.
+/// Drops the same entries from this process, which would write them down again.
 async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
     let is_gone = |task: &String| gone.record.task_names.contains(task);
     session.history.lock().await.retain(|journal| !is_gone(&journal.task));
@@ -178,8 +178,8 @@ async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
     }
 }
 
-/// What went by kind, and what stays and why.
-fn told(what: &str, gone: &Forgotten) -> String {
+/// The text that lists what went by kind, and what stays and why.
+fn summary(what: &str, gone: &Forgotten) -> String {
     let mut lines = vec![format!("{what}: {gone}.")];
     let preference = "preference".to_owned();
     lines.extend(gone.preferences.iter().map(|key| format!("- {preference} {key}")));

@@ -1,4 +1,4 @@
-//! What a user may ask of the agent: one file a command.
+//! The requests that a user may make of the agent: one file a command.
 
 pub(crate) mod answer_question;
 pub(crate) mod approve;

@@ -1,4 +1,4 @@
-//! From a request to a plan that waits for its approval.
+//! Turns a request into a plan that waits for its approval.
 
 use std::sync::atomic::Ordering;
 
@@ -52,7 +52,7 @@ async fn make_or_change(session: &Session, request: &Request, cancel: &Cancellat
     }
     session.events.leave_task();
     let made = make_plan(session, request, cancel).await.map_err(Failure::without_change);
-    // The plan before it is not what was asked for last: nobody is to approve it by mistake.
+    // The earlier plan does not belong to the last request: the user must not approve it by mistake.
     let none = !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty());
     session.no_plan.store(none, Ordering::Relaxed);
     if none {
@@ -81,7 +81,7 @@ pub(crate) async fn make_plan(
     };
     start::tell_risk(session, &mut task, Some(plan.steps.len())).await;
     keep::remember_plan(session, &plan, &mut task).await;
-    // Without steps there is nothing to approve, to change or to go on with.
+    // A plan without steps cannot be approved, changed or resumed.
     if !plan.steps.is_empty() {
         durable::keep_plan(session, &plan, &mut task).await;
         *session.plan.lock().await = Some((plan.clone(), task));

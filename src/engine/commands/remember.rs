@@ -1,4 +1,4 @@
-//! What the user wants remembered, and what is known of it.
+//! Keeps the user's preferences, and shows what memory knows.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use sextant_base::plural::counted;
 use sextant_store::memory::preferences::Preference;
 use sextant_store::memory::search::Filters;
 
-/// Keeps what the user prefers, and says what was kept.
+/// Keeps a preference of the user, and returns what was kept.
 pub(crate) async fn prefer(session: &Session, text: &str) -> Result<String, Failure> {
     let remember = chosen_preferences::needs_memory(session).await?;
     let text = chosen_preferences::bare(text);
@@ -52,11 +52,11 @@ pub(crate) async fn prefer(session: &Session, text: &str) -> Result<String, Fail
     };
     let kept = chosen_preferences::shown(&key, &value);
     Ok(format!(
-        "Kept for this project: “{kept}”{instead}. It is told to the model with every request here; “forget {value}” deletes it."
+        "Kept for this project: “{kept}”{instead}. The model reads it with every request here; “forget {value}” deletes it."
     ))
 }
 
-/// What is known about something.
+/// All entries about something.
 pub(crate) async fn recall_about(session: &Session, text: &str) -> Result<String, Failure> {
     let remember = chosen_preferences::needs_memory(session).await?;
     let (what, project) = (chosen_preferences::bare(text), remember.project);
@@ -67,11 +67,11 @@ pub(crate) async fn recall_about(session: &Session, text: &str) -> Result<String
             Ok((hits, memory.preferences(Some(project))?, memory.all_learnings(Some(project), usize::MAX)?))
         })
         .await;
-    let (hits, said, learned) = found.map_err(|error| chosen_preferences::failure(&error))?;
+    let (hits, stated, learned) = found.map_err(|error| chosen_preferences::failure(&error))?;
     let lower = what.to_lowercase();
     let about = |line: &String| line.to_lowercase().contains(&lower);
     let mut lines: Vec<String> =
-        chosen_preferences::merged(&chosen_preferences::configured_preferences(session), &said)
+        chosen_preferences::merged(&chosen_preferences::configured_preferences(session), &stated)
             .into_iter()
             .filter(about)
             .map(|line| format!("- prefers {line}"))
@@ -102,13 +102,13 @@ pub(crate) async fn learned(session: &Session) -> Result<String, Failure> {
             Ok((memory.preferences(project)?, learned, facts, used, entries, memory.entry_count()?))
         })
         .await;
-    let (said, learned, facts, used, entries, count) = all.map_err(|error| chosen_preferences::failure(&error))?;
+    let (stated, learned, facts, used, entries, count) = all.map_err(|error| chosen_preferences::failure(&error))?;
     let mut out = vec!["# What is remembered here".to_owned()];
     let mut part = |title: &str, lines: Vec<String>| {
         out.push(format!("\n## {title}\n"));
         out.push(if lines.is_empty() { "(nothing yet)".to_owned() } else { lines.join("\n") });
     };
-    let preferences = chosen_preferences::merged(&chosen_preferences::configured_preferences(session), &said);
+    let preferences = chosen_preferences::merged(&chosen_preferences::configured_preferences(session), &stated);
     part("Preferences", preferences.into_iter().map(|line| format!("- {line}")).collect());
     part("Learned", learned.iter().map(|one| format!("- {}", learn::line(one))).collect());
     let mut project = Vec::new();

@@ -1,4 +1,4 @@
-//! Going on with a task that was paused, or whose process is gone, from where it was acknowledged last.
+//! Resumes a task that was paused, or whose process is gone, from its last acknowledged point.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -28,9 +28,9 @@ use crate::state::task::Task;
 use sextant_base::failure::Failure;
 use sextant_model::step::LastResult;
 
-/// Goes on with the last task that is not over: one that was interrupted or stopped runs its open steps, the
-/// running one from its beginning; one that asks shows its question; a plan that was never approved is shown
-/// and waits, unless `approved`.
+/// Resumes the last task that is not over. An interrupted or stopped task runs its open steps, the running one from its
+/// beginning. A task that asks shows its question. A plan that was never approved is shown and waits, unless
+/// `approved`.
 pub(crate) async fn resume(session: &Session, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
     let mut events = Vec::new();
     session.no_plan.store(false, Ordering::Relaxed);
@@ -100,7 +100,8 @@ pub(crate) async fn go_on(
     }
 }
 
-/// A step is done as long as its edits are in the files: those in a buffer that is gone are not.
+/// Opens steps again whose edits are lost: a step is done only as long as its edits are in the files, and edits in a
+/// buffer that is gone are not.
 async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Result<(), Failure> {
     for (number, files) in lost::in_files(session, &task.journal).await?.lost {
         let Some(step) = plan.steps.get_mut(number.saturating_sub(1)).filter(|step| step.state == StepState::Done)
@@ -116,7 +117,7 @@ async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Res
     Ok(())
 }
 
-/// Names the edits that are not in the files any more to the user and to the model, which goes by its own record.
+/// Names the edits that are no longer in the files, to the user and to the model, which relies on its own record.
 async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failure> {
     let files: BTreeSet<String> = lost::in_files(session, &task.journal).await?.lost.into_values().flatten().collect();
     if files.is_empty() {
@@ -133,8 +134,8 @@ async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failu
     Ok(())
 }
 
-/// A plan of one model may go on with another, where the configuration says so now: nobody is to take it for the
-/// first one's work.
+/// Notes that a plan of one model goes on with another, where the configuration names it now: the work must not look
+/// like that of the first.
 fn say_another_model(session: &Session, plan: &Plan) {
     let (before, now) = (plan.model.as_str(), session.model.name());
     if !before.is_empty() && before != now {
@@ -179,7 +180,7 @@ async fn show_waiting(
     ending::end_waiting(session, if asks { Phase::Paused } else { phase }, events).await
 }
 
-/// What the providers say of the task's files now: a new process knows nothing yet.
+/// Reads the current reports of the task's files: a new process knows nothing yet.
 async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<(), Failure> {
     let unknown = task.reports.start.is_empty();
     let mut documents: Vec<Document> = Vec::new();
@@ -202,7 +203,7 @@ async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationTok
 /// The task and its plan in this process, ready to run.
 async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Option<Plan>), Failure> {
     let mut known = session.plan.lock().await;
-    // This process has more of its own plan than was kept.
+    // This process holds more of its own plan than was kept.
     if let Some((plan, task)) =
         known.take_if(|(_, task)| task.journal.task == waiting.run.id && task.keep.revision == Some(waiting.revision))
     {

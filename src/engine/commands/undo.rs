@@ -1,8 +1,8 @@
-//! Undo: taking back what a task did, or a part of it.
+//! Takes back what a task did, or a part of it.
 //!
-//! Undo goes backwards through the tasks that changed something and never brings anything back; redo goes the same
-//! way forwards ([`stack`]). Both work on the hunks of edits ([`reverse`]), so that a partial undo, another one
-//! behind it, and whatever the user types in between do not get in each other's way.
+//! Undo goes backwards through the tasks that changed something and never brings anything back. Redo goes the same way
+//! forwards ([`stack`]). Both work on the hunks of edits ([`reverse`]), so that a partial undo, another one behind it,
+//! and the user's typing in between do not get in each other's way.
 
 pub(crate) mod feedback;
 pub mod list;
@@ -29,36 +29,36 @@ use crate::state::undo_target::{Chosen, Pick, Target, choose, standing};
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
 
-/// What the user wants taken back.
+/// The part of the work that the user wants taken back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UndoRequest {
     pub target: Target,
-    /// Take back what does not touch the user's own later changes; the rest is left for good.
+    /// Take back only the places that the user has not changed later; the rest is left for good.
     pub partial: bool,
-    /// Kept, and told to the model: see `src/engine/commands/undo/feedback.rs`.
+    /// Kept, and shown to the model: see `src/engine/commands/undo/feedback.rs`.
     pub reason: String,
 }
 
-/// What an undo or a redo did.
+/// Outcome of an undo or a redo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Undone {
     pub ok: bool,
     pub summary: String,
-    /// The task, and what it had been asked for.
+    /// The task, and its request.
     pub task: String,
     pub request: String,
     /// The part of it: empty for all, a step's number, or a symbol.
     pub target: String,
-    /// What was asked for last, where that is another request; a door says so.
+    /// The last request, where it is a different one; a door shows it.
     pub last_request: Option<String>,
     pub files: Vec<String>,
-    /// Places that stay as they are, since they were changed there later.
+    /// Places that stay as they are, because they were changed later.
     pub left: Vec<String>,
 }
 
-/// Takes back what stands of the last task that changed something, or a part of it. A task that is taken back
-/// already is passed over, so that undoing again goes to the one before. Refused whole where the user's own later
-/// changes touch the same places, unless `partial`.
+/// Takes back the standing changes of the last task that changed something, or a part of them. A task that is already
+/// taken back is passed over, so that another undo reaches the task before. The undo is refused as a whole where the
+/// user's own later changes touch the same places, unless `partial`.
 pub(crate) async fn take_back(session: &Session, wish: &UndoRequest) -> Ending<Undone> {
     let mut events = Vec::new();
     let result = take(session, wish, &mut events).await;
@@ -100,9 +100,9 @@ async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) ->
     recover::recover_quietly(session).await;
     edit_transaction::catch_up(session).await?;
     let stack = stack(session).await;
-    // A number or a name is said of what was done last; a stack is walked by whole tasks and last steps.
+    // A number or a name means the last task; a stack is walked by whole tasks and last steps.
     let walks = matches!(wish.target, Target::Task | Target::Step(None));
-    // What was offered is of one task, whatever was done since.
+    // An offered undo belongs to one task, even when later tasks exist.
     let other = |task: &str| matches!(&wish.target, Target::Lines(lines) if lines.task != task);
     for (index, known) in stack.tasks.iter().enumerate().filter(|(_, known)| !other(&known.task)) {
         let journal = stack::journal(session, known).await?;
@@ -137,7 +137,7 @@ async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) ->
     Err(Failure::user("there is nothing to undo", hint))
 }
 
-/// Whether a target is anything of this task, whatever became of it.
+/// Whether a target is part of this task, in any later state of it.
 fn touched(journal: &Journal, target: &Target) -> bool {
     let edits: Vec<Checkpoint> =
         journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit).cloned().collect();
@@ -188,7 +188,7 @@ async fn carry_out(
     Ok(told(stack, &journal, chosen.target.to_string(), what, &files, way.left))
 }
 
-/// What could not be taken back is over by the user's word: the next undo goes on behind it.
+/// Closes the changes that could not be taken back, by the user's word: the next undo goes on behind them.
 fn leave(takes: &mut Vec<Taken>, picks: &[Pick<'_>]) {
     for pick in picks {
         let (edit, path) = (&pick.edit.id, &pick.file.path);
@@ -203,8 +203,8 @@ fn leave(takes: &mut Vec<Taken>, picks: &[Pick<'_>]) {
     }
 }
 
-/// Journal and plan follow their files: the steps that were taken back are open again, those that were brought back
-/// are what they were.
+/// Journal and plan follow their files: steps that were taken back are open again, and steps that were brought back
+/// regain their state.
 async fn follow(
     session: &Session,
     journal: &Journal,
@@ -222,7 +222,7 @@ async fn follow(
     listed::look_again(session, &journal.task, &files).await;
 }
 
-/// What memory is told of an undo.
+/// The part of an undo that memory keeps.
 fn about(journal: &Journal, chosen: &Chosen<'_>, made: &Checkpoint) -> About {
     let target = &chosen.target;
     About {
@@ -239,7 +239,7 @@ fn about(journal: &Journal, chosen: &Chosen<'_>, made: &Checkpoint) -> About {
     }
 }
 
-/// The outcome. A request that is not the last one is said to be an earlier one.
+/// The outcome. A request that is not the last one is marked as an earlier one.
 fn told(
     stack: &Stack,
     journal: &Journal,

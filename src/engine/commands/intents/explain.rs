@@ -1,4 +1,4 @@
-//! About the work itself: why the last decision was taken, how things went so far, stop.
+//! Answers requests about the work itself: why the last decision was taken, how things went so far, stop.
 
 use crate::commands::intents::intent::Direct;
 use crate::commands::intents::intent_answer::DirectAnswer;
@@ -63,7 +63,7 @@ const STATS: &[&str] = &[
     "muestrame las estadisticas",
 ];
 
-/// Entries of one explanation.
+/// Most entries of one explanation.
 const MOST: usize = 8;
 
 pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
@@ -81,12 +81,12 @@ pub fn is_stop(text: &str) -> bool {
     Phrase::new(text).is_some_and(|phrase| phrase.is(STOP))
 }
 
-/// The last thing that was done or refused, and what of its step led to it. `None` where no task was and lines are
-/// named: the question is about them.
+/// The last thing that was done or refused, and the part of its step that led to it. `None` where there was no task and
+/// lines are named: the question is about them.
 pub(crate) async fn direct_why(session: &Session, request: &Request) -> Option<DirectAnswer> {
     let entries = match session.trace() {
         entries if !entries.is_empty() => entries,
-        // Of the last task here, whoever worked on it.
+        // Of the last task here, from any of its workers.
         _ => stored_traces::find(session, "").await.map(|found| found.entries).unwrap_or_default(),
     };
     let decided = |effect| matches!(effect, Effect::Acted | Effect::Refused | Effect::Planned | Effect::Stopped);

@@ -1,4 +1,4 @@
-//! Finding: `where is total`, `who uses Cart`, `dónde está total`, `quién usa Cart`.
+//! Answers requests that find something: `where is total`, `who uses Cart`, `dónde está total`, `quién usa Cart`.
 
 use serde_json::json;
 

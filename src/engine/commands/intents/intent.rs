@@ -1,4 +1,4 @@
-//! What a direct request asks for.
+//! Lists the direct requests that a text can make.
 
 use crate::state::agent_config::PlanMode;
 use crate::state::undo_target::Target;
@@ -13,12 +13,12 @@ pub(crate) enum Direct {
     Uses(String),
     /// The symbols of a file.
     Outline(String),
-    /// The last task, or a part of it; why, as far as it was said.
+    /// The last task, or a part of it, with the reason where the user gave one.
     Undo {
         target: Target,
         reason: String,
     },
-    /// What was undone last.
+    /// The last undo.
     Redo,
     Forget(String),
     ForgetAll,

@@ -1,6 +1,6 @@
-//! What a direct request is answered.
+//! Holds the answer to a direct request.
 
-/// What the answer to a direct request says, and in one line what was done.
+/// The text of the answer to a direct request, and one line about what was done.
 pub(crate) struct DirectAnswer {
     pub(crate) text: String,
     pub(crate) summary: String,

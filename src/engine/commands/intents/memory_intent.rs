@@ -1,4 +1,4 @@
-//! Memory in the user's words: `remember that …`, `I prefer …`, `olvida …`, `what do you know about …`.
+//! Reads memory requests in the user's words: `remember that …`, `I prefer …`, `olvida …`, `what do you know about …`.
 
 use crate::commands::intents::intent::Direct;
 use crate::commands::intents::phrase::{Phrase, fold, two_wishes};
@@ -70,13 +70,13 @@ const FORGET_ALL: &[&str] = &[
 const REMEMBER: &[&str] =
     &["remember that", "remember:", "keep in mind that", "recuerda que", "recuerda:", "ten en cuenta que"];
 
-/// The whole sentence is what is remembered.
+/// Openings whose whole sentence is remembered.
 const PREFER: &[&str] = &["i prefer", "prefiero", "yo prefiero"];
 
 /// Beginnings of something that the user wants done now.
 const WISHES: &[&str] = &["that you", "you to", "you", "it if you", "que", "to have you", "si"];
 
-/// What `forget` is said of in passing, and not of memory.
+/// Phrases that use `forget` in passing, and not about memory.
 const PASSING: &[&str] = &[
     "it",
     "that",

@@ -1,6 +1,6 @@
-//! Requests that need no model: what is clearly one is done at once; everything else goes on.
+//! Answers requests that need no model: a clear one is done at once; everything else goes on to the model.
 //!
-//! Precision before recall: a phrase has to be one of those below from its first word to its last.
+//! Precision comes before recall: a phrase must match one of those below from its first word to its last.
 
 pub(crate) mod explain;
 pub(crate) mod find_intent;
@@ -35,7 +35,7 @@ use sextant_model::step::Usage;
 
 pub use crate::commands::intents::explain::is_stop;
 
-/// The request that a text makes, as far as words alone tell.
+/// The request that a text makes, as far as its words alone show.
 pub(crate) fn recognise(text: &str) -> Option<Direct> {
     let phrase = Phrase::new(text)?;
     None.or_else(|| mode_intent::recognise(&phrase))
@@ -47,20 +47,20 @@ pub(crate) fn recognise(text: &str) -> Option<Direct> {
         .filter(|direct| !takes_nothing(direct, &phrase))
 }
 
-/// `undo nothing`, `forget nothing`: the opposite of what the verb says.
+/// `undo nothing`, `forget nothing`: the opposite of the verb.
 fn takes_nothing(direct: &Direct, phrase: &Phrase) -> bool {
     matches!(direct, Direct::Undo { .. } | Direct::Forget(_)) && phrase.speaks_of_nothing()
 }
 
-/// Does what a text directly asks for. `None` where it is for the model: no direct request, or one whose name
-/// is only a word.
+/// Carries out the request that a text makes directly. `None` where it is for the model: it is no direct request, or
+/// its name is only a word.
 pub(crate) async fn direct(
     session: &Session,
     request: &Request,
     cancel: &CancellationToken,
 ) -> Result<Option<Outcome>, Failure> {
     let Some(direct) = recognise(&request.text) else { return Ok(None) };
-    let said = match &direct {
+    let answer = match &direct {
         Direct::Read(name) => read_intent::direct_read(session, request, name).await?,
         Direct::Outline(name) => read_intent::direct_outline(session, name).await?,
         Direct::Where(name) => find_intent::direct_where(session, request, name).await?,
@@ -77,38 +77,38 @@ pub(crate) async fn direct(
         Direct::Stop => Some(DirectAnswer::new("", "nothing is running".to_owned())),
         Direct::Stats => Some(explain::direct_stats(session).await?),
     };
-    let Some(said) = said else { return Ok(None) };
+    let Some(answer) = answer else { return Ok(None) };
     session.emit(Event::Started {
         request: request.text.clone(),
         mode: "direct".to_owned(),
         model: "no model".to_owned(),
     });
-    if !said.text.is_empty() {
-        session.emit(Event::Words { text: format!("{}\n", said.text) });
+    if !answer.text.is_empty() {
+        session.emit(Event::Words { text: format!("{}\n", answer.text) });
     }
-    let reason = format!("{}; no model was asked", said.summary);
+    let reason = format!("{}; no model was asked", answer.summary);
     let trace = Trace::new(Effect::Acted, "the request", "direct", reason);
     let entry = TraceEntry { step: 1, call: None, trace };
-    // What is said of the work itself is no request that an undo could be about.
+    // A request about the work itself is not a task that a later undo could be about.
     let about_work = matches!(direct, Direct::Undo { .. } | Direct::Redo | Direct::Why | Direct::Stats | Direct::Stop);
     let forgets = matches!(direct, Direct::Forget(_) | Direct::ForgetAll);
     if !about_work && !forgets {
         session.note_asked("", &request.text);
     }
-    // Asked why, the answer is about the task before, and stays about it.
+    // The answer to a why is about the task before, and stays about it.
     if !forgets && !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {
         let taken_up = TaskEvent::TakenUp { request: request.text.clone(), mode: Mode::Simple, again: false };
         session.events.emit(None, taken_up);
         session.events.emit(None, TaskEvent::Traced { entry: entry.clone() });
     }
-    Ok(Some(outcome(said, entry)))
+    Ok(Some(outcome(answer, entry)))
 }
 
-fn outcome(said: DirectAnswer, entry: TraceEntry) -> Outcome {
+fn outcome(answer: DirectAnswer, entry: TraceEntry) -> Outcome {
     Outcome {
         ok: true,
-        summary: said.summary,
-        answer: said.text,
+        summary: answer.summary,
+        answer: answer.text,
         files: Vec::new(),
         new_diagnostics: Vec::new(),
         fixed: 0,

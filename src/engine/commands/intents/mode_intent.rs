@@ -1,4 +1,4 @@
-//! Changing the mode in the user's own words: `switch to supervised`, `cambia a planificador`.
+//! Changes the mode in the user's own words: `switch to supervised`, `cambia a planificador`.
 
 use crate::commands::intents::intent::{Direct, ModeWish};
 use crate::commands::intents::intent_answer::DirectAnswer;
@@ -28,7 +28,7 @@ const OPENINGS: &[&str] = &[
     "cambia el modo a",
 ];
 
-/// Those that need the word for mode to be clear.
+/// Openings that need the word for mode to be clear.
 const LOOSE: &[&str] = &["use", "use the", "mode", "usa el modo", "usa modo", "modo"];
 
 pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {

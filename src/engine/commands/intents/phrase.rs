@@ -1,8 +1,8 @@
-//! A request as words that can be compared: politeness, case, accents and closing marks do not count.
+//! Splits a request into words that can be compared: politeness, case, accents and closing marks do not count.
 
 use crate::run::analyse;
 
-/// Words before and after a request that change nothing of it.
+/// Words before and after a request that change nothing in it.
 const POLITE_BEFORE: &[&str] = &[
     "please",
     "can you",
@@ -19,7 +19,7 @@ const POLITE_BEFORE: &[&str] = &[
 ];
 const POLITE_AFTER: &[&str] = &["please", "now", "por favor", "ahora", "again"];
 
-/// What may stand before a name, and is not one.
+/// Words that may stand before a name without being one.
 const KINDS: &[&str] = &[
     "the file",
     "the function",
@@ -49,7 +49,7 @@ const KINDS: &[&str] = &[
     "simbolo",
 ];
 
-/// Words that stand where a name could, and are none.
+/// Words that stand where a name could, without being one.
 const NO_NAMES: &[&str] = &[
     "it",
     "that",
@@ -195,7 +195,7 @@ pub(crate) fn fold(text: &str) -> String {
 }
 
 impl Phrase {
-    /// `None` for what is longer than one line or one sentence: a direct request is short.
+    /// Splits a text. `None` for a text longer than one line or one sentence: a direct request is short.
     pub(crate) fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         if text.contains('\n') || text.contains(". ") || text.contains("; ") || text.contains("? ") {
@@ -204,7 +204,7 @@ impl Phrase {
         let question = text.ends_with('?');
         let bare = text.trim_matches(|c: char| matches!(c, '¿' | '¡' | '?' | '!' | '.' | ' '));
         let words: Vec<String> = bare.split_whitespace().map(str::to_owned).collect();
-        // A comma is no part of a word, and all the same part of what is to be remembered.
+        // A comma is not part of a word, but it is part of a text to remember.
         let folded = words.iter().map(|word| fold(word.trim_end_matches(','))).collect();
         let mut phrase = Self { words, folded, question };
         while let Some(rest) = phrase.after(POLITE_BEFORE).filter(|rest| !rest.is_empty()).map(<[String]>::to_vec) {
@@ -231,7 +231,7 @@ impl Phrase {
         self.folded.first().is_some_and(|first| SPANISH.contains(&first.as_str()))
     }
 
-    /// All of it, folded.
+    /// The whole phrase, folded.
     pub(crate) fn whole(&self) -> String {
         self.folded.join(" ")
     }
@@ -261,14 +261,14 @@ impl Phrase {
         })
     }
 
-    /// Where a word of these stands, and all behind it: `undo that because …`.
+    /// Splits at the first of these words: the text before it, and all behind it (`undo that because …`).
     pub(crate) fn split_at(&self, any: &[&str]) -> Option<(String, String)> {
         let at = self.folded.iter().position(|word| any.contains(&word.as_str()))?;
         Some((self.folded[..at].join(" "), self.words[at + 1..].join(" ")))
     }
 }
 
-/// The one name that these words are: alone, behind its kind, or `total in cart.py`.
+/// The one name in these words: alone, behind its kind, or `total in cart.py`.
 pub(crate) fn name(words: &[String]) -> Option<String> {
     let words: Vec<String> = words.iter().map(|word| word.trim_end_matches(',').to_owned()).collect();
     let words = words.as_slice();
@@ -289,7 +289,7 @@ pub(crate) fn name(words: &[String]) -> Option<String> {
     }
 }
 
-/// Verbs of a second wish behind an `and`.
+/// Verbs of a second request behind an `and`.
 const VERBS: &[&str] = &[
     "fix",
     "add",
@@ -338,7 +338,7 @@ const VERBS: &[&str] = &[
     "dime",
 ];
 
-/// Whether something else is asked for behind an `and`.
+/// Whether an `and` introduces a second request.
 pub(crate) fn two_wishes(words: &[String]) -> bool {
     let folded: Vec<String> = words.iter().map(|word| fold(word.trim_end_matches(','))).collect();
     let joins = |word: &String| ["and", "then", "y", "but", "pero", "luego", "so"].contains(&word.as_str());

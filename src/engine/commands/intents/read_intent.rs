@@ -1,4 +1,4 @@
-//! Reading: `read Cart::total`, `lee cart.py`, `outline of cart.py`.
+//! Answers requests that read: `read Cart::total`, `lee cart.py`, `outline of cart.py`.
 
 use serde_json::json;
 
@@ -47,7 +47,7 @@ const OUTLINE: &[&str] = &[
     "que simbolos hay en",
 ];
 
-/// Candidates of a question to the user.
+/// Most candidates of a question to the user.
 const MOST: usize = 6;
 
 pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
@@ -61,12 +61,12 @@ fn is_file(name: &str) -> bool {
     !name.contains("::") && name.contains(['.', '/'])
 }
 
-/// Whether a name that was not found is worth an answer, and not just a word of a sentence.
+/// Whether an unknown name deserves an answer, and is not just a word of a sentence.
 pub(crate) fn is_sure(name: &str) -> bool {
     name.contains("::") || name.contains('_') || name.contains('/') || name.contains('.')
 }
 
-/// What a name stands for, the user asked where it may be several. `None` where it is nothing.
+/// The symbol or file that a name stands for; asks the user where there are several. `None` where there is none.
 pub(crate) async fn named(session: &Session, request: &Request, given: &str) -> Result<Option<SymbolPath>, Failure> {
     let here = match &request.path {
         Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
@@ -150,7 +150,7 @@ pub(crate) fn last_part(name: &str) -> &str {
     last.split('#').next().unwrap_or(last)
 }
 
-/// Whether the last of the words is one of these, and the words before it.
+/// The words before the last one, where the last one is among these endings.
 pub(crate) fn ends_with<'w>(words: &'w [String], endings: &[&str]) -> Option<&'w [String]> {
     let (last, before) = words.split_last()?;
     endings.contains(&fold(last).as_str()).then_some(before)

@@ -1,4 +1,4 @@
-//! Which phrasings are direct requests, and which only look like one.
+//! Tests which phrasings are direct requests, and which only look like one.
 
 use crate::commands::intents::intent::{Direct, ModeWish};
 use crate::commands::intents::{is_stop, recognise};

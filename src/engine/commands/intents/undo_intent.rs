@@ -1,4 +1,5 @@
-//! Taking back and bringing back: `undo that because it broke the tests`, `deshaz el paso 2`, `redo`, `rehaz eso`.
+//! Takes back and brings back in the user's words: `undo that because it broke the tests`, `deshaz el paso 2`, `redo`,
+//! `rehaz eso`.
 
 use crate::commands::intents::intent::Direct;
 use crate::commands::intents::intent_answer::DirectAnswer;
@@ -70,7 +71,7 @@ const REDO: &[&str] = &[
     "recuperalo",
 ];
 
-/// What stands before the name of a symbol.
+/// Verbs before the name of a symbol.
 const VERBS: &[&str] = &["undo", "revert", "take back", "deshaz", "revierte"];
 
 pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {

@@ -1,4 +1,4 @@
-//! What the user's undo says of what was done: of a whole task, of one step, of one symbol; with the reason where given.
+//! Records the user's undo as feedback on a whole task, one step or one symbol; with the reason where given.
 
 use std::sync::Arc;
 
@@ -17,25 +17,25 @@ use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::metrics::Outcome;
 use sextant_store::memory::store::Memory;
 
-/// Records of one task that a later word of the user is about.
+/// Most records of one task that a later word of the user is about.
 const RECORDS: usize = 1000;
-/// Under this subject the trace has what was said of a task, and which of its entries are whose.
-const SAID: &str = "feedback";
-/// How the remark of an approach begins that the user took back.
+/// Subject of the trace records that hold the feedback on a task, and the owner of each entry.
+const SUBJECT: &str = "feedback";
+/// Opening of the remark on an approach that the user took back.
 const UNDONE: &str = "undone by the user";
 /// What an undo leaves of an entry's relevance; bringing it back gives as much again.
 const SINKS: f64 = 0.25;
 
-/// What an undo was about.
+/// The subject of an undo.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct About {
     pub(crate) task: String,
     pub(crate) request: String,
-    /// The name of the undo: what brings it back says the same.
+    /// The name of the undo; the redo that brings it back has the same name.
     pub(crate) undo: String,
     /// In a sentence, in front of the request: `step 2 of `.
     pub(crate) part: String,
-    /// Whose edits were taken back; `None` for all of them.
+    /// Checkpoints of the edits that were taken back; `None` for all of them.
     pub(crate) checkpoints: Option<Vec<String>>,
     /// The step that was taken back as a whole.
     pub(crate) step: Option<usize>,
@@ -44,10 +44,10 @@ pub(crate) struct About {
     pub(crate) reason: String,
 }
 
-/// What one undo has turned; bringing it back turns the same again.
+/// The changes that one undo made in memory; bringing it back reverses the same ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct Said {
+struct UndoChanges {
     undo: String,
     undone: bool,
     /// Approaches that it made bad, by their place among those of the task.
@@ -58,14 +58,14 @@ struct Said {
     run: Option<Outcome>,
 }
 
-/// What a task has left in memory, and what was said of it since.
+/// The entries that a task has left in memory, and the feedback on them since.
 #[derive(Debug, Default)]
 struct Left {
     /// Kind of task, approach, checkpoint.
     approaches: Vec<(String, String, String)>,
     /// The undos that stand.
-    undos: Vec<Said>,
-    /// Entries that tell of its success, with their steps.
+    undos: Vec<UndoChanges>,
+    /// Entries that record its success, with their steps.
     entries: Vec<(EntryId, usize)>,
 }
 
@@ -77,11 +77,11 @@ fn left(records: Vec<TraceRecord>) -> Left {
                 let checkpoint = record.detail["checkpoint"].as_str().unwrap_or_default().to_owned();
                 left.approaches.push((record.reason, record.subject, checkpoint));
             }
-            (Event::Note, SAID) => {
-                let said: Said = serde_json::from_value(record.detail).unwrap_or_default();
-                left.undos.retain(|known| known.undo != said.undo);
-                if said.undone {
-                    left.undos.push(said);
+            (Event::Note, SUBJECT) => {
+                let changes: UndoChanges = serde_json::from_value(record.detail).unwrap_or_default();
+                left.undos.retain(|known| known.undo != changes.undo);
+                if changes.undone {
+                    left.undos.push(changes);
                 }
             }
             (Event::Note, ENTRIES) => {
@@ -96,21 +96,21 @@ fn left(records: Vec<TraceRecord>) -> Left {
 }
 
 impl Left {
-    /// What an undo turns: of what it is about, all that no undo before it has turned.
-    fn turns(&self, about: &About) -> Said {
+    /// The changes that an undo makes: all about its subject that no earlier undo has changed.
+    fn turns(&self, about: &About) -> UndoChanges {
         let own = |checkpoint: &String| match &about.checkpoints {
             None => true,
             Some(taken) => !checkpoint.is_empty() && taken.contains(checkpoint),
         };
         let stands = |index: &usize| self.undos.iter().all(|undo| !undo.turned.contains(index));
-        let told = |id: &EntryId| self.undos.iter().all(|undo| !undo.sank.contains(id));
+        let not_sunk = |id: &EntryId| self.undos.iter().all(|undo| !undo.sank.contains(id));
         // A symbol has no entries of its own.
         let of = |step: usize| about.checkpoints.is_none() || about.step.is_some_and(|own| own == step);
-        Said {
+        UndoChanges {
             undo: about.undo.clone(),
             undone: true,
             turned: (0..self.approaches.len()).filter(stands).filter(|index| own(&self.approaches[*index].2)).collect(),
-            sank: self.entries.iter().filter(|(_, step)| of(*step)).map(|(id, _)| *id).filter(told).collect(),
+            sank: self.entries.iter().filter(|(_, step)| of(*step)).map(|(id, _)| *id).filter(not_sunk).collect(),
             run: None,
         }
     }
@@ -118,13 +118,13 @@ impl Left {
 
 fn hear(memory: &Memory, remember: &Remember, mode: Mode, about: &About, undone: bool) -> Result<()> {
     let left = left(memory.trace(&remember.session, Some(&about.task), RECORDS)?);
-    let mut said = if undone {
+    let mut changes = if undone {
         left.turns(about)
     } else {
         let known = left.undos.iter().find(|known| known.undo == about.undo).cloned().unwrap_or_default();
-        Said { undo: about.undo.clone(), undone: false, ..known }
+        UndoChanges { undo: about.undo.clone(), undone: false, ..known }
     };
-    for index in said.turned.iter().filter(|index| **index < left.approaches.len()) {
+    for index in changes.turned.iter().filter(|index| **index < left.approaches.len()) {
         let (kind, approach, checkpoint) = left.approaches[*index].clone();
         let note = match (undone, about.reason.is_empty()) {
             (true, true) => UNDONE.to_owned(),
@@ -135,11 +135,11 @@ fn hear(memory: &Memory, remember: &Remember, mode: Mode, about: &About, undone:
         let experience = learn::experience(&approach, remember.project);
         if undone { memory.unlearn(experience)? } else { memory.relearn(experience, UNDONE)? }
     }
-    memory.weigh(said.sank.clone(), if undone { SINKS } else { 1.0 / SINKS })?;
+    memory.weigh(changes.sank.clone(), if undone { SINKS } else { 1.0 / SINKS })?;
     if undone && about.over {
         let former = memory.set_outcome(&remember.session, &about.task, Outcome::Failure)?;
-        said.run = former.filter(|former| *former == Outcome::Success);
-    } else if let (false, Some(former)) = (undone, said.run) {
+        changes.run = former.filter(|former| *former == Outcome::Success);
+    } else if let (false, Some(former)) = (undone, changes.run) {
         memory.set_outcome(&remember.session, &about.task, former)?;
     }
     let what = if undone { "undid" } else { "brought back" };
@@ -152,14 +152,14 @@ fn hear(memory: &Memory, remember: &Remember, mode: Mode, about: &About, undone:
         task: about.task.clone(),
         step: 0,
         event: Event::Note,
-        subject: SAID.to_owned(),
+        subject: SUBJECT.to_owned(),
         reason: about.reason.clone(),
-        detail: serde_json::to_value(&said)?,
+        detail: serde_json::to_value(&changes)?,
         timestamp: now,
     }])
 }
 
-/// The user took something back, or brought it back again: what was done there counts as bad, or as good.
+/// The user took something back, or brought it back again: that work counts as bad, or as good.
 pub(crate) async fn feedback(session: &Session, about: About, undone: bool) {
     let (Some(remember), Some(durable)) = (memory::remember(session).await, open_store::durable(session).await) else {
         return;
@@ -190,8 +190,8 @@ mod tests {
         About { undo: undo.to_owned(), checkpoints, ..About::default() }
     }
 
-    fn said(said: &Said) -> TraceRecord {
-        record(Event::Note, SAID, 0, serde_json::to_value(said).unwrap())
+    fn note_of(changes: &UndoChanges) -> TraceRecord {
+        record(Event::Note, SUBJECT, 0, serde_json::to_value(changes).unwrap())
     }
 
     #[test]
@@ -200,14 +200,14 @@ mod tests {
         let mut records = vec![done("one", "c1"), done("two", "c2"), done("whole plan", "")];
         let part = left(records.clone()).turns(&about("c7", Some(&["c2"])));
         assert_eq!(part.turned, [1], "a step alone");
-        records.push(said(&part));
+        records.push(note_of(&part));
         assert!(left(records.clone()).turns(&about("c8", Some(&["c2"]))).turned.is_empty(), "it is undone already");
         let rest = left(records.clone()).turns(&about("c8", None));
         assert_eq!(rest.turned, [0, 2], "the rest of the task");
-        records.push(said(&rest));
-        records.push(said(&Said { undone: false, ..rest.clone() }));
+        records.push(note_of(&rest));
+        records.push(note_of(&UndoChanges { undone: false, ..rest.clone() }));
         assert_eq!(left(records.clone()).turns(&about("c9", None)).turned, [0, 2], "the step stays undone");
-        records.push(said(&Said { undone: false, ..part }));
+        records.push(note_of(&UndoChanges { undone: false, ..part }));
         assert_eq!(left(records).turns(&about("c9", None)).turned, [0, 1, 2]);
     }
 
@@ -220,7 +220,7 @@ mod tests {
         let step = left(records.clone()).turns(&About { step: Some(2), ..about("c7", Some(&["c2"])) });
         assert_eq!(step.sank, [EntryId(5), EntryId(6)]);
         assert_eq!(left(records.clone()).turns(&about("c8", Some(&["c2"]))).sank, [], "a symbol has none");
-        records.push(said(&step));
+        records.push(note_of(&step));
         assert_eq!(left(records).turns(&about("c8", None)).sank, [EntryId(4)]);
     }
 }

@@ -1,4 +1,4 @@
-//! What was done and undone, as a list: which task and which step stands, and what undo and redo are about next.
+//! Lists the work that was done and undone: which task and step stands, and what undo and redo take next.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::state::undo_target::{Target, standing};
 use sextant_base::failure::Failure;
 use sextant_base::one_line::clean;
 
-/// Tasks of a list.
+/// Most tasks of a list.
 const TASKS: usize = 10;
 
 /// A task that changed something.
@@ -22,7 +22,7 @@ pub struct Done {
     pub steps: Vec<DoneStep>,
 }
 
-/// Whether what was done is there.
+/// Whether the work of a task is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UndoState {
@@ -30,7 +30,7 @@ pub enum UndoState {
     /// A part of it is taken back.
     Partly,
     Undone,
-    /// Its texts had to make room for others.
+    /// Its texts were removed to make room for others.
     Gone,
 }
 
@@ -47,10 +47,10 @@ impl UndoState {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DoneStep {
-    /// As `undo` takes it.
+    /// The number that `undo` takes.
     pub number: usize,
     pub state: UndoState,
-    /// What it changed: symbols, or files where no symbol is known.
+    /// The changed symbols, or files where no symbol is known.
     pub changed: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ pub struct History {
     pub tasks: Vec<Done>,
     /// The task that an undo takes next.
     pub undo: Option<String>,
-    /// What a redo brings back next: the task, and the part of it.
+    /// The task that a redo brings back next, and the part of it.
     pub redo: Option<(String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! Redo: the undo that came last and that no edit of its files has overtaken is brought back, whole or not at all.
+//! Brings back the last undo that no edit of its files has overtaken, whole or not at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +16,8 @@ use crate::state::session::Session;
 use crate::state::undo_target::Target;
 use sextant_base::failure::Failure;
 
-/// Brings back what was undone last. A later edit of Sextant's in one of its files takes that away; what the user
-/// typed since does where it is in the same place.
+/// Brings back the last undo. A later edit by Sextant in one of its files prevents that; the user's own typing prevents
+/// it where it touches the same place.
 pub(crate) async fn bring_back(session: &Session) -> Ending<Undone> {
     let mut events = Vec::new();
     let result = bring(session, &mut events).await;
@@ -36,7 +36,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     let way = way_forward(session, &journal, &undo).await?;
     if !way.left.is_empty() {
         let message = format!("{} was changed since, in the same place; nothing was brought back", way.left.join(", "));
-        return Err(Failure::user(message, "take your own change there back first (`u`), or ask for it anew"));
+        return Err(Failure::user(message, "take your own change there back first (`u`), or ask for it again"));
     }
     let files = if way.edits.is_empty() {
         // It is there again by hand: only the undo goes.
@@ -69,7 +69,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     Ok(told(&stack, &journal, target.to_string(), what, &files, Vec::new()))
 }
 
-/// Works out what gives the hunks of an undo again, from the files as they are now; the oldest edit first.
+/// Works out the edits that restore the hunks of an undo, from the files as they are now; the oldest edit first.
 async fn way_forward(session: &Session, journal: &Journal, undo: &Checkpoint) -> Result<RollbackPlan, Failure> {
     let taken = journal.taken();
     let mut by_path: BTreeMap<&str, Vec<(&Checkpoint, &Taken)>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The single changes of the last task, as lines of the files as they are now: each can be taken back alone.
+//! Lists the single changes of the last task, as lines of the files as they are now: each can be taken back alone.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::state::undo_target::{ChangedLines, Pick, standing};
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
 
-/// Changed lines of a file that nobody has changed since.
+/// Changed lines of a file that have not been edited since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StandingChange {
     pub name: ChangedLines,
@@ -20,10 +20,10 @@ pub struct StandingChange {
     pub last: usize,
 }
 
-/// Those of the newest task of which anything stands.
+/// The changes of the newest task of which any still stand.
 ///
 /// # Errors
-/// What is kept of the task cannot be read.
+/// The kept record of the task cannot be read.
 pub(crate) async fn standing_changes(session: &Session) -> Result<Vec<StandingChange>, Failure> {
     let stack = stack::stack(session).await;
     for known in stack.tasks.iter().filter(|known| known.place != UndoPlace::Removed) {
@@ -43,7 +43,7 @@ pub(crate) async fn standing_changes(session: &Session) -> Result<Vec<StandingCh
     Ok(Vec::new())
 }
 
-/// Files that were made or removed are left out: of these there is nothing to take back but the whole.
+/// The changes of one pick. Files that were made or removed are left out: only the whole of them can be taken back.
 fn of_pick(task: &str, pick: &Pick<'_>, now: &Arc<str>) -> Vec<StandingChange> {
     let Some(file) = pick.edit.files.iter().position(|file| file == pick.file) else { return Vec::new() };
     let index = LineIndex::new(now);
@@ -51,10 +51,10 @@ fn of_pick(task: &str, pick: &Pick<'_>, now: &Arc<str>) -> Vec<StandingChange> {
     let mut hunk_before = None;
     for (number, place) in reverse::places(pick.file, &pick.hunks, now) {
         let first = index.line_of(place.start);
-        // What ends with a line end is not of the line behind it.
+        // A change that ends with a line end does not include the line behind it.
         let end = if place.len() > 1 && now[place.clone()].ends_with('\n') { place.end - 1 } else { place.end };
         let last = index.line_of(end).max(first);
-        // Lines beside each other are one change to whoever reads them.
+        // Adjacent lines are one change to the reader.
         if let Some(one) = found.last_mut().filter(|one| hunk_before.is_some() && one.last + 1 >= first)
             && one.name.last + 1 == number
         {
@@ -116,7 +116,7 @@ mod tests {
     fn what_stands_beside_what_was_taken_back_is_found() {
         let (before, after) = ("a\nb\nc\nd\n", "a\nB\nC\nd\n");
         assert_eq!(changed_but(&[0], before, after, "a\nb\nC\nd\n"), [(1, 1, 2, 2)]);
-        // What a step has put in and what it has changed behind that: the first was taken back.
+        // A step has put in the first line and changed another behind it; the first was taken back.
         let (before, after) = ("a\nd\n", "new\na\nD\n");
         assert_eq!(changed_but(&[0], before, after, "a\nD\n"), [(1, 1, 1, 1)]);
     }
