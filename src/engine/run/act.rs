@@ -1,4 +1,4 @@
-//! One call of a tool as everybody sees it: shown before and after, traced, counted; several that look, at once.
+//! Runs one call of a tool: shown before and after, traced, counted; several calls that only look run at once.
 
 use futures::future::join_all;
 use tracing::{Instrument, Span};
@@ -26,7 +26,7 @@ use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::step::{Action, LastResult};
 use sextant_model::tools::Access;
 
-/// A call that was shown and has not come back.
+/// A call that was shown and has not returned.
 struct Begun {
     tool: String,
     called: Called,
@@ -37,7 +37,7 @@ struct Begun {
     span: Span,
 }
 
-/// Runs one call to its end, and words what came of it.
+/// Runs one call to its end, and words its result.
 pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
     let (begun, call) = begin(session, task, action, reasoning);
     let cancel = session.cancelled();
@@ -53,7 +53,7 @@ pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, rea
     end(session, task, begun, ran).await
 }
 
-/// Runs calls that only look at the same time; their results in the order of the calls.
+/// Runs calls that only look at the same time; returns their results in the order of the calls.
 pub(crate) async fn look_together(
     session: &Session,
     task: &mut Task,
@@ -108,7 +108,7 @@ fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> (B
     (Begun { tool, called, about, reasoning, edits: task.journal.checkpoints.len(), span }, call)
 }
 
-/// What the edits have brought whose diagnostics were put off, as the model reads it; `None` where there are none.
+/// The deferred diagnostics of the edits, as the model reads them; `None` where there are none.
 pub(crate) async fn settled(session: &Session, task: &mut Task) -> Option<String> {
     let cancel = session.cancelled();
     let verdict = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await.ok()??;
@@ -118,15 +118,15 @@ pub(crate) async fn settled(session: &Session, task: &mut Task) -> Option<String
     Some(edit_answer::deferred(&verdict, checks))
 }
 
-/// Notes what of these new diagnostics speaks against an end that was written before they were read.
+/// Notes the new diagnostics that speak against an end that was written before they were read.
 fn unread(task: &mut Task, lines: &[Line]) {
     let kinds = UsualKinds::of(&task.reports.start, &task.reports.created);
     let against: Vec<&Line> = lines.iter().filter(|line| kinds.speaks_against(line)).collect();
     task.conversation.open.extend(edit_answer::introduced(&against));
 }
 
-/// What the edits before an end have brought that was put off or not known when they were answered, as the model reads
-/// it; `None` where nothing was.
+/// The diagnostics of the edits before an end that were deferred or unknown when the edits were answered, as the model
+/// reads them; `None` where there are none.
 pub(crate) async fn known_at_end(session: &Session, task: &mut Task) -> Option<String> {
     let put_off = settled(session, task).await;
     let cancel = session.cancelled();
@@ -136,8 +136,8 @@ pub(crate) async fn known_at_end(session: &Session, task: &mut Task) -> Option<S
     let lines: Vec<Line> = late.iter().filter(|found| found.diagnostic.severity <= floor).map(Line::of).collect();
     unread(task, &lines);
     let late = lines.iter().map(|line| format!("late: {}", line.text("")));
-    let told: Vec<String> = put_off.into_iter().chain(late).collect();
-    (!told.is_empty()).then(|| told.join("\n"))
+    let diagnostics: Vec<String> = put_off.into_iter().chain(late).collect();
+    (!diagnostics.is_empty()).then(|| diagnostics.join("\n"))
 }
 
 async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolAnswer, Failure>) -> (LastResult, bool) {
@@ -151,19 +151,19 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
         Err(failure) => (false, mask(&failure.one_line()).into_owned()),
     };
     if task.journal.checkpoints.len() == edits
-        && let Some(told) = settled(session, task).await
+        && let Some(diagnostics) = settled(session, task).await
     {
-        text = format!("{text}\n{told}");
+        text = format!("{text}\n{diagnostics}");
     }
     span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
-    // Of an edit also what it did to the diagnostics: whether what it was for is gone.
+    // For an edit the text also holds its effect on the diagnostics: whether its target is gone.
     let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
     let came_of_it = one_line::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
     task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
     session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
     stored_traces::keep(session).await;
-    // A fix that is gone says nothing of the edits.
+    // A fix that is gone is no judgement on the edits.
     if called.edits() && tool != apply_fix::TOOL.name {
         task.counts.refused = !ok;
     }
@@ -173,7 +173,7 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
     (LastResult { tool, ok, text }, ok)
 }
 
-/// What a user sees of a tool's answer: of reading only how much, of editing all.
+/// The part of a tool's answer that a user sees: only the amount of reading, all of an edit.
 pub(crate) fn shown(called: &Called, ok: bool, text: &str) -> String {
     if ok && called.reads() { counted(text.lines().count(), "line") } else { text.to_owned() }
 }

@@ -1,5 +1,5 @@
-//! What a request is before any model is asked: question or change, which symbols and files its words name, and
-//! which known diagnostics bear on it.
+//! Analyses a request before any model is asked: question or change, the symbols and files that its words name, and the
+//! known diagnostics that bear on it.
 
 use crate::state::analysis::{Analysis, Mention, SHORTEST};
 use crate::state::session::Session;
@@ -14,9 +14,9 @@ use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Files that are looked through for a name.
+/// Most files that are searched for a name.
 const MOST_FILES: usize = 2000;
-/// Names of one request that are looked up.
+/// Most names of one request that are looked up.
 const MOST_NAMES: usize = 8;
 
 /// The words that may be names, in order, each once.
@@ -114,7 +114,7 @@ pub(crate) fn files_named(root: &Root, name: &str) -> Vec<String> {
     workspace_files::list(root, "", MOST_FILES).files.into_iter().filter(|path| path.ends_with(&ending)).collect()
 }
 
-/// A name as that of a file: `notes.txt` reads like `Cart.total`, and a file of that name wins.
+/// A name as that of a file: `notes.txt` reads like `Cart.total`, and an existing file of that name wins.
 fn as_file(name: &str) -> String {
     let name = name.trim_start_matches("./");
     if name.contains(['.', '/']) { name.to_owned() } else { name.replace("::", ".") }
@@ -123,7 +123,7 @@ fn as_file(name: &str) -> String {
 /// Endings of files that a request may ask for by name.
 const TEXTS: &str = "md rst txt toml cfg ini json yaml yml sh lua js ts css html sql csv";
 
-/// The path of a file that is not there yet, where a name can be nothing else. Blocks.
+/// The path of a file that does not exist yet, where a name can mean nothing else. Blocks.
 fn new_file(root: &Root, name: &str) -> Option<String> {
     let written = as_file(name);
     let ending = written.rsplit('/').next()?.rsplit_once('.')?.1;
@@ -134,7 +134,7 @@ fn new_file(root: &Root, name: &str) -> Option<String> {
     root.resolve(&written).ok().filter(|path| !root.join(path).exists())
 }
 
-/// What a request's words name. Blocks.
+/// The symbols and files that a request's words name. Blocks.
 pub(crate) fn analyse(root: &Root, here: Option<&(String, String)>, text: &str) -> Analysis {
     let mut analysis = Analysis {
         question: matches!(request_kind::classify(text), Ask::Question | Ask::Forbidden),
@@ -152,7 +152,7 @@ pub(crate) fn analyse(root: &Root, here: Option<&(String, String)>, text: &str) 
         }
         analysis.take(&mention.name, true, symbols);
     }
-    // A plain word may be a name only where the user stands: elsewhere every second word would be one.
+    // A plain word may be a name only in the user's own file: elsewhere every second word would be one.
     if let Some((path, source)) = here {
         for mention in mentions(text).into_iter().filter(|mention| !mention.sure) {
             analysis.take(&mention.name, false, fitting(path, source, &mention.name));
@@ -161,7 +161,7 @@ pub(crate) fn analyse(root: &Root, here: Option<&(String, String)>, text: &str) 
     analysis
 }
 
-/// Keeps what the request's words name.
+/// Keeps the symbols and files that the request's words name.
 pub(crate) async fn analyse_into(session: &Session, task: &mut Task) {
     let here = match &task.intent.current_file {
         Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
@@ -172,7 +172,7 @@ pub(crate) async fn analyse_into(session: &Session, task: &mut Task) {
     task.intent.analysis = done.unwrap_or_default();
 }
 
-/// Keeps which known diagnostics bear on it, and puts all into the trace.
+/// Keeps the known diagnostics that bear on the request, and puts all into the trace.
 pub(crate) async fn weigh_named(task: &mut Task, known: &Snapshots) {
     let files = known.keys().map(|(file, _)| file.clone()).collect();
     let found = crate::state::comparison::all(known, files).await;

@@ -1,4 +1,5 @@
-//! The calls of one answer in their order: what only looks at once, what changes something until one of it fails.
+//! Runs the calls of one answer in their order: calls that only look run at once, calls that change something run until
+//! one of them fails.
 
 use crate::run::act;
 use crate::run::control::{self, Control};
@@ -12,22 +13,22 @@ use sextant_model::chat::{ToolResult, ToolUse};
 use sextant_model::step::Action;
 use sextant_model::tools::{Access, ToolSpec, find};
 
-/// What came of the calls of one answer.
+/// Outcome of the calls of one answer.
 #[derive(Default)]
 pub(crate) struct Ran {
     /// One for each call, in their order.
     pub(crate) results: Vec<ToolResult>,
     pub(crate) ended: Option<Ended>,
-    /// The answer of a model that is done, where what it sent along passed.
+    /// The answer of a model that is done, where the calls that it sent along passed.
     pub(crate) done: Option<String>,
-    /// Whether a `done` was refused for what is new: the model has read it then.
+    /// Whether a `done` was refused because of new diagnostics: the model has read them then.
     pub(crate) told_new: bool,
     /// The first edit that failed.
     broken: Option<String>,
 }
 
-/// Runs the calls of one answer in their order: what only looks together, what changes something one after the other
-/// until the first that fails.
+/// Runs the calls of one answer in their order: calls that only look run together, calls that change something run one
+/// after the other until the first that fails.
 pub(crate) async fn carry_out(
     session: &Session,
     task: &mut Task,
@@ -49,12 +50,12 @@ pub(crate) async fn carry_out(
             continue;
         }
         if let Some(control) = control::run(session, task, used).await {
-            // An end stands on what the edits before it have brought, told or put off.
-            let told = match control {
+            // An end depends on the diagnostics of the edits before it, shown or deferred.
+            let shown = match control {
                 Control::Done(_) => act::known_at_end(session, task).await,
                 Control::Answer(_) | Control::Ends(_) => None,
             };
-            if ran.controlled(task, (tools, uses), control, told) {
+            if ran.controlled(task, (tools, uses), control, shown) {
                 return ran;
             }
             continue;
@@ -73,7 +74,7 @@ pub(crate) async fn carry_out(
             continue;
         }
         let (result, ok) = act::act(session, task, &put_off(tools, left), &reasoning).await;
-        // A fix that is gone says nothing against the edits behind it.
+        // A fix that is gone is no objection to the edits behind it.
         if !ok && changes(tools, used) && used.tool != apply_fix::TOOL.name {
             ran.broken = Some(used.tool.clone());
         }
@@ -84,13 +85,13 @@ pub(crate) async fn carry_out(
 }
 
 impl Ran {
-    /// Takes what came of a control; whether the answer ends with it.
+    /// Takes the outcome of a control; returns whether the answer ends with it.
     fn controlled(
         &mut self,
         task: &Task,
         (tools, uses): (&[ToolSpec], &[ToolUse]),
         control: Control,
-        told: Option<String>,
+        shown: Option<String>,
     ) -> bool {
         let (before, used) = (&uses[..self.results.len()], &uses[self.results.len()]);
         match control {
@@ -102,8 +103,8 @@ impl Ran {
             Control::Done(answer) => {
                 if let Some(why) = not_over(task, tools, before, &self.results) {
                     self.told_new = task.conversation.open.iter().any(|why| why.starts_with(edit_answer::NEW));
-                    let told = told.map(|told| format!("\n{told}")).unwrap_or_default();
-                    self.results.push(result_of(used, false, format!("not over: {why}{told}")));
+                    let shown = shown.map(|shown| format!("\n{shown}")).unwrap_or_default();
+                    self.results.push(result_of(used, false, format!("not over: {why}{shown}")));
                     return false;
                 }
                 self.results.push(result_of(used, true, "ok".to_owned()));
@@ -125,7 +126,7 @@ impl Ran {
     }
 }
 
-/// Why the end does not stand that a model wrote before it saw what came of the calls in front of it.
+/// Why an end does not stand that the model wrote before it saw the results of the calls in front of it.
 fn not_over(task: &Task, tools: &[ToolSpec], before: &[ToolUse], results: &[ToolResult]) -> Option<String> {
     if let Some(failed) = results.iter().find(|result| !result.ok) {
         return Some(format!("the {} before it failed", failed.tool));
@@ -141,8 +142,8 @@ pub(crate) fn action(used: &ToolUse) -> Action {
     Action { tool: used.tool.clone(), parameters: used.parameters.clone() }
 }
 
-/// The first of these uses; where more edits follow it, its diagnostics are left to the last of them: what one edit
-/// breaks the next one may need.
+/// The first of these uses. Where more edits follow it, its diagnostics are left to the last of them: the next edit may
+/// need what this one breaks.
 fn put_off(tools: &[ToolSpec], uses: &[ToolUse]) -> Action {
     let mut action = action(&uses[0]);
     let takes_it = |used: &ToolUse| {
@@ -158,15 +159,15 @@ fn put_off(tools: &[ToolSpec], uses: &[ToolUse]) -> Action {
     action
 }
 
-/// The parameter of an edit that says when its diagnostics are told.
+/// The parameter of an edit that chooses when its diagnostics are shown.
 const DIAGNOSTICS: &str = "diagnostics";
 
-/// Whether it only looks.
+/// Whether the use only looks.
 pub(crate) fn is_look(used: &ToolUse) -> bool {
     find(tools::specs(), &used.tool).is_some_and(|tool| tool.access == Access::Read)
 }
 
-/// Whether it edits; what cannot be read may have been meant to.
+/// Whether the use edits; an unreadable one may have been meant to.
 fn changes(tools: &[ToolSpec], used: &ToolUse) -> bool {
     find(tools, &used.tool).is_none_or(|tool| tool.access == Access::Edit)
 }

@@ -1,4 +1,4 @@
-//! Which loop works on a task: what its model's style says.
+//! Chooses the loop that works on a task by the style of its model.
 
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +12,7 @@ use sextant_model::abilities::Style;
 
 /// Works on a task, or on one step of its plan, until one of the ends.
 pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
-    // A server that is asked what its model can do may be silent.
+    // A server may leave the question for its model's abilities unanswered.
     match stop::unless_stopped(session, cancel, session.model.abilities()).await?.style {
         Style::Conversation => converse::converse(session, task, cancel).await,
         Style::Step => run_loop::run_steps(session, task, cancel).await,

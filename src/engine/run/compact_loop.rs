@@ -1,4 +1,4 @@
-//! The loop for small models: the text of a symbol goes out, its new text comes back in a code fence.
+//! Runs the loop for small models: the text of a symbol goes out, its new text comes back in a code fence.
 
 mod around;
 mod choose;
@@ -59,8 +59,8 @@ pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &Cancellati
 const ASKING: &str = "what why how when where who which whose explain describe tell is are does do did can could \
     qué que cómo como por cuándo dónde quién cuál explica describe dime was wie warum wo wer erkläre";
 
-/// Whether it is to be answered and nothing to be edited. Only what has the form of a question is one: this style
-/// asks once, and a question for a change that was wanted cannot be made good.
+/// Whether the task wants an answer and no edit. Only text in the form of a question counts: this style asks once, and
+/// an answer in place of a wanted change cannot be made good.
 fn is_question(task: &Task) -> bool {
     let asked = match task.mode {
         Mode::Simple => request_kind::classify(&task.request),
@@ -95,7 +95,7 @@ async fn ask_model(
     }
 }
 
-/// What a user reads of a task whose tries are used up.
+/// The text for the user about a task whose tries are used up.
 fn given_up(tries: u32, last: &str, kept: bool) -> String {
     let tries = counted(tries as usize, "try");
     if kept {

@@ -1,4 +1,4 @@
-//! What a task has done so far, in a few lines: what stands in for the part of a conversation that is left out.
+//! Sums up a task so far in a few lines, which replace the part of a conversation that is left out.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use sextant_base::plural::counted;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::token_estimate::newest_within;
 
-/// Names of one edit.
+/// Most names of one edit.
 const NAMES: usize = 4;
 
-/// Keeps the conversation of a task within what its model reads at once.
+/// Keeps the conversation of a task within the context of its model.
 pub(crate) fn shorten(task: &mut Task, budget: PromptBudget) {
     let mut transcript = std::mem::take(&mut task.conversation.transcript);
     transcript.shorten(budget.conversation, || so_far(task, budget.conversation / 8));
@@ -23,8 +23,8 @@ pub(crate) fn shorten(task: &mut Task, budget: PromptBudget) {
 fn so_far(task: &Task, budget: usize) -> String {
     let mut lines = vec!["(Earlier messages are left out here. What was done in them:)".to_owned()];
     let edits: Vec<&Checkpoint> = task.journal.checkpoints.iter().filter(|row| !row.files.is_empty()).collect();
-    let told: Vec<String> = edits.iter().map(|edit| line(edit)).collect();
-    let shown = newest_within(&told, budget);
+    let summaries: Vec<String> = edits.iter().map(|edit| line(edit)).collect();
+    let shown = newest_within(&summaries, budget);
     let older = &edits[..edits.len() - shown.len()];
     if !older.is_empty() {
         let files: BTreeSet<&str> = older.iter().flat_map(|edit| &edit.files).map(|file| file.path.as_str()).collect();
@@ -72,8 +72,11 @@ mod tests {
             let symbols = (0..500).map(|symbol| format!("src/file{number}.py::symbol{symbol}")).collect();
             task.journal.checkpoints.push(Checkpoint { files: vec![file], symbols, ..Checkpoint::default() });
         }
-        let told = so_far(&task, 300);
-        assert!(estimate(&told) < 400, "{}", estimate(&told));
-        assert!(told.contains("- edited src/file1999.py\n") && told.contains("edits before that, in"), "{told}");
+        let summary = so_far(&task, 300);
+        assert!(estimate(&summary) < 400, "{}", estimate(&summary));
+        assert!(
+            summary.contains("- edited src/file1999.py\n") && summary.contains("edits before that, in"),
+            "{summary}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! What a model is told that says it is done and is not: it leaves new errors, or has changed nothing.
+//! Objects to the end of a model that claims to be done: it leaves new errors, or has changed nothing.
 
 use crate::edit::change;
 use crate::plan::work_mode::Mode;
@@ -10,10 +10,10 @@ use crate::state::task::Task;
 use sextant_diagnostics::model::Severity;
 use sextant_model::request_kind::{self, Ask};
 
-/// How often a model is told before the task ends with what is there.
+/// How many times a model gets an objection before the task ends as it is.
 const MOST: u32 = 2;
 
-/// Errors that are listed.
+/// Most errors that are listed.
 const LISTED: usize = 12;
 
 /// Why a task is not over.
@@ -24,18 +24,18 @@ pub(crate) struct Unfinished {
     pub(crate) errors: Vec<String>,
 }
 
-/// What speaks against the end, where the model has been told so often; `None` where it may end.
-pub(crate) async fn unfinished(session: &Session, task: &mut Task, mark: usize, told: u32) -> Option<Unfinished> {
-    // What was put off is not known before.
+/// The objection to the end; `None` where the task may end, also after `MOST` objections.
+pub(crate) async fn unfinished(session: &Session, task: &mut Task, mark: usize, objections: u32) -> Option<Unfinished> {
+    // Deferred diagnostics are unknown before this.
     change::settle_deferred(session, task).await;
     last_look::wait(session, task).await;
     // A step of a plan is judged by its plan.
-    if told >= MOST || session.model.needs_providers() || task.mode != Mode::Simple {
+    if objections >= MOST || session.model.needs_providers() || task.mode != Mode::Simple {
         return None;
     }
-    // A task that was stopped and goes on may have done it before.
+    // A resumed task may have done it before its stop.
     if task.journal.checkpoints.len() == mark && task.journal.net().is_empty() {
-        return (told == 0 && asks_for_change(task)).then(|| Unfinished {
+        return (objections == 0 && asks_for_change(task)).then(|| Unfinished {
             text: "Nothing was changed, and the request reads as if something should be. Do it, or answer why nothing \
                    has to be changed."
                 .to_owned(),
@@ -57,8 +57,8 @@ pub(crate) fn errors(verdict: &Verdict) -> Vec<String> {
     errors.take(LISTED).map(|found| Line::of(found).text("")).collect()
 }
 
-/// Whether the request wants something to be different afterwards, as far as its words tell. Where they do not,
-/// nothing is held against an answer.
+/// Whether the request asks for a change, as far as its words show. Where they do not show it, an answer alone may end
+/// the task.
 pub(crate) fn asks_for_change(task: &Task) -> bool {
     !task.intent.read_only && request_kind::classify(&task.journal.request) == Ask::Work
 }

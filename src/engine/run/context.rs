@@ -1,4 +1,4 @@
-//! What a model is told: the request, the source in scope, the diagnostics there, the fixes on offer.
+//! Collects the facts for a model: the request, the source in scope, the diagnostics there, the fixes on offer.
 
 use std::collections::BTreeSet;
 
@@ -26,16 +26,17 @@ use sextant_model::input::{
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::{DiagnosticLine, FixOffer};
 
-/// Diagnostics of one question. More would not be read, and would cost.
+/// Most diagnostics of one question. More would not be read, and would cost.
 const DIAGNOSTICS: usize = 12;
-/// Diagnostics of a plan's question.
+/// Most diagnostics of a plan's question.
 const PLAN_DIAGNOSTICS: usize = 60;
-/// The same for a model that reads no prompt and only applies what is offered. Two servers may report each twice.
+/// The same for a model that reads no prompt and only applies offered fixes. Two servers may report each diagnostic
+/// twice.
 const OFFLINE_DIAGNOSTICS: usize = 1000;
-/// Symbols and themes that a plan's question sums up.
+/// Most symbols and themes that a plan's question sums up.
 const SYMBOL_GROUPS: usize = 12;
 const THEME_GROUPS: usize = 5;
-/// Fixes of one step's question.
+/// Most fixes of one step's question.
 const FIXES: usize = 4;
 const FILES: usize = 40;
 
@@ -47,14 +48,14 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     let mut found = first_ones(task, found, fixable, most).await;
     let unseen = all - found.len();
     if only_fixes {
-        // What had no fix a moment ago is asked about when nothing else is left: there may be hundreds of them.
+        // A report that had no fix a moment ago comes last: there may be hundreds of them.
         found.sort_by_cached_key(|found| task.reports.offers.barren.contains(&triage::key(found)));
     }
     let checks = &session.config.diagnostics;
-    // Who lives on what servers offer waits for one as long as it may take to start.
+    // A model that depends on the servers' offers waits as long as a server may take to start.
     let start = if only_fixes { checks.start_timeout_ms } else { 0 };
     let deadline = Deadline::after_ms(OFFERS_MS.max(checks.timeout_ms).max(start));
-    // Nobody is asked for what will not be shown.
+    // No server is asked for fixes that are not shown.
     let asked_of = if only_fixes { found.len() } else { fixable.min(found.len()).min(DIAGNOSTICS) };
     let (fixes, asked) = code_actions::offers(session, task, &found[..asked_of], FIXES, (deadline, only_fixes)).await;
     let left_out = if only_fixes { found.len() - asked } else { 0 };
@@ -103,7 +104,7 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk)
     PlanInput { context: context(session, task, &seen, reports, true).await, ask }
 }
 
-/// What the request names and nobody reported in its scope when the task began.
+/// The names of the request without reports in its scope when the task began.
 async fn absent(task: &Task) -> Vec<String> {
     let (narrowed, scope) = (wanted_diagnostics::wanted(task), task.scope.clone());
     if narrowed.is_all() {
@@ -115,7 +116,7 @@ async fn absent(task: &Task) -> Vec<String> {
     tokio::task::spawn_blocking(move || wanted_diagnostics::absent(&narrowed, &found)).await.unwrap_or_default()
 }
 
-/// Where things stand, with what is reported as it was weighed.
+/// The present state, with the reports as they were weighed.
 async fn context(
     session: &Session,
     task: &mut Task,
@@ -157,7 +158,7 @@ fn request_facts(task: &Task, shown: &[(String, String)]) -> RequestFacts {
         scope: task.scope.told(),
         named: task.intent.analysis.lines(|path| {
             let own = path.to_string();
-            // A source has its path above it, and what is whole shows what it defines.
+            // A source has its path above it, and a whole source shows its definitions.
             shown.iter().any(|(name, text)| *name == own || (*name == path.file && !sources::is_list(text)))
         }),
     }
@@ -174,8 +175,8 @@ fn codes(seen: &[RankedDiagnostic]) -> Vec<String> {
     codes
 }
 
-/// As many as can be weighed, worst first, and before them what the request names. What is left out is summed up in
-/// the trace.
+/// As many diagnostics as can be weighed, worst first; those that the request names come before them. The trace sums up
+/// the rest.
 async fn first_ones(
     task: &Task,
     mut found: Vec<LocatedDiagnostic>,
@@ -186,7 +187,7 @@ async fn first_ones(
     let sorted = move || {
         let second =
             |found: &LocatedDiagnostic| !(analysis.bears_on(found) || authority::is_named(&request, &found.diagnostic));
-        // Those that a fix may be offered for stay before the others.
+        // Diagnostics that may have an offered fix stay before the others.
         let mut others = found.split_off(fixable.min(found.len()));
         found.sort_by_cached_key(second);
         others.sort_by_cached_key(second);
@@ -199,7 +200,7 @@ async fn first_ones(
     found
 }
 
-/// All that is in scope in a line each for the symbols and the themes; nothing where the list itself is short.
+/// All diagnostics in scope, a line for each symbol and theme; nothing where the list itself is short.
 async fn groups(found: &[LocatedDiagnostic]) -> Vec<String> {
     if found.len() <= DIAGNOSTICS {
         return Vec::new();
@@ -221,8 +222,8 @@ fn line(task: &Task, seen: &RankedDiagnostic) -> DiagnosticLine {
     DiagnosticLine { also: seen.codes.clone(), unanswered, ..line }
 }
 
-/// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes. What does not fit comes
-/// second.
+/// Keeps the diagnostics that have a fix and as many others as fit, and renumbers the fixes. Returns the ones that do
+/// not fit second.
 fn shorten(
     found: Vec<RankedDiagnostic>,
     fixes: Vec<FixOffer>,

@@ -1,4 +1,5 @@
-//! What a model may ask for in a conversation besides tools: a word of the user, a wider scope, another plan, the end.
+//! Runs the requests of a model in a conversation besides tools: a question to the user, a wider scope, another plan,
+//! the end.
 
 use std::sync::LazyLock;
 
@@ -35,7 +36,7 @@ struct AskUser {
     question: String,
     /// Answers to choose from.
     options: Option<Vec<String>>,
-    /// Files and symbols that the user is asked to let the task edit.
+    /// Files and symbols that the task asks the user to let it edit.
     allow: Option<Vec<String>>,
 }
 
@@ -66,8 +67,8 @@ static CONTROLS: LazyLock<[ToolSpec; 3]> = LazyLock::new(|| {
     ]
 });
 
-/// Those that the mode of the task offers. Where nobody can answer, nobody is asked; a plan that was agreed with the
-/// user waits for the answer.
+/// The controls that the mode of the task offers. A question needs somebody who can answer; a plan that was agreed with
+/// the user waits for the answer.
 pub(crate) fn offered(mode: Mode, can_ask: bool) -> impl Iterator<Item = &'static ToolSpec> {
     let asks = can_ask || mode == Mode::Supervised;
     let replans = mode == Mode::Planner;
@@ -78,16 +79,16 @@ pub(crate) fn offered(mode: Mode, can_ask: bool) -> impl Iterator<Item = &'stati
     })
 }
 
-/// What came of a use.
+/// Outcome of a use.
 pub(crate) enum Control {
-    /// What the model is answered.
+    /// The answer to the model.
     Answer(Result<String, Failure>),
     Ends(Ended),
-    /// It is done where what it sent along holds; with its answer.
+    /// The task is done, with the model's answer, where the calls that it sent along hold.
     Done(String),
 }
 
-/// Carries it out where it is one; `None` for a tool.
+/// Carries out a use that is a control; `None` for a tool.
 pub(crate) async fn run(session: &Session, task: &mut Task, used: &ToolUse) -> Option<Control> {
     match used.tool.as_str() {
         REPLAN => Some(match read::<Replan>(&used.parameters) {
@@ -99,7 +100,7 @@ pub(crate) async fn run(session: &Session, task: &mut Task, used: &ToolUse) -> O
             Err(failure) => Control::Answer(Err(failure)),
         }),
         ASK_USER => Some(match read::<AskUser>(&used.parameters) {
-            // A plan that was agreed with the user waits for them with its own question, in another process too.
+            // A plan that was agreed with the user waits for the user with its own question, in another process too.
             Ok(asked) if matches!(task.progress.course.contract, Contract::Supervised(_)) => {
                 Control::Ends(objects(asked.question.clone(), asked.question, asked.options.unwrap_or_default()))
             }
@@ -131,7 +132,8 @@ async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<Strin
         let names = names.join(", ");
         (format!("{question} (this lets the task edit {names})"), vec![format!("yes, edit {names}"), "no".to_owned()])
     };
-    // A scope that names a file is the user's word for it, which nobody gives beforehand where something runs it.
+    // A scope that names a file is the user's word for it. Nobody gives that word beforehand for a file that something
+    // runs.
     let runs = wanted.iter().any(|path| runs_code(&path.file).is_some());
     let kind = match () {
         () if runs => QuestionKind::File,
@@ -156,14 +158,14 @@ async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<Strin
     Ok(format!("The user answers: yes. May edit now: {}", task.scope.told().join(", ")))
 }
 
-/// The files and symbols that a model names, each of which there is or may be created.
+/// The files and symbols that a model names; each of them exists or may be created.
 async fn wider(session: &Session, task: &Task, given: &[String]) -> Result<Vec<SymbolPath>, Failure> {
     let mut wanted = Vec::new();
     for text in given {
         let path = SymbolPath::parse(text);
         let known = match target::full_path(session, text).await {
             Ok(known) => known,
-            // What is to be created.
+            // A file or symbol to create.
             Err(_) if !path.file.is_empty() => SymbolPath::new(session.root.resolve(&path.file)?, path.names),
             Err(failure) => match session.root.resolve(text) {
                 Ok(file) if session.root.join(&file).is_file() => SymbolPath::new(file, ""),

@@ -1,4 +1,4 @@
-//! What the project's own guides say of its conventions, as data: a short excerpt, or whole within a budget.
+//! Reads the project's own guides for its conventions, as data: a short excerpt, or whole within a budget.
 
 use crate::state::session::Session;
 use crate::tools::run_command;
@@ -10,16 +10,16 @@ use sextant_model::token_estimate;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 
-/// At the top of the workspace, in the order in which they are read.
+/// Files at the top of the workspace, in the order in which they are read.
 const GUIDES: &[&str] = &["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];
 
-/// Characters of one line.
+/// Most characters of one line.
 const LINE: usize = 160;
 
-/// What of git needs no leave.
+/// The git commands that need no permission.
 const FREE: [&str; 5] = ["git status", "git log", "git diff", "git show", "git blame"];
 
-/// What frames the task's questions.
+/// The frame of the task's questions.
 pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
     let root = session.root.clone();
     let read = async {
@@ -40,25 +40,25 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
     Framing { conventions: read.await, detail, commands, allowed }
 }
 
-/// How much the user likes to be told: the project's preference, or else the general one.
+/// The length of answer that the user likes: the project's preference, or else the general one.
 async fn detail(session: &Session) -> String {
     let general = session.config.preferences.get("detail").cloned().unwrap_or_default();
-    // Memory that nobody has opened yet is not opened for this.
+    // Memory that is not open yet stays closed here.
     let Some(Some(remember)) = session.opened.memory.get().cloned() else { return general };
     let project = remember.project;
     let own = remember.run(move |memory| memory.preference("detail", Some(project))).await.ok().flatten();
     own.and_then(|own| own.value.as_str().map(str::to_owned)).unwrap_or(general)
 }
 
-/// The guides whole, as far as a budget of tokens reaches, each under its name, cut at a line, with how much of it is
-/// left out and where it can be read. They are data, code blocks and all: no rule is lifted by them.
+/// The guides whole, as far as a budget of tokens reaches. Each stands under its name and is cut at a line, with the
+/// size of the rest and the place to read it. They are data, code blocks and all: they lift no rule.
 fn whole(root: &Root, budget: usize) -> String {
     let mut out = String::new();
     let mut known: Vec<(String, String)> = Vec::new();
     for guide in GUIDES {
         let Ok(path) = root.resolve(guide) else { continue };
         let Some(text) = workspace_files::text(root, &path) else { continue };
-        // One may be a link to another, or its copy.
+        // A guide may be a link to another, or its copy.
         if text.trim().is_empty() || known.iter().any(|(file, other)| *file == path || *other == text) {
             continue;
         }
@@ -67,7 +67,7 @@ fn whole(root: &Root, budget: usize) -> String {
         let cost = |line: &str| token_estimate::estimate(line) + 1;
         let left = budget.saturating_sub(token_estimate::estimate(&out));
         let all: usize = cost(&path) + lines.iter().map(|line| cost(line)).sum::<usize>();
-        // What says that something is left out needs room too.
+        // The note about the omitted part needs room too.
         let room = if all <= left { left } else { left.saturating_sub(cost(&path) + NOTE) };
         let mut spent = 0;
         let shown = lines.iter().take_while(|line| {
@@ -89,9 +89,9 @@ fn whole(root: &Root, budget: usize) -> String {
     out.trim_end().to_owned()
 }
 
-/// Tokens that are kept for saying what is left out.
+/// Tokens that are kept for the note about the omitted part.
 const NOTE: usize = 24;
-/// Characters of one line of a whole guide.
+/// Most characters of one line of a whole guide.
 const LONG_LINE: usize = 1000;
 
 fn printable(line: &str) -> String {
@@ -103,7 +103,7 @@ fn printable(line: &str) -> String {
 fn excerpt(root: &Root, budget: usize) -> String {
     let mut out = String::new();
     for guide in GUIDES {
-        // A guide that is a link out of the workspace is none of its own.
+        // A guide that is a link out of the workspace does not belong to it.
         let Some(text) = root.resolve(guide).ok().and_then(|path| workspace_files::text(root, &path)) else { continue };
         for line in lines(&text) {
             let more = if out.is_empty() { line } else { format!("\n{line}") };
@@ -176,8 +176,8 @@ mod tests {
             );
             let shown = some.matches("Sign off").count();
             let hidden = counted(200 - shown, "more line");
-            let said = format!("[{hidden} not shown: read_file CONTRIBUTING.md, offset {}]", shown + 1);
-            assert!(some.ends_with(&said), "{some}");
+            let note = format!("[{hidden} not shown: read_file CONTRIBUTING.md, offset {}]", shown + 1);
+            assert!(some.ends_with(&note), "{some}");
         }
         std::fs::write(dir.path().join("CLAUDE.md"), agents).unwrap();
         assert_eq!(whole(&root, 100_000), all, "a copy is shown once");

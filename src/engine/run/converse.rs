@@ -1,5 +1,5 @@
-//! The loop of a model that takes part in a conversation: it answers with calls, each is carried out and answered,
-//! until it answers without one, or with the one that ends.
+//! Runs the loop of a model that takes part in a conversation: it answers with calls, each is carried out and answered,
+//! until an answer has no call, or has the one that ends.
 
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -28,28 +28,28 @@ use sextant_model::step::{LastResult, ModelError};
 use sextant_model::token_estimate::head_and_tail;
 use sextant_model::tools::{ToolSpec, find, offered};
 
-/// What a task is talked over with.
+/// State of the conversation about a task.
 struct Talk {
     tools: Vec<ToolSpec>,
     budget: PromptBudget,
-    /// Checkpoints of the task before it began, or before the step of its plan did.
+    /// Checkpoints of the task before it began, or before the step of its plan began.
     mark: usize,
-    /// How often the model was told that it is not done.
-    told: u32,
-    /// Checkpoints of the task when it was told last. A model that has changed nothing since has given its reason.
-    told_at: Option<usize>,
-    said: Paragraphs,
+    /// How many times the model got an objection to its end.
+    objections: u32,
+    /// Checkpoints of the task at the last objection. A model that has changed nothing since has given its reason.
+    objected_at: Option<usize>,
+    paragraphs: Paragraphs,
 }
 
-/// Goes on with the conversation of a task until one of the ends. A step of a plan goes on where the last one ended.
+/// Continues the conversation of a task until one of the ends. A step of a plan continues where the last one ended.
 pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
     let mut talk = Talk {
         tools: Vec::new(),
         budget: PromptBudget::of(session.model.abilities().await),
         mark: task.journal.checkpoints.len(),
-        told: 0,
-        told_at: None,
-        said: Paragraphs::default(),
+        objections: 0,
+        objected_at: None,
+        paragraphs: Paragraphs::default(),
     };
     task.conversation.transcript.take_up(session.model.name());
     let commands = stop::unless_stopped(session, cancel, open(session, task, talk.budget)).await?;
@@ -60,13 +60,13 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
         }
         compaction_summary::shorten(task, talk.budget);
         let span = span::step(task.counts.step);
-        let ended = match ask(session, task, (&talk.tools, &talk.said), cancel).instrument(span.clone()).await? {
+        let ended = match ask(session, task, (&talk.tools, &talk.paragraphs), cancel).instrument(span.clone()).await? {
             None => continue,
             Some(Ok(reply)) => take(session, task, &mut talk, reply).instrument(span).await,
             Some(Err(ModelError::Unusable { problems, .. })) => {
                 let problem = problems.join("; ");
-                let told = format!("Your answer could not be used: {problem}.");
-                failed(session, task, problem, Some(told))
+                let message = format!("Your answer could not be used: {problem}.");
+                failed(session, task, problem, Some(message))
             }
             Some(Err(error)) => return Err(model_failure(&error)),
         };
@@ -80,20 +80,20 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
     }
 }
 
-/// What a model may ask for in this task: the same from its first question to its last, so that what is sent after it
-/// stays in a provider's cache.
+/// The tools of this task: the same from the first question to the last, so that later messages stay in a provider's
+/// cache.
 pub(crate) fn tools(session: &Session, task: &Task, commands: bool) -> Vec<ToolSpec> {
     let controls = control::offered(task.mode, session.approvals.can_ask());
     offered(tools::specs(), commands).chain(controls).cloned().collect()
 }
 
-/// Adds what the model has to know to begin with; whether commands may be run. A task that was stopped goes on from
-/// where it was, and a step of a plan adds to what was said before.
+/// Adds the facts that the model needs to begin with; returns whether commands may be run. A task that was stopped goes
+/// on from its last point, and a step of a plan adds to the earlier messages.
 async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool {
     let resumes = task.conversation.transcript.is_open() && task.counts.step > 0;
     let mut input = context::step_facts(session, task).await;
     if task.conversation.transcript.is_open() {
-        // What there would be to read was told when it was opened, and may be read.
+        // The opening has listed the sources that may be read.
         input.context.sources.texts.retain(|(_, text)| !sources::is_list(text));
     }
     for (_, source) in &mut input.context.sources.texts {
@@ -107,8 +107,8 @@ async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool 
         transcript.tell("Go on.".to_owned());
     } else if transcript.is_open() {
         let fence = transcript.fence.clone();
-        let told = conversation::next_step(&input.context, contract, inputs, (&fence, budget), &transcript.told());
-        transcript.tell(told);
+        let message = conversation::next_step(&input.context, contract, inputs, (&fence, budget), &transcript.told());
+        transcript.tell(message);
     } else {
         let opening = conversation::opening(&input.context, contract, inputs, budget);
         (transcript.fence, task.counts.errors) = (opening.fence, 0);
@@ -121,18 +121,18 @@ async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool 
 async fn ask(
     session: &Session,
     task: &Task,
-    (tools, said): (&[ToolSpec], &Paragraphs),
+    (tools, paragraphs): (&[ToolSpec], &Paragraphs),
     cancel: &CancellationToken,
 ) -> Result<Option<Result<ChatReply, ModelError>>, Failure> {
-    said.begin();
-    let words = |text: &str| said.say(session, text);
+    paragraphs.begin();
+    let words = |text: &str| paragraphs.say(session, text);
     let transcript = &task.conversation.transcript;
     let system = conversation::system(&transcript.fence);
     let input = ChatInput { system: &system, messages: &transcript.messages, tools };
     answered(session, task, cancel, session.model.chat(&input, &words)).await
 }
 
-/// Carries out what the model answers. `Some` where that ends the task or the step.
+/// Carries out the calls of a reply. `Some` where that ends the task or the step.
 async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatReply) -> Option<Ended> {
     let (uses, text, cut) = (reply.uses.clone(), reply.text.clone(), reply.cut);
     task.conversation.transcript.answer(reply);
@@ -144,7 +144,7 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
     }
     let Ran { results, ended, done, told_new, .. } = carry_out(session, task, &talk.tools, &uses, &text).await;
     if uses.iter().any(|used| find(tools::specs(), &used.tool).is_some()) {
-        talk.said.interrupt();
+        talk.paragraphs.interrupt();
     }
     let ok = results.iter().any(|result| result.ok);
     let problem = results.iter().rev().find(|result| !result.ok).map(|result| result.text.clone()).unwrap_or_default();
@@ -155,12 +155,12 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
         return ended;
     }
     if told_new {
-        (talk.told, talk.told_at) = (talk.told + 1, Some(task.journal.checkpoints.len()));
+        (talk.objections, talk.objected_at) = (talk.objections + 1, Some(task.journal.checkpoints.len()));
     }
     if let Some(answer) = done {
-        // It is no text of an answer, and was not shown as it came.
-        talk.said.begin();
-        talk.said.say(session, &answer);
+        // It is not the text of an answer, and was not shown as it came.
+        talk.paragraphs.begin();
+        talk.paragraphs.say(session, &answer);
         return ends(session, task, talk, answer).await;
     }
     if cut {
@@ -173,35 +173,35 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
     None
 }
 
-/// Said to a model whose answer ran into its limit: the same once more would end there again.
+/// Sent to a model whose answer ran into its limit: the same answer once more would end there again.
 const CUT: &str = "Your answer was cut off at the limit of tokens. Write it in parts: several smaller edits, one after \
                    the other.";
 
-/// Counts an answer that nothing came of, and tells the model what it does not know yet. `Some` where they are too
-/// many.
-fn failed(session: &Session, task: &mut Task, problem: String, told: Option<String>) -> Option<Ended> {
+/// Counts an answer without result, and sends the model the fact that it does not know yet. `Some` where there are too
+/// many such answers.
+fn failed(session: &Session, task: &mut Task, problem: String, message: Option<String>) -> Option<Ended> {
     task.counts.errors += 1;
-    told.into_iter().for_each(|text| task.conversation.transcript.tell(text));
+    message.into_iter().for_each(|text| task.conversation.transcript.tell(text));
     (task.counts.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(problem))
 }
 
-/// The model says that it is done.
+/// Handles the end that the model declares.
 async fn ends(session: &Session, task: &mut Task, talk: &mut Talk, answer: String) -> Option<Ended> {
     let cancel = session.cancelled();
     let edits = task.journal.checkpoints.len();
-    let left = if talk.told_at == Some(edits) {
+    let left = if talk.objected_at == Some(edits) {
         None
     } else {
-        let left = stop::unless_stopped(session, &cancel, unfinished(session, task, talk.mark, talk.told));
+        let left = stop::unless_stopped(session, &cancel, unfinished(session, task, talk.mark, talk.objections));
         left.await.ok().flatten()
     };
     match left {
         Some(left) => {
-            (talk.told, talk.told_at) = (talk.told + 1, Some(edits));
+            (talk.objections, talk.objected_at) = (talk.objections + 1, Some(edits));
             session.emit(Event::Progress { text: headline(&left.text) });
             let fence = task.conversation.transcript.fence.clone();
-            let told = conversation::told((&fence, talk.budget), &left.text, "New errors", &left.errors);
-            task.conversation.transcript.tell(told);
+            let message = conversation::told((&fence, talk.budget), &left.text, "New errors", &left.errors);
+            task.conversation.transcript.tell(message);
             None
         }
         None => Some(Ended::Done { changed: task.journal.checkpoints.len() > talk.mark, answer }),
@@ -213,7 +213,7 @@ pub(crate) fn within(result: ToolResult, budget: usize) -> ToolResult {
     ToolResult { text: head_and_tail(&result.text, budget), ..result }
 }
 
-/// The results in the form that the judgement of a step looks at.
+/// The results in the form that the judgement of a step reads.
 fn keep_for_others(task: &mut Task, results: &[ToolResult]) {
     let kept =
         results.iter().map(|result| LastResult { tool: result.tool.clone(), ok: result.ok, text: result.text.clone() });

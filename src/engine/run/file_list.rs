@@ -1,4 +1,4 @@
-//! The useful part of the workspace's tree: which files a model is told of first, and what the rest is summed up to.
+//! Lists the useful part of the workspace's tree: the files that a model sees first, and the sums for the rest.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,25 +10,25 @@ use sextant_model::token_estimate;
 use sextant_store::workspace::workspace_files::{self, Listing};
 use sextant_text::symbols::language;
 
-/// Files of a workspace that are looked at.
+/// Most files of a workspace that are looked at.
 const MOST: usize = 5_000;
-/// Of the budget, in a hundred, what names of files may take where not all of them fit; the rest sums up folders.
+/// Share of the budget, in percent, for names of files where not all of them fit; the rest sums up folders.
 const NAMES: usize = 70;
 
-/// Endings of what people write by hand, beside the languages that are read as symbols.
+/// Endings of files that people write by hand, beside the languages that are read as symbols.
 const SOURCES: &str = "rs go c h cc cpp hpp java kt scala swift rb php pl lua js jsx ts tsx mjs vue svelte cs fs ex exs \
     erl hs ml clj dart sh bash zsh fish sql proto graphql zig nim jl r m scm el vim nix tf";
-/// Names that say what a project is.
+/// Names of files that describe a project.
 const PAPERS: &str = "readme.md readme.rst pyproject.toml setup.py setup.cfg cargo.toml package.json go.mod makefile \
     justfile cmakelists.txt build.gradle pom.xml gemfile composer.json mix.exs deno.json tsconfig.json";
-/// Endings and names of what is made, fetched or drawn.
+/// Endings and names of generated, fetched and drawn files.
 const MADE: &str = "lock sum map svg png jpg jpeg gif ico webp bmp pdf woff woff2 ttf eot mp3 mp4 wav zip gz tar whl \
     jar so dll bin dat snap csv tsv parquet pyc class o a min";
 const MADE_NAMES: &str = "package-lock.json yarn.lock pnpm-lock.yaml poetry.lock cargo.lock uv.lock go.sum";
 const MADE_FOLDERS: &str = "vendor third_party node_modules dist build target generated gen assets fixtures snapshots \
     __snapshots__ static public locale locales";
 
-/// What a task stands near to.
+/// The surroundings of a task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Near {
     pub(crate) active: Option<String>,
@@ -73,17 +73,17 @@ fn within(listing: &Listing, near: &Near, budget: usize) -> String {
     if token_estimate::estimate(&whole) <= budget {
         return whole;
     }
-    let mut told: BTreeSet<&str> = BTreeSet::new();
+    let mut named_folders: BTreeSet<&str> = BTreeSet::new();
     let mut left = (budget * NAMES / 100).saturating_sub(cost(&more));
     let mut shown: Vec<String> = Vec::new();
     let mut rest: Vec<String> = Vec::new();
     for file in &files {
         // A folder is named once.
-        let takes = cost(if told.contains(folder_of(file)) { name_of(file) } else { file });
-        // What is made is worth no name where there is not room for all.
+        let takes = cost(if named_folders.contains(folder_of(file)) { name_of(file) } else { file });
+        // A generated file gets no name where there is not room for all.
         if takes <= left && !is_made(file) {
             left -= takes;
-            told.insert(folder_of(file));
+            named_folders.insert(folder_of(file));
             shown.push(file.clone());
         } else {
             left = if is_made(file) { left } else { 0 };
@@ -191,7 +191,7 @@ fn is_source(file: &str) -> bool {
     language::of_path(file).is_some() || SOURCES.split_whitespace().any(|known| known == ending(file))
 }
 
-/// Whether nobody writes it by hand, as far as its name tells.
+/// Whether a file is generated, as far as its name shows.
 fn is_made(file: &str) -> bool {
     let (name, ending) = (name_of(file).to_lowercase(), ending(file));
     let one_of = |list: &str, word: &str| list.split_whitespace().any(|known| known == word);
@@ -212,7 +212,7 @@ fn ending_of_subject(stem: &str) -> bool {
     !matches!(stem, "" | "__init__" | "mod" | "index" | "main" | "conftest")
 }
 
-/// What a file is about by its name, and whether it is a test of it.
+/// The subject of a file by its name, and whether the file is a test of it.
 fn subject(file: &str) -> (String, bool) {
     let stem = name_of(file).split('.').next().unwrap_or_default();
     let marked = name_of(file).contains(".test.") || name_of(file).contains(".spec.");
@@ -250,8 +250,8 @@ mod tests {
     #[test]
     fn of_five_files_all_are_told_the_nearest_first() {
         let files = strings(&["a.lock", "README.md", "src/cart.py", "src/tax.py", "tests/test_cart.py"]);
-        let told = within(&listing(&files), &near("src/cart.py", &[]), 60);
-        assert_eq!(told, "src/: cart.py tax.py\ntests/test_cart.py\nREADME.md a.lock");
+        let tree = within(&listing(&files), &near("src/cart.py", &[]), 60);
+        assert_eq!(tree, "src/: cart.py tax.py\ntests/test_cart.py\nREADME.md a.lock");
         let spaced = strings(&["src/a b.py", "src/cart.py", "src/tax.py"]);
         assert_eq!(by_folder(&spaced), ["src/a b.py", "src/: cart.py tax.py"]);
         assert_eq!(within(&listing(&[]), &Near::default(), 60), "");
@@ -264,24 +264,24 @@ mod tests {
         files.extend((0..56).map(|n| format!("src/utils/u{n}.py")));
         files.extend((0..30).map(|n| format!("assets/icon{n}.svg")));
         let near = near("src/shop/part3.py", &["doc/far.md", "src/shop/cart.py"]);
-        let told = within(&listing(&files), &near, 200);
-        let lines: Vec<&str> = told.lines().collect();
-        assert!(lines[0].starts_with("src/shop/: part3.py part0.py"), "{told}");
-        assert_eq!(lines[1..3], ["doc/far.md", "tests/test_cart.py"], "of what the request names: {told}");
-        assert!(lines.contains(&"assets/ 30 files") && lines.contains(&"pyproject.toml"), "{told}");
-        assert!(!told.contains("icon3") && told.contains("src/utils/ ") && told.contains(" more files"), "{told}");
-        assert!(token_estimate::estimate(&told) <= 200, "{}", token_estimate::estimate(&told));
-        assert_eq!(count(&told), 100, "{told}");
+        let tree = within(&listing(&files), &near, 200);
+        let lines: Vec<&str> = tree.lines().collect();
+        assert!(lines[0].starts_with("src/shop/: part3.py part0.py"), "{tree}");
+        assert_eq!(lines[1..3], ["doc/far.md", "tests/test_cart.py"], "of what the request names: {tree}");
+        assert!(lines.contains(&"assets/ 30 files") && lines.contains(&"pyproject.toml"), "{tree}");
+        assert!(!tree.contains("icon3") && tree.contains("src/utils/ ") && tree.contains(" more files"), "{tree}");
+        assert!(token_estimate::estimate(&tree) <= 200, "{}", token_estimate::estimate(&tree));
+        assert_eq!(count(&tree), 100, "{tree}");
     }
 
     /// Files that a list accounts for.
-    fn count(told: &str) -> usize {
+    fn count(tree: &str) -> usize {
         let sum = |line: &str| match line.split(' ').nth(1).and_then(|count| count.parse().ok()) {
             Some(count) if line.contains(" file") || line.contains(" more ") => count,
             _ if line.starts_with('(') => 0,
             _ => line.split(' ').count() - usize::from(line.contains("/: ")),
         };
-        told.lines().map(sum).sum()
+        tree.lines().map(sum).sum()
     }
 
     #[test]
@@ -289,10 +289,10 @@ mod tests {
         let mut files: Vec<String> = (0..4_900).map(|n| format!("pkg{}/sub{}/m{n}.py", n % 70, n % 7)).collect();
         files.extend((0..100).map(|n| format!("vendor/x{n}.js")));
         for budget in [60, 300, 2_000] {
-            let told = within(&listing(&files), &near("pkg1/sub1/m1.py", &[]), budget);
-            assert!(token_estimate::estimate(&told) <= budget + 5, "{} of {budget}", token_estimate::estimate(&told));
-            assert!(told.starts_with("pkg1/sub1/: m1.py m"), "{told}");
-            assert_eq!(count(&told), 5_000, "{told}");
+            let tree = within(&listing(&files), &near("pkg1/sub1/m1.py", &[]), budget);
+            assert!(token_estimate::estimate(&tree) <= budget + 5, "{} of {budget}", token_estimate::estimate(&tree));
+            assert!(tree.starts_with("pkg1/sub1/: m1.py m"), "{tree}");
+            assert_eq!(count(&tree), 5_000, "{tree}");
         }
         let more = Listing { more: true, ..listing(&files) };
         assert!(

@@ -1,4 +1,4 @@
-//! The end of a task: the last look, the list of what it introduced, its summary.
+//! Ends a task: the last look, the list of what it introduced, its summary.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -30,13 +30,13 @@ use sextant_diagnostics::model::Report;
 use sextant_diagnostics::syntax;
 use sextant_model::step::Usage;
 
-/// The least time, in milliseconds, that the last look may take: the task is over, nobody waits to type.
+/// The least time, in milliseconds, that the last look may take: the task is over, and no user waits to type.
 pub(crate) const LAST_LOOK_MS: u64 = 5000;
 
-/// New diagnostics that a summary only counts; more are summed up by theme.
+/// Most new diagnostics that a summary only counts; more are summed up by theme.
 pub(crate) const GLANCE: usize = 5;
 
-/// Themes of a summary.
+/// Most themes of a summary.
 pub(crate) const THEMES: usize = 8;
 
 /// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
@@ -94,7 +94,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_
     }
 }
 
-/// Why nothing more is known of what a stopped task has changed.
+/// Why the reports on the changes of a stopped task are unknown.
 const STOPPED: &str = "stopped while it was checked";
 
 /// The verdict where a stop left no time for any.
@@ -103,7 +103,7 @@ fn unreached(files: &[String]) -> Verdict {
     Verdict { pending, ..Verdict::without(if files.is_empty() { Status::Complete } else { Status::Partial }) }
 }
 
-/// Names who has not spoken of these files as they are now, where a stop has let nobody be asked.
+/// Names the providers that have not reported on these files as they are now, where a stop has prevented a look.
 async fn doubt_stopped(session: &Session, documents: &[Document], verdict: &mut Verdict) {
     let ledger = session.ledger.lock().await;
     let mut open = Vec::new();
@@ -140,11 +140,12 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await
     };
     let known = collect_diagnostics::known(session).await;
-    // What was said of this very text stands, though it may not be all: who has reported an error here and says no more
-    // behind the edit of another file has not taken it back.
+    // A report on this very text stands, though it may be incomplete. A provider that reported an error here, and is
+    // silent after the edit of another file, has not withdrawn it.
     let said_of_this = |report: &Report| {
-        let said = known.get(&(report.file.clone(), report.provider.clone())).and_then(|snap| snap.text.as_deref());
-        documents.iter().any(|document| document.path == report.file && said == Some(document.text.as_str()))
+        let reported_text =
+            known.get(&(report.file.clone(), report.provider.clone())).and_then(|snap| snap.text.as_deref());
+        documents.iter().any(|document| document.path == report.file && reported_text == Some(document.text.as_str()))
     };
     let unfresh: BTreeSet<(String, String)> = reports
         .iter()
@@ -152,7 +153,7 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         .map(|report| (report.file.clone(), report.provider.clone()))
         .collect();
     let mut start = with_created(&task.reports.start, &task.reports.created, &known);
-    // What was said of an earlier text of an edited file is no word on this one.
+    // A report on an earlier text of an edited file does not count for this one.
     let of_now = |key: &SnapshotKey, snap: &Snapshot| {
         let now = documents.iter().find(|document| document.path == key.0);
         !is_stopped || now.is_none_or(|now| snap.text.as_deref() == Some(now.text.as_str()))
@@ -176,7 +177,7 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     verdict
 }
 
-/// The same from what is known by now, without asking anybody.
+/// The same from what is known by now, without asking a provider.
 pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let mut known = collect_diagnostics::known(session).await;
@@ -192,7 +193,7 @@ pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
     verdict
 }
 
-/// Takes out what is said of files that another task beside this one has changed, and this one has not.
+/// Removes the reports on files that another task beside this one has changed, and this one has not.
 async fn of_other_tasks(
     session: &Session,
     (task, own): (&str, &BTreeSet<String>),
@@ -205,7 +206,7 @@ async fn of_other_tasks(
     without_others(start, after, |file| own.contains(file) || !others.contains(file), |_| true)
 }
 
-/// The same of the task that runs, for somebody else, as a list shows it; `None` where it has changed nothing.
+/// The same for the running task, in the form of a list, for an outside reader; `None` where it has changed nothing.
 pub(crate) async fn introduced_so_far(session: &Session, task: &str) -> Option<Vec<QuickfixEntry>> {
     let RunningStart { files, start, created, .. } =
         Some(lock(&session.making.running).clone()).filter(|running| running.task == task)?;
@@ -216,7 +217,7 @@ pub(crate) async fn introduced_so_far(session: &Session, task: &str) -> Option<V
     Some(verdict.new_from(session.config.diagnostics.severity_floor).map(render::entry).collect())
 }
 
-/// What is new in a line for each theme, where it is more than is taken in at a glance.
+/// The new diagnostics, a line for each theme, where there are more than fit a glance.
 async fn themes(shown: &[LocatedDiagnostic]) -> Vec<String> {
     if shown.len() <= GLANCE {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! The wait of a model that says it is done for those who may still answer about its last edits: it is not asked
-//! meanwhile, and what does not come is said at the end.
+//! Waits for the providers that may still answer about the last edits of a model that claims to be done. The model is
+//! not asked meanwhile, and missing answers are named at the end.
 
 use crate::diagnostics::{collect_diagnostics, reached};
 use crate::editor::event::Event;
@@ -12,7 +12,7 @@ use sextant_base::deadline::Deadline;
 /// The longest that an end waits, in milliseconds.
 const MOST_MS: u64 = 10_000;
 
-/// Waits until all have answered who may still do so. What came of it stands with what came late.
+/// Waits until all providers that may still answer have done so. The late answers are kept with the late reports.
 pub(crate) async fn wait(session: &Session, task: &mut Task) {
     let edits = task.journal.checkpoints.len();
     let waited = task.reports.late.last_look.as_ref().is_some_and(|look| look.edits == edits);

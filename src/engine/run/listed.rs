@@ -1,4 +1,4 @@
-//! The lists of what tasks have introduced: each follows what is known until a later task changes something.
+//! Keeps the lists of what tasks have introduced: each follows the known reports until a later task changes something.
 
 use std::collections::BTreeSet;
 
@@ -20,10 +20,10 @@ use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::located::LocatedDiagnostic;
 
-/// Lists that are followed. A program that edits from outside has one for each of its tasks.
+/// Most lists that are followed. A program that edits from outside has one for each of its tasks.
 const MOST: usize = 8;
 
-/// The list of a task that has changed something, as its end shows it. Those of tasks before it are superseded, but for
+/// Shows the list of a task that has changed something, at its end. It replaces the lists of earlier tasks, except
 /// those of clients, which are not the user's own.
 pub(crate) async fn show(session: &Session, task: &mut Task, new: &[LocatedDiagnostic], pending: &[String]) {
     if task.journal.is_empty() {
@@ -55,7 +55,7 @@ pub(crate) async fn show(session: &Session, task: &mut Task, new: &[LocatedDiagn
     lists.drain(..over);
 }
 
-/// The title of a task's list, which says where the list may not be all.
+/// The title of a task's list; it marks a list that may be incomplete.
 fn title(request: &str, pending: &[String]) -> String {
     let open = if pending.is_empty() { String::new() } else { format!(", not known: {}", pending.join(", ")) };
     format!("Sextant: {request}{open}")
@@ -74,7 +74,7 @@ fn emit(session: &Session, listed: &Listed, amend: bool) {
     session.events.emit(Some(task), TaskEvent::Shown { event });
 }
 
-/// An answer came after a task was over: the lists are amended, and the user is shown what the last one is about.
+/// Updates the lists after an answer that came when its task was over, and shows the user the subject of the last one.
 pub(crate) async fn amend(session: &Session) {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
     collect_diagnostics::take_late(session, &mut nobody).await;
@@ -92,7 +92,7 @@ pub(crate) async fn amend(session: &Session) {
     session.emit(Event::Progress { text });
 }
 
-/// Holds the lists against what is known by now, and shows those again that are not as they were.
+/// Compares the lists with the known reports, and shows the changed ones again.
 pub(crate) async fn follow(session: &Session) {
     let lists = session.listed.lock().await.clone();
     for listed in lists {
@@ -109,7 +109,7 @@ pub(crate) async fn follow(session: &Session) {
     }
 }
 
-/// A list as it is by what is known now; `None` where its task is not known any more.
+/// A list by the reports known now; `None` where its task is not known any more.
 async fn as_known(session: &Session, listed: &Listed) -> Option<Listed> {
     let journal = session.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
     let known = collect_diagnostics::known(session).await;
@@ -127,7 +127,7 @@ async fn as_known(session: &Session, listed: &Listed) -> Option<Listed> {
     Some(Listed { entries, pending, title, ..listed.clone() })
 }
 
-/// What of this is still not known: who had not answered may have done so since.
+/// The entries that are still unknown: a silent provider may have answered since.
 async fn still_open(session: &Session, pending: &[String]) -> Vec<String> {
     let ledger = session.ledger.lock().await;
     let silent: BTreeSet<&SnapshotKey> = ledger.silent().collect();
@@ -144,12 +144,12 @@ async fn still_open(session: &Session, pending: &[String]) -> Vec<String> {
     pending.iter().filter(|entry| !answered(entry)).cloned().collect()
 }
 
-/// Behind the name of a file: why a provider had not answered about it, which an answer makes untrue. What had no
-/// baseline has none later.
+/// Reasons, behind the name of a file, why a provider had not answered about it; an answer makes them untrue. A file
+/// without a baseline has none later.
 const UNANSWERED: &[&str] = &[", not available", ", by guess only", ", stopped while"];
 
-/// The texts of these files are others now, since something was taken back or brought back: what is reported in them is
-/// asked about, where a list is there that may change.
+/// Asks for the reports of these files, since taking back or bringing back has changed their texts. It does so only
+/// where a list may change.
 pub(crate) async fn look_again(session: &Session, task: &str, files: &[String]) {
     let may_change = |known: &Listed| known.task == task || !(known.pending.is_empty() && known.entries.is_empty());
     let is_listed = session.listed.lock().await.iter().any(may_change);
@@ -164,6 +164,6 @@ pub(crate) async fn look_again(session: &Session, task: &str, files: &[String]) 
         collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await;
         follow(session).await;
     };
-    // A task that was stopped before is no reason to ask nobody.
+    // An earlier stop of the task does not stop this look.
     OWN_CANCEL.scope(CancellationToken::new(), looked).await;
 }

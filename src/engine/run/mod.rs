@@ -1,4 +1,4 @@
-//! One task from its start to its end: what the model is told, what it does, when it stops.
+//! Runs one task from its start to its end: the facts for the model, its actions, and when it stops.
 
 pub(crate) mod act;
 pub(crate) mod analyse;

@@ -1,5 +1,5 @@
-//! One turn of a task's model: whether there may be one (not stopped, steps left, within what the task may use up),
-//! and the wait for its answer.
+//! Runs one turn of a task's model: checks whether there may be one (not stopped, steps left, within the task's
+//! limits), and waits for its answer.
 
 use std::future::Future;
 
@@ -23,7 +23,7 @@ pub(crate) fn next_step(
         return Err(Failure::cancelled());
     }
     task.counts.step += 1;
-    // A model that only applies what is offered asks nobody: what it mends does not count, what it tries does.
+    // A model that only applies offered fixes costs nothing: its repairs do not count, its attempts do.
     let free = if session.model.needs_providers() { task.counts.mended } else { 0 };
     if task.counts.step > session.config.limits.steps.saturating_add(free) {
         return Ok(Some(Ended::OutOfSteps));
@@ -34,8 +34,8 @@ pub(crate) fn next_step(
     }
 }
 
-/// Waits for what the model was asked, and counts it. `None` where the time of the task is over before: what may
-/// still be done is then looked at anew.
+/// Waits for the model's answer, and counts it. `None` where the time of the task is over before: the caller then looks
+/// again at what may still be done.
 pub(crate) async fn answered<T>(
     session: &Session,
     task: &Task,

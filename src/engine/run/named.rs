@@ -1,4 +1,5 @@
-//! What a request names may be changed with what the user points at: whether a name widens the scope.
+//! Decides whether a name in a request widens the scope: a named thing may be changed with the one that the user points
+//! at.
 
 use crate::editor::event::Event;
 use crate::run::analyse;
@@ -12,11 +13,11 @@ use sextant_model::mentions;
 use sextant_model::request_kind::{self, Ask};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Words between a symbol and the file that it is looked for in.
+/// Words between a symbol and the file in which it is looked up.
 const PLACES: &str = "in of from inside at en de del aus von im";
 
-/// Adds to the scope what the request names for sure. A question widens nothing, what is to be left alone stays out,
-/// and so does a name that stands for several things, which is told.
+/// Adds the certain names of the request to the scope. A question widens nothing. Names that are to be left alone stay
+/// out, and so does an ambiguous name, which is shown.
 pub(crate) async fn widen(session: &Session, task: &mut Task) {
     let asks = request_kind::classify(&task.request) == Ask::Question;
     if task.scope == Scope::Workspace || task.intent.read_only || asks {
@@ -63,7 +64,7 @@ fn ambiguous(session: &Session, task: &mut Task, meaning: &Meaning) {
     session.emit(Event::Progress { text });
 }
 
-/// Why what is named cannot be changed, by which rule.
+/// Why the named thing cannot be changed, and by which rule.
 async fn out_of_reach(session: &Session, task: &Task, name: &str, path: &SymbolPath) -> Option<(&'static str, String)> {
     if leaves_alone(&task.request, name) {
         return Some(("left_alone", "the request says to leave it alone".to_owned()));
@@ -74,7 +75,7 @@ async fn out_of_reach(session: &Session, task: &Task, name: &str, path: &SymbolP
     }
 }
 
-/// Whether a request says to leave what it names alone.
+/// Whether a request asks to leave the named thing alone.
 pub(crate) fn leaves_alone(request: &str, name: &str) -> bool {
     let plain = name.replace("::", ".");
     mentions::leaves_alone(request, |word| {
@@ -85,7 +86,7 @@ pub(crate) fn leaves_alone(request: &str, name: &str) -> bool {
     })
 }
 
-/// Whether a file is only named to say where a symbol is: `fix total in cart.py`.
+/// Whether a file is named only as the place of a symbol: `fix total in cart.py`.
 fn is_place(request: &str, path: &SymbolPath, meanings: &[Meaning], scope: &Scope) -> bool {
     let words = mentions::words(request);
     let is_file = |word: &str| {

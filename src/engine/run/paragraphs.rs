@@ -1,26 +1,26 @@
-//! The words of a model as paragraphs: what it says next stays apart from what it has said.
+//! Shows the words of a model as paragraphs: each new message stays apart from the one before.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::editor::event::Event;
 use crate::state::session::Session;
 
-/// Where the words of a piece of work stand.
+/// The state of the words of a piece of work.
 #[derive(Debug, Default)]
 pub(crate) struct Paragraphs {
-    /// Whether something was said behind which no line has ended.
+    /// Whether the last words have no line end behind them.
     open: AtomicBool,
     /// Whether the next words begin a paragraph.
     next: AtomicBool,
 }
 
 impl Paragraphs {
-    /// What is said from here on is a paragraph of its own.
+    /// Begins a paragraph of its own for the next words.
     pub(crate) fn begin(&self) {
         self.next.store(true, Ordering::Relaxed);
     }
 
-    /// Something else was shown since: the next words begin a line anyway.
+    /// Notes that something else was shown since: the next words begin a line anyway.
     pub(crate) fn interrupt(&self) {
         self.open.store(false, Ordering::Relaxed);
     }

@@ -1,4 +1,4 @@
-//! The scope of a request to repair, where it names a place: that place and no more.
+//! Narrows the scope of a request to repair to the place that it names.
 
 use crate::run::analyse;
 use crate::state::session::Session;
@@ -13,10 +13,10 @@ use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Files that are looked through for a name.
+/// Most files that are searched for a name.
 const MOST_FILES: usize = 2000;
 
-/// Looks up what the request names and takes it as the scope, for a model that applies what is offered.
+/// Looks up the names of the request and takes them as the scope, for a model that applies offered fixes.
 pub(crate) async fn narrow(session: &Session, task: &mut Task) {
     look_up(session, task).await;
     let places = wanted_diagnostics::wanted(task).places();
@@ -26,7 +26,7 @@ pub(crate) async fn narrow(session: &Session, task: &mut Task) {
     let root = session.root.clone();
     let paths = places.clone();
     let is_folder = move || paths.iter().any(|path| !path.contains("::") && root.join(path).is_dir());
-    // What lies in a folder is looked over like the workspace, and the rest of that is left alone.
+    // A folder's content is searched like the workspace, and the rest of the workspace is left alone.
     task.scope = match tokio::task::spawn_blocking(is_folder).await.unwrap_or_default() {
         true => Scope::Workspace,
         false => scope_of(&places),
@@ -35,7 +35,7 @@ pub(crate) async fn narrow(session: &Session, task: &mut Task) {
     task.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
 }
 
-/// Looks up what the request names, with the scope left as it is.
+/// Looks up the names of the request, and leaves the scope as it is.
 pub(crate) async fn look_up(session: &Session, task: &mut Task) {
     let request = task.journal.request.clone();
     if !session.model.needs_providers() || request_kind::classify(&request) != Ask::Repair {
@@ -68,14 +68,14 @@ fn scope_of(places: &[String]) -> Scope {
     }
 }
 
-/// What a name stands for: a file, a symbol of the user's own file or of any, a folder, a file without its ending.
-/// Blocks.
+/// The paths that a name stands for: a file, a symbol of the user's own file or of any, a folder, a file without its
+/// ending. Blocks.
 fn paths(root: &Root, here: Option<&(String, String)>, name: &str, wide: bool) -> Vec<String> {
     let files = analyse::files_named(root, name);
     if !files.is_empty() {
         return files;
     }
-    // What is no name of a symbol, such as `line 40`, is none here either.
+    // A phrase that cannot name a symbol, such as `line 40`, names nothing here either.
     let Some(mention) = analyse::mention(name) else { return Vec::new() };
     let symbols = match here {
         Some(here) if !wide => analyse::symbols_in(here, &mention.name),

@@ -1,4 +1,4 @@
-//! From what a door was asked to the scope that it names.
+//! Turns the request of a door into the scope that it names.
 
 use crate::editor::Document;
 use crate::state::request::Request;

@@ -1,4 +1,5 @@
-//! The loop of every mode: ask the model, act, until it is done, the steps run out, or three errors in a row.
+//! Runs the loop of every mode: ask the model, act, until it is done, the steps run out, or three errors occur in a
+//! row.
 
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -19,7 +20,7 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_model::step::{Action, LastResult, ModelError};
 use sextant_model::tools::{looks, names};
 
-/// Results that are kept for the model; older ones have been acted upon.
+/// Most results that are kept for the model; older ones have been acted upon.
 pub(crate) const RESULTS: usize = 6;
 
 /// Whether a task has changed a file, or an edit or a command of it may have.
@@ -34,9 +35,9 @@ pub(crate) async fn run_steps(
     cancel: &CancellationToken,
 ) -> Result<Ended, Failure> {
     let changes = task.journal.checkpoints.len();
-    // Facts are told anew with every step: one word more is enough.
-    let mut told = 1;
-    let said = Paragraphs::default();
+    // Every step repeats the facts: one objection more is enough.
+    let mut objections = 1;
+    let paragraphs = Paragraphs::default();
     loop {
         if let Some(ended) = next_step(session, task, cancel)? {
             return Ok(ended);
@@ -44,8 +45,8 @@ pub(crate) async fn run_steps(
         let span = span::step(task.counts.step);
         let input =
             stop::unless_stopped(session, cancel, context::step_facts(session, task)).instrument(span.clone()).await?;
-        said.begin();
-        let words = |text: &str| said.say(session, text);
+        paragraphs.begin();
+        let words = |text: &str| paragraphs.say(session, text);
         let asked = session.model.step(&input, &words).instrument(span.clone());
         let Some(reply) = answered(session, task, cancel, asked).await? else { continue };
         let mut more = Vec::new();
@@ -55,17 +56,17 @@ pub(crate) async fn run_steps(
         }
         let result = match reply {
             Ok(reply) => match reply.action.clone() {
-                None => match told_unfinished(session, task, changes, &mut told).instrument(span.clone()).await {
+                None => match told_unfinished(session, task, changes, &mut objections).instrument(span.clone()).await {
                     Some(result) => result,
                     None => return Ok(Ended::Done { changed, answer: reply.answer }),
                 },
                 Some(action) => {
-                    said.interrupt();
+                    paragraphs.interrupt();
                     more.clone_from(&reply.more);
                     let (result, ok) = act(session, task, &action, &reply.reasoning).instrument(span.clone()).await;
                     if ok && (!reply.proceed || early_stop::mended(session, task).instrument(span.clone()).await) {
                         let changed = task.journal.checkpoints.len() > changes;
-                        match told_unfinished(session, task, changes, &mut told).instrument(span.clone()).await {
+                        match told_unfinished(session, task, changes, &mut objections).instrument(span.clone()).await {
                             Some(result) => result,
                             None => return Ok(Ended::Done { changed, answer: reply.answer }),
                         }
@@ -88,16 +89,17 @@ pub(crate) async fn run_steps(
     }
 }
 
-/// What speaks against the end that the model wants, as a result that it reads; `None` where it may end.
-async fn told_unfinished(session: &Session, task: &mut Task, mark: usize, told: &mut u32) -> Option<LastResult> {
+/// The objection to the end that the model wants, as a result that it reads; `None` where it may end.
+async fn told_unfinished(session: &Session, task: &mut Task, mark: usize, objections: &mut u32) -> Option<LastResult> {
     let cancel = session.cancelled();
-    let left = stop::unless_stopped(session, &cancel, unfinished(session, task, mark, *told)).await.ok().flatten()?;
-    *told += 1;
+    let left =
+        stop::unless_stopped(session, &cancel, unfinished(session, task, mark, *objections)).await.ok().flatten()?;
+    *objections += 1;
     let text = format!("{}\n{}", left.text, left.errors.join("\n"));
     Some(LastResult { tool: "end".to_owned(), ok: false, text })
 }
 
-/// Enters the result of a call into the task, with what the model wanted to read besides.
+/// Enters the result of a call into the task, with the further reads of the model.
 async fn enter(session: &Session, task: &mut Task, result: LastResult, more: &[Action]) -> Option<Ended> {
     task.counts.errors = if result.ok { 0 } else { task.counts.errors + 1 };
     let text = result.text.clone();
@@ -124,8 +126,8 @@ pub(crate) fn model_failure(error: &ModelError) -> Failure {
     Failure::new(FailureKind::Model, error.to_string(), hint)
 }
 
-/// Runs the further actions of an answer where all of them only look, and none of them otherwise: the model
-/// is told which is not allowed. Returns how many results came of it.
+/// Runs the further actions of an answer where all of them only look, and none of them otherwise: the model reads which
+/// one is not allowed. Returns how many results were added.
 pub(crate) async fn look_further(session: &Session, task: &mut Task, more: &[Action]) -> usize {
     if let Some(problem) = refused(more) {
         task.conversation.results.push(LastResult { tool: "more".to_owned(), ok: false, text: problem });
@@ -157,7 +159,7 @@ mod tests {
         let action = |tool: &str| Action { tool: tool.to_owned(), parameters: json!({}) };
         assert_eq!(refused(&[]), None);
         assert_eq!(refused(&[action("read_symbol"), action("search")]), None);
-        let said = refused(&[action("read_symbol"), action("write_file")]).unwrap();
-        assert!(said.contains("write_file does more, so none"), "{said}");
+        let refusal = refused(&[action("read_symbol"), action("write_file")]).unwrap();
+        assert!(refusal.contains("write_file does more, so none"), "{refusal}");
     }
 }

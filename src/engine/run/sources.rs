@@ -1,4 +1,5 @@
-//! Which source a model is shown to begin with: what is in scope and what the request names, whole where it fits.
+//! Chooses the source that a model is shown to begin with: the scope and the names of the request, whole where they
+//! fit.
 
 use std::ops::Range;
 
@@ -14,15 +15,15 @@ use sextant_text::symbols::language;
 use sextant_text::symbols::outline::{Outline, SymbolKind};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Bytes of source of one question: about 700 tokens.
+/// Most bytes of source of one question: about 700 tokens.
 pub(crate) const SOURCE: usize = 2400;
-/// Bytes of source that a token is taken for, rounded down: what is counted is estimated again where it is shown.
+/// Bytes of source that a token is taken for, rounded down: the count is estimated again where it is shown.
 const BYTES_PER_TOKEN: usize = 3;
-/// Bytes of a list of what a file holds: a model lists or searches for more.
+/// Most bytes of a list of a file's content: a model lists or searches for more.
 const LISTED: usize = 600;
-/// Bytes of the beginning of a long text that is no code: enough to see how it is written.
+/// Bytes of the beginning of a long text that is not code: enough to show its style.
 const HEAD: usize = 1000;
-/// How a text begins that stands for one that is too long.
+/// Opening of the text that stands for one that is too long.
 const TOO_LONG: &str = "(too long to show";
 
 /// Bytes of source that a question has room for.
@@ -30,7 +31,7 @@ pub(crate) fn room(talks: bool, budget: PromptBudget) -> usize {
     if talks { budget.sources * BYTES_PER_TOKEN } else { SOURCE * budget.sources / PromptBudget::default().sources }
 }
 
-/// Whether it only says what there would be to read.
+/// Whether a text only lists what there is to read.
 pub(crate) fn is_list(text: &str) -> bool {
     text.starts_with(TOO_LONG)
 }
@@ -41,14 +42,14 @@ struct Wanted {
     most: usize,
 }
 
-/// The source in scope as the editor has it now; what it holds where it would be too long. Of a long file in which the
-/// request names something, that.
+/// The source in scope as the editor has it now, or a list of its content where it is too long. For a long file in
+/// which the request names something, that part.
 pub(crate) async fn sources(session: &Session, task: &mut Task, mut room: usize) -> Vec<(String, String)> {
     let mut sources: Vec<(String, String)> = Vec::new();
-    // What is only named may be meant otherwise than to be read whole.
+    // A file that the request only names may not need to be read whole.
     let (of_scope, of_named) = (room, room / 3);
     let mut wanted: Vec<Wanted> = in_scope(&task.scope).map(|path| Wanted { path, most: of_scope }).collect();
-    // What is to be left alone need not be read.
+    // A name that is to be left alone need not be read.
     let named: Vec<SymbolPath> =
         task.intent.analysis.named(&task.scope).into_iter().filter(|path| !is_left_alone(task, path)).collect();
     wanted.extend(named.into_iter().map(|path| Wanted { path, most: of_named }));
@@ -88,7 +89,7 @@ fn is_left_alone(task: &Task, path: &SymbolPath) -> bool {
 fn in_scope(scope: &Scope) -> impl Iterator<Item = SymbolPath> {
     let files = scope.whole_files().iter().map(|file| SymbolPath::new(file, ""));
     let symbols = scope.symbols().iter().cloned();
-    // What the user pointed at comes first, and what the request names besides after it.
+    // The user's own targets come first, and the other names of the request after them.
     let both: Vec<SymbolPath> = if matches!(scope, Scope::Parts { .. }) {
         symbols.chain(files).collect()
     } else {
@@ -97,8 +98,8 @@ fn in_scope(scope: &Scope) -> impl Iterator<Item = SymbolPath> {
     both.into_iter()
 }
 
-/// The text of a symbol or a file, as far as there is room, and which lines that are, from 0; `None` for a symbol that is
-/// not there yet.
+/// The text of a symbol or a file, as far as there is room, and its lines, from 0; `None` for a symbol that does not
+/// exist yet.
 fn excerpt(path: &str, text: &str, names: &str, room: usize) -> Option<(String, Range<usize>)> {
     let outline = language::of_path(path).map(|language| Outline::parse(language, text));
     match outline {
@@ -119,7 +120,7 @@ fn excerpt(path: &str, text: &str, names: &str, room: usize) -> Option<(String, 
     }
 }
 
-/// What a file or a class holds, as far as there is room: functions, and classes with their methods.
+/// The content of a file or a class, as far as there is room: functions, and classes with their methods.
 fn list(outline: &Outline, parent: Option<usize>) -> String {
     let mut shown: Vec<String> = Vec::new();
     let (mut left, mut more) = (LISTED, 0);

@@ -1,4 +1,4 @@
-//! Starts a task: shows it, and learns what the providers say about its files before anything changes.
+//! Starts a task: shows it, and learns the providers' reports on its files before anything changes.
 
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +23,7 @@ use sextant_base::hint::{Hint, HintCode};
 use sextant_diagnostics::syntax;
 use sextant_model::request_kind::{self, Ask};
 
-/// Starts a task: shows it, and learns what the providers say about its files before anything changes.
+/// Starts a task: shows it, and learns the providers' reports on its files before anything changes.
 pub(crate) async fn begin(
     session: &Session,
     request: &Request,
@@ -92,11 +92,12 @@ async fn cursor(session: &Session, request: &Request) -> String {
     }
 }
 
-/// A model that lives on the providers' words must not take their silence for "nothing wrong".
+/// Refuses to run a model that depends on the providers' reports without any: it must not take their silence for
+/// "nothing wrong".
 pub(crate) fn refuse_blind(documents: &[Document], known: &Snapshots) -> Result<(), Failure> {
-    // That a text parses says nothing about what it means.
-    let said = |path: &str| known.keys().any(|(file, provider)| file == path && provider != syntax::NAME);
-    let Some(blind) = documents.iter().find(|document| !said(&document.path)) else { return Ok(()) };
+    // A syntax check alone does not judge the meaning of a text.
+    let has_reports = |path: &str| known.keys().any(|(file, provider)| file == path && provider != syntax::NAME);
+    let Some(blind) = documents.iter().find(|document| !has_reports(&document.path)) else { return Ok(()) };
     let hint = Hint::from("attach a language server to it, or configure a language model").and(HintCode::Servers);
     Err(Failure::new(FailureKind::Editor, format!("no language server has said anything about {}", blind.path), hint))
 }

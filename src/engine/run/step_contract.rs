@@ -1,4 +1,4 @@
-//! What a step's question says of its plan, by mode, and what comes of a model that objects to the plan.
+//! Gives a step's question the facts of its plan, by mode, and handles a model that objects to the plan.
 
 use crate::plan::plan_progress::Objection;
 use crate::plan::work_mode::Mode;
@@ -59,7 +59,7 @@ pub(crate) fn adherence(plan: &Plan) -> f64 {
     if kept.is_empty() { 1.0 } else { kept.iter().sum::<f64>() / kept.len() as f64 }
 }
 
-/// How a step ends that the model does not want to go on with. `None` where it goes on.
+/// The end of a step that the model does not want to continue. `None` where it goes on.
 ///
 /// Only what the contract of the mode asks for counts: a model in simple mode has no plan to object to.
 pub(crate) fn ends(task: &mut Task, reply: &StepReply, changed: bool) -> Option<Ended> {
@@ -72,9 +72,9 @@ pub(crate) fn ends(task: &mut Task, reply: &StepReply, changed: bool) -> Option<
             Some(Ended::Objected(Objection { reason, ..Objection::default() }))
         }
         Contract::Supervised(_) => {
-            if let Some(said) = wish.adherence {
+            if let Some(adherence) = wish.adherence {
                 task.progress.course.adherence =
-                    Some(task.progress.course.adherence.map_or(said, |least| least.min(said)));
+                    Some(task.progress.course.adherence.map_or(adherence, |least| least.min(adherence)));
             }
             match wish.decision? {
                 StepDecision::Continue => None,

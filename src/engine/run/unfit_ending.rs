@@ -1,4 +1,4 @@
-//! What becomes of a task that ends and has not done what it is for: new errors, or nothing at all.
+//! Handles a task that ends without its purpose: new errors, or no change at all.
 
 use crate::edit::rollback;
 use crate::editor::event::Event;
@@ -15,8 +15,8 @@ use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_diagnostics::syntax;
 use sextant_model::request_kind::{self, Ask};
 
-/// Takes back what a task leaves behind that is worse than nothing, as far as the user's option says so. The reason
-/// where it was done; `None` where everything stays.
+/// Takes back the changes of a task that are worse than nothing, as far as the user's option allows it. Returns the
+/// reason where it did; `None` where everything stays.
 pub(crate) async fn take_back(session: &Session, task: &mut Task) -> Option<String> {
     let rule = session.config.diagnostics.new_errors;
     if task.journal.is_empty() || rule == NewErrors::Keep {
@@ -53,29 +53,29 @@ fn why(verdict: &Verdict, rule: NewErrors) -> Option<String> {
     })
 }
 
-/// How a piece of work came to where it is.
+/// How a piece of work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CameTo {
-    /// Its own end.
+    /// By its own end.
     End,
-    /// Its own end, behind which its changes were taken back.
+    /// By its own end, after which its changes were taken back.
     TakenBack,
-    /// It was stopped, has failed, asks the user, or may use up no more; its own words say which.
+    /// Early: it was stopped, has failed, asks the user, or has reached a limit; its own words give the cause.
     Short,
-    /// A part of it is done, and the rest waits.
+    /// In part: the rest waits.
     Waits,
 }
 
-/// Whether a piece of work is done, for all who say so: its outcome and exit status, its last event, the statistics.
+/// Whether a piece of work is done, for all who report it: its outcome and exit status, its last event, the statistics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkVerdict {
     pub(crate) ok: bool,
-    /// Why not, where nothing else says so.
+    /// The reason why not, where no other text gives it.
     pub(crate) why: Option<String>,
 }
 
-/// The one verdict on a task and on the run of a plan: it leaves no new error, and what it was to change is changed.
-/// What the steps of a plan are to change was agreed on with the plan; each of them is judged by itself.
+/// The one verdict on a task and on the run of a plan: it leaves no new error, and its intended changes are made. The
+/// changes of a plan's steps were agreed on with the plan; each step is judged by itself.
 pub(crate) fn judge(
     session: &Session,
     task: &Task,
@@ -115,7 +115,7 @@ pub(crate) fn judge(
     WorkVerdict { ok: !declines(session, task), why: None }
 }
 
-/// What a request to repair wants besides that a model which applies offered fixes has not done.
+/// The further wish of a request to repair that a model which applies offered fixes has not fulfilled.
 fn left_undone(session: &Session, task: &Task) -> Option<String> {
     let request = &task.journal.request;
     if !session.model.needs_providers() || request_kind::classify(request) != Ask::Repair {
@@ -129,7 +129,7 @@ fn left_undone(session: &Session, task: &Task) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("Not done: {} needs a language model", quoted.join(", ")))
 }
 
-/// Whether the model could only say that it takes another one: it serves repairs alone.
+/// Whether the model could only name the need for another model: it serves repairs alone.
 fn declines(session: &Session, task: &Task) -> bool {
     task.mode == Mode::Simple
         && session.model.needs_providers()

@@ -1,15 +1,15 @@
-//! The rest of a file beside one of its symbols, in few words: imports, constants, classes, and what its functions
-//! take and give.
+//! Sums up the rest of a file beside one of its symbols, in few words: imports, constants, classes, and the signatures
+//! of its functions.
 
 use std::ops::Range;
 
 use sextant_text::symbols::language::Language;
 use sextant_text::symbols::outline::{Outline, SymbolKind};
 
-/// Bytes of a constructor that is shown whole, since it says what the object holds.
+/// Most bytes of a constructor that is shown whole, since it lists the parts of the object.
 const CONSTRUCTOR: usize = 500;
 
-/// The file without the symbol and without the bodies of the others, in so many bytes at most.
+/// The file without the symbol and without the bodies of the others, within this many bytes.
 pub(crate) fn around(language: &Language, text: &str, outline: &Outline, symbol: usize, room: usize) -> String {
     let Some(tree) = language.tree(text) else { return String::new() };
     let own = &outline.symbols[symbol];
@@ -32,7 +32,7 @@ pub(crate) fn around(language: &Language, text: &str, outline: &Outline, symbol:
     named[..named[..end].rfind('\n').unwrap_or(0)].to_owned()
 }
 
-/// The text with each other function as its header alone, where it is wanted, and nothing of it where it is not.
+/// The text with each wanted function as its header alone, and without the unwanted ones.
 fn shortened(
     text: &str,
     outline: &Outline,
@@ -48,8 +48,8 @@ fn shortened(
             continue;
         }
         let beside = other.parent.is_some() && other.parent == own.parent;
-        let tells = other.name == "__init__" && beside && other.extent.len() <= CONSTRUCTOR;
-        if tells || cuts.iter().any(|(cut, _)| cut.contains(&other.extent.start)) {
+        let shows_whole = other.name == "__init__" && beside && other.extent.len() <= CONSTRUCTOR;
+        if shows_whole || cuts.iter().any(|(cut, _)| cut.contains(&other.extent.start)) {
             continue;
         }
         let whole = line_start(text, other.extent.start)..other.extent.end;

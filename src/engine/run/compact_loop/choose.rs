@@ -1,4 +1,4 @@
-//! Which pieces of code a small model is asked about, one after the other.
+//! Chooses the pieces of code that a small model is asked about, one after the other.
 
 use std::fmt;
 
@@ -14,10 +14,10 @@ use sextant_base::failure::Failure;
 use sextant_model::request_kind::{self, Ask};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Pieces of one task. More is no work for a small model.
+/// Most pieces of one task. A small model cannot handle more.
 const MOST: usize = 8;
-/// Bytes of code a token, about, and the part of what a model reads at once that one symbol may take: it goes out,
-/// comes back, and goes out once more where it was wrong.
+/// About how many bytes of code a token holds, and the part of the model's context that one symbol may take: it goes
+/// out, comes back, and goes out once more where it was wrong.
 const BYTES: usize = 3;
 const PART: usize = 4;
 
@@ -37,12 +37,12 @@ impl fmt::Display for CompactTarget {
     }
 }
 
-/// What a request of this scope is about: the symbols in it, or a small file as a whole, or what the request names or
-/// is reported in a larger one.
+/// The targets of a request in this scope: the symbols in it, or a small file as a whole. In a larger file these are
+/// the symbols that the request names or the ones with reports.
 pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<CompactTarget>, Failure> {
     let mut chosen: Vec<CompactTarget> = Vec::new();
     let symbols = own_symbols(task);
-    // What the request names beside a symbol may be changed with it, and is no piece of its own.
+    // A file that the request names beside a symbol may be changed with it, but is not a piece of its own.
     let files = if symbols.is_empty() { task.scope.whole_files() } else { &[] };
     let mut too_large = task.scope == Scope::Workspace;
     for symbol in &symbols {
@@ -100,7 +100,8 @@ fn add(chosen: &mut Vec<CompactTarget>, target: CompactTarget) {
     }
 }
 
-/// A symbol as it is asked about: itself where it is there and not too long; its file where it is yet to be written.
+/// A symbol as the model is asked about it: itself where it exists and is not too long; its file where it is yet to be
+/// written.
 async fn of_symbol(session: &Session, symbol: &SymbolPath) -> Option<CompactTarget> {
     if !symbol.names.is_empty()
         && let Ok(place) = target::place(session, &symbol.to_string()).await
@@ -111,12 +112,12 @@ async fn of_symbol(session: &Session, symbol: &SymbolPath) -> Option<CompactTarg
     is_small(session, &symbol.file).await.then(|| CompactTarget::File(symbol.file.clone()))
 }
 
-/// Bytes of one symbol.
+/// Most bytes of one symbol.
 async fn room(session: &Session) -> usize {
     session.model.abilities().await.context.saturating_mul(BYTES) / PART
 }
 
-/// Whether a file is given as a whole; one that is not there yet is.
+/// Whether a file is given as a whole; a file that does not exist yet is.
 async fn is_small(session: &Session, file: &str) -> bool {
     match target::document(session, file).await {
         Ok(document) => document.text.len() <= SOURCE.min(room(session).await),
@@ -124,7 +125,7 @@ async fn is_small(session: &Session, file: &str) -> bool {
     }
 }
 
-/// What the request names in a scope that is too large, or else what holds the reports that it wants mended.
+/// The symbols that the request names in a scope that is too large, or else those with the reports that it wants fixed.
 async fn narrower(session: &Session, task: &Task) -> Vec<CompactTarget> {
     let mut found = Vec::new();
     for symbol in task.intent.analysis.symbols.iter().filter(|symbol| task.scope.holds(symbol)) {

@@ -1,4 +1,4 @@
-//! What a prompt says of a piece of code: its source, what stands around it, what is reported in it.
+//! Collects the facts of a prompt about a piece of code: its source, its surroundings, its reports.
 
 use std::ops::Range;
 
@@ -23,17 +23,17 @@ use sextant_text::symbols::language;
 use sextant_text::symbols::outline::SymbolKind;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Bytes of the rest of the file: about 230 tokens.
+/// Most bytes of the rest of the file: about 230 tokens.
 const AROUND: usize = 800;
-/// Reports of one piece.
+/// Most reports of one piece.
 const REPORTS: usize = 6;
 
-/// A piece of code, where it stands, and what is told of it.
+/// A piece of code with its place and the facts about it.
 pub(super) struct ShownPiece {
-    /// `None` of a file that is not there yet.
+    /// `None` for a file that does not exist yet.
     pub(super) document: Option<Document>,
     pub(super) path: String,
-    /// Inside of the file; empty for all of it.
+    /// The symbol's path inside the file; empty for all of it.
     pub(super) names: String,
     /// Its lines in the document, from 0.
     lines: Range<usize>,
@@ -108,20 +108,20 @@ pub(super) async fn source_now(session: &Session, (path, names): (&str, &str)) -
     Some(source(&place.document.text, &place.outline, place.symbol).to_owned())
 }
 
-/// What is wanted, with what the step of a plan was handed.
+/// The request, with the inputs of the plan's step.
 fn request(task: &Task) -> String {
     let inputs = task.progress.course.inputs.iter().map(|(name, value)| format!("\n{name}: {value}"));
     format!("{}{}", task.request, inputs.collect::<String>())
 }
 
-/// What is reported in a piece: errors, and the rest where the request is about that.
+/// The reports in a piece: errors, and the rest where the request is about them.
 async fn reports(session: &Session, task: &Task, scope: &Scope, text: &str) -> Vec<String> {
     let found = reported::in_scope(session, scope).await;
-    let told = found.iter().filter(|found| bears(task, found));
-    told.take(REPORTS).map(|found| line(found, text)).collect()
+    let relevant = found.iter().filter(|found| bears(task, found));
+    relevant.take(REPORTS).map(|found| line(found, text)).collect()
 }
 
-/// Whether a report has to do with what is asked for.
+/// Whether a report bears on the request.
 pub(super) fn bears(task: &Task, found: &LocatedDiagnostic) -> bool {
     let error = found.diagnostic.severity == Severity::Error;
     let quoted = found.diagnostic.code.as_ref().is_some_and(|code| task.request.contains(code.as_str()));
@@ -135,7 +135,7 @@ pub(super) fn line(found: &LocatedDiagnostic, text: &str) -> String {
     compact_reply::report(&mask(code), &message)
 }
 
-/// What a question is about: the pieces in scope as far as they fit.
+/// The code that a question is about: the pieces in scope as far as they fit.
 pub(super) async fn question(session: &Session, task: &mut Task) -> CompactFacts {
     let mut facts = CompactFacts { request: request(task), ..CompactFacts::default() };
     let named: Vec<CompactTarget> = task.intent.analysis.symbols.iter().cloned().map(CompactTarget::Symbol).collect();

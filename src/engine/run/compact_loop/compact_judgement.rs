@@ -1,5 +1,5 @@
-//! What a try did: what is new and what of the asked is still there after the servers' own fixes, and whether the checks
-//! that were named pass.
+//! Judges a try: its new reports, the requested reports that remain after the servers' own fixes, and whether the named
+//! checks pass.
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -21,26 +21,26 @@ use sextant_model::request_kind;
 use sextant_model::step::Action;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// New reports that the model is told.
-const TOLD: usize = 6;
-/// Bytes of the end of what a check printed.
+/// Most new reports that the model is shown.
+const SHOWN: usize = 6;
+/// Bytes of the end of a check's output.
 const PRINTED: usize = 600;
-/// Fixes of the servers after one try.
+/// Most fixes of the servers after one try.
 const FIXES: usize = 4;
 
-/// What one try came to.
+/// Outcome of one try.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct TryVerdict {
     pub(super) new_errors: usize,
     pub(super) new: usize,
     pub(super) fixed_errors: usize,
     pub(super) fixed: usize,
-    /// Of what was to be mended.
+    /// Reports that were to be fixed and are still there.
     pub(super) left: usize,
     pub(super) failed_checks: usize,
-    /// What is wrong, one line each; empty where nothing is.
+    /// The problems, one line each; empty where there are none.
     pub(super) problems: Vec<String>,
-    /// What of this is reported in the file of the piece.
+    /// The problems that are reported in the file of the piece.
     reports: Vec<LocatedDiagnostic>,
     /// Whether servers' fixes are part of the text that was judged.
     pub(super) mended: bool,
@@ -58,13 +58,13 @@ impl TryVerdict {
         useless || self.new_errors > 0 && self.new_errors >= self.fixed_errors
     }
 
-    /// Whether it may stand without a word: what is new is no error.
+    /// Whether the text may stand without a remark: its new reports are no errors.
     pub(super) fn is_fit(&self) -> bool {
         self.new_errors == 0 && self.left == 0 && self.failed_checks == 0
     }
 }
 
-/// Judges the text as it is against what was known before the try, with what the servers mend of it mended.
+/// Judges the text against the reports before the try, after the servers have fixed all that they can.
 pub(super) async fn judge(
     session: &Session,
     task: &mut Task,
@@ -79,7 +79,7 @@ pub(super) async fn judge(
     Ok(verdict)
 }
 
-/// Has the servers mend what they can of a text, and says what is left.
+/// Lets the servers fix as much of a text as they can, and returns the reports that remain.
 pub(super) async fn mended(
     session: &Session,
     task: &mut Task,
@@ -101,7 +101,7 @@ pub(super) async fn mended(
 async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names): (&str, &str)) -> TryVerdict {
     let floor = session.config.diagnostics.severity_floor;
     let mut known = before.clone();
-    // What was first looked at right before the edit has its baseline there.
+    // A file that was first looked at right before the edit has its baseline there.
     for (key, snap) in &task.reports.start {
         known.entry(key.clone()).or_insert_with(|| snap.clone());
     }
@@ -120,14 +120,14 @@ async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names):
         new: new.len(),
         fixed_errors: compared.fixed_from(Severity::Error),
         fixed: compared.fixed_from(floor),
-        problems: new.iter().take(TOLD).map(|found| words(found)).collect(),
+        problems: new.iter().take(SHOWN).map(|found| words(found)).collect(),
         reports: new.iter().filter(|found| found.symbol.file == path).map(|found| (*found).clone()).collect(),
         ..TryVerdict::default()
     };
     let is_new = |found: &LocatedDiagnostic| new.iter().any(|one| one.diagnostic == found.diagnostic);
     for found in left(session, task, path, names).await.iter().filter(|found| !is_new(found)) {
         verdict.left += 1;
-        if verdict.left <= TOLD {
+        if verdict.left <= SHOWN {
             verdict.problems.push(format!("still there: {}", words(found)));
         }
         verdict.reports.push(found.clone());
@@ -135,7 +135,7 @@ async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names):
     verdict
 }
 
-/// What is still reported in a piece whose reports are to be mended.
+/// The reports that remain in a piece whose reports are to be fixed.
 async fn left(session: &Session, task: &Task, path: &str, names: &str) -> Vec<LocatedDiagnostic> {
     if !request_kind::mends(&task.request) {
         return Vec::new();
@@ -164,16 +164,16 @@ async fn check(session: &Session, task: &mut Task, verdict: &mut TryVerdict) {
     }
 }
 
-/// The user's rules that stand in a request as they are written.
+/// The user's rules that the request contains word for word.
 fn named(request: &str, rules: &[String]) -> Vec<Vec<String>> {
     let words = |text: &str| -> Vec<String> {
         let bare =
             |word: &str| word.trim_matches(['`', '"', '\'', ',', ';', ')', '(']).trim_end_matches('.').to_owned();
         text.split_whitespace().map(bare).collect()
     };
-    let said = words(request);
+    let request_words = words(request);
     let rules = rules.iter().map(|rule| words(rule)).filter(|rule| !rule.is_empty());
-    rules.filter(|rule| said.windows(rule.len()).any(|some| some == rule)).collect()
+    rules.filter(|rule| request_words.windows(rule.len()).any(|some| some == rule)).collect()
 }
 
 fn tail(text: &str) -> String {

@@ -1,6 +1,6 @@
-//! Whether a text leaves out code that it was to give in full.
+//! Detects a text that leaves out code that it was to give in full.
 
-/// What a comment says where code was left out.
+/// Wordings of comments that stand for code left out.
 const PHRASES: &[&str] = &[
     "rest of",
     "existing code",
@@ -20,7 +20,7 @@ const PHRASES: &[&str] = &[
     "igual que antes",
 ];
 
-/// The first line that stands for code left out, where the old text does not have it.
+/// The first line that stands for code left out and is not in the old text.
 pub(crate) fn elided(new: &str, old: &str) -> Option<String> {
     let had = |line: &str| old.lines().any(|known| known.trim() == line);
     new.lines().map(str::trim).find(|line| stands_for_more(line) && !had(line)).map(str::to_owned)

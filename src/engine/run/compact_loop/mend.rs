@@ -1,4 +1,4 @@
-//! What a new text caused and a language server can mend is mended by the server, before the model is asked again.
+//! Lets the language server fix the reports that a new text caused, before the model is asked again.
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -17,10 +17,10 @@ use sextant_base::failure::Failure;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_model::step::Action;
 
-/// Applies one fix for what is new: the one that its server prefers, or the only one. Of several none is the one, and
-/// what makes things worse `apply_fix` takes back. Says whether one has helped.
+/// Applies one fix for the new reports: the one that its server prefers, or the only one. Several equal fixes are all
+/// left alone, and `apply_fix` takes back a fix that makes things worse. Returns whether a fix has helped.
 ///
-/// A fix that only removes is left alone: what nothing uses may be what the model forgot to use.
+/// A fix that only removes is left alone: unused code may be code that the model forgot to use.
 pub(super) async fn mend(
     session: &Session,
     task: &mut Task,
@@ -53,7 +53,7 @@ pub(super) async fn mend(
     Ok(false)
 }
 
-/// Whether a fix puts nothing in; one that cannot be had puts nothing in either.
+/// Whether a fix inserts nothing; a fix that cannot be fetched inserts nothing either.
 async fn only_removes(session: &Session, id: &str, deadline: Deadline) -> bool {
     let adds = |wanted: &EditRequest| match wanted {
         EditRequest::Change { hunks, .. } => hunks.iter().any(|hunk| !hunk.text.trim().is_empty()),

@@ -1,4 +1,4 @@
-//! What of a reply is the new text of the piece that was asked about, or why none of it is.
+//! Takes the new text of the requested piece out of a reply, or reports why the reply has none.
 
 use crate::run::compact_loop::elided;
 use crate::state::task_scope::source;
@@ -9,30 +9,30 @@ use sextant_text::symbols::imports;
 use sextant_text::symbols::language::Language;
 use sextant_text::symbols::outline::Outline;
 
-/// What is said of a text that is the old one.
+/// The answer to a text that equals the old one.
 const UNCHANGED: &str = "nothing was changed: it is the text as it was, and the change is still missing";
 
-/// What was asked about: a symbol of a text, or all of it.
+/// The piece that was asked about: a symbol of a text, or all of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AskedPiece<'t> {
     pub(crate) text: &'t str,
-    /// `None` where there is no grammar: then it is the whole text.
+    /// `None` where there is no grammar: the piece is the whole text then.
     pub(crate) language: Option<&'static Language>,
-    /// The path of the symbol inside of its file; empty for the whole text.
+    /// The path of the symbol inside its file; empty for the whole text.
     pub(crate) names: &'t str,
     pub(crate) request: &'t str,
 }
 
-/// The new text of what was asked about.
+/// The new text of the requested piece.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TakenText {
-    /// Of the symbol, or of the whole file.
+    /// The text of the symbol, or of the whole file.
     pub(crate) content: String,
     /// Imports that the reply adds to those of the file.
     pub(crate) imports: Vec<String>,
 }
 
-/// Takes the new text out of a reply; `cut` where it was ended by the limit of tokens.
+/// Takes the new text out of a reply; `cut` means that the limit of tokens ended it.
 pub(crate) fn take(asked: AskedPiece<'_>, reply: &str, cut: bool) -> Result<TakenText, CompactFault> {
     let ReplyPieces { fenced, open, bare } = pieces(reply);
     if fenced.is_empty() && (open || cut) {
@@ -48,7 +48,7 @@ pub(crate) fn take(asked: AskedPiece<'_>, reply: &str, cut: bool) -> Result<Take
             None => whole(asked, part),
         };
         match taken {
-            // The last one that is something new: what stands before it may be a quote of the old text.
+            // The last new text counts: earlier ones may quote the old text.
             Ok(taken) if last.is_none() || !unchanged(asked, &taken) => last = Some(taken),
             Ok(_) => {}
             Err(fault) => first = first.or(Some(fault)),
@@ -73,7 +73,7 @@ fn unchanged(asked: AskedPiece<'_>, taken: &TakenText) -> bool {
     taken.imports.is_empty() && bare(old.trim_end()) == bare(taken.content.trim_end())
 }
 
-/// The text of what was asked about as it is.
+/// The present text of the requested piece.
 fn old(asked: AskedPiece<'_>) -> &str {
     let Some(language) = asked.language.filter(|_| !asked.names.is_empty()) else { return asked.text };
     let outline = Outline::parse(language, asked.text);
@@ -90,13 +90,13 @@ fn dedented(text: &str) -> String {
     text.lines().map(|line| line.strip_prefix(indent).unwrap_or(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// The symbol that was asked about, out of a piece of code that may hold more.
+/// The requested symbol, out of a piece of code that may hold more.
 fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Result<TakenText, CompactFault> {
     let part = dedented(part);
     let outline = Outline::parse(language, &part);
     let last = asked.names.rsplit("::").next().unwrap_or(asked.names);
     let plain = last.split('#').next().unwrap_or(last);
-    // Its full path where the reply has that much, or else the outermost of its name.
+    // Its full path where the reply has that much, or else the outermost symbol of its name.
     let outermost = || outline.symbols.iter().position(|symbol| symbol.name == plain);
     let renamed = || renamed(asked.request, &outline);
     let found = outline.find(asked.names).ok().or_else(outermost).or_else(renamed);
@@ -133,7 +133,7 @@ fn renamed(request: &str, outline: &Outline) -> Option<usize> {
     request.split(|c: char| !is_word(c)).any(|word| word == outline.symbols[only].name).then_some(only)
 }
 
-/// A symbol that the reply defines beside the one that was asked for, is new, and is used in it.
+/// A new symbol that the reply defines beside the requested one and uses in it.
 fn beside(asked: AskedPiece<'_>, language: &Language, outline: &Outline, content: &str, plain: &str) -> Option<String> {
     let known = Outline::parse(language, asked.text);
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -170,7 +170,7 @@ fn file(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Resul
         let first = missing.first().map_or("", |name| name.as_str());
         return Err(unread(&format!("`{first}` is missing in it: the complete text of the file is needed")));
     }
-    // Only what changes was given: the rest stays as it is.
+    // The reply holds only the changes: the rest stays as it is.
     let mut text = asked.text.to_owned();
     for name in &new {
         let one = AskedPiece { text: &text, names: name, ..asked };
@@ -208,7 +208,7 @@ pub(crate) fn placed(
     Ok(with_imports(&one, language, &taken.imports))
 }
 
-/// A text with more imports, behind the last one that it has, or else behind what opens the file.
+/// A text with more imports, behind its last one, or else behind the opening of the file.
 fn with_imports(text: &str, language: &Language, more: &[String]) -> String {
     if more.is_empty() {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! One piece of code: asked for, checked, asked for again with what is wrong, and the best text kept or none.
+//! Tries one piece of code: asks for it, checks it, asks again with the problems, and keeps the best text or none.
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -27,26 +27,26 @@ use sextant_model::compact_reply::CompactFault;
 use sextant_model::step::Action;
 use sextant_text::symbols::language;
 
-/// How often it is asked for once more.
+/// How many times the model is asked again.
 const AGAIN: u32 = 2;
-/// How often where it only gives back what it was given.
+/// How many times it is asked again where it only returns the text that it was given.
 const AGAIN_UNCHANGED: u32 = 1;
 
-/// What became of one piece.
+/// Outcome of one piece.
 pub(super) enum TargetEnd {
     Changed,
-    /// Its tries are used up; why, in words.
+    /// Its tries are used up, with the reason in words.
     Unsolved(String),
     OutOfSteps,
 }
 
-/// A text that was tried, and what it did.
+/// A text that was tried, and its effect.
 struct Tried {
     taken: TakenText,
     verdict: TryVerdict,
 }
 
-/// Where the tries of one piece stand.
+/// The state of the tries of one piece.
 struct Course {
     mark: usize,
     before: Snapshots,
@@ -54,7 +54,7 @@ struct Course {
     fault: Option<CompactFault>,
     unchanged: u32,
     tries: u32,
-    /// Whether it gave the same text twice: it would again.
+    /// Whether the model gave the same text twice: it would do so again.
     repeats: bool,
 }
 
@@ -98,7 +98,7 @@ fn progress(target: &CompactTarget, tries: u32) -> String {
     if tries == 0 { format!("asking for {target}") } else { format!("asking for {target} again") }
 }
 
-/// What it is asked about next: a text that it gave before, where nothing could be taken of what it gave since.
+/// The fault for the next question: an earlier text, where later replies held no usable text.
 fn onward(before: Option<CompactFault>, fault: CompactFault) -> CompactFault {
     match before.filter(|before| before.text.is_some()) {
         Some(before) if fault.text.is_none() && !fault.unchanged => CompactFault { unread: fault.problems, ..before },
@@ -106,8 +106,8 @@ fn onward(before: Option<CompactFault>, fault: CompactFault) -> CompactFault {
     }
 }
 
-/// Takes a reply as the new text and checks it. What is not good enough is taken back at once, so that nobody has to
-/// look at it while the model thinks.
+/// Takes a reply as the new text and checks it. A text that is not good enough is taken back at once, so that the user
+/// does not see it while the model thinks.
 async fn attempt(
     session: &Session,
     task: &mut Task,
@@ -157,7 +157,7 @@ fn asked<'t>(task: &'t Task, piece: &'t ShownPiece) -> AskedPiece<'t> {
     }
 }
 
-/// The tries are used up: the best text is put back where it is better than none.
+/// Ends the used-up tries: puts the best text back where it is better than none.
 async fn settle(
     session: &Session,
     task: &mut Task,
@@ -183,7 +183,7 @@ async fn settle(
     Ok(TargetEnd::Unsolved(given_up(course.tries, &why, true)))
 }
 
-/// What of a file does not parse with a new text in it, where it did before.
+/// The syntax error that a new text brings into a file that parsed before.
 fn breaks_syntax(asked: AskedPiece<'_>, piece: &ShownPiece, taken: &TakenText) -> Option<CompactFault> {
     let after = match after(asked, taken) {
         Ok(after) => after,
@@ -237,7 +237,7 @@ fn call(task: &Task, piece: &ShownPiece, taken: &TakenText) -> Result<(&'static 
     Ok(("write_file", json!({"path": piece.path, "content": whole})))
 }
 
-/// Takes everything back to the text before the first try, and what was known of it.
+/// Takes everything back to the text before the first try, with its reports.
 async fn take_back(session: &Session, task: &mut Task, course: &Course) -> Result<(), Failure> {
     rollback::roll_back_to(session, task, course.mark, false).await?;
     session.ledger.lock().await.restore(&course.before);

@@ -1,4 +1,4 @@
-//! Replies as small models give them, and what is taken of each.
+//! Tests which text is taken of replies as small models give them.
 
 use super::*;
 use sextant_text::symbols::language;
