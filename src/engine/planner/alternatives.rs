@@ -1,4 +1,4 @@
-//! What is there in place of what has gone: told to whoever plans anew for want of it.
+//! Lists the available names in place of a missing one, for the planner that makes a new plan without it.
 
 use crate::plan::Step;
 use crate::plan::evaluate::Trigger;
@@ -9,22 +9,22 @@ use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Names that are told.
+/// Most names that are listed.
 const SHOWN: usize = 20;
-/// Files that are looked through for one of the same name.
+/// Most files that are searched for one of the same name.
 const FILES: usize = 5_000;
 
-/// The first symbol of a step that is not there.
+/// The first missing symbol of a step.
 pub(crate) async fn missing(session: &Session, step: &Step) -> Option<String> {
     let present = target::present(session, &step.symbols).await;
     step.symbols.iter().find(|symbol| !present.contains(symbol)).map(ToString::to_string)
 }
 
-/// Where a plan was left for want of a symbol or a file: what there is instead, a line each.
+/// The replacements, a line each, where the work left its plan because of a missing symbol or file.
 pub(crate) async fn available(session: &Session, trigger: &Trigger) -> Vec<String> {
     let (Trigger::MissingResource(what) | Trigger::InvalidStep(what)) = trigger else { return Vec::new() };
     let path = SymbolPath::parse(what);
-    // What a tool or an editor said in a sentence names nothing to look for.
+    // A sentence of a tool or an editor holds no name to look for.
     if path.file.is_empty() || what.contains(char::is_whitespace) {
         return Vec::new();
     }

@@ -1,4 +1,4 @@
-//! One try of one step: its inputs, its scope, its parts, and what is known after it.
+//! Runs one try of one step: its inputs, its scope, its parts, and the facts after it.
 
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +19,7 @@ use crate::target;
 use sextant_base::failure::Failure;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// What a try of a step came to.
+/// Outcome of a try of a step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tried {
     pub(crate) state: StepState,
@@ -37,7 +37,7 @@ impl Tried {
     }
 }
 
-/// What a step is handed, or the first input that cannot be had.
+/// The resolved inputs of a step, or the first input that cannot be resolved.
 pub(crate) async fn resolve_inputs(
     session: &Session,
     plan: &Plan,
@@ -56,8 +56,8 @@ pub(crate) async fn resolve_inputs(
     Ok(resolved)
 }
 
-/// The symbols of a step with those that its target has brought. What a step changes must be in the scope of
-/// the whole task; what it only reads need not be.
+/// The symbols of a step with those that its target has brought. The symbols that a step changes must be in the scope
+/// of the whole task; those that it only reads need not be.
 pub(crate) async fn with_target(
     session: &Session,
     step: &Step,

@@ -1,4 +1,5 @@
-//! An editing step: its parts one after the other, and what it leaves undone given back to it before it is judged.
+//! Carries out an editing step: its parts one after the other, then the unmet results returned to it before it is
+//! judged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::LastResult;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// How often what does not hold goes back to the step.
+/// How many times the unmet results go back to the step.
 const LESSONS: u32 = 2;
 
 /// How the parts of a step ended.
@@ -42,16 +43,16 @@ struct PartsDone {
     parts: Vec<StepPart>,
 }
 
-/// What is known after a try of a step.
+/// The facts after a try of a step.
 struct StepView {
     verdict: Verdict,
     findings: Vec<CheckResult>,
-    /// How many of the diagnostics that it names are still there.
+    /// How many of the diagnostics that the step names are still there.
     left: usize,
 }
 
-/// Carries out a step in the scope of its symbols. `leaned` is what the steps that it leans on have changed: it may be
-/// changed where the step does not hold without that.
+/// Carries out a step in the scope of its symbols. `leaned` are the changes of the steps that it leans on; the step may
+/// change them too where it does not hold otherwise.
 pub(crate) async fn carry_out(
     session: &Session,
     step: &Step,
@@ -80,7 +81,7 @@ pub(crate) async fn carry_out(
     Ok(judge_edit(session, step, task, mark, (ended, verdict, facts), (findings, parts)))
 }
 
-/// The parts one after the other, until one does not come to its end. The task's scope is then all of theirs.
+/// Runs the parts one after the other, until one does not come to its end. The task's scope is then all of theirs.
 async fn run_parts(
     session: &Session,
     step: &Step,
@@ -137,10 +138,10 @@ async fn under_title(
     came_to
 }
 
-/// What the step has done to the diagnostics, and how its checks stand.
+/// The step's effect on the diagnostics, and the state of its checks.
 async fn look_back(session: &Session, step: &Step, task: &mut Task, before: &Snapshots, mark: usize) -> StepView {
     let mut before = before.clone();
-    // What was first looked at in this step, right before its edit, has its baseline there.
+    // A file that was first looked at in this step, right before its edit, has its baseline there.
     for (key, snap) in &task.reports.start {
         before.entry(key.clone()).or_insert_with(|| snap.clone());
     }
@@ -152,7 +153,7 @@ async fn look_back(session: &Session, step: &Step, task: &mut Task, before: &Sna
     StepView { verdict, findings, left }
 }
 
-/// What is known of the texts that a step found which was stopped, and goes on now.
+/// The baseline of the texts that a resumed step found when it first began.
 fn begun_with(task: &Task, mark: usize) -> Baseline {
     let texts = texts_before(task, mark);
     let found = task
@@ -174,8 +175,8 @@ fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, Arc<str>> {
     texts
 }
 
-/// What does not hold after a step that came to its own end, for its model; `None` where all does, or nobody would
-/// read it. A small model has had its tries, and would do the same change a second time.
+/// The unmet results of a step that came to its own end, for its model; `None` where all hold, or no model would read
+/// them. A small model has had its tries, and would make the same change a second time.
 async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) -> Option<Vec<String>> {
     let reads = !session.model.needs_providers() && session.model.abilities().await.style != Style::Compact;
     if !reads || !matches!(ended, Ended::Done { .. }) {
@@ -190,7 +191,7 @@ async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) 
     (!lines.is_empty()).then_some(lines)
 }
 
-/// Gives it back: the model reads it before its next answer.
+/// Returns the unmet results: the model reads them before its next answer.
 async fn teach(session: &Session, task: &mut Task, lesson: &[String]) {
     let what = "The step is not done: this does not hold after it. Mend it.";
     session.emit(Event::Progress { text: format!("back to the model: {}", headline(&lesson.join("; "))) });
@@ -209,7 +210,7 @@ async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit_step::
     let whole = || vec![edit_step::Portion { title: context.title.clone(), symbols: context.symbols.clone() }];
     let abilities = session.model.abilities().await;
     if abilities.style == Style::Conversation {
-        // It reads what it needs by itself.
+        // The step reads the sources that it needs by itself.
         return whole();
     }
     let most = sources::room(false, PromptBudget::of(abilities));
@@ -221,7 +222,7 @@ async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit_step::
             let place = target::place(session, &symbol.to_string()).await;
             place.map_or(0, |place| source(&place.document.text, &place.outline, place.symbol).len())
         };
-        // The outline stands for what is too long for any prompt.
+        // The outline stands for a source that is too long for any prompt.
         sizes.push((symbol.clone(), bytes.min(most)));
     }
     let size = |symbol: &SymbolPath| sizes.iter().find(|(known, _)| known == symbol).map_or(0, |(_, bytes)| *bytes);
@@ -238,7 +239,7 @@ async fn targets(session: &Session, step: &Step, scope: &Scope) -> usize {
     reported::in_scope(session, scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
 }
 
-/// What a step may touch: its symbols, what it creates, and the place where that is put.
+/// The symbols and files that a step may touch: its symbols, the ones that it creates, and the place for them.
 fn scope_of(symbols: &[SymbolPath], creates: &[SymbolPath]) -> Scope {
     let mut scope = symbols.to_vec();
     for new in creates {

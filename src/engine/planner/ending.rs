@@ -1,4 +1,4 @@
-//! How the run of a plan ended: whether it can go on another time, and which steps failed and why.
+//! Ends the run of a plan: whether it can be resumed, and which steps failed and why.
 
 use crate::diagnostics::{reported, workspace_look};
 use crate::durable;
@@ -18,15 +18,15 @@ use sextant_base::hint::HintCode;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 
-/// Failed steps that a summary tells of; the document has them all.
-const TOLD: usize = 3;
+/// Most failed steps that a summary lists; the document has them all.
+const LISTED: usize = 3;
 
-/// Whether what ended a run from outside may be over at another time, so that the run can go on then.
+/// Whether the outer cause that ended a run may pass, so that the run can go on later.
 pub(crate) fn goes_on(kind: FailureKind) -> bool {
     matches!(kind, FailureKind::Cancelled | FailureKind::Limit | FailureKind::Model | FailureKind::Editor)
 }
 
-/// The failure with the way on, where there is one.
+/// The failure with a hint how to go on, where that is possible.
 pub(crate) fn resumable(mut failure: Failure) -> Failure {
     if matches!(failure.kind, FailureKind::Limit | FailureKind::Model | FailureKind::Editor) {
         failure.hint = failure.hint.and(HintCode::Resume);
@@ -47,7 +47,7 @@ pub(crate) fn failed_steps(plan: &Plan, replaced: usize) -> Vec<FailedStep> {
         .collect()
 }
 
-/// How far a plan came, and why not further.
+/// A summary of a plan's progress, with the reason why it went no further.
 pub(crate) fn words((done, all): (usize, usize), replans: u32, failed: &[FailedStep]) -> String {
     let times = counted(replans as usize, "time");
     let steps = counted(all, "step");
@@ -55,14 +55,14 @@ pub(crate) fn words((done, all): (usize, usize), replans: u32, failed: &[FailedS
     if replans > 0 {
         out.push_str(&format!(", planned anew {times}"));
     }
-    for FailedStep { step, title, reason, .. } in failed.iter().filter(|step| !step.replaced).take(TOLD) {
+    for FailedStep { step, title, reason, .. } in failed.iter().filter(|step| !step.replaced).take(LISTED) {
         let english = format!(". Step {step} (“{title}”) failed: {reason}");
         out.push_str(&english);
     }
     out
 }
 
-/// Takes back what a step had done whose model went away, or whose budget ended: it begins anew, as after a
+/// Takes back the work of a step whose model went away, or whose budget ended: the step begins again, as after a
 /// process that was killed.
 ///
 /// # Errors
@@ -80,8 +80,8 @@ pub(crate) async fn take_back_unfinished(session: &Session, task: &mut Task) -> 
     Ok(())
 }
 
-/// The run is over or pauses: the document, the open question, the outcome. `stopped` where a step could not be done and
-/// nothing else is tried.
+/// Ends or pauses a run: the document, the open question, the outcome. `stopped` means that a step could not be done
+/// and nothing else is tried.
 pub(crate) async fn end_run(
     session: &Session,
     plan: &Plan,
@@ -113,7 +113,8 @@ pub(crate) async fn end_run(
     outcome
 }
 
-/// A plan of offered fixes is done where none is left; otherwise it says how many are.
+/// The words about the fixes that are left: a plan of offered fixes is done where there are none, otherwise they give
+/// the number.
 pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> String {
     if !session.model.needs_providers() {
         return String::new();
@@ -147,7 +148,7 @@ pub(crate) async fn pause(session: &Session) -> Ending<Outcome> {
     Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
 }
 
-/// Shows the plan of the session as it stands, and what came of it so far.
+/// Shows the plan of the session as it stands, with its results so far.
 pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
     let mut waiting = session.plan.lock().await;
     let Some((plan, task)) = waiting.as_mut() else {

@@ -1,4 +1,4 @@
-//! Making a plan: the facts to the model, its reply held against the project, the document shown.
+//! Makes a plan: sends the facts to the model, checks its reply against the project, shows the document.
 
 use tokio_util::sync::CancellationToken;
 
@@ -19,20 +19,20 @@ use sextant_model::step::{ModelError, PlanReply};
 /// How often a model is asked again when its plan does not fit the project.
 const ATTEMPTS: usize = 2;
 
-/// What a plan is asked for with, besides the facts.
+/// The parts of a request for a plan, besides the facts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlanRequest {
-    /// What was wrong, or what has made a new plan necessary.
+    /// The faults of the last plan, or the reasons for a new one.
     pub(crate) problems: Vec<String>,
-    /// Steps that stay; the new ones are numbered behind them.
+    /// Steps that stay; the new steps are numbered behind them.
     pub(crate) kept: Vec<Step>,
     /// The plan that stands, as a model reads it.
     pub(crate) standing: Vec<String>,
-    /// What the user wants changed in it.
+    /// The user's wish for a change.
     pub(crate) change: String,
 }
 
-/// Asks the model for steps from where things stand, and holds them against the project.
+/// Asks the model for steps from the present state, and checks them against the project.
 pub(crate) async fn propose(
     session: &Session,
     task: &mut Task,
@@ -76,7 +76,7 @@ pub(crate) async fn propose(
     }
 }
 
-/// A reply held against the project: the plan, or all that is wrong with it.
+/// A reply that was checked against the project: the plan, or all of its faults.
 async fn held(
     session: &Session,
     task: &Task,

@@ -1,4 +1,4 @@
-//! Plans made, judged, carried out and made anew.
+//! Makes, judges, carries out and replaces plans.
 
 pub(crate) mod alternatives;
 pub(crate) mod attempt;

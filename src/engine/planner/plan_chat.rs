@@ -1,5 +1,5 @@
-//! Planning in the conversation of a task: the model looks first, then answers with the plan. The steps go on where the
-//! planning ended, so that what was read for the plan is not read, nor paid for, again.
+//! Makes a plan in the conversation of a task: the model looks first, then answers with the plan. The steps go on where
+//! the planning ended, so that the sources read for the plan are not read, nor paid for, again.
 
 use tokio_util::sync::CancellationToken;
 
@@ -19,19 +19,19 @@ use sextant_model::reply;
 use sextant_model::step::{ModelError, PlanReply};
 use sextant_model::tools::ToolSpec;
 
-/// Answers that may only look, before the plan is asked for outright.
+/// Most answers that may only look, before the plan is requested outright.
 const LOOKS: u32 = 10;
 
-/// What is said to a call that would change something.
+/// The answer to a call that would change something.
 const PLAN_FIRST: &str = "not run: the plan comes first, as one JSON object without a call";
 
-/// A plan that is being made in a conversation.
+/// State of a plan that is being made in a conversation.
 pub(crate) struct PlanTalk {
     budget: PromptBudget,
     tools: Vec<ToolSpec>,
 }
 
-/// Asks for the plan, in the conversation that is under way or in a new one.
+/// Asks for the plan, in the present conversation or in a new one.
 pub(crate) async fn open(session: &Session, task: &mut Task, input: &PlanInput) -> PlanTalk {
     let budget = PromptBudget::of(session.model.abilities().await);
     let transcript = &mut task.conversation.transcript;
@@ -47,7 +47,7 @@ pub(crate) async fn open(session: &Session, task: &mut Task, input: &PlanInput) 
     PlanTalk { budget, tools: crate::run::converse::tools(session, task, input.context.framing.commands) }
 }
 
-/// The next plan that the model answers with, after what it wants to look at. `None` where the time is over before.
+/// The next plan of the model, after the looks that it wants. `None` where the time is over before.
 pub(crate) async fn ask(
     session: &Session,
     task: &mut Task,
@@ -60,7 +60,7 @@ pub(crate) async fn ask(
         let transcript = &task.conversation.transcript;
         let system = conversation::system(&transcript.fence);
         let input = ChatInput { system: &system, messages: &transcript.messages, tools: &talk.tools };
-        // A plan is data: its words are shown as a document, and not as they come.
+        // A plan is data: it is shown as a document, and not as its words come.
         let asked = session.model.chat(&input, &|_| {});
         let reply = match model_turn::answered(session, task, cancel, asked).await? {
             None => return Ok(None),
@@ -77,7 +77,7 @@ pub(crate) async fn ask(
             let problems = vec![format!("no plan after {LOOKS} answers that looked")];
             return Ok(Some(Err(ModelError::Unusable { problems, text: String::new() })));
         }
-        // Each is a step of its own for whoever looks on.
+        // Each look is a step of its own for those who watch.
         round += 1;
         task.counts.step = round;
         let results = look(session, task, &reply.uses, talk.budget).await;
@@ -86,7 +86,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// Tells the model what was wrong with its plan.
+/// Sends the model the faults of its plan.
 pub(crate) fn again(task: &mut Task, talk: &PlanTalk, problems: &[String]) {
     let transcript = &mut task.conversation.transcript;
     let fence = transcript.fence.clone();
@@ -98,7 +98,7 @@ fn read(reply: &ChatReply) -> Result<PlanReply, ModelError> {
     reading.value.ok_or_else(|| ModelError::Unusable { problems: reading.problems, text: reply.text.clone() })
 }
 
-/// Carries out what only looks; nothing is changed before there is a plan.
+/// Carries out calls that only look; nothing is changed before there is a plan.
 async fn look(session: &Session, task: &mut Task, uses: &[ToolUse], budget: PromptBudget) -> Vec<ToolResult> {
     let looks = |used: &&ToolUse| used.problem.is_none() && is_look(used);
     let actions: Vec<_> = uses.iter().filter(looks).map(action).collect();

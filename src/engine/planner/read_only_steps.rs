@@ -1,4 +1,4 @@
-//! Steps that only look: what they are handed, the tools that they look with, several at once.
+//! Runs steps that only look: their inputs, their tools, several at once.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -40,7 +40,7 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 struct SessionEyes<'a> {
     session: &'a Session,
     cancel: &'a CancellationToken,
-    /// The texts that the model has seen, and will have seen by reading.
+    /// The texts that the model has seen, or will have seen by reading.
     seen: Mutex<SeenTexts>,
 }
 
@@ -97,7 +97,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
     }
 }
 
-/// Runs steps that only look, all at once; what each came to, in their order.
+/// Runs steps that only look, all at once; returns their outcomes in order.
 pub(crate) async fn look_steps(
     session: &Session,
     plan: &Plan,
@@ -149,7 +149,7 @@ async fn look_context(session: &Session, plan: &Plan, index: usize, task: &Task)
         Tried::failed(StepError::Unresolved, why, facts)
     };
     let inputs = attempt::resolve_inputs(session, plan, step).await.map_err(unresolved)?;
-    // A search looks for its target, wherever it is used.
+    // A search looks for the places that use its target.
     let symbols = match step.kind {
         StepKind::Search => step.symbols.clone(),
         _ => attempt::with_target(session, step, &inputs, &task.scope).await.map_err(unresolved)?,

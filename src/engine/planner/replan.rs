@@ -1,4 +1,4 @@
-//! Changing a plan that stands: because the work left it, or because the user wants it otherwise.
+//! Changes a plan that stands: because the work left it, or because the user wants another.
 
 use tokio_util::sync::CancellationToken;
 
@@ -19,17 +19,17 @@ use crate::state::task::Task;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 
-/// What a request begins with that is about the waiting plan.
+/// Opening of a request about the waiting plan.
 const CHANGE: &str = "change:";
 
-/// What a text wants changed in the plan that waits; `None` where it is a request of its own.
+/// The change that a text wants in the plan that waits; `None` where the text is a request of its own.
 pub fn change(text: &str) -> Option<&str> {
     let text = text.trim_start();
     let begins = text.get(..CHANGE.len())?.eq_ignore_ascii_case(CHANGE);
     Some(text[CHANGE.len()..].trim()).filter(|words| begins && !words.is_empty())
 }
 
-/// Whether there is a plan that could be changed now.
+/// Whether there is a plan that can be changed now.
 pub(crate) fn has_plan(session: &Session) -> bool {
     session.plan.try_lock().is_ok_and(|plan| plan.is_some())
 }
@@ -39,8 +39,8 @@ pub(crate) async fn change_of(session: &Session, request: &Request) -> Option<St
     session.plan.lock().await.is_some().then(|| words.to_owned())
 }
 
-/// Gives the waiting plan to the model with the user's words. Done steps stay; the plan that stood stays too
-/// where no usable one comes back.
+/// Gives the waiting plan to the model with the user's words. Done steps stay; the whole plan stays where the model
+/// returns no usable one.
 pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &CancellationToken) -> Result<Plan, Failure> {
     session.use_cancel(cancel);
     let mut taken = TakenPlan::take(session).await;
@@ -64,7 +64,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     Ok(plan.clone())
 }
 
-/// What the user's words made of the steps: those that went first, then those that came.
+/// The effect of the user's words on the steps: the removed steps first, then the new ones.
 pub(crate) fn changes(before: &Plan, after: &Plan) -> Vec<StepChange> {
     let has = |plan: &Plan, title: &str| plan.steps.iter().any(|step| step.title == title);
     let mut new: Vec<&Step> = after.steps.iter().filter(|step| !has(before, &step.title)).collect();
@@ -82,7 +82,7 @@ pub(crate) fn changes(before: &Plan, after: &Plan) -> Vec<StepChange> {
     changes
 }
 
-/// Plans anew for what is left; what is done stays, with its outputs. False when nothing is left to be done.
+/// Plans again for the open part; done steps stay, with their outputs. False when nothing is left to be done.
 pub(crate) async fn replan(
     session: &Session,
     plan: &mut Plan,
@@ -141,9 +141,9 @@ mod tests {
         let task = Task::new("fix total", Mode::Planner, None, Scope::Workspace);
         let words = "h first, and gently".to_owned();
         task.events.did(TaskFact::PlanChanged { words, changes: changes(&before, &after) });
-        let said: Vec<String> = task.notes.take_drafts().into_iter().map(|draft| draft.content).collect();
+        let drafts: Vec<String> = task.notes.take_drafts().into_iter().map(|draft| draft.content).collect();
         assert_eq!(
-            said,
+            drafts,
             [
                 "The user wanted the plan otherwise: h first, and gently",
                 "The user reworded the step “one”: one, gently",

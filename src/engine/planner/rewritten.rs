@@ -1,4 +1,4 @@
-//! A plan that the user has rewritten as a document, held against the one that stands and against the project.
+//! Checks a plan that the user has rewritten as a document against the present plan and the project.
 
 use crate::plan::document::{self, Problem};
 use crate::plan::{Plan, Step, StepResult, StepState};
@@ -7,11 +7,11 @@ use crate::state::session::Session;
 use crate::state::task::Task;
 use sextant_model::step::PlanReplyStep;
 
-/// What is said of a step that the user has left out.
+/// The outcome of a step that the user has left out.
 const LEFT_OUT: &str = "left out by you";
 
-/// The plan that a document says, or all that is wrong with it, each with its line. What is done stays as it is, with
-/// its results: a document has only their words.
+/// The plan of a document, or all of its faults, each with its line. Done steps stay as they are, with their results: a
+/// document has only their words.
 pub(crate) async fn rewritten(
     session: &Session,
     task: &Task,
@@ -61,11 +61,11 @@ pub(crate) async fn rewritten(
     if problems.is_empty() { Ok(plan) } else { Err(problems) }
 }
 
-/// A step of the document with what is known of it.
+/// A step of the document with the facts known about it.
 fn merged(step: Step, known: Option<&Step>) -> Result<Step, String> {
     let was = known.map_or(StepState::Open, |known| known.state);
     match (was, step.state) {
-        // What ran is what it was; only whether it runs again is the user's.
+        // A step that ran keeps its content; the user only decides whether it runs again.
         (_, now) if now == was && was != StepState::Open => Ok(known.cloned().unwrap_or(step)),
         (StepState::Open | StepState::Failed | StepState::Skipped, StepState::Open) => {
             Ok(Step { result: StepResult::default(), ..step })

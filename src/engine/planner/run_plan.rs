@@ -1,4 +1,4 @@
-//! Running an approved plan: what may run next, each step judged after it, and the way that the judgement goes.
+//! Runs an approved plan: which steps may run next, how each is judged, and how the run goes on after that.
 
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -31,7 +31,7 @@ use sextant_diagnostics::policy::{Effect, Trace};
 /// How a run without a failure from outside came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Run {
-    /// Nothing is left to be run now, or somebody is asked.
+    /// No step is left to run now, or the user is asked.
     Ended,
     /// A step could not be done, and nothing else is tried.
     Stopped,
@@ -71,7 +71,7 @@ pub(crate) async fn carry_out(
         Ok(_) => Phase::Completed,
     };
     if matches!(&ran, Err(failure) if failure.kind == FailureKind::Cancelled) {
-        // Whoever stops it sees what the step has done so far, and keeps it.
+        // The user who stops it sees the work of the step so far, and keeps it.
         task.keep.mark = None;
     }
     durable::keep_task(session, &mut task, Some(&plan), phase).await;
@@ -83,8 +83,8 @@ pub(crate) async fn carry_out(
     ran.map(|_| outcome).map_err(resumable)
 }
 
-/// The project may have changed since the plan was made. The rules decide what comes of it; the user is told
-/// before anything runs.
+/// Names the symbols that a change of the project has removed since the plan was made. The user sees them before
+/// anything runs; the rules decide how the run handles them.
 async fn say_what_is_missing(session: &Session, plan: &Plan) {
     for what in invalid_steps(session, plan).await {
         session.emit(Event::Progress { text: format!("before the start: {what} is not there any more") });
@@ -117,7 +117,7 @@ async fn run_plan(
                     if !replan::replan(session, plan, task, &trigger, cancel).await? {
                         return Ok(Run::Ended);
                     }
-                    // What else ran beside it has been counted into the new plan.
+                    // The new plan already counts the steps that ran beside it.
                     break;
                 }
                 Decision::Ask(_) => {
@@ -138,7 +138,7 @@ async fn run_plan(
     }
 }
 
-/// Steps that lean on one that came to nothing are skipped.
+/// Skips the steps that lean on one without result.
 fn stop_leaning(session: &Session, plan: &mut Plan, task: &Task) {
     let stopped = depends::stop(plan);
     for index in &stopped {
@@ -151,7 +151,7 @@ fn stop_leaning(session: &Session, plan: &mut Plan, task: &Task) {
     }
 }
 
-/// They stay open while the user is asked.
+/// Names the leaning steps, which stay open while the user is asked.
 fn say_what_leans(session: &Session, plan: &Plan, index: usize) {
     let leaning = depends::leaning(plan, index + 1);
     if !leaning.is_empty() {
@@ -161,7 +161,7 @@ fn say_what_leans(session: &Session, plan: &Plan, index: usize) {
     }
 }
 
-/// Several steps that only look, at once. Each is judged when all have come back.
+/// Runs several steps that only look, at once. Each is judged when all have ended.
 async fn run_looks(
     session: &Session,
     plan: &mut Plan,
@@ -196,7 +196,7 @@ async fn run_looks(
     Ok(decisions)
 }
 
-/// One step that edits: its tries, then its fallback, until the way is clear.
+/// Runs one step that edits: its tries, then its fallback, until the way is clear.
 async fn run_edit(
     session: &Session,
     plan: &mut Plan,
@@ -252,8 +252,8 @@ async fn run_edit(
     }
 }
 
-/// What ended a step came from outside of it: it has not been tried to its end. What it has done stays where it was
-/// stopped, and is its own when it is gone on with. `mark` are the checkpoints before it, `now` those there are.
+/// Marks a step that an outer cause ended before its own end. Its work stays where it was stopped, and belongs to the
+/// step when it is resumed. `mark` are the checkpoints before it, `now` the present ones.
 fn cut_off(step: &mut Step, failure: &Failure, (mark, now): (usize, usize)) {
     if failure.kind == FailureKind::Cancelled {
         let begun = step.result.begun.unwrap_or(mark);
@@ -263,7 +263,8 @@ fn cut_off(step: &mut Step, failure: &Failure, (mark, now): (usize, usize)) {
     step.result.outcome = format!("not finished: {}", failure.message);
 }
 
-/// A fallback begins where the step began. Where that cannot be had again, it goes on from where things are.
+/// Puts the files back where the step began, for its fallback. Where that fails, the fallback goes on from the present
+/// state.
 async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
     if task.journal.checkpoints.len() == mark {
         return;
@@ -285,7 +286,7 @@ async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
     }
 }
 
-/// What a try came to, into the plan and the trace.
+/// Enters the outcome of a try into the plan and the trace.
 fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
     let step = &mut plan.steps[index];
     (step.state, step.result.outcome) = (tried.state, tried.outcome.clone());
@@ -330,7 +331,7 @@ async fn decide(
     (decision, question)
 }
 
-/// The symbols of open steps that are gone.
+/// The missing symbols of open steps.
 async fn invalid_steps(session: &Session, plan: &Plan) -> Vec<String> {
     let mut gone = Vec::new();
     for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.state == StepState::Open) {

@@ -1,4 +1,4 @@
-//! How the checks of a step stand once it has run.
+//! Evaluates the checks of a step once it has run.
 
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::plan::Step;
@@ -16,7 +16,7 @@ use sextant_base::deadline::Deadline;
 use sextant_diagnostics::model::Severity;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// How the checks of a step stand, in their order. `before` is what was known before it, `mark` the number of the task's
+/// The results of a step's checks, in their order. `before` are the reports before it, `mark` the number of the task's
 /// checkpoints then.
 pub(crate) async fn findings(
     session: &Session,
@@ -64,7 +64,7 @@ pub(crate) async fn findings(
     step.checks.iter().map(|check| check.judge(&facts)).collect()
 }
 
-/// What a task has changed since this checkpoint: symbols, and files where an edit names none.
+/// The changes of a task since this checkpoint: symbols, and files where an edit names none.
 fn changed_since(task: &Task, mark: usize) -> Scope {
     let rows = task.journal.checkpoints.get(mark..).unwrap_or_default();
     let symbols = rows.iter().flat_map(|row| &row.symbols).map(|symbol| SymbolPath::parse(symbol));
@@ -72,7 +72,7 @@ fn changed_since(task: &Task, mark: usize) -> Scope {
     Scope::Parts { files: whole.map(|file| file.path.clone()).collect(), symbols: symbols.collect() }
 }
 
-/// Whether what is known of every one of these files is of its text now. Asks where it is not.
+/// Whether the reports on every one of these files are about its present text. Asks for reports where they are not.
 pub(crate) async fn spoken_of(session: &Session, files: &[String]) -> bool {
     let mut documents = Vec::new();
     for file in files {
@@ -93,7 +93,7 @@ pub(crate) async fn spoken_of(session: &Session, files: &[String]) -> bool {
     documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
 }
 
-/// Half for each that nobody can tell.
+/// The sum of unmet checks; an unknown one counts half.
 pub(crate) fn unmet(findings: &[CheckResult]) -> f64 {
     let weight = |finding: &CheckResult| match finding {
         CheckResult::Met => 0.0,

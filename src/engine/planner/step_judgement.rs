@@ -1,4 +1,4 @@
-//! What a try of an editing step came to: by what it has changed, its diagnostics and its checks.
+//! Judges a try of an editing step: by its changes, its diagnostics and its checks.
 
 use crate::plan::criteria::CheckResult;
 use crate::plan::evaluate::{StepChecked, StepDiagnosed, StepReport};
@@ -55,7 +55,7 @@ pub(crate) fn facts_after(
     }
 }
 
-/// What a step came to: new errors and unmet checks mean that it failed, whatever it says of itself.
+/// The judgement of a step: new errors and unmet checks mean that it failed, even when it claims success.
 pub(crate) fn judge_edit(
     session: &Session,
     step: &Step,
@@ -68,7 +68,7 @@ pub(crate) fn judge_edit(
     let broken = verdict.count(Severity::Error);
     let failed = |error: StepError, outcome: String| {
         let mut tried = Tried::failed(error, outcome.clone(), facts.clone());
-        // Only what kept the step from its end is broken; the rest has its own part in the score.
+        // Only the cause that kept the step from its end is broken; the rest has its own part in the score.
         tried.facts.broken.clone_from(&facts.broken);
         Tried { parts: parts.clone(), outcome, ..tried }
     };
@@ -82,7 +82,7 @@ pub(crate) fn judge_edit(
         return failed(StepError::BrokeSomething, format!("{}, the first: {first}", counted(broken, "new error")));
     }
     let answer = match ended {
-        // What it had changed before it was stopped counts as well.
+        // The step's changes before a stop count as well.
         Ended::Done { answer, .. } if !facts.changed && fixed == 0 => {
             return failed(StepError::NothingDone, idle(task, &answer));
         }
@@ -108,19 +108,19 @@ pub(crate) fn judge_edit(
     Tried { state: StepState::Done, outcome, facts, parts, output: Some(output), objection: None }
 }
 
-/// Why a step that came to its end did nothing: what was refused last, and what the model says of it.
+/// Why a step that came to its end did nothing: the last refusal, and the model's own words.
 fn idle(task: &Task, answer: &str) -> String {
     let refused = task.conversation.results.iter().rev().find(|result| !result.ok);
     let refused = refused.map(|result| format!(" ({} failed: {})", result.tool, headline(&result.text)));
-    let said = if answer.is_empty() { String::new() } else { format!("; the model says “{}”", headline(answer)) };
-    format!("nothing was changed{}{said}", refused.unwrap_or_default())
+    let claim = if answer.is_empty() { String::new() } else { format!("; the model says “{}”", headline(answer)) };
+    format!("nothing was changed{}{claim}", refused.unwrap_or_default())
 }
 
 /// Two parts one after the other: the worse end, the answers of both.
 pub(crate) fn joined(before: Option<Ended>, now: Ended) -> Ended {
     match (before, now) {
-        (Some(Ended::Done { changed, answer }), Ended::Done { changed: more, answer: said }) => {
-            Ended::Done { changed: changed || more, answer: format!("{answer}\n{said}").trim().to_owned() }
+        (Some(Ended::Done { changed, answer }), Ended::Done { changed: more, answer: second }) => {
+            Ended::Done { changed: changed || more, answer: format!("{answer}\n{second}").trim().to_owned() }
         }
         (_, now) => now,
     }

@@ -1,4 +1,4 @@
-//! Holding a plan against the project as it is: symbols, tools, references, scope. Nothing has run then.
+//! Checks a plan against the project as it is: symbols, tools, references, scope. Nothing has run then.
 
 use crate::diagnostics::collect_diagnostics;
 use crate::memory::{self, chosen_preferences};
@@ -14,7 +14,7 @@ use sextant_model::step::{PlanReply, PlanReplyStep};
 use sextant_model::tools::ToolSpec;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// The steps of a reply as a plan, numbered behind those that are kept; or all that is wrong with it.
+/// The steps of a reply as a plan, numbered behind those that are kept; or all of their faults.
 pub(crate) async fn validate(
     session: &Session,
     task: &Task,
@@ -38,10 +38,10 @@ pub(crate) async fn validate(
     }
 }
 
-/// A step as it is found in the project, and what is wrong with it.
+/// A step as it is found in the project, and its faults.
 type Checked = (Step, Vec<String>);
 
-/// One step behind these.
+/// Checks one step that follows these.
 pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyStep, before: &[&Step]) -> Checked {
     let mut problems = Vec::new();
     let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
@@ -100,7 +100,7 @@ pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyS
     (step, problems)
 }
 
-/// Each symbol exists, or an earlier step creates it; what is to be changed is in the scope of the request.
+/// Each symbol exists, or an earlier step creates it; a symbol to change is in the scope of the request.
 async fn symbols_of(
     session: &Session,
     task: &Task,
@@ -116,7 +116,7 @@ async fn symbols_of(
             before.iter().any(|step| step.state != StepState::Done && step.creates.iter().any(|new| makes(new, &path)));
         let found = match target::full_path(session, text).await {
             Err(_) if made_before => Ok(path),
-            // What the step makes itself is in its scope.
+            // A symbol that the step makes itself is in its scope.
             Err(_) if given.creates.contains(text) => continue,
             found => found,
         };
@@ -155,7 +155,7 @@ fn created_by(session: &Session, task: &Task, given: &[String], problems: &mut V
     creates
 }
 
-/// A check by a command needs one that has spoken, or one that may be run.
+/// The problems of checks by command: each needs a command that has reported, or one that may be run.
 async fn unknown_commands(session: &Session, checks: &[criteria::Criterion]) -> Vec<String> {
     let mut problems = Vec::new();
     for check in checks {
@@ -171,14 +171,14 @@ async fn unknown_commands(session: &Session, checks: &[criteria::Criterion]) -> 
     problems
 }
 
-/// How much a configured command reports under this name; `None` where it has not spoken.
+/// How much a configured command reports under this name; `None` where it has no report.
 async fn reported_by(session: &Session, name: &str) -> Option<usize> {
     let known = collect_diagnostics::known(session).await;
     let own = known.iter().filter(|((_, provider), _)| provider.strip_prefix("tool:") == Some(name));
     own.map(|(_, snap)| snap.diagnostics.len()).reduce(|all, more| all + more)
 }
 
-/// How the command of a check stands: by what is reported under its name, else by running it.
+/// The result of a check by command: by the reports under its name, else by running it.
 pub(crate) async fn command_stands(session: &Session, task: &mut Task, name: &str) -> criteria::CheckResult {
     use criteria::CheckResult;
     if let Some(count) = reported_by(session, name).await {
@@ -192,7 +192,7 @@ pub(crate) async fn command_stands(session: &Session, task: &mut Task, name: &st
     }
 }
 
-/// What the session says for a reference to it; `None` where it says nothing.
+/// The session's value for a reference to it; `None` where there is none.
 pub(crate) async fn session_value(session: &Session, value: &Value) -> Option<String> {
     let found = match value {
         Value::Preference(key) => chosen_preferences::preferences(session).await.remove(key),
@@ -210,7 +210,7 @@ pub(crate) async fn session_value(session: &Session, value: &Value) -> Option<St
 fn as_texts(inputs: &[Input]) -> Vec<(String, String)> {
     let text = |input: &Input| match &input.value {
         Value::Text(text) => text.clone(),
-        // Stands for whatever will come; its words are known when the step runs.
+        // Stands for any later output; its words are known when the step runs.
         _ => "x::x".to_owned(),
     };
     inputs.iter().map(|input| (input.name.clone(), text(input))).collect()
@@ -221,7 +221,7 @@ fn without_tools(kind: StepKind, there: &[ToolSpec]) -> Option<String> {
     (!served).then(|| format!("no tool is there for a step of kind {}", kind.name()))
 }
 
-/// References go to earlier steps that can still give something.
+/// The faults of references: they must go to earlier steps that can still have an output.
 fn references(inputs: &[Input], after: &[usize], before: &[&Step]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut check = |number: usize, what: String| match number.checked_sub(1).and_then(|index| before.get(index)) {
@@ -240,7 +240,7 @@ fn references(inputs: &[Input], after: &[usize], before: &[&Step]) -> Vec<String
     problems
 }
 
-/// A new file makes all that is in it; a new symbol what is in the symbol.
+/// A new file makes all that is in it; a new symbol makes the content of the symbol.
 fn makes(new: &SymbolPath, path: &SymbolPath) -> bool {
     new.file == path.file
         && (new.names.is_empty() || new.names == path.names || path.names.starts_with(&format!("{}::", new.names)))
@@ -251,12 +251,12 @@ pub(crate) fn within(scope: &Scope, symbol: &SymbolPath) -> bool {
     scope.holds(symbol)
 }
 
-/// What is new is put next to what may be changed: into its parent, or into the file.
+/// Whether a new symbol has its place beside changeable ones: in its parent, or in the file.
 fn may_create(scope: &Scope, symbol: &SymbolPath) -> bool {
     scope.holds(symbol) || scope.holds(&place_of(symbol))
 }
 
-/// Where a new symbol is put: the symbol around it, or the module level of its file.
+/// The place of a new symbol: the symbol around it, or the module level of its file.
 pub(crate) fn place_of(new: &SymbolPath) -> SymbolPath {
     let parent = new.names.rsplit_once("::").map_or("", |(parent, _)| parent);
     SymbolPath::new(&new.file, parent)
@@ -291,8 +291,8 @@ mod tests {
         }
         let edits: Vec<ToolSpec> = tools::specs().iter().filter(|tool| tool.access == Access::Edit).cloned().collect();
         assert_eq!(without_tools(StepKind::Edit, &edits), None);
-        let said = without_tools(StepKind::Search, &edits).unwrap();
-        assert_eq!(said, "no tool is there for a step of kind search");
+        let problem = without_tools(StepKind::Search, &edits).unwrap();
+        assert_eq!(problem, "no tool is there for a step of kind search");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The plan that waits, of this process or of one before it, shown without being taken up.
+//! Shows the plan that waits, of this process or of one before it, without taking it up.
 
 use std::sync::atomic::Ordering;
 
@@ -13,15 +13,15 @@ use crate::state::session::Session;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 
-/// Whether a plan is kept that could be gone on with.
+/// Whether a kept plan can be resumed.
 pub(crate) async fn is_kept(session: &Session) -> bool {
     resumable::waiting(session).await.is_ok_and(|waiting| waiting.is_some_and(|waiting| waiting.run.plan.is_some()))
 }
 
-/// What is to be shown of the plan that waits: the document, its open question, and how to go on.
+/// The events that show the waiting plan: the document, its open question, and how to go on.
 ///
 /// # Errors
-/// Where there is none.
+/// There is no waiting plan.
 pub(crate) async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
     recover::recover_quietly(session).await;
     let none = || Failure::user("no plan waits here", HintCode::Plan);
