@@ -1,4 +1,4 @@
-//! Paths of symbols in JSON as the text that a user reads.
+//! Writes paths of symbols in JSON as the text that a user reads.
 
 use serde::{Deserialize, Deserializer, Serializer};
 
@@ -10,7 +10,7 @@ pub(crate) fn serialize<S: Serializer>(symbols: &[SymbolPath], serializer: S) ->
 
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<SymbolPath>, D::Error> {
     let texts = Vec::<String>::deserialize(deserializer)?;
-    // They are whole paths, so that what stands before the names is a file however it is named.
+    // These are whole paths, so that the part before the names is a file, whatever its name.
     let path = |text: String| match text.split_once("::") {
         Some((file, names)) => SymbolPath::new(file, names),
         None => SymbolPath::new(text, ""),

@@ -1,4 +1,5 @@
-//! What must hold after a step: a small grammar, and each criterion judged by what is known.
+//! Reads and judges the criteria that must hold after a step: a small grammar, each criterion judged by the known
+//! facts.
 
 use std::fmt;
 
@@ -7,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use sextant_base::plural::counted;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// The grammar, as it is said to whoever wrote something else.
+/// The grammar, as an error shows it to the author of another text.
 pub(crate) const GRAMMAR: &str =
     "`no new diagnostics`, `no errors`, `CODE gone`, `symbol PATH exists`, `symbol PATH gone`, `command NAME passes`";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Criterion {
-    /// The step leaves no error in what it has changed of its symbols, and no new one anywhere. A step that only looks
-    /// is asked of all of its symbols.
+    /// The step leaves no error in the changed part of its symbols, and no new one anywhere. A step that only looks
+    /// must leave none in all of its symbols.
     NoErrors,
     /// No diagnostic with this code is reported there.
     CodeGone(String),
@@ -23,8 +24,8 @@ pub enum Criterion {
     SymbolGone(SymbolPath),
     /// The step introduced nothing, from the severity floor up.
     NoNewDiagnostics,
-    /// What reports under this name reports nothing; or, where nobody does, the command of these words is run and
-    /// ends with status 0.
+    /// The provider of this name reports nothing. Where there is no such provider, the command of these words is run
+    /// and ends with status 0.
     CommandPasses(String),
 }
 
@@ -70,7 +71,7 @@ pub(crate) fn parse(text: &str) -> Result<Criterion, String> {
     }
 }
 
-/// Diagnostics that are named where there are to be none.
+/// Most diagnostics that are named where there should be none.
 const NAMED: usize = 10;
 
 fn named(lines: &[&str]) -> String {
@@ -82,28 +83,28 @@ fn named(lines: &[&str]) -> String {
 pub struct ReportedThere {
     pub code: String,
     pub is_error: bool,
-    /// Whether it stands in what the step has changed.
+    /// Whether it stands in code that the step has changed.
     pub is_touched: bool,
-    /// As a model and a user read it.
+    /// The report as a model and a user read it.
     pub line: String,
 }
 
-/// What is known after a step, for its criteria.
+/// The facts after a step, for its criteria.
 #[derive(Clone, Debug, Default)]
 pub struct CheckFacts {
-    /// Whether anybody has spoken of the step's files as they are now.
+    /// Whether any provider has reported on the step's files as they are now.
     pub spoken: bool,
-    /// What is reported in the step's symbols.
+    /// The reports in the step's symbols.
     pub reported: Vec<ReportedThere>,
     /// The new errors, wherever they are, a line each.
     pub new_errors: Vec<String>,
-    /// What the step introduced and what speaks against any end, a line each: see `UsualKinds::speaks_against`.
+    /// The step's new diagnostics that speak against any end, a line each: see `UsualKinds::speaks_against`.
     pub new: Vec<String>,
-    /// Whether that is all: everybody has spoken of the texts before the step and after it.
+    /// Whether that list is complete: every provider has reported on the texts before the step and after it.
     pub compared: bool,
-    /// Full paths of the asked symbols that are there.
+    /// Full paths of the asked symbols that exist.
     pub present: Vec<SymbolPath>,
-    /// By the words of each command that is asked about: how it stands.
+    /// The result of each command that is asked about, by its words.
     pub commands: Vec<(String, CheckResult)>,
 }
 
@@ -111,7 +112,7 @@ pub struct CheckFacts {
 pub enum CheckResult {
     Met,
     Unmet(String),
-    /// Nobody has said anything that would tell; half met.
+    /// No report decides it; half met.
     Unknown(String),
 }
 

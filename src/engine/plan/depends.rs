@@ -1,10 +1,10 @@
-//! Which step leans on which, what may run now, and what a failed step stops.
+//! Decides which step leans on which, which may run now, and which ones a failed step stops.
 
 use std::collections::BTreeSet;
 
 use crate::plan::{Plan, Step, StepState};
 
-/// Read-only steps that run at once.
+/// Most read-only steps that run at once.
 const AT_ONCE: usize = 8;
 
 /// Numbers (from 1) of the steps that must be done before a step.
@@ -25,7 +25,7 @@ pub(crate) fn leaning(plan: &Plan, number: usize) -> Vec<usize> {
     found
 }
 
-/// Skips every open step that leans on one that failed or was skipped, and says on which.
+/// Skips every open step that leans on one that failed or was skipped, with the number of that one.
 pub(crate) fn stop(plan: &mut Plan) -> Vec<usize> {
     let mut stopped = Vec::new();
     for index in 0..plan.steps.len() {
@@ -63,8 +63,8 @@ pub(crate) fn reopen(plan: &mut Plan, number: usize) {
     }
 }
 
-/// Indices of what runs next: the first open step, with the read-only steps that follow it directly and lean
-/// on none of them. Empty when nothing is open.
+/// Indices of the steps to run next: the first open step, with the read-only steps that follow it directly and lean on
+/// none of them. Empty when no step is open.
 pub(crate) fn next(plan: &Plan) -> Vec<usize> {
     let Some(first) = plan.steps.iter().position(|step| step.state == StepState::Open) else { return Vec::new() };
     let mut batch = vec![first];
@@ -84,7 +84,7 @@ pub(crate) fn next(plan: &Plan) -> Vec<usize> {
     batch
 }
 
-/// Drops the open steps and renumbers what the kept ones refer to. Returns how many are kept.
+/// Drops the open steps and renumbers the references of the kept ones. Returns how many are kept.
 pub(crate) fn keep_closed(plan: &mut Plan) -> usize {
     let mut numbers = vec![None; plan.steps.len()];
     let mut next = 0;

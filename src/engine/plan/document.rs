@@ -1,4 +1,4 @@
-//! The plan as text, both ways: Markdown that a user reads and edits.
+//! Writes and reads the plan as text: Markdown that a user reads and edits.
 //!
 //! ```markdown
 //! # Make cart.py type-clean
@@ -25,7 +25,7 @@ use crate::plan::{Plan, Step, StepKind, StepPart, StepState, criteria, inputs};
 use sextant_base::plural::counted;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// What a line of a plan document has wrong; the rest of the document is read all the same.
+/// The fault in a line of a plan document; the rest of the document is read all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// One-based.
@@ -33,8 +33,8 @@ pub struct Problem {
     pub message: String,
 }
 
-/// The labels of the details, and what they are called in a plan that was asked for in Spanish. Both are read: a
-/// user may write in either.
+/// The labels of the details, and their Spanish names in a plan that was requested in Spanish. Both are read: a user
+/// may write either.
 const LABELS: [(&str, &str); 10] = [
     ("kind", "tipo"),
     ("symbols", "símbolos"),
@@ -51,7 +51,7 @@ const LABELS: [(&str, &str); 10] = [
 /// The details of a step, in the order in which they are written.
 const DETAILS: &str = "kind, symbols, because, with, after, creates, expect, check, fallback or outcome";
 
-/// How far a part of a step is drawn in.
+/// Indentation of a part of a step.
 const PART: &str = "    ";
 
 const MARKS: [(char, StepState); 5] = [
@@ -77,7 +77,7 @@ pub fn write(plan: &Plan) -> String {
     let mut out = format!("# {}\n", line(&plan.title));
     if !plan.reason.trim().is_empty() {
         let reason = line(&plan.reason);
-        // A reason that looks like an item or a title is told apart by a backslash, as in Markdown.
+        // A reason that looks like an item or a title is marked by a backslash, as in Markdown.
         let escape = if reason.starts_with(['-', '*', '#', '\\']) { "\\" } else { "" };
         out.push_str(&format!("\n{escape}{reason}\n"));
     }
@@ -120,10 +120,10 @@ fn write_step(step: &Step, out: &mut String) {
     }
 }
 
-/// Steps of one plan; nobody reads more before approving it.
+/// Most steps of one plan; a user reads no more before approving it.
 const MOST: usize = 200;
 
-/// Reads a document. What cannot be understood is named with its line; the rest is read, up to 200 steps.
+/// Reads a document. Each faulty line is named with its number; the rest is read, up to 200 steps.
 pub fn read(text: &str) -> (Plan, Vec<Problem>) {
     let mut plan = Plan::default();
     let mut problems = Vec::new();
@@ -169,8 +169,8 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
     (plan, problems)
 }
 
-/// The item of a line that is to be a step: at the start of the line, or with a box and drawn in less than a part is,
-/// as an editor draws in a line that is opened below a detail.
+/// The item of a line that may be a step: at the start of the line, or with a box and less indented than a part. An
+/// editor indents a line that is opened below a detail.
 fn step_item(raw: &str) -> Option<&str> {
     item_of(raw).or_else(|| item_of(raw.trim_start()).filter(|item| !raw.starts_with(PART) && item.starts_with('[')))
 }
@@ -194,7 +194,7 @@ pub fn step_lines(text: &str) -> Vec<usize> {
     (1..).zip(text.lines()).filter(|(_, raw)| is_step(raw)).map(|(number, _)| number).collect()
 }
 
-/// `[x] what to do`
+/// The state and the title of `[x] title`.
 fn boxed(item: &str) -> Result<(StepState, String), String> {
     let mut chars = item.chars();
     let boxed = (chars.next(), chars.next(), chars.next());
@@ -228,7 +228,7 @@ fn detail(step: &mut Step, given: &mut Vec<String>, item: &str) -> Result<(), St
         "symbol" => "symbols",
         name => name,
     };
-    // The second of two would take the place of the first without a word.
+    // The second of two would silently replace the first.
     if !["with", "check"].contains(&name) && given.iter().any(|known| known == name) {
         return Err(format!("{name:?} is given twice in this step: write one line"));
     }

@@ -1,4 +1,4 @@
-//! After a step: how far it left the plan, what that sets off, and what happens next. Pure rules.
+//! Evaluates a step after its run: how far it left the plan, which trigger that sets off, and the next decision. Pure rules.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,12 +11,12 @@ use sextant_diagnostics::policy::{Effect, Trace};
 const DEVIATION: f64 = 0.4;
 /// Errors of a plan that set off a new one.
 const ERRORS: u32 = 3;
-/// How often one step is tried.
+/// Most tries of one step.
 const ATTEMPTS: u32 = 2;
-/// How often one plan is made anew by itself; more would be going round in circles.
+/// Most new plans that one plan gets by itself; more would go round in circles.
 const REPLANS: u32 = 3;
 
-/// What is known after a step.
+/// The facts after a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StepReport {
     pub diagnosed: StepDiagnosed,
@@ -28,51 +28,51 @@ pub(crate) struct StepReport {
     pub answered: bool,
     /// Why the step itself did not come to its end: out of steps, errors in a row.
     pub broken: Option<String>,
-    /// A symbol, file or tool that the step needs and that is not there.
+    /// A symbol, file or tool that the step needs and that is missing.
     pub missing: Option<String>,
-    /// Why the step failed; `None` where it did not.
+    /// Why the step failed; `None` where it succeeded.
     pub error: Option<StepError>,
     /// Whether it has a fallback that was not tried yet.
     pub fallback: bool,
-    /// Why the model wants another plan, or the user.
+    /// Why the model or the user wants another plan.
     pub objection: Option<String>,
-    /// How far the model says that it kept to the plan, 0 to 1.
+    /// How far the model claims to have kept to the plan, 0 to 1.
     pub adherence: Option<f64>,
     /// An input of the step that could not be resolved.
     pub unresolved: Option<String>,
 }
 
-/// What a step did to the diagnostics.
+/// The effect of a step on the diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StepDiagnosed {
-    /// Those that it set out to repair, and how many of them are gone.
+    /// The diagnostics that it set out to repair, and how many of them are gone.
     pub expected: usize,
     pub met: usize,
     pub new_errors: usize,
     pub new_warnings: usize,
 }
 
-/// Checks of a step, and how many of them do not hold; one that nobody can tell counts half.
+/// Checks of a step, and how many of them do not hold; an unknown one counts half.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StepChecked {
     pub checks: usize,
     pub unmet: f64,
 }
 
-/// What has become of the plan so far.
+/// The history of the plan so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PlanSoFar {
     /// How often this step has been tried, this time included.
     pub attempts: u32,
     /// Errors of the plan.
     pub errors: u32,
-    /// Plans made anew.
+    /// Number of new plans.
     pub replans: u32,
     /// Open steps whose symbols are gone.
     pub invalid: Vec<String>,
 }
 
-/// What made the work leave the plan.
+/// The cause that made the work leave the plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Trigger {
@@ -80,9 +80,9 @@ pub(crate) enum Trigger {
     Errors(u32),
     MissingResource(String),
     InvalidStep(String),
-    /// An input refers to something that is not there.
+    /// An input refers to something that does not exist.
     Unresolved(String),
-    /// A deletion that nobody has agreed to.
+    /// A deletion that the user has not agreed to.
     Consent,
     /// The model asked for it.
     Model(String),
@@ -133,9 +133,8 @@ impl Decision {
 
 /// How far a step left its plan: 0 not at all, 1 altogether.
 ///
-/// Half of it is the share of the expectation and of the checks that was not met, half is what it broke; a step
-/// that was to change something and did not is off by three tenths. A model that says itself that it left the
-/// plan is believed.
+/// Half of it is the share of unmet expectations and checks, half is the damage; a step that was to change something
+/// and did not is off by three tenths. A model that admits to having left the plan is believed.
 pub(crate) fn deviation(facts: &StepReport) -> f64 {
     let wanted = (facts.diagnosed.expected + facts.checked.checks) as f64;
     let missed = facts.diagnosed.expected.saturating_sub(facts.diagnosed.met) as f64 + facts.checked.unmet;
@@ -143,8 +142,8 @@ pub(crate) fn deviation(facts: &StepReport) -> f64 {
     let broke = if facts.diagnosed.new_errors > 0 { 0.5 } else { 0.1 * facts.diagnosed.new_warnings.min(3) as f64 };
     let idle = if facts.changed || facts.answered { 0.0 } else { 0.3 };
     let broken = if facts.broken.is_some() { 0.3 } else { 0.0 };
-    let said = facts.adherence.map_or(0.0, |adherence| 1.0 - adherence);
-    (0.5 * unmet + broke + idle + broken).max(said).clamp(0.0, 1.0)
+    let admitted = facts.adherence.map_or(0.0, |adherence| 1.0 - adherence);
+    (0.5 * unmet + broke + idle + broken).max(admitted).clamp(0.0, 1.0)
 }
 
 /// The first thing that makes the work leave the plan, worst first.
@@ -168,7 +167,7 @@ pub(crate) fn trigger(facts: &StepReport) -> Option<Trigger> {
     (score > DEVIATION).then_some(Trigger::Deviation(score))
 }
 
-/// What happens next: first what the table of recoveries allows the step itself, then the rules of the mode.
+/// The next decision: first the table of recoveries decides for the step itself, then the rules of the mode.
 pub(crate) fn decide(mode: Mode, facts: &StepReport) -> Decision {
     if let Some(error) = facts.error {
         let recovery = error.recovery();
@@ -189,7 +188,7 @@ pub(crate) fn decide(mode: Mode, facts: &StepReport) -> Decision {
         (_, None) => Decision::Continue,
         (Mode::Supervised, Some(trigger)) => Decision::Ask(trigger),
         (_, Some(trigger)) if facts.so_far.replans >= REPLANS => Decision::Stop(format!(
-            "the plan was made anew {} and still fails: {}",
+            "the plan was made again {} and still fails: {}",
             counted(facts.so_far.replans, "time"),
             trigger.words()
         )),
@@ -207,7 +206,7 @@ mod tests {
         StepReport { diagnosed, so_far, changed: true, ..StepReport::default() }
     }
 
-    /// The same report, but for this.
+    /// The same report with one change.
     fn but(mut report: StepReport, change: impl FnOnce(&mut StepReport)) -> StepReport {
         change(&mut report);
         report
@@ -312,7 +311,7 @@ mod tests {
                 r.checked.unmet = 0.5;
             })),
             0.25,
-            "nobody can tell"
+            "an unknown check"
         );
         assert_eq!(score(but(good(), |r| r.adherence = Some(0.3))), 0.7);
         assert_eq!(score(but(good(), |r| r.adherence = Some(1.0))), 0.0);
@@ -366,7 +365,7 @@ mod tests {
             });
             let (planner, supervised) = (decide(Mode::Planner, &last), decide(Mode::Supervised, &last));
             let as_said = match recovery.then {
-                // It came as near to the plan as could be.
+                // This step came as near to the plan as possible.
                 Then::Weigh => planner == Decision::Continue && supervised == Decision::Continue,
                 Then::Ask => matches!(planner, Decision::Replan(_)) && matches!(supervised, Decision::Ask(_)),
                 Then::Stop => matches!(planner, Decision::Stop(_)) && matches!(supervised, Decision::Stop(_)),

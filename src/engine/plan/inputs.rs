@@ -1,4 +1,4 @@
-//! What a step is given: texts, outputs of earlier steps, what the session knows. Written, read, resolved.
+//! Writes, reads and resolves the inputs of a step: texts, outputs of earlier steps, values of the session.
 //!
 //! ```text
 //! target = step1.symbol, style = session.preferences.style, note = "words, with a comma"
@@ -24,7 +24,7 @@ pub struct Input {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     Text(String),
-    /// A part of what an earlier step handed on; steps are counted from 1.
+    /// A part of an earlier step's output; steps are counted from 1.
     Step(usize, TextPart),
     /// `session.preferences.KEY`.
     Preference(String),
@@ -96,13 +96,13 @@ impl Value {
         }
     }
 
-    /// Whether symbols or files come of it.
+    /// Whether the value yields symbols or files.
     pub fn names_symbols(&self) -> bool {
         matches!(self, Self::Step(_, TextPart::Symbol | TextPart::Symbols | TextPart::Files))
     }
 }
 
-/// A text that needs no quotes: one that nothing else could be meant by.
+/// A text that needs no quotes: it cannot mean anything else.
 fn is_bare(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '/' | ':' | '-');
     !text.is_empty() && text.chars().all(plain)
@@ -114,7 +114,7 @@ fn is_name(text: &str) -> bool {
         && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }
 
-/// Reads the inputs of one line. An error names the first thing that is wrong.
+/// Reads the inputs of one line. An error names the first fault.
 pub(crate) fn parse(line: &str) -> Result<Vec<Input>, String> {
     let mut inputs: Vec<Input> = Vec::new();
     for item in split(line)? {
@@ -133,7 +133,7 @@ pub(crate) fn parse(line: &str) -> Result<Vec<Input>, String> {
     Ok(inputs)
 }
 
-/// At the commas outside of quotes.
+/// Splits at the commas outside of quotes.
 fn split(line: &str) -> Result<Vec<&str>, String> {
     let (mut items, mut start, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
     for (at, c) in line.char_indices() {
@@ -206,9 +206,10 @@ fn unquoted(inner: &str) -> Option<String> {
     None
 }
 
-/// What one value is, given the outputs of the steps (by index) and what the session said.
+/// The text of one value, given the outputs of the steps (by index) and the session's value.
 ///
-/// Errors say what cannot be had; nothing is made up for it.
+/// # Errors
+/// The value cannot be resolved; nothing is made up for it.
 pub(crate) fn resolve(value: &Value, outputs: &[Option<&StepOutput>], session: Option<&str>) -> Result<String, String> {
     match value {
         Value::Text(text) => Ok(text.clone()),

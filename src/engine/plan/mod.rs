@@ -1,4 +1,4 @@
-//! The plan: steps with their symbols, why, what is expected. As data here, as a document beside it.
+//! Holds the plan: steps with their symbols, reasons and expectations. It is data here, with a document beside it.
 
 pub(crate) mod as_text;
 pub(crate) mod criteria;
@@ -37,14 +37,14 @@ pub enum StepState {
     Skipped,
 }
 
-/// What a step does, and so which module carries it out.
+/// The kind of work of a step, which chooses the module that carries it out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
     /// Changes its symbols; the model is asked.
     #[default]
     Edit,
-    /// Reads its symbols and what is reported in them; no model is asked.
+    /// Reads its symbols and the reports in them; no model is asked.
     Examine,
     /// Looks for words in the project and reads the symbols that hold them; no model is asked.
     Search,
@@ -89,32 +89,32 @@ pub struct Step {
     pub symbols: Vec<SymbolPath>,
     pub because: String,
     pub expect: String,
-    /// What earlier steps and the session hand to it.
+    /// Values that earlier steps and the session hand to it.
     pub inputs: Vec<Input>,
     /// Numbers (from 1) of earlier steps that must be done before it, besides those that its inputs name.
     pub after: Vec<usize>,
-    /// Symbols and files that are there after it and not before.
+    /// Symbols and files that exist after it and not before.
     #[serde(with = "as_text")]
     pub creates: Vec<SymbolPath>,
-    /// What must hold after it.
+    /// The checks that must hold after it.
     pub checks: Vec<Criterion>,
-    /// What is tried once where it fails; empty where nothing is known.
+    /// The fallback that is tried once where the step fails; empty where there is none.
     pub fallback: String,
     pub state: StepState,
     #[serde(flatten)]
     pub result: StepResult,
 }
 
-/// What came of a step; empty before it ran.
+/// Outcome of a step; empty before it ran.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StepResult {
     /// In one line.
     pub outcome: String,
     pub parts: Vec<StepPart>,
-    /// What it hands to later steps; `None` before it is done.
+    /// The output for later steps; `None` before the step is done.
     pub output: Option<StepOutput>,
-    /// Checkpoints of the task before it, where it was stopped in the middle and what it had done stands.
+    /// Checkpoints of the task before it, where the step was stopped in the middle and its work so far stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub begun: Option<usize>,
 }
@@ -128,7 +128,7 @@ pub struct Plan {
     /// The model that made it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub model: String,
-    /// Whether there are no steps because its model cannot do what is asked for; the reason says why.
+    /// Whether there are no steps because its model cannot serve the request; `reason` has the cause.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub declined: bool,
 }

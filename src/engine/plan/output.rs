@@ -1,4 +1,4 @@
-//! What a finished step hands to the steps after it.
+//! Holds the output that a finished step hands to later steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +17,7 @@ pub struct StepOutput {
     #[serde(with = "as_text")]
     pub symbols: Vec<SymbolPath>,
     pub files: Vec<String>,
-    /// Diagnostics that are gone and that came, from the severity floor up.
+    /// Diagnostics that are gone and those that are new, from the severity floor up.
     pub fixed: usize,
     pub new: usize,
     /// How far the step left the plan, in hundredths.

@@ -1,4 +1,4 @@
-//! A plan as it is shown.
+//! Turns a plan into the event that shows it.
 
 use crate::editor::event::Event;
 use crate::plan::{Plan, StepState, document};

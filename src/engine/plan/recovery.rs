@@ -1,21 +1,21 @@
-//! What is done about each kind of failure of a step: one table, which the evaluation goes by.
+//! Decides how each kind of failure of a step is handled: one table, which the evaluation follows.
 
 use serde::Serialize;
 
 use sextant_base::failure::FailureKind;
 
-/// Why a step did not come to its end, or not to the one that was expected.
+/// Why a step did not come to its end, or not to the expected one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StepError {
-    /// An input refers to something that is not there.
+    /// An input refers to something that does not exist.
     Unresolved,
-    /// A symbol or file of the step is not there.
+    /// A symbol or file of the step does not exist.
     Missing,
     /// The model did not come to an end, or could not be used, and nothing was changed.
     OutOfSteps,
     ErrorsInARow,
-    /// It ended and had changed and repaired nothing.
+    /// It ended without a change or a repair.
     NothingDone,
     /// It introduced errors.
     BrokeSomething,
@@ -44,9 +44,9 @@ pub(crate) struct Recovery {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// As far as it left the plan: go on, plan anew, or ask the user.
+    /// As far as it left the plan: go on, make a new plan, or ask the user.
     Weigh,
-    /// Plan anew, or ask the user in supervised mode, however far it was.
+    /// Make a new plan, or ask the user in supervised mode, whatever the deviation.
     Ask,
     /// End the run; what is finished is kept, and an approval goes on from there.
     Stop,
@@ -60,7 +60,7 @@ pub(crate) const TABLE: [(StepError, Recovery); 13] = {
         Recovery { retry, fallback, then }
     }
     [
-        // Nothing that the step itself does brings back what another one did not give.
+        // The step itself cannot restore a value that another one did not give.
         (Unresolved, row(false, false, Ask)),
         (Missing, row(false, false, Ask)),
         (OutOfSteps, row(true, true, Weigh)),
@@ -68,7 +68,7 @@ pub(crate) const TABLE: [(StepError, Recovery); 13] = {
         (NothingDone, row(false, true, Weigh)),
         (BrokeSomething, row(false, true, Weigh)),
         (CheckUnmet, row(false, true, Weigh)),
-        // A look is not a matter of luck, and its fallback would need a model.
+        // A look does not depend on luck, and its fallback would need a model.
         (LookFailed, row(false, false, Weigh)),
         (ModelObjected, row(false, false, Ask)),
         // Calls to a model have their own retries behind them.
@@ -85,7 +85,7 @@ impl StepError {
         row.map_or(Recovery { retry: false, fallback: false, then: Then::Stop }, |(_, recovery)| *recovery)
     }
 
-    /// What a failure that came up through the loop is for a step.
+    /// The error of a step whose failure came up through the loop.
     pub(crate) fn of(kind: FailureKind) -> Self {
         match kind {
             FailureKind::User | FailureKind::Tool => Self::Missing,

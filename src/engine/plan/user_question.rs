@@ -1,4 +1,4 @@
-//! A question to the user in supervised mode: asked once, with options, and what each answer does.
+//! Asks the user a question in supervised mode: once, with options, and the effect of each answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::plan::plan_progress::Objection;
 use crate::plan::{Step, StepState};
 use sextant_base::one_line::{clean, headline};
 
-/// What was asked, and about which step.
+/// The question, and its step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Question {
@@ -19,7 +19,7 @@ pub(crate) struct Question {
     pub mark: usize,
     /// Symbols that may be deleted where the answer is to do the step again.
     pub allows: Vec<String>,
-    /// Answers that the model has thought of, offered behind [`OPTIONS`].
+    /// Answers that the model has suggested, offered behind [`OPTIONS`].
     pub suggested: Vec<String>,
 }
 
@@ -28,11 +28,11 @@ pub(crate) const OPTIONS: [&str; 4] =
     ["go on with the next step", "do this step again", "take this step back and pause", "leave it and pause"];
 const WHAT_NOW: &str = "What now?";
 
-/// The input under which a step is told what the user has chosen.
+/// The input that hands the user's choice to a step.
 pub(crate) const ANSWER: &str = "answer";
 
 impl Question {
-    /// About a step as it stands: what sets the question off, and what came of the step.
+    /// A question about a step as it stands: the trigger, and the outcome of the step.
     pub(crate) fn new(index: usize, step: &Step, trigger: &Trigger, mark: usize) -> Self {
         let (words, came) = (trigger.words(), headline(&step.result.outcome));
         let failed = if step.state == StepState::Failed { " failed" } else { "" };
@@ -42,7 +42,7 @@ impl Question {
         Self { step: index, text, mark, ..Self::default() }
     }
 
-    /// With what the model itself wants to ask.
+    /// Adds the question that the model itself wants to ask.
     pub(crate) fn with_objection(mut self, objection: Option<Objection>) -> Self {
         if let Some(objection) = objection.filter(|objection| !objection.question.is_empty()) {
             let asked = clean(&objection.question);

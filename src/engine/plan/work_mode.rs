@@ -1,4 +1,4 @@
-//! The three modes and the phases of an execution. The user chooses the mode; nothing here ever changes it.
+//! Defines the three modes and the phases of an execution. The user chooses the mode; no code here ever changes it.
 
 use std::fmt;
 
@@ -39,7 +39,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// As the plan window's title says it.
+    /// The words in the title of the plan window.
     pub fn words(self) -> &'static str {
         match self {
             Self::Planning => "waiting for approval",

@@ -1,4 +1,4 @@
-//! The document survives being written and read, and no text is too strange to be read.
+//! Tests that the document survives being written and read, and that any text can be read.
 
 use proptest::prelude::*;
 
@@ -137,10 +137,10 @@ fn parts() -> impl Strategy<Value = Vec<StepPart>> {
 }
 
 fn steps() -> impl Strategy<Value = Step> {
-    let told = (words(), maybe_words(), maybe_words(), maybe_words(), maybe_words());
+    let texts = (words(), maybe_words(), maybe_words(), maybe_words(), maybe_words());
     let numbers = proptest::collection::vec(1..9usize, 0..3);
     let rest = (paths(), paths(), inputs(), checks(), parts(), numbers, 0..3usize, 0..5usize);
-    (told, rest).prop_map(|((title, because, expect, fallback, outcome), rest)| {
+    (texts, rest).prop_map(|((title, because, expect, fallback, outcome), rest)| {
         let (symbols, creates, inputs, checks, parts, after, kind, state) = rest;
         let (kind, state) = (StepKind::ALL[kind].1, MARKS[state].1);
         Step {
