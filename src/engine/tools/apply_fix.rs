@@ -1,4 +1,4 @@
-//! `apply_fix`: a language server's own fix, verified by what it does to the diagnostics.
+//! `apply_fix`: applies a language server's own fix, and verifies it by its effect on the diagnostics.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -74,8 +74,8 @@ impl Tool for ApplyFix {
             return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
         }
         if changed.verdict.new.is_empty() && count_alike(session, task, about.as_deref()).await < alike {
-            // It did what it is for: the same may be offered for another of the same words. Each such fix leaves less to
-            // be mended, so that this comes to an end.
+            // The fix worked: the same may be offered for another diagnostic of the same words. Each such fix leaves
+            // fewer to repair, so that this comes to an end.
             task.counts.mended += 1;
             task.conversation.tried.retain(|tried| Some(tried) != name.as_ref());
         }
@@ -85,7 +85,7 @@ impl Tool for ApplyFix {
     }
 }
 
-/// How many diagnostics in scope read like the one that a fix is for.
+/// How many diagnostics in scope read like the target of a fix.
 async fn count_alike(session: &Session, task: &Task, about: Option<&str>) -> usize {
     let Some(about) = about else { return 0 };
     reported::in_scope(session, &task.scope).await.iter().filter(|found| triage::key(found) == about).count()
@@ -98,7 +98,7 @@ fn unverified(changed: &EditOutcome) -> Vec<String> {
     }
 }
 
-/// Why a fix did no good; `None` when it did, or when nothing is known.
+/// Why a fix did no good; `None` when it did, or when its effect is unknown.
 fn worse(verdict: &Verdict) -> Option<String> {
     let first = |severity| verdict.new.iter().find(|found| found.diagnostic.severity == severity);
     if let Some(found) = first(Severity::Error) {

@@ -1,4 +1,4 @@
-//! A command that a plan checks a step with.
+//! Runs a command that a plan checks a step with.
 
 use crate::editor::event::Event;
 use crate::state::session::Session;

@@ -1,15 +1,15 @@
-//! What the arguments behind an allowed command may do that the user has not allowed with it: reach out of the
-//! workspace, name a secret, run something else, write.
+//! Finds the arguments of an allowed command that exceed its permission: reach out of the workspace, name a secret, run
+//! something else, write.
 //!
-//! It knows the programs that are usually allowed. A program that is none of them is looked at by the general rules
-//! alone, and what a program's own configuration makes it do is not seen here.
+//! It knows the programs that are usually allowed. The general rules alone judge any other program. The effects of a
+//! program's own configuration are not seen here.
 
 use crate::tools::{reading_commands, sweeps};
 use sextant_base::one_line::clean;
 use sextant_store::workspace::root::{PathError, Root};
 use sextant_store::workspace::workspace_files::is_ignored;
 
-/// What is asked about for one program, or for every program (an empty name).
+/// Arguments of one program, or of every program (an empty name), that need a question.
 struct Row {
     programs: &'static [&'static str],
     /// Words and options as they are written; a long option may be shortened.
@@ -22,7 +22,8 @@ const fn row(programs: &'static [&'static str], words: &'static str, letters: &'
     Row { programs, words, letters }
 }
 
-/// From the programs' own manuals: options that run another program, load code, or write to a file of one's choice.
+/// From the programs' own manuals: options that run another program, load code, or write to a file of the caller's
+/// choice.
 const ROWS: &[Row] = &[
     row(
         &[""],
@@ -85,8 +86,8 @@ const ROWS: &[Row] = &[
     row(&["sort"], "--compress-program", "oT"),
 ];
 
-/// Subcommands that a rule with the program's name alone covers: those that look, check, build or test. The rest has
-/// a rule of its own, or is asked about.
+/// Subcommands that a rule with the program's name alone covers: those that look, check, build or test. Any other one
+/// has a rule of its own, or needs a question.
 const SUBCOMMANDS: &[(&str, &str)] = &[
     ("cargo", "check build test bench clippy doc tree metadata nextest c b t d"),
     ("go", "build test vet list version doc"),
@@ -103,10 +104,10 @@ const SUBCOMMANDS: &[(&str, &str)] = &[
     ("bun", "test"),
 ];
 
-/// Bytes from which on the beginning of a long option is taken for the whole of it.
+/// Bytes from which on the beginning of a long option counts as the whole of it.
 const SHORTENED: usize = 5;
 
-/// Programs whose arguments are a program themselves, or a place elsewhere: nothing behind them is allowed unseen.
+/// Programs whose arguments are a program themselves, or a place elsewhere: no argument of theirs is allowed unseen.
 const WHOLE: &[&str] = &[
     "sh",
     "bash",
@@ -183,8 +184,8 @@ const WHOLE: &[&str] = &[
     "dc",
 ];
 
-/// Why a command that begins as one of the user's rules does is not allowed by it; `None` where nothing speaks
-/// against it. `given` is how many words the rule has: those are the user's own.
+/// Why a command is not allowed by the user's rule that it begins with; `None` where nothing speaks against it. `given`
+/// is the number of words in the rule: those are the user's own.
 pub fn objection(root: &Root, command: &[String], given: usize) -> Option<String> {
     let programs = programs(command);
     let rest = command.get(given..).unwrap_or_default();
@@ -217,7 +218,7 @@ pub fn objection(root: &Root, command: &[String], given: usize) -> Option<String
     named.or_else(|| sweeps::objection(root, &programs, arguments))
 }
 
-/// Why a rule with the program's name alone does not cover what it is told to do.
+/// Why a rule with the program's name alone does not cover this command line.
 fn covers(programs: &[String], command: &[String], given: usize) -> Option<String> {
     let (_, known) = SUBCOMMANDS.iter().find(|(program, _)| programs.first().is_some_and(|own| own == program))?;
     // `cargo +nightly` names a toolchain, which may be a folder.
@@ -226,8 +227,8 @@ fn covers(programs: &[String], command: &[String], given: usize) -> Option<Strin
     (!harmless).then(|| format!("{} may run something else, or write", clean(word)))
 }
 
-/// Whether a command only looks into the repository, so that nobody has to allow it. What its words name is judged
-/// by `git_objects` as well, before it runs.
+/// Whether a command only looks into the repository, so that it needs no permission. `git_objects` also judges the
+/// objects that its words name, before it runs.
 pub(crate) fn only_looks<'c>(root: &Root, command: &'c [String]) -> Option<reading_commands::Reading<'c>> {
     let reading =
         command.first().filter(|name| *name == "git").and_then(|_| reading_commands::read("git", command, 1).ok())?;
@@ -240,13 +241,13 @@ fn programs(command: &[String]) -> Vec<String> {
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').trim_end_matches(".exe");
     let mut programs = vec![plain.to_owned()];
     let module = command.iter().position(|word| word == "-m").and_then(|at| command.get(at + 1));
-    // A runner of others runs what it is given next.
+    // A runner of others runs the program that it is given next.
     let run = command.iter().position(|word| word == "run" || word == "exec").and_then(|at| command.get(at + 1));
     programs.extend(module.into_iter().chain(run).cloned());
     programs
 }
 
-/// How an argument, or a part of it, leads to what is not open to a tool.
+/// How an argument, or a part of it, leads to a place that is not open to a tool.
 fn reaches(root: &Root, word: &str) -> Option<String> {
     if word.starts_with('@') {
         return Some("reads its arguments from a file".to_owned());
@@ -270,12 +271,12 @@ fn reaches(root: &Root, word: &str) -> Option<String> {
     })
 }
 
-/// What may be a path behind the letters of short options: `-f/x`, and `-nf/x` where `-n` takes none.
+/// The parts that may be a path behind the letters of short options: `-f/x`, and `-nf/x` where `-n` takes none.
 fn glued<'w>(root: &Root, word: &'w str) -> Vec<&'w str> {
     let Some(short) = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else { return Vec::new() };
     let letters = short.chars().take_while(char::is_ascii_alphabetic).count();
     let first = short.get(1..).unwrap_or_default();
-    // `-Iinclude/x` begins with a folder that is there; `/x` behind it is no path.
+    // `-Iinclude/x` begins with an existing folder; `/x` behind it is not a path.
     let top = first.split('/').next().unwrap_or_default();
     let last = if !top.is_empty() && root.join(top).exists() { 1 } else { letters };
     (1..=last).filter_map(|at| short.get(at..)).collect()
@@ -300,8 +301,8 @@ fn does_more(programs: &[String], word: &str) -> bool {
     words.into_iter().any(known) || letters.any(|letter| all.contains(letter))
 }
 
-/// A sed script can write files and run programs: only the printing of lines is known not to. The first word that is
-/// no option is the script.
+/// A sed script can write files and run programs: only the printing of lines is known to be harmless. The first word
+/// that is not an option is the script.
 fn edits_with_sed(programs: &[String], rest: &[String]) -> bool {
     let prints = |word: &String| word.chars().all(|c| c.is_ascii_digit() || ",$p;".contains(c));
     let quiet = |word: &&String| ["-n", "-E", "-r", "--quiet", "--silent"].contains(&word.as_str());

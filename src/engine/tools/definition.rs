@@ -1,4 +1,4 @@
-//! `definition`: where a name is defined, and the source there.
+//! `definition`: shows where a name is defined, and the source there.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -27,16 +27,16 @@ use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Lines of a definition that are shown.
+/// Most lines of a definition that are shown.
 const LINES: usize = 40;
-/// Lines that are shown of what is no symbol: a variable, a parameter.
+/// Most lines that are shown of a definition without a symbol: a variable, a parameter.
 const FEW: usize = 4;
-/// Definitions of one name that are shown.
+/// Most definitions of one name that are shown.
 const MOST: usize = 3;
 /// Bytes of the largest file of a library that is read.
 const LARGEST: u64 = 4 << 20;
 
-/// Folders that installed libraries are in, and the stubs of the standard library.
+/// Folders of installed libraries, and the stubs of the standard library.
 const LIBRARIES: &[&str] = &["site-packages", "dist-packages", "typeshed", "typeshed-fallback", "typeshed-stubs"];
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<Definition>("definition", "name in it", Access::Read)
@@ -102,7 +102,8 @@ async fn shown(session: &Session, task: &mut Task, file: &Path, range: Range, en
     }
 }
 
-/// The source of the symbol that is defined there, or the lines around what is none; and which lines these are, from 0.
+/// The source of the symbol that is defined there, or the lines around a definition without one; also returns the range
+/// of these lines, from 0.
 fn source(name: &str, text: &str, range: Range, encoding: Encoding) -> (String, std::ops::Range<usize>) {
     let index = LineIndex::new(text);
     let at = index.offset(text, range.start, encoding);
@@ -128,15 +129,15 @@ fn source(name: &str, text: &str, range: Range, encoding: Encoding) -> (String, 
     (out, begins..begins + total.min(LINES))
 }
 
-/// The file itself, where it is source text of an installed library. A server may name any file of the machine, and no
-/// other one outside of the workspace is read.
+/// The file itself, where it is source text of an installed library. A server may name any file of the machine; no
+/// other file outside of the workspace is read.
 fn in_library(file: &Path) -> Option<PathBuf> {
     let real = file.canonicalize().ok()?;
     let is_source = real.to_str().is_some_and(|path| language::of_path(path).is_some());
     (is_source && library_root(&real).is_some()).then_some(real)
 }
 
-/// The place of the folder that makes a path one of a library.
+/// The index of the folder that makes a path one of a library.
 fn library_root(path: &Path) -> Option<usize> {
     let parts: Vec<&str> = path.components().map(|part| part.as_os_str().to_str().unwrap_or_default()).collect();
     let python = |at: usize| {
@@ -150,7 +151,7 @@ fn library_root(path: &Path) -> Option<usize> {
     (0..parts.len().saturating_sub(1)).rev().find(|at| LIBRARIES.contains(&parts[*at]) || python(*at))
 }
 
-/// A path of a library without what stands before it on this machine.
+/// A path of a library without its beginning on this machine.
 fn library_name(path: &Path) -> String {
     let from = library_root(path).unwrap_or_default();
     let parts = path.components().skip(from).filter(|part| matches!(part, Component::Normal(_)));

@@ -1,5 +1,5 @@
-//! What the editing tools ask before they edit: whether the text was seen as it is, where a symbol is in it, and when
-//! the answer is wanted.
+//! Checks an edit before it is made: whether the text was seen as it is, where a symbol is in it, and when the answer
+//! is wanted.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use sextant_base::failure::{Failure, tool_failure};
 use sextant_text::edits::TextEdit;
 use sextant_text::edits::apply_text::apply;
 
-/// Leaves the diagnostics of an edit to the next result, so that a burst of edits is settled once. Taken where it is
-/// given; but no model is told of it: next to a call of a model a settling costs nothing, and a small one puts off
-/// every answer, and then mends what it has mended.
+/// Leaves the diagnostics of an edit to the next result, so that a burst of edits is settled once. It is accepted where
+/// a client sends it, but no model gets to see it. Beside a call of a model a settling costs nothing, and a small model
+/// defers every answer, and then repairs the same code twice.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Defer {
@@ -35,9 +35,9 @@ impl From<Option<Defer>> for When {
 #[derive(Debug)]
 pub(crate) struct Worked {
     pub(crate) hunks: Vec<TextEdit>,
-    /// What is to be said of how its places were found.
+    /// Notes about how its places were found.
     pub(crate) notes: Vec<String>,
-    /// Whether each hunk is about the symbol that it lies in, and not about the text as a whole.
+    /// Whether each hunk changes the symbol that it lies in, and not the text as a whole.
     pub(crate) of_symbols: bool,
 }
 
@@ -49,8 +49,8 @@ pub(crate) fn refuse_stale(task: &mut Task, document: &Document) -> Result<(), F
     }
 }
 
-/// Works an edit out on the text that the model has seen, and makes it of the text as it is. Where these differ, each
-/// symbol that it touches must be alike in both; the answer then shows what has changed.
+/// Works an edit out on the text that the model has seen, and applies it to the present text. Where these differ, each
+/// symbol that it touches must be alike in both; the answer then shows the differences.
 pub(crate) async fn make(
     session: &Session,
     task: &mut Task,
@@ -79,10 +79,10 @@ pub(crate) async fn make(
     Ok(answer.into())
 }
 
-/// Said of an edit that a stop had let through before it was answered.
+/// The answer to an edit that was made before a stop cut off its own answer.
 const STANDS: &str = "this edit stands already: it was made before the stop. Nothing was changed now";
 
-/// Whether what is gone on with has made this very edit before a stop cut it off, and its text is there.
+/// Whether the resumed work has made this very edit before a stop cut it off, and its text is there.
 fn stands(task: &Task, document: &Document, work: impl Fn(&Document) -> Result<Worked, Failure>) -> bool {
     let Some(begun) = task.keep.begun else { return false };
     let rows = task.journal.checkpoints.get(begun..).unwrap_or_default();
@@ -101,13 +101,13 @@ fn moved(
     seen: &str,
     work: impl Fn(&Document) -> Result<Worked, Failure>,
 ) -> Option<Worked> {
-    // What is put off is answered against the text before its first edit: what others have changed would count as its.
+    // A deferred edit is answered against the text before its first edit: changes by others would count as its own.
     let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&document.path));
     let then = Document { text: seen.to_owned(), ..document.clone() };
     let worked = work(&then).ok().filter(|worked| worked.of_symbols && !put_off)?;
     let (hunks, note) = rebase_edit::onto(document, seen, &worked.hunks)?;
     if !is_in_symbols(document, seen, &worked.hunks) {
-        // What was quoted must stand there as it did, with the lines that the edit leaves alone.
+        // The quoted text must stand there as it did, with the lines that the edit leaves alone.
         let now = work(document).ok().and_then(|worked| apply(&document.text, &worked.hunks).ok());
         if now != apply(&document.text, &hunks).ok() {
             return None;
@@ -116,7 +116,7 @@ fn moved(
     Some(Worked { hunks, notes: worked.notes.into_iter().chain([note]).collect(), of_symbols: true })
 }
 
-/// Whether the place of each edit is told by its symbol.
+/// Whether the place of each edit is known by its symbol.
 fn is_in_symbols(document: &Document, seen: &str, hunks: &[TextEdit]) -> bool {
     let language = sextant_text::symbols::language::of_path(&document.path);
     language

@@ -1,4 +1,4 @@
-//! `edit_file`: replaces one piece of text by another, inside a symbol where one is named.
+//! `edit_file`: replaces one piece of text by another, inside a symbol where the call names one.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -57,7 +57,7 @@ impl Tool for EditFile {
     }
 }
 
-/// One replacement as somebody asks for it.
+/// One replacement as a caller asks for it.
 pub(crate) struct Wish<'a> {
     pub(crate) old: &'a str,
     pub(crate) new: &'a str,
@@ -66,7 +66,7 @@ pub(crate) struct Wish<'a> {
     pub(crate) symbol: Option<&'a str>,
 }
 
-/// What a replacement changes in a text, and what is to be said of how it was found.
+/// The changes of a replacement in a text, with a note about how its place was found.
 pub(crate) fn replaced(document: &Document, wish: &Wish<'_>) -> Result<Worked, Failure> {
     if wish.old.contains(MASK) && !document.text.contains(MASK) {
         return Err(tool_failure(

@@ -1,4 +1,4 @@
-//! `edit_file` as a client outside calls it: one replacement, or several that are made together or not at all.
+//! `edit_file` for a client outside: one replacement, or several that are made together or not at all.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<EditInFile>("edit_f
     "Replace old_string, an exact copy that occurs once, by new_string; or several with edits, in order, all or none.",
 );
 
-/// Replacements of one call. More belong into `write_file`.
+/// Most replacements of one call. More belong into `write_file`.
 const MOST: usize = 100;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ pub(crate) struct OneEdit {
 }
 
 impl EditInFile {
-    /// What is asked for, in order.
+    /// The wanted replacements, in order.
     fn wishes(&self) -> Result<Vec<Wish<'_>>, Failure> {
         let symbol = self.symbol.as_deref();
         let wish = |old, new, all| Wish { old, new, all, symbol };
@@ -89,7 +89,7 @@ impl Tool for EditInFile {
     }
 }
 
-/// The replacements one after the other, each in the text that those before it have left.
+/// Makes the replacements one after the other, each in the text that those before it have left.
 fn all_of(document: &Document, wishes: &[Wish<'_>]) -> Result<Worked, Failure> {
     let mut now = document.clone();
     let mut notes = Vec::new();

@@ -60,7 +60,7 @@ impl EditSymbol {
     fn worked_out(&self, document: &Document, language: &'static Language, names: &str) -> Result<Worked, Failure> {
         let text = &document.text;
         let outline = Outline::parse(language, text);
-        // In a text that was seen earlier the name that was given may stand for another symbol.
+        // In a text that was seen earlier the given name may stand for another symbol.
         let given = SymbolPath::parse(&self.symbol).names;
         let symbol = outline.find(if given.is_empty() { &self.symbol } else { &given }).ok();
         let symbol = symbol.filter(|symbol| outline.path_of(*symbol) == names);
@@ -75,7 +75,7 @@ impl EditSymbol {
         let whole = symbol::edit(text, language, &outline, symbol, self.action, content).map_err(|error| {
             tool_failure(error, "give the whole symbol as content, or use edit_file for a part of it")
         })?;
-        // What the new text has in common with the old is not touched, so that marks in it stay.
+        // The common parts of the new and the old text are not touched, so that marks in them stay.
         let after = sextant_text::edits::apply_text::apply(text, &[whole])
             .map_err(|error| tool_failure(error, "read the symbol again"))?;
         let hunks = hunks::hunks(text, &after);

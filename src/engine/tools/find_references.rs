@@ -1,4 +1,4 @@
-//! `find_references`: every place that a language server knows a symbol to be used at.
+//! `find_references`: lists every use of a symbol that a language server knows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -25,9 +25,9 @@ use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 
-/// Lines that are shown.
+/// Most lines that are shown.
 const MOST: usize = 60;
-/// Characters of a line that are shown.
+/// Most characters of a line that are shown.
 const LONGEST: usize = 160;
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<FindReferences>("find_references", "", Access::Read)
@@ -97,7 +97,7 @@ impl Tool for FindReferences {
     }
 }
 
-/// Says whether the declaration itself was among the places, and leaves it out.
+/// Removes the declaration from the places, and returns whether it was among them.
 fn without_declaration(
     session: &Session,
     asked: &AnsweredName,
@@ -119,8 +119,8 @@ fn without_declaration(
 /// A line with the symbol around it, its one-based number, and its text.
 type Line = (String, usize, String);
 
-/// The lines of these places. What is loaded is read as the editor has it, the rest from the disk: nothing is opened
-/// for being listed.
+/// The lines of these places. A loaded file is read as the editor has it, the rest from the disk: the list opens no
+/// file.
 async fn lines(session: &Session, path: &str, loaded: bool, ranges: &[Range]) -> Vec<Line> {
     let text = match loaded {
         true => session.editor.read(path).await.map(|document| document.text).ok(),

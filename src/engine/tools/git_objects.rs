@@ -1,7 +1,7 @@
-//! Which files' texts a reading command of git would show, judged by all the paths that their objects have.
+//! Lists the files whose texts a reading command of git would show, judged by all the paths that their objects have.
 //!
-//! A blob has no name of its own: `git show 3f2a9c` prints a secret as well as `git show HEAD:.env`. So what a word
-//! means is asked of git itself, and a blob is shown where every path that it ever had is open to a tool.
+//! A blob has no name of its own: `git show 3f2a9c` prints a secret as well as `git show HEAD:.env`. So git itself
+//! resolves each word, and a blob is shown only where every path that it ever had is open to a tool.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use sextant_base::one_line::clean;
 use sextant_diagnostics::confined_git::{self, Confined};
 use sextant_store::workspace::secret_files::is_secret;
 
-/// How long the history is searched for the paths of one object.
+/// The longest search of the history for the paths of one object.
 const SEARCH: Duration = Duration::from_secs(10);
-/// The tree with nothing in it, in both formats of objects: differences to it are those to no file at all.
+/// The empty tree, in both formats of objects: a difference to it involves no file.
 const EMPTY: [&str; 2] =
     ["4b825dc642cb6eb9a060e54bf8d69288fbee4904", "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"];
-/// Words of a command that are looked up.
+/// Most words of a command that are looked up.
 const MOST: usize = 40;
 
 /// A repository in which a command may look, and the top of its working tree.
@@ -29,7 +29,7 @@ pub(crate) struct Repository {
 
 impl Repository {
     /// # Errors
-    /// There is no git, or no repository that is what it says.
+    /// There is no git, or no valid repository.
     pub(crate) async fn of(root: &Path) -> Result<Self, Failure> {
         let (git, top) = Confined::open(root).await?;
         Ok(Self { git, top })
@@ -43,19 +43,19 @@ impl Repository {
     async fn lines(&self, arguments: &[&str]) -> Result<Option<String>, Failure> {
         let mut command = self.git.command(&self.top);
         command.args(arguments);
-        let said = confined_git::said(command).await?;
-        Ok(said.ok().map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()))
+        let output = confined_git::said(command).await?;
+        Ok(output.ok().map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()))
     }
 
     /// The objects that a word names, as far as git takes it for revisions.
     async fn objects(&self, word: &str) -> Result<Vec<String>, Failure> {
-        let said = self.lines(&["rev-parse", "--quiet", "--revs-only", "--end-of-options", word]).await?;
-        let said = said.unwrap_or_default();
-        let objects = said.lines().map(|line| line.trim_start_matches('^').to_owned());
+        let output = self.lines(&["rev-parse", "--quiet", "--revs-only", "--end-of-options", word]).await?;
+        let output = output.unwrap_or_default();
+        let objects = output.lines().map(|line| line.trim_start_matches('^').to_owned());
         Ok(objects.filter(|object| object.bytes().all(|byte| byte.is_ascii_hexdigit())).collect())
     }
 
-    /// What a word would show that is not open, in words.
+    /// The closed part of what a word would show, in words.
     async fn shows(&self, word: &str) -> Result<Option<String>, Failure> {
         for object in self.objects(word).await? {
             let peeled = self.lines(&["rev-parse", "--verify", "--quiet", &format!("{object}^{{}}")]).await?;
@@ -100,9 +100,9 @@ impl Repository {
         let find = format!("--find-object={blob}");
         let known =
             ["log", "--all", "--reflog", "-m", "--raw", "--no-abbrev", "--no-renames", "--format=", "-z", &find];
-        let said = self.lines(&known).await?.unwrap_or_default();
+        let output = self.lines(&known).await?.unwrap_or_default();
         // `:100644 100644 OLD NEW M`, NUL, path, NUL.
-        let mut parts = said.split('\0');
+        let mut parts = output.split('\0');
         while let Some(about) = parts.next() {
             if about.trim_start().starts_with(':')
                 && let Some(path) = parts.next()
@@ -115,7 +115,7 @@ impl Repository {
     }
 }
 
-/// Why a command that is known to read would show what is not open; `None` where nothing speaks against it.
+/// Why a command that is known to read would show a closed file; `None` where nothing speaks against it.
 pub(crate) async fn objection(root: &Path, reading: &Reading<'_>, listed: bool) -> Option<String> {
     let repository = match Repository::of(root).await {
         Ok(repository) => repository,

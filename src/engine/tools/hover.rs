@@ -1,4 +1,4 @@
-//! `hover`: what a language server shows for a name: its type, its signature, its documentation.
+//! `hover`: shows a language server's facts about a name: its type, its signature, its documentation.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -16,7 +16,7 @@ use sextant_base::failure::Failure;
 use sextant_diagnostics::server::server_lookup::NameQuestion;
 use sextant_model::tools::Access;
 
-/// Characters that are shown.
+/// Most characters that are shown.
 const LONGEST: usize = 3000;
 
 pub(crate) const TOOL: ToolDefinition = ToolDefinition::of::<Hover>("hover", "", Access::Read)

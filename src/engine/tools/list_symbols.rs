@@ -1,4 +1,4 @@
-//! `list_symbols`: the outline of a file, or every symbol of the workspace whose path holds a word.
+//! `list_symbols`: lists the outline of a file, or every symbol of the workspace whose path holds a word.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -78,7 +78,7 @@ impl Tool for ListSymbols {
 }
 
 impl ListSymbols {
-    /// The wanted part of a list, with what is left out of it.
+    /// The wanted part of a list, with a note about the omitted rest.
     fn part(&self, found: &[String], most: usize) -> ToolAnswer {
         let first = self.offset.unwrap_or(1).max(1);
         let limit = self.limit.map_or(most, |limit| limit.clamp(1, most));
@@ -92,7 +92,7 @@ impl ListSymbols {
     }
 }
 
-/// Every symbol of the workspace whose path holds a word, one more than enough at most.
+/// Every symbol of the workspace whose path holds a word, at most one more than enough.
 fn holding(root: &Root, query: &str, plain: bool, enough: usize) -> Vec<String> {
     let wanted = query.to_lowercase();
     let mut found = Vec::new();

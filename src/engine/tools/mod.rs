@@ -1,4 +1,4 @@
-//! The tools: one file each, listed here once. The same for the built-in agent and for other agents.
+//! Lists the tools: one file each, listed here once. They are the same for the built-in agent and for other agents.
 
 pub(crate) mod apply_fix;
 pub(crate) mod check;
@@ -52,7 +52,7 @@ const TOOLS: &[ToolDefinition] = &[
     run_command::TOOL,
 ];
 
-/// What only clients outside call: they may give several replacements at once.
+/// Tools that only clients outside call: they may give several replacements at once.
 const OUTSIDE_ONLY: &[ToolDefinition] = &[edit_in_file::TOOL];
 
 static SPECS: LazyLock<Vec<ToolSpec>> = LazyLock::new(|| TOOLS.iter().map(ToolDefinition::spec).collect());
@@ -66,7 +66,7 @@ pub(crate) fn definition(name: &str) -> Option<&'static ToolDefinition> {
     TOOLS.iter().find(|tool| tool.name == name)
 }
 
-/// Those that a client outside may call, in the order of the list.
+/// The tools that a client outside may call, in the order of the list.
 pub fn for_clients() -> impl Iterator<Item = &'static ToolDefinition> {
     let instead = |tool: &'static ToolDefinition| OUTSIDE_ONLY.iter().find(|own| own.name == tool.name).unwrap_or(tool);
     TOOLS.iter().map(instead).filter(|tool| tool.outside_spec().is_some())

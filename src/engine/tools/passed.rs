@@ -1,5 +1,4 @@
-//! What a model reads of a test run that passed: its end, without the dots and the warnings of code that nobody asked
-//! about.
+//! Shortens the output of a test run that passed to its end, without the dots and the warnings of unrelated code.
 
 /// The line that stands for the warnings.
 const LEFT_OUT: &str = "[the warnings summary of a run that passed is left out]";
@@ -34,7 +33,7 @@ fn is_rule(line: &str) -> bool {
     line.starts_with("===") && line.ends_with("===")
 }
 
-/// `tests/test_a.py ..s..   [ 12%]`: a mark a test, and how far the run is.
+/// `tests/test_a.py ..s..   [ 12%]`: a mark a test, and the progress of the run.
 fn is_progress(line: &str) -> bool {
     let Some(rest) = line.trim_end().strip_suffix("%]") else { return false };
     let Some((marks, percent)) = rest.rsplit_once('[') else { return false };

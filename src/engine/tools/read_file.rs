@@ -1,4 +1,4 @@
-//! `read_file`: a file's lines. Reading never answers with diagnostics.
+//! `read_file`: shows a file's lines. Reading never answers with diagnostics.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -36,7 +36,7 @@ impl Tool for ReadFile {
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let document = target::document(session, &self.path).await?;
-        // Before it is cut into lines: a part of a key does not look like one.
+        // Masks the text before it is cut into lines: a part of a key does not look like one.
         let open = mask(&document.text);
         let total = open.lines().count();
         let wanted = Wanted { offset: self.offset, limit: self.limit };

@@ -1,4 +1,4 @@
-//! Whether a read was answered before in the same task, of the same state of the workspace.
+//! Decides whether a read was answered before in the same task, of the same state of the workspace.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -14,10 +14,10 @@ use sextant_base::failure::Failure;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 
-/// Files whose state is looked at; in a larger workspace nothing is answered twice from here.
+/// Most files whose state is compared; in a larger workspace no answer is repeated.
 const MOST_FILES: usize = 20_000;
 
-/// Runs a reading tool that was let through, or repeats what it answered when nothing can have changed since.
+/// Runs a reading tool that was let through, or repeats its last answer when nothing can have changed since.
 pub(crate) async fn run_once(session: &Session, task: &mut Task, call: &ToolCall) -> Result<ToolAnswer, Failure> {
     let (key, file) = (call.key(), call.only_file());
     if let Some((state, step, text)) = task.conversation.answered.known.get(&key).cloned()
@@ -34,15 +34,15 @@ pub(crate) async fn run_once(session: &Session, task: &mut Task, call: &ToolCall
     Ok(answer)
 }
 
-/// A number that differs whenever the answer may; `None` where that cannot be told. What is about one file depends on
-/// its text alone, the rest on every file.
+/// A number that differs whenever the answer may; `None` where the state is unknown. The answer about one file depends
+/// on its text alone, any other on every file.
 async fn state_of(session: &Session, file: Option<&str>) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     if let Some(file) = file {
         target::document(session, file).await.ok()?.text.hash(&mut hasher);
         return Some(hasher.finish());
     }
-    // What is in buffers and not on disk counts as well: `list_symbols` reads a file through the editor.
+    // Unsaved buffers count as well: `list_symbols` reads a file through the editor.
     for path in session.editor.loaded().await {
         let document = session.editor.read(&path).await.ok()?;
         (path, document.version).hash(&mut hasher);

@@ -1,5 +1,5 @@
-//! `read_symbol`: the source of one symbol, decorators and leading comments included; of all that share its name where
-//! the name alone is given (overloads, the getter and setter of a property).
+//! `read_symbol`: shows the source of one symbol, decorators and leading comments included. A bare name shows all
+//! symbols that share it (overloads, the getter and setter of a property).
 
 use async_trait::async_trait;
 use schemars::JsonSchema;

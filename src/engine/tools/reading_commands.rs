@@ -1,19 +1,20 @@
-//! The subcommands and options of git and of npm and its like that are known to read; everything else is asked about.
+//! Lists the subcommands and options of git and of npm and its like that are known to read; everything else needs a
+//! question.
 //!
-//! A list of what is forbidden ends where its author's knowledge ends: these programs have hundreds of options, and
-//! gain some with every release. So a word counts only where a row has it. Options may not be shortened here, and a
-//! value that looks like an option is taken for one.
+//! A list of forbidden words ends where its author's knowledge ends: these programs have hundreds of options, and gain
+//! some with every release. So a word counts only where a row has it. Options may not be shortened here, and a value
+//! that looks like an option counts as one.
 
 use sextant_base::one_line::clean;
 
-/// Who may use a row.
+/// The permission that a row needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Use {
-    /// Everybody, without a word of the user: it only looks, and runs with none of the repository's configuration.
+    /// None at all: the subcommand only looks, and runs with none of the repository's configuration.
     Free,
     /// A rule that names the program.
     Listed,
-    /// A rule that names the subcommand: it writes, or runs what the project says.
+    /// A rule that names the subcommand: it writes, or runs commands of the project.
     Named,
 }
 
@@ -25,7 +26,7 @@ struct Row {
     words: &'static [&'static str],
     /// Short ones: `x`, `x:` and `x::` likewise; `#` is a number.
     letters: &'static str,
-    /// Whether words that are no options are known to be read: revisions, paths, patterns.
+    /// Whether words that are no options are known to be only read: revisions, paths, patterns.
     operands: bool,
 }
 
@@ -38,7 +39,7 @@ const fn row(
     Row { name, leave, words, letters, operands }
 }
 
-/// What shows differences. Nothing here leaves the name of a file out of what is printed of it.
+/// Options of commands that show differences. None of these hides the name of a file in the output about it.
 const DIFF: &str = "--patch --no-patch --raw --stat? --compact-summary --numstat --shortstat --summary --name-only \
     --name-status --color? --no-color --no-renames --minimal --patience --histogram --check --full-index --no-prefix \
     --text --ignore-space-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-cr-at-eol \
@@ -165,25 +166,25 @@ const NPM: &[Row] = &[
     ),
 ];
 
-/// What may stand in front of git's subcommand.
+/// Options that may stand in front of git's subcommand.
 const FRONT: &[&str] = &["--no-pager", "-P", "--literal-pathspecs", "--no-optional-locks"];
 
 /// A command line whose every word is known.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Reading<'c> {
-    /// Where the subcommand stands.
+    /// The index of the subcommand.
     pub(crate) at: usize,
     pub(crate) subcommand: &'c str,
     /// Revisions, patterns and paths.
     pub(crate) operands: Vec<&'c str>,
-    /// What only looks, and so can run with no configuration.
+    /// Whether the command only looks, and so can run with no configuration.
     pub(crate) looks: bool,
     pub(crate) free: bool,
 }
 
 impl Reading<'_> {
-    /// The arguments, with what keeps git from every other program: a submodule would be asked by a git of its own,
-    /// with the submodule's configuration.
+    /// The arguments, with the options that keep git from every other program: git would ask a submodule by a git of
+    /// its own, with the submodule's configuration.
     pub(crate) fn hardened(&self, command: &[String]) -> Vec<String> {
         let more: &[&str] = match self.subcommand {
             "diff" => &["--no-ext-diff", "--no-textconv", "--ignore-submodules=all"],
@@ -198,7 +199,7 @@ impl Reading<'_> {
     }
 }
 
-/// The table of a program, by its plain name; `None` where this page knows none.
+/// The table of a program, by its plain name; `None` for a program without one.
 fn table(program: &str) -> Option<&'static [Row]> {
     match program {
         "git" => Some(GIT),
@@ -224,7 +225,7 @@ pub(crate) fn read<'c>(program: &str, command: &'c [String], given: usize) -> Re
     let named = at < given;
     let row = rows.iter().find(|row| row.name == name && (row.leave != Use::Named || named));
     let Some(row) = row else {
-        // The whole of it is the user's own: a word more is not.
+        // The whole line is the user's own: a further word is not.
         let more = command.get(given.max(at)).map_or(name, String::as_str);
         return if named && command.len() <= given { Ok(own_words(name)) } else { Err(unknown(program, more)) };
     };
@@ -238,7 +239,7 @@ fn unknown(program: &str, word: &str) -> String {
     format!("{program} {} may run something else, or write", clean(word))
 }
 
-/// Where the subcommand stands, behind options that are harmless or the user's own.
+/// The index of the subcommand, behind options that are harmless or the user's own.
 fn subcommand(program: &str, command: &[String], given: usize) -> Result<usize, String> {
     let mut at = 1;
     while let Some(word) = command.get(at).filter(|word| word.starts_with('-')) {
@@ -252,7 +253,7 @@ fn subcommand(program: &str, command: &[String], given: usize) -> Result<usize, 
     Ok(at)
 }
 
-/// The operands of a subcommand, or the first word that is not known. The first `own` words are the user's.
+/// The operands of a subcommand, or the first unknown word. The first `own` words are the user's.
 fn words<'c>(row: &Row, words: &'c [String], own: usize) -> Result<Vec<&'c str>, String> {
     let mut operands = Vec::new();
     let mut rest = words.iter().enumerate();
@@ -275,7 +276,7 @@ fn words<'c>(row: &Row, words: &'c [String], own: usize) -> Result<Vec<&'c str>,
         };
         if takes {
             match rest.next() {
-                // Where the program takes it for no value after all, it is judged as what it is then.
+                // Where the program does not take the word as a value after all, it is judged by itself.
                 Some((at, value)) if at < own || !value.starts_with('-') => operands.push(value.as_str()),
                 other => return Err(other.map_or(word, |(_, value)| value).clone()),
             }
@@ -284,7 +285,7 @@ fn words<'c>(row: &Row, words: &'c [String], own: usize) -> Result<Vec<&'c str>,
     Ok(operands)
 }
 
-/// Whether a long option takes the next word; `None` where it is not known.
+/// Whether a long option takes the next word; `None` for an unknown option.
 fn long(row: &Row, word: &str) -> Option<bool> {
     let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     let mut known = row.words.iter().flat_map(|words| words.split_whitespace());
@@ -303,7 +304,7 @@ fn prints_plainly(name: &str, value: &str) -> bool {
     !formats || !value.split('%').skip(1).any(|place| place.trim_start_matches(['+', '-', ' ']).starts_with(['G', '(']))
 }
 
-/// The same of short ones, several in one word.
+/// The same for short options, several in one word.
 fn short(row: &Row, word: &str) -> Option<bool> {
     let mut rest = word.get(1..)?;
     if rest.bytes().all(|byte| byte.is_ascii_digit()) {

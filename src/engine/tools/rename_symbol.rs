@@ -1,4 +1,4 @@
-//! `rename_symbol`: a symbol and all its uses get another name, as the language server knows them, in one edit.
+//! `rename_symbol`: renames a symbol and all its uses, as the language server knows them, in one edit.
 
 use async_trait::async_trait;
 use regex::Regex;
@@ -27,7 +27,7 @@ use sextant_model::tools::Access;
 use sextant_store::workspace::workspace_files;
 use sextant_text::edits::{TextEdit, apply_text, hunks};
 
-/// Lines with the old name that are shown, and files that are looked through for it.
+/// Most lines with the old name that are shown, and most files that are searched for it.
 const SHOWN: usize = 8;
 const MOST_FILES: usize = 20_000;
 
@@ -42,13 +42,13 @@ pub(crate) struct RenameSymbol {
     new_name: String,
 }
 
-/// What a server's answer comes to.
+/// The edits that a server's answer asks for.
 #[derive(Default)]
 struct Renaming {
     wanted: Vec<EditRequest>,
     /// Each file with the number of places in it.
     places: Vec<(String, usize)>,
-    /// What may not be changed, in words.
+    /// Places that may not be changed, in words.
     outside: Vec<String>,
 }
 
@@ -87,14 +87,14 @@ impl Tool for RenameSymbol {
         let deadline = Deadline::after_ms(checks.timeout_ms);
         let changed = change::change(session, task, renaming.wanted, When::Now, deadline).await?;
         let late = std::mem::take(&mut task.reports.late.found);
-        let mut notes = vec![told(&asked.name, new_name, &renaming.places)];
+        let mut notes = vec![summary(&asked.name, new_name, &renaming.places)];
         notes.extend(left_over(session, &changed, &asked.name).await);
         notes.extend(asked.notes);
         Ok(EditAnswer::of(&changed, checks, &late, notes).into())
     }
 }
 
-/// Refuses what is no name, and one that stands beside the symbol already: servers carry both out.
+/// Refuses an invalid name, and a name that already stands beside the symbol: servers carry both out.
 fn check_name(place: &SymbolPlace, new_name: &str) -> Result<(), Failure> {
     let symbol = &place.outline.symbols[place.symbol];
     if symbol.name == new_name {
@@ -130,7 +130,7 @@ fn check_name(place: &SymbolPlace, new_name: &str) -> Result<(), Failure> {
     }
 }
 
-/// Reads the edit of the server; `None` where it is of a text gone by. Nothing is changed yet.
+/// Reads the edit of the server; `None` where it belongs to an older text. Nothing is changed yet.
 async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Option<Renaming>, Failure> {
     let edit = workspace_edit::read(&asked.said.value, session.root.path());
     if let Some(operation) = edit.operations.first() {
@@ -186,8 +186,8 @@ async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Op
     Ok(Some(renaming))
 }
 
-/// The edits in bytes, sorted; `None` where what one of them replaces does not hold the old name: the server has another
-/// text than the one that stands there.
+/// The edits in bytes, sorted; `None` where a replaced text is not the old name: the server has another text than the
+/// present one.
 fn texts(document: &Document, edits: Vec<(Range, String)>, asked: &AnsweredName) -> Option<Vec<TextEdit>> {
     let index = LineIndex::new(&document.text);
     let mut texts: Vec<TextEdit> = edits
@@ -221,8 +221,8 @@ fn wider(task: &Task, asked: &AnsweredName, renaming: &Renaming) -> Failure {
     )
 }
 
-/// What was renamed, in one line.
-fn told(old: &str, new: &str, places: &[(String, usize)]) -> String {
+/// One line about the renaming.
+fn summary(old: &str, new: &str, places: &[(String, usize)]) -> String {
     let total: usize = places.iter().map(|(_, count)| count).sum();
     let files: Vec<String> = places.iter().map(|(path, count)| format!("{path} ({count})")).collect();
     format!(
@@ -233,7 +233,8 @@ fn told(old: &str, new: &str, places: &[(String, usize)]) -> String {
     )
 }
 
-/// The lines of the workspace that still have the old name, which a language server does not see or does not mean.
+/// The lines of the workspace that still have the old name, because the language server does not see or does not mean
+/// them.
 async fn left_over(session: &Session, changed: &EditOutcome, old: &str) -> Option<String> {
     let word = Regex::new(&format!(r"\b{}\b", regex::escape(old))).ok()?;
     let edited: Vec<(String, String)> = changed

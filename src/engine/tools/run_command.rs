@@ -1,4 +1,4 @@
-//! `run_command`: a program with its arguments, without a shell; only what the user has allowed.
+//! `run_command`: runs a program with its arguments, without a shell; only commands that the user has allowed.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ use sextant_diagnostics::command::capture::{self, CaptureLimits, Captured};
 use sextant_diagnostics::program;
 use sextant_model::tools::Access;
 
-/// Bytes of a command: the user has to see the whole of what is asked for.
+/// Most bytes of a command: the user has to see the whole of it before allowing it.
 const LONGEST: usize = 280;
 
 const OPTIONS: [&str; 3] = ["run it once", "allow exactly this for the session", "no"];
@@ -48,12 +48,12 @@ pub(crate) struct RunCommand {
     pub(crate) command: Vec<String>,
 }
 
-/// What a command came to.
+/// Outcome of a command.
 #[derive(Clone, Debug)]
 pub(crate) struct CommandRun {
     /// It ended by itself, with exit status 0.
     pub(crate) passed: bool,
-    /// The command and how it ended in the first line, then what it printed and what it changed.
+    /// The command and its end in the first line, then its output and the files that it changed.
     pub(crate) text: String,
 }
 
@@ -61,14 +61,13 @@ pub(crate) struct CommandRun {
 enum Allowance {
     /// By the user's list, or by an answer for the session.
     Given,
-    /// Since it only looks, if what it names is open; by the user's list where that is so.
+    /// The command only looks, if the places that it names are open; `listed` where the user's list allows it.
     Looks { listed: bool },
     /// By the user's answer: the command as it is shown, and why a rule that names it is not enough.
     Asked(String, Option<String>),
 }
 
-/// How many words one of the user's rules has that is the beginning of the command, argument by argument; the longest
-/// one where there are several.
+/// The length in words of the longest user's rule that the command begins with, argument by argument.
 fn listed(rules: &[String], command: &[String]) -> Option<usize> {
     let beginning = |rule: &String| {
         let words: Vec<&str> = rule.split_whitespace().collect();
@@ -78,7 +77,7 @@ fn listed(rules: &[String], command: &[String]) -> Option<usize> {
     rules.iter().filter_map(beginning).max()
 }
 
-/// As a user reads it: an argument that is more than one word is quoted.
+/// The command as a user reads it: an argument of more than one word is quoted.
 pub(crate) fn shown(command: &[String]) -> String {
     let plain = |word: &&String| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=,@%+[]".contains(c))
@@ -95,7 +94,7 @@ pub(crate) fn could_run(session: &Session) -> bool {
     !session.config.commands_allowed.is_empty() || session.approvals.can_ask() || has_git(session)
 }
 
-/// Whether the workspace is a repository, in which git may look without a word of the user.
+/// Whether the workspace is a repository, in which git may look without the user's permission.
 pub(crate) fn has_git(session: &Session) -> bool {
     session.root.path().join(".git").symlink_metadata().is_ok()
 }
@@ -133,7 +132,8 @@ async fn may_run(session: &Session, task: &mut Task, command: &[String]) -> Resu
     }
 }
 
-/// Whether a command may run, by the list, or by a word that the user can be asked for. Nobody is asked here.
+/// Whether a command may run, by the list, or by an answer that the user can be asked for. The question is not asked
+/// here.
 fn allowance(session: &Session, command: &[String]) -> Result<Allowance, Failure> {
     let name = command.first().filter(|name| !name.is_empty());
     let Some(name) = name else {
@@ -152,7 +152,7 @@ fn allowance(session: &Session, command: &[String]) -> Result<Allowance, Failure
         return Ok(Allowance::Looks { listed: false });
     }
     let why = why.flatten();
-    // A program that the repository brings is run only where the user has written down this very path.
+    // A program of the repository runs only where the user has written down this very path.
     if name.contains('/') && why.is_none() {
         let path = session.root.path().join(name);
         let real = path.canonicalize().unwrap_or(path);
@@ -186,7 +186,7 @@ fn askable(session: &Session, command: &[String], why: Option<String>) -> Result
     Ok((shown, why))
 }
 
-/// Why a check could not run this command; `None` where it could, perhaps after a word of the user.
+/// Why a check could not run this command; `None` where it could, perhaps after the user's permission.
 pub(crate) fn cannot_run(session: &Session, command: &[String]) -> Option<Failure> {
     let name = command.first().map(String::as_str).unwrap_or_default();
     allowance(session, command).and_then(|_| program_of(session, name)).err()
@@ -209,7 +209,7 @@ impl Tool for RunCommand {
     }
 }
 
-/// Of the room for a command's output, what one that passed is given: a failure is to be understood.
+/// The share of the room for output that a passed command gets, as a divisor: a failure needs more to be understood.
 const PASSED: usize = 4;
 
 /// Runs a command that has passed the gate.
@@ -244,7 +244,7 @@ pub(crate) async fn execute(session: &Session, task: &Task, command: &[String]) 
     };
     let end = format!("{}: {end}", shown(command));
     let mut out = end;
-    // Reading a file again is what brings a buffer up to date with the disk.
+    // Reading a file again brings its buffer up to date with the disk.
     let after = texts(session, task).await;
     let changed: Vec<&str> =
         before.iter().filter(|(path, text)| after.get(*path) != Some(text)).map(|(path, _)| path.as_str()).collect();
@@ -272,7 +272,7 @@ fn program_of(session: &Session, name: &str) -> Result<PathBuf, Failure> {
         .ok_or_else(|| tool_failure(format!("there is no program {name} outside of the workspace"), "check its name"))
 }
 
-/// The files that the editor or the model has seen, as they are.
+/// The present texts of the files that the editor or the model has seen.
 async fn texts(session: &Session, task: &Task) -> BTreeMap<String, String> {
     let mut paths = session.editor.loaded().await;
     paths.extend(task.conversation.seen.paths().cloned());

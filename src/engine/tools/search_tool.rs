@@ -1,4 +1,4 @@
-//! `search`: lines of the workspace that match a regular expression.
+//! `search`: finds lines of the workspace that match a regular expression.
 
 use std::collections::BTreeMap;
 

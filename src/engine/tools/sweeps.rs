@@ -1,15 +1,16 @@
-//! Whether an allowed command reads whole folders, and what in them the user has not allowed with it.
+//! Decides whether an allowed command reads whole folders, and finds the files in them that the user has not allowed
+//! with it.
 
 use sextant_base::one_line::clean;
 use sextant_store::workspace::private::{Sweep, first_below};
 use sextant_store::workspace::root::{PathError, Root};
 use sextant_store::workspace::workspace_files;
 
-/// Programs that show or carry what is in a folder that they are given.
+/// Programs that show or carry the content of a given folder.
 const CARRIERS: &[&str] = &["tar", "bsdtar", "zip", "7z", "7za", "cpio", "cp", "mv", "diff", "colordiff", "delta"];
-/// Programs that search a folder when they are told to.
+/// Programs that search a folder where an option asks for it.
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep", "zgrep", "ggrep"];
-/// Programs that search every folder; all but the first also where nobody names one.
+/// Programs that search every folder; all but the first do so even without a named folder.
 const ALWAYS: &[(&str, Sweep)] =
     &[("rgrep", Sweep::All), ("ugrep", Sweep::All), ("rg", Sweep::Listed), ("ag", Sweep::Listed), ("ack", Sweep::All)];
 
@@ -40,7 +41,7 @@ pub(crate) fn objection(root: &Root, programs: &[String], arguments: &[String]) 
     found.map(|(path, why)| format!("it reads whole folders, and {} {why}", clean(&path)))
 }
 
-/// `-r`, alone or among others, and its long names, which may be shortened.
+/// Whether an option is `-r`, alone or among others, or one of its long names, which may be shortened.
 fn recurses(word: &str) -> bool {
     let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
     let letters = short.chars().take_while(char::is_ascii_alphabetic);

@@ -1,4 +1,4 @@
-//! What the tools that ask a language server share: from a symbol and a name in it to a place, and to an answer about it.
+//! Asks a language server about a name: from a symbol and a name in it to a place, and to an answer about it.
 
 use crate::editor::Document;
 use crate::editor::editor_error::EditorError;
@@ -15,28 +15,28 @@ use sextant_text::symbols::language;
 
 /// The least time, in milliseconds, that a server may take: one that is cold reads the project first.
 const PATIENCE_MS: u64 = 10_000;
-/// Files that are looked through for the name, and those that servers are given for one question.
+/// Most files that are searched for the name, and most that servers are given for one question.
 const MOST_FILES: usize = 20_000;
 const MOST_BESIDE: usize = 100;
-/// Names in a symbol that a refusal shows.
+/// Most names in a symbol that a refusal shows.
 const SHOWN: usize = 12;
 
-/// An answer, with what it is about.
+/// An answer, with its subject.
 #[derive(Debug)]
 pub(crate) struct AnsweredName {
     pub(crate) place: SymbolPlace,
     pub(crate) name: String,
-    /// Where the name stands.
+    /// The place of the name.
     pub(crate) offset: usize,
     /// The server that answered.
     pub(crate) provider: String,
     pub(crate) said: SaidOfName,
-    /// Servers that said nothing in time.
+    /// Servers that gave no answer in time.
     pub(crate) notes: Vec<String>,
 }
 
-/// Asks about a name in a symbol, or about the symbol's own. An answer to a text that has changed meanwhile is asked for
-/// again, once.
+/// Asks about a name in a symbol, or about the symbol's own. When the text has changed meanwhile, the question is
+/// repeated once.
 pub(crate) async fn ask(
     session: &Session,
     symbol: &str,
@@ -53,7 +53,7 @@ pub(crate) async fn ask(
     Err(outdated())
 }
 
-/// What is said where an answer came too late twice.
+/// The failure where an answer came too late twice.
 pub(crate) fn outdated() -> Failure {
     tool_failure(
         "the text that the language server answered for is not the current one, twice in a row; nothing was changed",
@@ -61,7 +61,7 @@ pub(crate) fn outdated() -> Failure {
     )
 }
 
-/// `None` where the answer is of a text gone by.
+/// `None` where the answer belongs to an older text.
 async fn once(
     session: &Session,
     symbol: &str,
@@ -122,15 +122,15 @@ async fn beside(session: &Session, document: &Document, name: &str, question: &N
     tokio::task::spawn_blocking(look).await.unwrap_or_default()
 }
 
-/// Whether a text has this name in it, and not only as a part of another.
+/// Whether a text contains this name as a whole word.
 pub(crate) fn holds_word(text: &str, name: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name)
         .any(|(at, found)| !text[..at].ends_with(word) && !text[at + found.len()..].starts_with(word))
 }
 
-/// Where a name stands in the symbol, and the name itself: its own, or the first use of one. `a.b` is the `b` behind an
-/// `a.`.
+/// The place of a name in the symbol, and the name itself: the symbol's own, or the first use of one. `a.b` is the `b`
+/// behind an `a.`.
 fn named(place: &SymbolPlace, name: Option<&str>) -> Result<(usize, String), Failure> {
     let symbol = &place.outline.symbols[place.symbol];
     let Some(given) = name.map(str::trim).filter(|name| !name.is_empty()) else {
@@ -179,8 +179,8 @@ fn unanswered(question: &NameQuestion, name: &str, path: &str, answers: &[Lookup
     if answers.is_empty() {
         return tool_failure(format!("no language server of {path} can say of {name} {what}"), hint);
     }
-    let said: Vec<String> = answers.iter().map(|answer| words(question, answer)).collect();
-    tool_failure(format!("nobody says of {name} {what}: {}", said.join("; ")), hint)
+    let reasons: Vec<String> = answers.iter().map(|answer| words(question, answer)).collect();
+    tool_failure(format!("nobody says of {name} {what}: {}", reasons.join("; ")), hint)
 }
 
 fn words(question: &NameQuestion, answer: &LookupAnswer) -> String {

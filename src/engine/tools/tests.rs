@@ -1,4 +1,4 @@
-//! What holds for every tool of the list.
+//! Tests the properties that every tool of the list must have.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn a_call_that_does_not_fit_is_refused_in_the_words_of_the_reply_s_reading() {
 
 #[test]
 fn a_type_and_its_spec_take_the_same_parameters() {
-    // One value of each type for each parameter: what the spec lets through, the type must read, and nothing else.
+    // One value of each type for each parameter: the type must read exactly the values that the spec accepts.
     let values =
         [json!("replace"), json!("defer"), json!("x"), json!(3), json!(true), json!(["a"]), json!({}), json!(0.5)];
     for spec in tools::specs() {

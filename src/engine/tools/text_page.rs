@@ -1,7 +1,7 @@
-//! A part of a text as a model reads it: its lines within a limit, which ones they are, and what is left out.
+//! Cuts the part of a text that a model reads: its lines within a limit, their numbers, and the size of the rest.
 //!
-//! The lines have no numbers in front of them: nothing is addressed by them, what is quoted in an edit has none, and
-//! they are a fifth of the tokens of what is read.
+//! The lines have no numbers in front of them: no call uses such numbers, the quotes of an edit have none, and they
+//! would be a fifth of the tokens of a read.
 
 use crate::state::session::Session;
 use crate::state::task::Task;
@@ -9,35 +9,35 @@ use sextant_base::plural::counted;
 use sextant_model::abilities::Style;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 
-/// How much one result may hold.
+/// The size limits of one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ResultLimits {
-    /// Lines of what is read, symbols of a list.
+    /// Most lines of a read, most symbols of a list.
     pub(crate) lines: usize,
-    /// Bytes of what is read.
+    /// Most bytes of a read.
     pub(crate) bytes: usize,
-    /// Bytes of what a command prints: a quarter of them its beginning, the rest its end.
+    /// Most bytes of a command's output: a quarter of them its beginning, the rest its end.
     pub(crate) output: usize,
 }
 
-/// Tokens of a window for which the limits are what they are here; they grow with it.
+/// Tokens of the context window to which these limits belong; they grow with it.
 const WINDOW: usize = 8192;
-/// However large a window is: what is read is paid for again with every question.
+/// Largest factor for a large window: every later question pays for a read again.
 const MOST: usize = 8;
-/// Bytes that a token is taken for at least: what fits so is not cut again.
+/// Least bytes that a token stands for: a text that fits by this count is not cut again.
 const BYTES_PER_TOKEN: usize = 3;
-/// Bytes of one line; a longer one is no code that anybody reads.
+/// Most bytes of one line; a longer line is no code for a reader.
 const LINE: usize = 2000;
 
 impl ResultLimits {
-    /// What a model with so many tokens of context is given at once.
+    /// The limits for a model with this many tokens of context.
     pub(crate) fn of_context(tokens: usize) -> Self {
         let times = (tokens / WINDOW).clamp(1, MOST);
         Self { lines: 400 * times, bytes: 16 * 1024 * times, output: 8 * 1024 * times }
     }
 }
 
-/// How much a result of a task may hold. Where no model works on it yet, none is asked what it can read.
+/// The limits of a result of a task. Where no model works on it yet, no model is asked for its context size.
 pub(crate) async fn limits(session: &Session, task: &Task) -> ResultLimits {
     if task.counts.step == 0 {
         return ResultLimits::of_context(0);
@@ -47,12 +47,12 @@ pub(crate) async fn limits(session: &Session, task: &Task) -> ResultLimits {
     if abilities.style != Style::Conversation {
         return limits;
     }
-    // Every result stays in the history: no page is longer than what is kept of one.
+    // Every result stays in the history: no page is longer than the part of a result that is kept.
     let kept = PromptBudget::of(abilities).result * BYTES_PER_TOKEN;
     ResultLimits { bytes: limits.bytes.min(kept), output: limits.output.min(kept), ..limits }
 }
 
-/// Which lines of a text are asked for.
+/// The wanted lines of a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted {
     /// One-based line of the file.
@@ -67,7 +67,7 @@ pub(crate) struct TextPage {
     /// One-based, of the file.
     pub(crate) first: usize,
     pub(crate) last: usize,
-    /// The line to go on with; `None` at the end.
+    /// The line to continue with; `None` at the end.
     pub(crate) next: Option<usize>,
 }
 

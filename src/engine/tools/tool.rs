@@ -1,4 +1,4 @@
-//! What a tool is: its parameters as a type, its name, purpose and access, what a call of it touches, its run.
+//! Defines a tool: its parameters as a type, its name, purpose and access, the subject of a call, its run.
 
 use std::fmt;
 
@@ -20,20 +20,20 @@ use sextant_model::tools::{Access, ToolSpec, UNTOLD};
 /// The parameters of one tool; a value of the type is a call of it.
 #[async_trait]
 pub(crate) trait Tool: fmt::Debug + Send + Sync {
-    /// What the call touches.
+    /// The subject of the call.
     fn subject(&self) -> Subject;
 
-    /// Whether its answer hangs on more than the file that it names.
+    /// Whether its answer depends on more than the file that it names.
     fn spans_files(&self) -> bool {
         false
     }
 
-    /// What has to hold for this call besides its scope; the user may be asked. Nothing has run then.
+    /// Checks the conditions of this call besides its scope; may ask the user. Nothing has run then.
     async fn permit(&self, _: &Session, _: &mut Task) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// Runs a call that was let through. Refusals are failures; nothing was changed then.
+    /// Runs a call that was let through. A refusal is a failure; nothing was changed then.
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure>;
 }
 
@@ -44,14 +44,14 @@ pub struct ToolDefinition {
     purpose: &'static str,
     access: Access,
     steps: &'static [StepKind],
-    /// What a client outside is told of it; `None` where it is not offered to any.
+    /// The description for a client outside; `None` where the tool is not offered to any.
     outside: Option<&'static str>,
     schema: fn() -> Value,
     read: fn(Value) -> Result<Box<dyn Tool>, serde_json::Error>,
 }
 
 impl ToolDefinition {
-    /// A tool with these parameters. The purpose is what its name leaves open, in a few words.
+    /// A tool with these parameters. The purpose adds in a few words the facts that its name leaves open.
     pub(crate) const fn of<P>(name: &'static str, purpose: &'static str, access: Access) -> Self
     where
         P: Tool + DeserializeOwned + JsonSchema + 'static,
@@ -64,12 +64,13 @@ impl ToolDefinition {
         Self { steps, ..self }
     }
 
-    /// Offers it to clients outside, with what they are told of it: each token of it is paid for in every session.
+    /// Offers it to clients outside with this description: each token of it is paid for in every session.
     pub(crate) const fn outside(self, description: &'static str) -> Self {
         Self { outside: Some(description), ..self }
     }
 
-    /// As a client outside is told of it: without what a model is not told either, and without what only we check.
+    /// The specification for a client outside: without the parameters that models do not see, and without the limits
+    /// that only this program checks.
     pub fn outside_spec(&self) -> Option<OutsideTool> {
         let mut schema = (self.schema)();
         strip(&mut schema);
@@ -107,7 +108,7 @@ fn read<P: Tool + DeserializeOwned + 'static>(given: Value) -> Result<Box<dyn To
     Ok(Box::new(serde_json::from_value::<P>(given)?))
 }
 
-/// A tool as clients outside are told of it.
+/// A tool as clients outside see it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutsideTool {
     pub name: String,
@@ -118,13 +119,13 @@ pub struct OutsideTool {
     pub schema: Value,
 }
 
-/// Takes out of a schema what costs tokens and tells nobody anything.
+/// Removes the keys of a schema that cost tokens and inform no reader.
 fn strip(schema: &mut Value) {
     let Some(object) = schema.as_object_mut() else { return };
     for key in ["additionalProperties", "format", "minimum", "default"] {
         object.remove(key);
     }
-    // What is optional may be left out; nobody has to write a null.
+    // An optional parameter may be left out; no caller has to write a null.
     if let Some(kind) = object.get_mut("type")
         && let Some(first) = kind.as_array().and_then(|kinds| kinds.iter().find(|kind| *kind != "null")).cloned()
     {
@@ -137,7 +138,7 @@ fn strip(schema: &mut Value) {
     object.get_mut("items").into_iter().for_each(strip);
 }
 
-/// Keeps a parameter from being told to a model.
+/// Hides a parameter from models.
 pub(crate) fn untold(schema: &mut Schema) {
     schema.insert(UNTOLD.to_owned(), Value::Bool(true));
 }
@@ -177,7 +178,7 @@ impl ToolCall {
         format!("{} {:?}", self.tool.name, self.given)
     }
 
-    /// The one file that its answer hangs on; `None` where it may be any.
+    /// The one file that its answer depends on; `None` where it may be any.
     pub(crate) fn only_file(&self) -> Option<String> {
         self.subject().one_file().filter(|_| !self.given.spans_files())
     }

@@ -1,14 +1,14 @@
-//! What a tool answers: the same fact as text for a model and as data for a program.
+//! Holds the answer of a tool: the same fact as text for a model and as data for a program.
 
 use crate::state::edit_answer::EditAnswer;
 
-/// What a tool answers: the same fact as text for a model and as data for a program.
+/// The answer of a tool: the same fact as text for a model and as data for a program.
 #[derive(Clone, Debug)]
 pub(crate) struct ToolAnswer {
     pub text: String,
-    /// Of the tools that edit.
+    /// Present for tools that edit.
     pub edit: Option<EditAnswer>,
-    /// Why nobody should end a task on it without having read it.
+    /// Why no task should end on this answer before the model has read it.
     pub open: Option<String>,
 }
 

@@ -1,11 +1,11 @@
-//! A text that is quoted with line numbers in front of it, as other agents' reading tools print them, means the text
-//! without them.
+//! Removes line numbers in front of a quoted text: other agents' reading tools print them, and the text without them is
+//! meant.
 
 use sextant_base::failure::{Failure, tool_failure};
 
-/// A text that was quoted with the numbers of its lines, without them; `None` where it has none.
+/// A text that was quoted with its line numbers, without them; `None` where it has none.
 ///
-/// Every line has one, each one more than the last: nothing else is taken for it.
+/// Every line has one, each one more than the last: no other text counts as numbered.
 pub(crate) fn without_numbers(text: &str) -> Option<String> {
     let mut known: Option<usize> = None;
     let mut out = String::new();
@@ -21,11 +21,11 @@ pub(crate) fn without_numbers(text: &str) -> Option<String> {
     known.map(|_| out)
 }
 
-/// Old and new text of an edit that quotes what was read with its numbers, without them; `None` where the old text is
-/// no such quote, or is in the file as it is.
+/// Old and new text of an edit that quotes a read with its numbers, without them; `None` where the old text is no such
+/// quote, or is in the file as it is.
 ///
 /// # Errors
-/// Where only some lines of the new text have numbers: which of them are meant cannot be told.
+/// Only some lines of the new text have numbers: it is unclear which of them are meant.
 pub(crate) fn unnumbered(text: &str, old: &str, new: &str) -> Result<Option<(String, String)>, Failure> {
     let Some(plain) = without_numbers(old).filter(|_| !text.contains(old)) else { return Ok(None) };
     let lines: Vec<Option<&str>> = new.split_inclusive('\n').map(behind_number).collect();
@@ -53,7 +53,7 @@ fn behind_number(line: &str) -> Option<&str> {
     }
 }
 
-/// What is said of numbers that were taken off.
+/// The note about line numbers that were removed.
 pub(crate) const UNNUMBERED: &str = "the numbers of the lines were taken off the given text";
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! The one place that every tool call passes before it acts: known, well-formed, in scope, allowed.
+//! Checks every tool call before it acts: known, well-formed, in scope, allowed.
 //!
-//! What decides is the task's own scope, the user's configuration and the user's answers. No text that was read
-//! is looked at here, so none can lift a rule.
+//! The task's own scope, the user's configuration and the user's answers decide. No text that was read is looked at
+//! here, so no text can lift a rule.
 
 use serde_json::{Map, Value};
 
@@ -17,8 +17,8 @@ use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::tools::{Access, names};
 use sextant_store::workspace::workspace_files;
 
-/// A call as its tool takes it. What a model asks for was validated where its reply was read; a call from elsewhere
-/// that does not fit is refused here, in the same words.
+/// A call as its tool takes it. A model's call was validated where its reply was read; a call from elsewhere that does
+/// not fit is refused here, in the same words.
 pub(crate) fn call(name: &str, given: &Value) -> Result<ToolCall, Failure> {
     let unknown = || {
         let known = format!("the tools are {}", names(tools::specs()));
@@ -50,8 +50,8 @@ fn read(tool: &'static ToolDefinition, given: &Value) -> Result<ToolCall, Failur
     })
 }
 
-/// Lets a call through, or refuses it before anything is done. A refusal is in the trace with its reason; so is that
-/// of a call that could not be read.
+/// Lets a call through, or refuses it before anything is done. A refusal is in the trace with its reason; so is that of
+/// an unreadable call.
 pub(crate) async fn gate(
     session: &Session,
     task: &mut Task,
@@ -84,11 +84,11 @@ async fn check(session: &Session, task: &mut Task, call: &ToolCall) -> Result<()
     call.permit(session, task).await
 }
 
-/// Refuses a file that the project keeps out of version control, where the user has not named it: what is built,
-/// fetched or private is no part of the work.
+/// Refuses a file that the project keeps out of version control, where the user has not named it: built, fetched and
+/// private files are no part of the work.
 fn known_to_git(session: &Session, task: &Task, subject: &Subject) -> Result<(), Failure> {
     let Some(path) = subject.place() else { return Ok(()) };
-    // What cannot be resolved is refused by the tool, with its own words.
+    // The tool refuses an unresolvable path, with its own words.
     let Ok(path) = session.root.resolve(&path) else { return Ok(()) };
     if task.reports.created.contains(&path)
         || edit_guard::is_named(task, &path)
@@ -102,10 +102,10 @@ fn known_to_git(session: &Session, task: &Task, subject: &Subject) -> Result<(),
     ))
 }
 
-/// Whether the file that is to be written can belong to the scope. Which of its text may change is checked
-/// with the edit itself, in [`crate::edit::change::change`].
+/// Whether the file to write can belong to the scope. The edit itself checks which part of its text may change, in
+/// [`crate::edit::change::change`].
 fn writable(session: &Session, task: &Task, subject: &Subject) -> Result<(), Failure> {
-    // What names no file is resolved, and then checked, by the tool: a symbol's bare name, an offered fix.
+    // The tool resolves, and then checks, a subject without a file: a symbol's bare name, an offered fix.
     let Some(path) = subject.file.clone().or_else(|| subject.one_file()) else { return Ok(()) };
     let path = session.root.resolve(&path)?;
     let inside = match &task.scope {

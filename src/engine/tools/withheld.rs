@@ -1,4 +1,5 @@
-//! What a command prints of secret files, told by the names in its own lines: parts of a diff, hits of a search.
+//! Withholds the output of a command about secret files, found by the names in its own lines: parts of a diff, hits of
+//! a search.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -6,11 +7,11 @@ use std::sync::Mutex;
 use sextant_base::lock::lock;
 use sextant_store::workspace::secret_files::is_secret;
 
-/// How the part of a file begins in a diff.
+/// Openings of a file's part in a diff.
 const HEADERS: &[&str] = &["diff --git ", "diff --cc ", "diff --combined ", "diff -"];
-/// Programs whose lines begin with the name of the file that they are of.
+/// Programs whose lines begin with the name of their file.
 const SEARCHERS: &[&str] = &["grep", "egrep", "fgrep", "rg", "ag", "ugrep", "ack"];
-/// Bytes of a line in which its file's name is looked for.
+/// Most bytes of a line that are searched for its file's name.
 const NAME: usize = 400;
 
 /// Looks at an output line by line, as it comes.
@@ -24,7 +25,7 @@ pub(crate) struct Withheld {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// Whether the part of a diff is one that is withheld.
+    /// Whether the present part of a diff is withheld.
     within: bool,
     files: BTreeSet<String>,
 }
@@ -59,7 +60,7 @@ impl Withheld {
         !seen.within
     }
 
-    /// The files of which something was withheld.
+    /// The files with withheld lines.
     pub(crate) fn files(&self) -> Vec<String> {
         lock(&self.seen).files.iter().cloned().collect()
     }

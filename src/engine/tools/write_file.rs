@@ -1,4 +1,4 @@
-//! `write_file`: a new file, or the whole text of an old one.
+//! `write_file`: writes a new file, or the whole text of an old one.
 
 use std::borrow::Cow;
 
@@ -47,7 +47,7 @@ impl Tool for WriteFile {
         let path = session.root.resolve(&self.path)?;
         let returns = self.content.contains("\r\n").then(|| self.content.replace("\r\n", "\n"));
         let content = returns.map_or(Cow::Borrowed(self.content.as_str()), Cow::Owned);
-        // In a text of no language such numbers may be what it says.
+        // In a text without a language such numbers may be its content.
         let plain = unnumbered::without_numbers(&content).filter(|_| language::of_path(&path).is_some());
         let notes = plain.iter().map(|_| UNNUMBERED.to_owned()).collect();
         let content = plain.map_or(content, Cow::Owned);

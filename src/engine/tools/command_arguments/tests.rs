@@ -1,4 +1,4 @@
-//! Which arguments are let through behind which rules, and which are asked about.
+//! Tests which arguments pass behind which rules, and which need a question.
 
 use super::*;
 

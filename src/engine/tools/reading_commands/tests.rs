@@ -1,4 +1,4 @@
-//! Which lines of git and npm are known to read, and which word of the others is named.
+//! Tests which lines of git and npm are known to read, and which word of the others is named.
 
 use super::*;
 
