@@ -1,4 +1,4 @@
-//! What a door asks of a session, as data: each is one piece of work in the session's turn.
+//! Lists the commands of a door to a session, as data: each is one piece of work in the session's turn.
 
 use std::sync::Arc;
 
@@ -15,12 +15,13 @@ use crate::state::request::Request;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::HintCode;
 
-/// What is asked of a session. One command is carried out at a time.
+/// A command to a session. A session carries out one command at a time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Answers a request. One that only says to stop stops what is carried out.
+    /// Answers a request. A request that only means stop stops the running command.
     Ask(Request),
-    /// Makes a plan for a request. One that begins with `change:` changes the plan that waits, where one does.
+    /// Makes a plan for a request. A request that begins with `change:` changes the plan that waits, where there is
+    /// one.
     Plan(Request),
     /// Changes the plan that waits, by the user's words.
     ChangePlan(String),
@@ -28,43 +29,43 @@ pub enum Command {
     WritePlan(String),
     /// Shows the plan that waits, without taking it up.
     ShowPlan,
-    /// Carries out the plan that waits. `is_read` is false where nobody has read it: what it names is not the user's
-    /// word for files that run then.
+    /// Carries out the plan that waits. `is_read` is false where no user has read it: its names are then no permission
+    /// to change files that run.
     Approve { steps: Steps, is_read: bool },
-    /// Answers a question by the number of an option, counted from 1: the one that the running task waits with, or else
-    /// the one of the paused plan.
+    /// Answers a question by the number of an option, counted from 1: the question of the running task, or else the one
+    /// of the paused plan.
     Answer(usize),
-    /// Goes on with what was left open; `approved` carries out a plan that waits for its approval.
+    /// Resumes the work that was left open; `approved` carries out a plan that waits for its approval.
     Resume { approved: bool },
-    /// Takes back what stands of the last task, or a part of it.
+    /// Takes back the standing changes of the last task, or a part of them.
     Undo(UndoRequest),
     /// Takes back one task after the other, down to this one.
     UndoTo(String),
-    /// Brings back what was taken back last.
+    /// Brings back the last undo.
     Redo,
-    /// Forgets what holds a text. Asks first where that costs an undo.
+    /// Forgets the entries that hold a text. Asks first where that costs an undo.
     Forget(String),
-    /// Stops what is carried out.
+    /// Stops the running command.
     Stop,
 }
 
-/// What came of a command.
+/// Outcome of a command.
 #[derive(Clone, Debug)]
 pub enum CommandOutcome {
     Worked(Outcome),
     Planned(Plan),
     TakenBack(Undone),
     TakenBackTo(Vec<Undone>),
-    /// What was forgotten, for a reader.
+    /// The forgotten entries, for a reader.
     Forgotten(String),
-    /// What was to be shown is in the events.
+    /// The command only shows something, which is in the events.
     Shown,
     /// The task that waited for the answer goes on.
     Answered,
     Stopped,
 }
 
-/// A command that was taken on. It has the session's turn, and begins with [`Self::start`] or [`Self::outcome`].
+/// An accepted command. It has the session's turn, and begins with [`Self::start`] or [`Self::outcome`].
 #[must_use = "it is given up where it is not started"]
 pub enum Submitted {
     Done(CommandOutcome),
@@ -77,10 +78,10 @@ impl Submitted {
         tokio::spawn(self.outcome());
     }
 
-    /// Carries it out to its end, also where nobody waits for this any more.
+    /// Carries it out to its end, even when the caller drops this future.
     ///
     /// # Errors
-    /// It failed, was stopped, or broke down.
+    /// The command failed, was stopped, or broke down.
     pub async fn outcome(self) -> Result<CommandOutcome, Failure> {
         match self {
             Self::Done(outcome) => Ok(outcome),
@@ -129,7 +130,7 @@ fn another() -> Failure {
 }
 
 impl Command {
-    /// What it is called while it is carried out.
+    /// Its title while it is carried out.
     fn title(&self) -> &str {
         match self {
             Self::Ask(request) | Self::Plan(request) => &request.text,
@@ -147,11 +148,11 @@ impl Command {
 }
 
 impl Engine {
-    /// Takes a command on: it has the session's turn then. What happens is in the session's events.
+    /// Accepts a command, which then has the session's turn. Its progress is in the session's events.
     ///
     /// # Errors
-    /// It is not taken on: another command is carried out, none is that could be stopped, no plan waits that could be
-    /// changed, or the question that waits has no such option.
+    /// The command is not accepted: another command is carried out, no command runs that could be stopped, no plan
+    /// waits that could be changed, or the question that waits has no such option.
     pub fn submit(self: &Arc<Self>, command: Command, origin: Origin) -> Result<Submitted, Failure> {
         match &command {
             Command::Stop if self.turn().stop() => return Ok(Submitted::Done(CommandOutcome::Stopped)),

@@ -1,4 +1,4 @@
-//! A session as its doors hold it: what may be asked of it, and nothing of how it is done.
+//! Holds a session as its doors see it: the requests that it takes, without the way they are carried out.
 
 use std::sync::Arc;
 
@@ -55,12 +55,13 @@ impl Engine {
         Self { turn: Arc::clone(turn), ..self }
     }
 
-    /// Has this one ask the other sessions of its workspace before it changes files. The first ones that are given stay.
+    /// Makes this engine ask the other sessions of its workspace before it changes files. The first neighbours that are
+    /// given stay.
     pub fn know_neighbours(&self, neighbours: Arc<dyn Neighbours>) {
         let _ = self.session.making.neighbours.set(neighbours);
     }
 
-    /// Where it works.
+    /// The editor that it works in.
     pub fn editor(&self) -> &Arc<dyn Editor> {
         &self.session.editor
     }
@@ -73,17 +74,17 @@ impl Engine {
         &self.session.config
     }
 
-    /// Where this workspace is remembered; `None` where there is no state folder.
+    /// The record of this workspace; `None` where there is no state folder.
     pub fn record(&self) -> Option<Record> {
         self.session.record()
     }
 
-    /// Shows an event to everybody who follows the session.
+    /// Shows an event to every subscriber of the session.
     pub fn emit(&self, event: Event) {
         self.session.emit(event);
     }
 
-    /// What happens in this session, from any point on.
+    /// The events of this session, from any point on.
     pub fn events(&self) -> &EventStream {
         self.session.events()
     }
@@ -97,7 +98,7 @@ impl Engine {
         self.session.model_name()
     }
 
-    /// What led to what in the last task, in order.
+    /// The causes and effects in the last task, in order.
     pub fn trace(&self) -> Vec<TraceEntry> {
         self.session.trace()
     }
@@ -111,25 +112,25 @@ impl Engine {
         &self.session
     }
 
-    /// Takes the turn for work of a door's own.
+    /// Takes the turn for a door's own work.
     ///
     /// # Errors
-    /// Somebody has it: what runs, for whom and for how long.
+    /// The turn is taken; the error names the task, its origin and how long it has run.
     pub fn begin(&self, what: &str, origin: Origin) -> Result<TurnHeld, Failure> {
         self.turn.begin(self.root().path(), what, origin)
     }
 
-    /// Whose turn it is.
+    /// The turn, with the task that has it.
     pub fn turn(&self) -> &Arc<TaskTurn> {
         &self.turn
     }
 
-    /// Answers a request in simple mode. What is finished when it fails or is stopped is kept.
+    /// Answers a request in simple mode. Finished work is kept when the request fails or is stopped.
     pub async fn ask(&self, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
         ask::ask(&self.session, request, cancel).instrument(span::task()).await
     }
 
-    /// Makes a plan for a request, or changes the one that is there.
+    /// Makes a plan for a request, or changes the present one.
     pub async fn plan(&self, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
         crate::commands::plan::plan(&self.session, request, cancel).instrument(span::task()).await
     }
@@ -140,7 +141,7 @@ impl Engine {
         crate::commands::approve::approve(&self.session, steps, cancel).instrument(span::task()).await
     }
 
-    /// The same of a plan that nobody has read: what it names is not the user's word for files that run.
+    /// The same for a plan that no user has read: its names are no permission to change files that run.
     pub async fn approve_unseen(&self, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
         self.session.approvals.plan_is_read(false);
         crate::commands::approve::approve(&self.session, steps, cancel).instrument(span::task()).await
@@ -149,7 +150,7 @@ impl Engine {
     /// Takes a document that the user has written for the plan that waits.
     ///
     /// # Errors
-    /// It has faults, each with its line, or none waits.
+    /// The document has faults, each with its line, or no plan waits.
     pub async fn edit_plan(&self, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
         crate::commands::edit_plan::edit_plan(&self.session, text).await
     }
@@ -163,12 +164,12 @@ impl Engine {
         replan::has_plan(&self.session)
     }
 
-    /// The plan of this session that waits; none while a task has it.
+    /// The plan of this session that waits; `None` while a task has it.
     pub fn plan_now(&self) -> Option<Plan> {
         self.session.plan.try_lock().ok().and_then(|plan| plan.as_ref().map(|(plan, _)| plan.clone()))
     }
 
-    /// Shows the plan as it stands, and what came of it so far.
+    /// Shows the plan as it stands, with its results so far.
     pub async fn pause(&self) -> Ending<Outcome> {
         crate::planner::ending::pause(&self.session).await
     }
@@ -178,19 +179,19 @@ impl Engine {
         crate::commands::answer_question::answer_question(&self.session, choice, cancel).instrument(span::task()).await
     }
 
-    /// Goes on with what was left open, in this process or in one that ended.
+    /// Resumes the work that was left open, in this process or in one that ended.
     pub async fn resume(&self, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
-        // Whether anybody has read what goes on is not known.
+        // It is unknown whether a user has read the plan that goes on.
         self.session.approvals.plan_is_read(false);
         resume::resume(&self.session, approved, cancel).instrument(span::task()).await
     }
 
-    /// Puts right what a process that was killed left half done, and tells of it.
+    /// Repairs the half-done work of a process that was killed, and reports it.
     pub async fn recover(&self) {
         recover::recover(&self.session).await;
     }
 
-    /// Takes back what stands of the last task, or a part of it.
+    /// Takes back the standing changes of the last task, or a part of them.
     pub async fn take_back(&self, wish: &UndoRequest) -> Ending<Undone> {
         undo::take_back(&self.session, wish).await
     }
@@ -200,12 +201,12 @@ impl Engine {
         undo::take_back_to(&self.session, task, cancel).await
     }
 
-    /// Brings back what was taken back last.
+    /// Brings back the last undo.
     pub async fn bring_back(&self) -> Ending<Undone> {
         redo::bring_back(&self.session).await
     }
 
-    /// What was done in this workspace, and what of it was taken back.
+    /// The tasks of this workspace, and the parts of them that were taken back.
     pub async fn history(&self) -> Result<History, Failure> {
         undo::list::history(&self.session).await
     }
@@ -220,18 +221,18 @@ impl Engine {
         stored_traces::list(&self.session).await
     }
 
-    /// The trace of a task: by its number or name, or of the last one for no word.
+    /// The trace of a task: by its number or name, or of the last one for an empty word.
     pub async fn traced(&self, which: &str) -> Result<Traced, Failure> {
         stored_traces::find(&self.session, which).await
     }
 
-    /// What shows the plan that waits, of this process or of one before it. It is not taken up.
+    /// The events that show the plan that waits, of this process or of one before it. The plan is not taken up.
     pub async fn waiting_plan(&self) -> Result<Vec<Event>, Failure> {
         waiting_plan::show(&self.session).await
     }
 
-    /// Carries out one call of a tool for a client outside, beside whatever runs. Its edits are a task of that client;
-    /// each is whole, whenever the call is stopped.
+    /// Carries out one call of a tool for a client outside, beside the running command. Its edits are a task of that
+    /// client; each is whole, whenever the call is stopped.
     pub async fn call(
         &self,
         client: &OutsideClient,
@@ -242,7 +243,7 @@ impl Engine {
         client_call::call(Arc::clone(&self.session), client.clone(), (tool.to_owned(), given), None, cancel).await
     }
 
-    /// The same; `once` is the name of this call, under which its edit is made at most once, in whichever process.
+    /// The same; `once` is the name of this call, under which its edit is made at most once, in any process.
     pub async fn call_once(
         &self,
         client: &OutsideClient,
@@ -254,39 +255,39 @@ impl Engine {
         client_call::call(agent, client.clone(), (tool.to_owned(), given), once, cancel).await
     }
 
-    /// What became of the edit of the call with this name.
+    /// The state of the edit of the call with this name.
     pub async fn made(&self, once: &str) -> Result<EditMade, Failure> {
         once::made(&self.session, once).await
     }
 
-    /// A client will not call again.
+    /// Notes that a client will not call again.
     pub fn client_left(&self, client: &OutsideClient) {
         self.session.outside.forget(&client.id);
     }
 
-    /// Waits, for a moment, until no change of files is under way any more.
+    /// Waits, for a moment, until no change of files is under way.
     pub async fn finish_edits(&self) {
         if let Err(failure) = edit_transaction::catch_up(&self.session).await {
             tracing::warn!("{}", failure.one_line());
         }
     }
 
-    /// Somebody is there to answer questions.
+    /// Notes that a user is there to answer questions.
     pub fn answers_come(&self) {
         questions::answers_come(&self.session);
     }
 
-    /// Lets a file be changed without a question for as long as this session lasts, though something runs it.
+    /// Lets a file be changed without a question for as long as this session lasts, even though something runs it.
     ///
     /// # Errors
-    /// It is no file of the workspace that may be touched.
+    /// It is not a file of the workspace that may be touched.
     pub fn allow_file(&self, path: &str) -> Result<(), Failure> {
         let path = self.session.root.resolve(path)?;
         self.session.approvals.allow_file(&path);
         Ok(())
     }
 
-    /// Whoever answered is gone.
+    /// Notes that the user who answered is gone.
     pub fn nobody_answers(&self) {
         questions::nobody_answers(&self.session);
     }
@@ -295,7 +296,7 @@ impl Engine {
         questions::is_asking(&self.session)
     }
 
-    /// Answers the question that a running task waits for; `None` where none does.
+    /// Answers the question that a running task waits for; `None` where there is no such question.
     pub fn answer_waiting(&self, choice: usize) -> Option<Result<(), Failure>> {
         questions::answer_waiting(&self.session, choice)
     }
@@ -304,17 +305,18 @@ impl Engine {
         questions::open_question(&self.session, events)
     }
 
-    /// Asks what a plan waits with.
+    /// Asks the user the question that a plan waits with.
     pub async fn ask_user(&self, text: &str, options: &[String]) -> Result<usize, Failure> {
         questions::ask_user(&self.session, UserQuestion::of(QuestionKind::Plan, text, options)).await
     }
 
-    /// Amends the list of the last task with what was answered after its end.
+    /// Updates the list of the last task with the answers after its end.
     pub async fn amend(&self) {
         listed::amend(&self.session).await;
     }
 
-    /// What the task that runs has introduced so far, as far as it is known; `None` where it has changed nothing.
+    /// The diagnostics that the running task has introduced so far, as far as they are known; `None` where it has
+    /// changed nothing.
     pub async fn introduced_so_far(&self, task: &str) -> Option<Vec<QuickfixEntry>> {
         finish::introduced_so_far(&self.session, task).await
     }
@@ -323,7 +325,7 @@ impl Engine {
         statistics::statistics(&self.session).await
     }
 
-    /// What was learned from corrections, and what is preferred.
+    /// The learned corrections, and the user's preferences.
     pub async fn learned(&self) -> Result<String, Failure> {
         remember::learned(&self.session).await
     }

@@ -1,5 +1,5 @@
-//! The engine's one door: what may be asked of a session, what is told of it, and what an editor has to do for it. Doors
-//! and editors name nothing else of the engine.
+//! Exports the engine's one door: the requests to a session, its events, and the duties of an editor. Doors and editors
+//! name nothing else of the engine.
 
 mod command;
 mod engine;
@@ -9,7 +9,7 @@ pub use command::{Command, CommandOutcome, Submitted};
 pub use engine::Engine;
 pub use turn::{Origin, TaskInTurn, TaskTurn, TurnHeld, busy};
 
-// Requests and what came of them.
+// Requests and their outcomes.
 pub use crate::commands::client_call::OutsideAnswer;
 pub use crate::commands::edit_plan::PlanRefused;
 pub use crate::commands::undo::list::{self as history, History, UndoState};
@@ -32,14 +32,14 @@ pub use crate::plan::work_mode::Phase;
 pub use crate::plan::{Plan, Step, StepState, Steps};
 pub use crate::planner::replan::change as plan_change;
 
-// What happens.
+// Events.
 pub use crate::editor::event::{Event, QuestionKind, QuickfixEntry};
 pub use crate::events::envelope::{EventEnvelope, TaskEvent};
 pub use crate::events::events_state::StreamState;
 pub use crate::events::fact::TaskFact;
 pub use crate::events::subscription::{Delivery, Subscription};
 
-// What an editor does.
+// Duties of an editor.
 pub use crate::editor::editor_error::EditorError;
 pub use crate::editor::editor_lookup::{LookupAnswer, MOST_PLACES, NameLookup, SaidOfName, Worth, worth};
 pub use crate::editor::workspace_edit;

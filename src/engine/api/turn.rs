@@ -1,4 +1,4 @@
-//! Whose turn it is: one task at a time, whichever door asks for it, and a clear word to whoever asks meanwhile.
+//! Decides whose turn it is: one task at a time, from any door, and a clear error for every other caller meanwhile.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ use sextant_base::hint::{Hint, HintCode};
 use sextant_base::lock::lock;
 use sextant_base::one_line::headline;
 
-/// Who asks.
+/// The caller that asks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// For a reader: `Neovim`, `a shell (process 123)`.
     pub by: String,
-    /// Whether a program that has joined the session asks, and not the editor or shell that holds it.
+    /// Whether the caller is a program that has joined the session, and not the editor or shell that holds it.
     pub joined: bool,
 }
 
@@ -51,7 +51,7 @@ pub struct TaskInTurn {
     pub joined: bool,
 }
 
-/// Whose turn it is. A Neovim has one for all of its workspaces, since it shows one task.
+/// The turn, with the task that has it. A Neovim has one for all of its workspaces, since it shows one task.
 #[derive(Debug, Default)]
 pub struct TaskTurn {
     running: Mutex<Option<(TaskInTurn, CancellationToken)>>,
@@ -61,7 +61,7 @@ impl TaskTurn {
     /// Takes the turn for a task.
     ///
     /// # Errors
-    /// Somebody has it: what runs, for whom and for how long.
+    /// The turn is taken; the error names the task, its origin and how long it has run.
     pub(super) fn begin(self: &Arc<Self>, root: &Path, what: &str, origin: Origin) -> Result<TurnHeld, Failure> {
         let mut running = lock(&self.running);
         if let Some((task, _)) = running.as_ref() {
@@ -75,7 +75,7 @@ impl TaskTurn {
         Ok(TurnHeld { turn: Arc::clone(self), cancel, by })
     }
 
-    /// What runs now.
+    /// The task that runs now.
     pub fn now(&self) -> Option<TaskInTurn> {
         lock(&self.running).as_ref().map(|(task, _)| task.clone())
     }
@@ -84,13 +84,13 @@ impl TaskTurn {
         lock(&self.running).is_none()
     }
 
-    /// Stops what runs; false where nothing does.
+    /// Stops the running task; false where there is none.
     pub fn stop(&self) -> bool {
         lock(&self.running).as_ref().map(|(_, cancel)| cancel.cancel()).is_some()
     }
 }
 
-/// What whoever comes second is told.
+/// The error for the second caller.
 pub fn busy(task: &TaskInTurn) -> Failure {
     let seconds = now_ms().saturating_sub(task.since) / 1000;
     let message = format!(
@@ -120,8 +120,8 @@ impl Drop for TurnHeld {
 /// A task as it runs. Its last events are shown when the turn is free again, since the user may answer at once.
 pub(super) type TurnWork<T> = Pin<Box<dyn Future<Output = Ending<T>> + Send>>;
 
-/// Runs a task whose turn it is, to its end. It runs in a task of its own: a panic costs this task alone, and work that
-/// nobody waits for any more goes on.
+/// Runs a task whose turn it is, to its end. It runs in a task of its own: a panic costs this task alone, and work
+/// continues when its waiting caller is gone.
 pub(super) async fn run<T: Send + 'static>(
     session: Arc<Session>,
     held: TurnHeld,
