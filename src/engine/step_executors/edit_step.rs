@@ -1,4 +1,4 @@
-//! Editing: a step whose sources do not fit into one prompt becomes several, file by file.
+//! Cuts an editing step whose sources do not fit into one prompt into several, file by file.
 
 use crate::step_executors::module::ModuleContext;
 use sextant_text::symbols::symbol_path::SymbolPath;
@@ -10,9 +10,9 @@ pub(crate) struct Portion {
     pub(crate) symbols: Vec<SymbolPath>,
 }
 
-/// Cuts a step into what fits into one prompt each. `size` is the bytes of a symbol's source, `room` those of a
-/// prompt. A step that fits stays whole, over several files too: what belongs together is best seen together.
-/// So does one that changes the module level of a file beside another file: a definition and its imports move at once.
+/// Cuts a step into parts that each fit into one prompt. `size` is the bytes of a symbol's source, `room` those of a
+/// prompt. A step that fits stays whole, over several files too: related code is best seen together. A step that
+/// changes the module level of a file beside another file also stays whole: a definition and its imports move at once.
 pub(crate) fn portions(context: &ModuleContext, size: impl Fn(&SymbolPath) -> usize, room: usize) -> Vec<Portion> {
     let whole: usize = context.symbols.iter().map(&size).sum();
     let over_files = context.symbols.iter().any(|symbol| symbol.file != context.symbols[0].file);
@@ -49,7 +49,7 @@ pub(crate) fn portions(context: &ModuleContext, size: impl Fn(&SymbolPath) -> us
     (1..).zip(groups).map(|(number, (_, symbols))| Portion { title: title(number, &symbols), symbols }).collect()
 }
 
-/// Whether the parts are the step: every symbol in exactly one of them.
+/// Whether the parts make up the step: every symbol is in exactly one of them.
 pub(crate) fn covers(context: &ModuleContext, portions: &[Portion]) -> bool {
     let parts: Vec<&SymbolPath> = portions.iter().flat_map(|portion| &portion.symbols).collect();
     parts.len() == context.symbols.len() && context.symbols.iter().all(|symbol| parts.contains(&symbol))

@@ -1,11 +1,11 @@
-//! Examining code: the outline of its files, the source of each symbol, what is reported there.
+//! Examines code: reads the outline of its files, the source of each symbol, the reports there.
 
 use crate::plan::output::StepOutput;
 use crate::step_executors::module::{ModuleContext, ModuleResult, ReadAction, ReadOnlyTools};
 use crate::step_executors::{carry_out, joined, nothing_seen, validate};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Outline first, so that the sources are read knowing where they stand; the diagnostics last.
+/// Outline first, so that each source is read with its place known; the diagnostics last.
 pub(crate) fn plan(symbols: &[SymbolPath]) -> Vec<ReadAction> {
     let mut looks = Vec::new();
     let mut push = |look: ReadAction| {
@@ -25,7 +25,7 @@ pub(crate) async fn run(context: &ModuleContext, eyes: &dyn ReadOnlyTools) -> Mo
         return ModuleResult::failed(Vec::new(), error);
     }
     let (parts, texts) = carry_out(&looks, context, eyes).await;
-    // A symbol that cannot be read was not examined, whatever else was seen.
+    // A symbol that cannot be read was not examined, even where other parts were seen.
     let unread = looks.iter().zip(&texts).find_map(|(look, text)| match (look, text) {
         (ReadAction::Read(_), Err(failure)) => Some(failure.message.clone()),
         _ => None,
@@ -33,7 +33,7 @@ pub(crate) async fn run(context: &ModuleContext, eyes: &dyn ReadOnlyTools) -> Mo
     if let Some(error) = nothing_seen(&texts).or(unread) {
         return ModuleResult::failed(parts, error);
     }
-    // What is read is what an outline leads to; what is reported must not be cut off behind long sources.
+    // An outline leads to the sources; long sources must not cut off the reports behind them.
     let (sources, reports): (Vec<usize>, Vec<usize>) =
         (0..looks.len()).partition(|index| !matches!(looks[*index], ReadAction::Reported(_)));
     let part = |indices: &[usize]| {

@@ -1,4 +1,4 @@
-//! The modules that carry out a plan's steps: each sees its own step alone, and may make a small plan of its own.
+//! Carries out a plan's steps by modules: each sees its own step alone, and may make a small plan of its own.
 
 pub(crate) mod edit_step;
 pub(crate) mod examine_step;
@@ -12,7 +12,7 @@ use crate::plan::{StepKind, StepPart, StepState};
 use crate::step_executors::module::{ModuleContext, ModuleResult, ReadAction, ReadOnlyTools};
 use sextant_base::failure::{Failure, FailureKind};
 
-/// Parts of one module's plan.
+/// Most parts of one module's plan.
 const PARTS: usize = 24;
 
 /// Runs steps that only look, at the same time; the results come in the order of the steps.
@@ -29,7 +29,7 @@ async fn run(context: &ModuleContext, eyes: &dyn ReadOnlyTools) -> ModuleResult 
     if result.error.is_some() || context.memory.is_empty() {
         return result;
     }
-    // In front, since long sources are cut off at their end.
+    // The memory stands in front, since long sources are cut off at their end.
     let text = format!("remembered of it:\n{}\n{}", context.memory.join("\n"), result.output.text);
     ModuleResult { output: StepOutput::new(&text, result.output.symbols), ..result }
 }
@@ -91,7 +91,7 @@ fn joined(looks: &[ReadAction], texts: &[Result<String, Failure>]) -> String {
     looks.iter().zip(texts).map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// The first failure, where nothing at all was seen.
+/// The first failure, where no part was seen at all.
 fn nothing_seen(texts: &[Result<String, Failure>]) -> Option<String> {
     let all_failed = !texts.is_empty() && texts.iter().all(Result::is_err);
     let cancelled =

@@ -1,4 +1,4 @@
-//! What a module of a plan is given, may look at, and comes back with.
+//! Defines the input of a module of a plan, its tools, and its result.
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::plan::{StepKind, StepPart};
 use sextant_base::failure::Failure;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// All that a module knows: its step, and what was handed to it.
+/// The facts of a module: its step, and its inputs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModuleContext {
     /// Number of the step, from 1.
@@ -17,30 +17,30 @@ pub(crate) struct ModuleContext {
     pub(crate) kind: StepKind,
     /// Resolved, as `(name, text)`.
     pub(crate) inputs: Vec<(String, String)>,
-    /// What the step names, and what its target brought.
+    /// The symbols that the step names, and those that its target brought.
     pub(crate) symbols: Vec<SymbolPath>,
-    /// What is remembered of its files or words. Empty where a model is asked: that has a part of memory of its own.
+    /// The memory of its files or words. Empty where a model is asked: the model has a part of memory of its own.
     pub(crate) memory: Vec<String>,
 }
 
-/// What a module may do in the project: look, with the tools that only look.
+/// The access of a module to the project, by the tools that only look.
 #[async_trait]
 pub(crate) trait ReadOnlyTools: Send + Sync {
     /// Runs a tool that changes nothing, as a part of a step.
     async fn look(&self, context: &ModuleContext, tool: &str, parameters: Value) -> Result<String, Failure>;
 
-    /// What is reported in a symbol now, one line each.
+    /// The reports in a symbol now, one line each.
     async fn reported(&self, context: &ModuleContext, symbol: &SymbolPath) -> Vec<String>;
 }
 
-/// One thing that a module does.
+/// One action of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadAction {
     /// The symbols of a file.
     Outline(String),
     /// The source of a symbol; of the whole file where it has no names.
     Read(SymbolPath),
-    /// What is reported in it.
+    /// The reports in a symbol.
     Reported(SymbolPath),
     /// The lines that hold a word, or match an expression.
     Search(String),
@@ -57,7 +57,7 @@ impl ReadAction {
     }
 }
 
-/// What a module hands back, done or not.
+/// The result of a module, done or not.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModuleResult {
     pub(crate) output: StepOutput,

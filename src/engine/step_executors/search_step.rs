@@ -1,17 +1,17 @@
-//! Searching the project: look for the words, find the symbols that hold them, read those.
+//! Searches the project: looks for the words, finds the symbols that hold them, reads those.
 
 use crate::plan::output::StepOutput;
 use crate::step_executors::module::{ModuleContext, ModuleResult, ReadAction, ReadOnlyTools};
 use crate::step_executors::{carry_out, joined, nothing_seen, validate};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Words of one search.
+/// Most words of one search.
 const TERMS: usize = 4;
-/// Symbols that are read; all that were found are handed on, up to the second limit.
+/// Most symbols that are read; all symbols found are handed on, up to the second limit.
 const READ: usize = 6;
 const FOUND: usize = 60;
 
-/// What to look for: the inputs `pattern` and `terms`, or the words in backquotes of the title.
+/// The words to look for: the inputs `pattern` and `terms`, or the words in backquotes of the title.
 pub(crate) fn terms(title: &str, inputs: &[(String, String)]) -> Vec<String> {
     let mut terms: Vec<String> = Vec::new();
     let mut push = |term: &str| {
@@ -24,7 +24,7 @@ pub(crate) fn terms(title: &str, inputs: &[(String, String)]) -> Vec<String> {
         match name.as_str() {
             "pattern" => push(text),
             "terms" | "term" => text.split(',').for_each(|term| push(&escaped(term.trim()))),
-            // A symbol is looked for by its own name: nobody writes it with its path.
+            // A symbol is searched by its own name: source text does not contain its path.
             "target" | "symbol" => text.split(',').for_each(|path| {
                 let names = SymbolPath::parse(path).names;
                 let last = names.rsplit("::").next().unwrap_or_default();
@@ -68,7 +68,7 @@ fn symbols(lines: &str) -> Vec<SymbolPath> {
     found
 }
 
-/// What stands before `:12: `.
+/// The text before `:12: `.
 fn place(line: &str) -> Option<&str> {
     line.match_indices(':').find_map(|(at, _)| {
         let rest = &line[at + 1..];
@@ -95,7 +95,7 @@ pub(crate) async fn run(context: &ModuleContext, eyes: &dyn ReadOnlyTools) -> Mo
     if found.is_empty() {
         return ModuleResult::failed(parts, "nothing was found");
     }
-    // The lines that were found say enough of what is in no symbol.
+    // For code outside of any symbol, the found lines are enough.
     let reads: Vec<ReadAction> =
         found.iter().filter(|symbol| !symbol.names.is_empty()).take(READ).cloned().map(ReadAction::Read).collect();
     let (read_parts, sources) = carry_out(&reads, context, eyes).await;

@@ -1,4 +1,4 @@
-//! The modules with eyes of their own: what they look at, in which order, and what runs at once.
+//! Tests the modules with scripted tools: which parts they look at, in which order, and which run at once.
 
 use std::sync::Mutex;
 
@@ -12,7 +12,7 @@ use crate::step_executors::{run_at_once, validate};
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Answers from a table and writes down what was asked, in order.
+/// Answers from a table and records the questions, in order.
 struct Scripted {
     log: Mutex<Vec<String>>,
     /// The first look of each step waits here until all of them are there.
@@ -107,7 +107,7 @@ async fn a_search_reads_the_symbols_that_it_finds() {
 
 #[tokio::test]
 async fn looks_run_at_once_and_their_results_come_in_order() {
-    // Each step's first look waits for the other two: one after the other, nothing would ever come of it.
+    // Each step's first look waits for the other two: one after the other, they would never end.
     let eyes = Scripted::new(Some(Barrier::new(3)));
     let contexts = [
         step(1, StepKind::Examine, "look", &["a.py::f"]),
@@ -139,9 +139,9 @@ async fn what_is_remembered_of_a_module_s_own_work_comes_with_what_it_saw() {
     let eyes = Scripted::new(None);
     let plain = step(1, StepKind::Examine, "look at f", &["a.py::f"]);
     let memory = vec!["[error] edit_file a.py failed".to_owned()];
-    let told = ModuleContext { memory: memory.clone(), ..plain.clone() };
+    let informed = ModuleContext { memory: memory.clone(), ..plain.clone() };
     let lost = ModuleContext { memory, ..step(2, StepKind::Examine, "look at gone", &["a.py::gone"]) };
-    let results = run_at_once(&[plain, told, lost], &eyes).await;
+    let results = run_at_once(&[plain, informed, lost], &eyes).await;
     let before = &results[0].output.text;
     assert_eq!(results[1].output.text, format!("remembered of it:\n[error] edit_file a.py failed\n{before}"));
     assert!(results[2].error.is_some() && results[2].output.text.is_empty());
