@@ -14,7 +14,7 @@ use crate::state::span;
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
 
-/// Runs the plan that waits for approval. What a failed or stopped run has finished is kept.
+/// Runs the plan that waits for approval. The finished work of a failed or stopped run is kept.
 pub(crate) async fn approve(session: &Session, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
     let mut events = Vec::new();
     // The same key approves a plan that an earlier process has left.

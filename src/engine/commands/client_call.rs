@@ -1,4 +1,5 @@
-//! Runs one call of a tool for a client outside: through the gate and the one way of an edit, as a task of that client.
+//! Runs one call of a tool for a client outside, as a task of that client. The call passes the gate and the one way of
+//! an edit.
 
 use std::sync::Arc;
 
@@ -47,7 +48,7 @@ pub struct OutsideAnswer {
     pub data: Option<Value>,
 }
 
-/// Carries out a call in a task of its own, so that an edit is whole and entered even when the caller goes away.
+/// Carries out a call in a task of its own. An edit is thereby whole and entered even when the caller goes away.
 /// Dropping this future ends the waits of the call.
 pub(crate) async fn call(
     session: Arc<Session>,

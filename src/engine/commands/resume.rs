@@ -100,8 +100,8 @@ pub(crate) async fn go_on(
     }
 }
 
-/// Opens steps again whose edits are lost: a step is done only as long as its edits are in the files, and edits in a
-/// buffer that is gone are not.
+/// Opens steps again whose edits are lost. A step is done only as long as its edits are in the files. Edits in a buffer
+/// that is gone are lost.
 async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Result<(), Failure> {
     for (number, files) in lost::in_files(session, &task.journal).await?.lost {
         let Some(step) = plan.steps.get_mut(number.saturating_sub(1)).filter(|step| step.state == StepState::Done)
@@ -117,7 +117,7 @@ async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Res
     Ok(())
 }
 
-/// Names the edits that are no longer in the files, to the user and to the model, which relies on its own record.
+/// Names the edits that are no longer in the files, to the user and to the model. The model relies on its own record.
 async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failure> {
     let files: BTreeSet<String> = lost::in_files(session, &task.journal).await?.lost.into_values().flatten().collect();
     if files.is_empty() {
@@ -134,7 +134,7 @@ async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failu
     Ok(())
 }
 
-/// Notes that a plan of one model goes on with another, where the configuration names it now: the work must not look
+/// Notes that a plan of one model goes on with another, where the configuration names it now. The work must not look
 /// like that of the first.
 fn say_another_model(session: &Session, plan: &Plan) {
     let (before, now) = (plan.model.as_str(), session.model.name());

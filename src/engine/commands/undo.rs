@@ -1,8 +1,8 @@
 //! Takes back what a task did, or a part of it.
 //!
 //! Undo goes backwards through the tasks that changed something and never brings anything back. Redo goes the same way
-//! forwards ([`stack`]). Both work on the hunks of edits ([`reverse`]), so that a partial undo, another one behind it,
-//! and the user's typing in between do not get in each other's way.
+//! forwards ([`stack`]). Both work on the hunks of edits ([`reverse`]). So a partial undo, another one behind it, and
+//! the user's typing in between do not collide.
 
 pub(crate) mod feedback;
 pub mod list;
@@ -203,8 +203,8 @@ fn leave(takes: &mut Vec<Taken>, picks: &[Pick<'_>]) {
     }
 }
 
-/// Journal and plan follow their files: steps that were taken back are open again, and steps that were brought back
-/// regain their state.
+/// Journal and plan follow their files: steps that were taken back are open again. Steps that were brought back regain
+/// their state.
 async fn follow(
     session: &Session,
     journal: &Journal,

@@ -1,5 +1,5 @@
-//! Takes back and brings back in the user's words: `undo that because it broke the tests`, `deshaz el paso 2`, `redo`,
-//! `rehaz eso`.
+//! Takes back and brings back in the user's words. Examples: `undo that because it broke the tests`, `deshaz el paso
+//! 2`, `redo`, `rehaz eso`.
 
 use crate::commands::intents::intent::Direct;
 use crate::commands::intents::intent_answer::DirectAnswer;
@@ -87,7 +87,7 @@ pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
         let step = number.trim().parse().ok().filter(|step| *step > 0)?;
         return Some(Direct::Undo { target: Target::Step(Some(step)), reason });
     }
-    // Only what is plainly a symbol's path: `undo the rename` is for the model.
+    // Only a plain path of a symbol counts: `undo the rename` is for the model.
     let symbol =
         phrase.after(VERBS)?.first().map(|word| word.trim_end_matches(',')).filter(|word| word.contains("::"))?;
     let alone = VERBS.iter().any(|verb| wish == format!("{verb} {}", fold(symbol)));

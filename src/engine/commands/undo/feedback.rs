@@ -23,7 +23,7 @@ const RECORDS: usize = 1000;
 const SUBJECT: &str = "feedback";
 /// Opening of the remark on an approach that the user took back.
 const UNDONE: &str = "undone by the user";
-/// What an undo leaves of an entry's relevance; bringing it back gives as much again.
+/// Share of an entry's relevance that an undo leaves; bringing it back restores the rest.
 const SINKS: f64 = 0.25;
 
 /// The subject of an undo.
@@ -54,7 +54,7 @@ struct UndoChanges {
     turned: Vec<usize>,
     /// Entries that lost relevance.
     sank: Vec<EntryId>,
-    /// What the run of the task had counted as, where it counts as a failure since.
+    /// The earlier outcome of the task, where it counts as a failure since.
     run: Option<Outcome>,
 }
 

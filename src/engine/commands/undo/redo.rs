@@ -16,8 +16,8 @@ use crate::state::session::Session;
 use crate::state::undo_target::Target;
 use sextant_base::failure::Failure;
 
-/// Brings back the last undo. A later edit by Sextant in one of its files prevents that; the user's own typing prevents
-/// it where it touches the same place.
+/// Brings back the last undo. A later edit by Sextant in one of its files prevents that. The user's own typing prevents
+/// it in the same place.
 pub(crate) async fn bring_back(session: &Session) -> Ending<Undone> {
     let mut events = Vec::new();
     let result = bring(session, &mut events).await;
@@ -69,7 +69,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     Ok(told(&stack, &journal, target.to_string(), what, &files, Vec::new()))
 }
 
-/// Works out the edits that restore the hunks of an undo, from the files as they are now; the oldest edit first.
+/// Works out the edits that restore the hunks of an undo, oldest first, from the files as they are now.
 async fn way_forward(session: &Session, journal: &Journal, undo: &Checkpoint) -> Result<RollbackPlan, Failure> {
     let taken = journal.taken();
     let mut by_path: BTreeMap<&str, Vec<(&Checkpoint, &Taken)>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Lists the single changes of the last task, as lines of the files as they are now: each can be taken back alone.
+//! Lists the single changes of the last task, as lines of the present files. Each can be taken back alone.
 
 use std::sync::Arc;
 
