@@ -125,7 +125,7 @@ fn unread(task: &mut Task, lines: &[Line]) {
     task.conversation.open.extend(edit_answer::introduced(&against));
 }
 
-/// The diagnostics of the edits before an end that were deferred or unknown when the edits were answered, as the model
+/// The diagnostics of the edits before an end that were deferred or unknown when the edits were answered. The model
 /// reads them; `None` where there are none.
 pub(crate) async fn known_at_end(session: &Session, task: &mut Task) -> Option<String> {
     let put_off = settled(session, task).await;

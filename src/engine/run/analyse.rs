@@ -1,4 +1,4 @@
-//! Analyses a request before any model is asked: question or change, the symbols and files that its words name, and the
+//! Analyses a request before any model is asked. It finds question or change, the named symbols and files, and the
 //! known diagnostics that bear on it.
 
 use crate::state::analysis::{Analysis, Mention, SHORTEST};

@@ -1,5 +1,5 @@
-//! Runs the calls of one answer in their order: calls that only look run at once, calls that change something run until
-//! one of them fails.
+//! Runs the calls of one answer in their order. Calls that only look run at once; calls that change something run until
+//! one fails.
 
 use crate::run::act;
 use crate::run::control::{self, Control};
@@ -27,8 +27,8 @@ pub(crate) struct Ran {
     broken: Option<String>,
 }
 
-/// Runs the calls of one answer in their order: calls that only look run together, calls that change something run one
-/// after the other until the first that fails.
+/// Runs the calls of one answer in their order. Calls that only look run together. Calls that change something run one
+/// after the other, until the first failure.
 pub(crate) async fn carry_out(
     session: &Session,
     task: &mut Task,
@@ -126,7 +126,7 @@ impl Ran {
     }
 }
 
-/// Why an end does not stand that the model wrote before it saw the results of the calls in front of it.
+/// Why an end does not stand that the model wrote before it saw the results of the earlier calls.
 fn not_over(task: &Task, tools: &[ToolSpec], before: &[ToolUse], results: &[ToolResult]) -> Option<String> {
     if let Some(failed) = results.iter().find(|result| !result.ok) {
         return Some(format!("the {} before it failed", failed.tool));
@@ -142,8 +142,8 @@ pub(crate) fn action(used: &ToolUse) -> Action {
     Action { tool: used.tool.clone(), parameters: used.parameters.clone() }
 }
 
-/// The first of these uses. Where more edits follow it, its diagnostics are left to the last of them: the next edit may
-/// need what this one breaks.
+/// The first of these uses. Where more edits follow it, the last of them gets the diagnostics: the next edit may need
+/// what this one breaks.
 fn put_off(tools: &[ToolSpec], uses: &[ToolUse]) -> Action {
     let mut action = action(&uses[0]);
     let takes_it = |used: &ToolUse| {

@@ -1,4 +1,4 @@
-//! Runs the loop for small models: the text of a symbol goes out, its new text comes back in a code fence.
+//! Runs the loop for small models: the text of a symbol goes out, its new text returns in a fence.
 
 mod around;
 mod choose;
@@ -59,8 +59,8 @@ pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &Cancellati
 const ASKING: &str = "what why how when where who which whose explain describe tell is are does do did can could \
     qué que cómo como por cuándo dónde quién cuál explica describe dime was wie warum wo wer erkläre";
 
-/// Whether the task wants an answer and no edit. Only text in the form of a question counts: this style asks once, and
-/// an answer in place of a wanted change cannot be made good.
+/// Whether the task wants an answer and no edit. Only text in the form of a question counts. This style asks once, and
+/// cannot correct an answer in place of a wanted change.
 fn is_question(task: &Task) -> bool {
     let asked = match task.mode {
         Mode::Simple => request_kind::classify(&task.request),

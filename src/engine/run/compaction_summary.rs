@@ -1,4 +1,4 @@
-//! Sums up a task so far in a few lines, which replace the part of a conversation that is left out.
+//! Sums up a task so far in a few lines, which replace the omitted part of a conversation.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(crate) fn shorten(task: &mut Task, budget: PromptBudget) {
     task.conversation.transcript = transcript;
 }
 
-/// The edits, the newest ones by name and as many as the budget in tokens has room for; request, plan and the newest
+/// The edits, the newest ones by name, as many as the budget in tokens has room for. Request, plan and the newest
 /// messages stay as they are.
 fn so_far(task: &Task, budget: usize) -> String {
     let mut lines = vec!["(Earlier messages are left out here. What was done in them:)".to_owned()];

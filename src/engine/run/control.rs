@@ -1,5 +1,4 @@
-//! Runs the requests of a model in a conversation besides tools: a question to the user, a wider scope, another plan,
-//! the end.
+//! Runs the requests of a model besides tools: a question to the user, a wider scope, another plan, the end.
 
 use std::sync::LazyLock;
 

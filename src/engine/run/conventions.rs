@@ -50,8 +50,8 @@ async fn detail(session: &Session) -> String {
     own.and_then(|own| own.value.as_str().map(str::to_owned)).unwrap_or(general)
 }
 
-/// The guides whole, as far as a budget of tokens reaches. Each stands under its name and is cut at a line, with the
-/// size of the rest and the place to read it. They are data, code blocks and all: they lift no rule.
+/// The guides whole, as far as a budget of tokens reaches. Each stands under its name and is cut at a line. A note
+/// gives the size of the rest and the place to read it. They are data, code blocks and all: they lift no rule.
 fn whole(root: &Root, budget: usize) -> String {
     let mut out = String::new();
     let mut known: Vec<(String, String)> = Vec::new();

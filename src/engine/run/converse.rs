@@ -1,5 +1,5 @@
-//! Runs the loop of a model that takes part in a conversation: it answers with calls, each is carried out and answered,
-//! until an answer has no call, or has the one that ends.
+//! Runs the loop of a model that takes part in a conversation. The model answers with calls, and each is carried out
+//! and answered. The loop ends with an answer without a call, or with the call that ends.
 
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -80,15 +80,15 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
     }
 }
 
-/// The tools of this task: the same from the first question to the last, so that later messages stay in a provider's
-/// cache.
+/// The tools of this task. They are the same from the first question to the last, so that later messages stay in a
+/// provider's cache.
 pub(crate) fn tools(session: &Session, task: &Task, commands: bool) -> Vec<ToolSpec> {
     let controls = control::offered(task.mode, session.approvals.can_ask());
     offered(tools::specs(), commands).chain(controls).cloned().collect()
 }
 
 /// Adds the facts that the model needs to begin with; returns whether commands may be run. A task that was stopped goes
-/// on from its last point, and a step of a plan adds to the earlier messages.
+/// on from its last point. A step of a plan adds to the earlier messages.
 async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool {
     let resumes = task.conversation.transcript.is_open() && task.counts.step > 0;
     let mut input = context::step_facts(session, task).await;

@@ -1,5 +1,5 @@
-//! Decides whether a task that only fixes reports has come to its end, so that its model is not asked once more. A
-//! small model would go on to change code that is right by now.
+//! Decides whether a task that only fixes reports has come to its end. Its model is then not asked once more. A small
+//! model would go on to change code that is right by now.
 
 use crate::diagnostics::reported;
 use crate::events::fact::TaskFact;
@@ -10,7 +10,7 @@ use crate::state::task::Task;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::request_kind;
 
-/// Runs after each step. True only where every provider has reported on the current text: something was repaired, no
+/// Runs after each step. True only where every provider has reported on the current text. Something was repaired, no
 /// report in scope is left, and nothing is new anywhere.
 pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
     let open = task.reports.pending.is_some() || task.reports.deferred.is_some();

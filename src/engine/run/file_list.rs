@@ -1,4 +1,4 @@
-//! Lists the useful part of the workspace's tree: the files that a model sees first, and the sums for the rest.
+//! Lists the useful part of the workspace's tree: the files that a model sees first, and sums of the rest.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +12,7 @@ use sextant_text::symbols::language;
 
 /// Most files of a workspace that are looked at.
 const MOST: usize = 5_000;
-/// Share of the budget, in percent, for names of files where not all of them fit; the rest sums up folders.
+/// Share of the budget, in percent, for names of files where not all fit; the rest sums up folders.
 const NAMES: usize = 70;
 
 /// Endings of files that people write by hand, beside the languages that are read as symbols.

@@ -30,7 +30,7 @@ use sextant_diagnostics::model::Report;
 use sextant_diagnostics::syntax;
 use sextant_model::step::Usage;
 
-/// The least time, in milliseconds, that the last look may take: the task is over, and no user waits to type.
+/// The least time, in milliseconds, that the last look may take. The task is over, and no user waits to type.
 pub(crate) const LAST_LOOK_MS: u64 = 5000;
 
 /// Most new diagnostics that a summary only counts; more are summed up by theme.
@@ -103,7 +103,7 @@ fn unreached(files: &[String]) -> Verdict {
     Verdict { pending, ..Verdict::without(if files.is_empty() { Status::Complete } else { Status::Partial }) }
 }
 
-/// Names the providers that have not reported on these files as they are now, where a stop has prevented a look.
+/// Names the providers without a report on these files as they are now, where a stop has prevented a look.
 async fn doubt_stopped(session: &Session, documents: &[Document], verdict: &mut Verdict) {
     let ledger = session.ledger.lock().await;
     let mut open = Vec::new();
@@ -177,7 +177,7 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     verdict
 }
 
-/// The same from what is known by now, without asking a provider.
+/// The same from the reports known by now, without asking a provider.
 pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let mut known = collect_diagnostics::known(session).await;
@@ -206,7 +206,7 @@ async fn of_other_tasks(
     without_others(start, after, |file| own.contains(file) || !others.contains(file), |_| true)
 }
 
-/// The same for the running task, in the form of a list, for an outside reader; `None` where it has changed nothing.
+/// The same for the running task, as a list for an outside reader; `None` where it has changed nothing.
 pub(crate) async fn introduced_so_far(session: &Session, task: &str) -> Option<Vec<QuickfixEntry>> {
     let RunningStart { files, start, created, .. } =
         Some(lock(&session.making.running).clone()).filter(|running| running.task == task)?;

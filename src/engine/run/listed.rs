@@ -1,4 +1,5 @@
-//! Keeps the lists of what tasks have introduced: each follows the known reports until a later task changes something.
+//! Keeps the lists of the diagnostics that tasks have introduced: each follows the known reports until a later task
+//! changes something.
 
 use std::collections::BTreeSet;
 
@@ -74,7 +75,7 @@ fn emit(session: &Session, listed: &Listed, amend: bool) {
     session.events.emit(Some(task), TaskEvent::Shown { event });
 }
 
-/// Updates the lists after an answer that came when its task was over, and shows the user the subject of the last one.
+/// Updates the lists after an answer that came when its task was over. Shows the user the subject of the last one.
 pub(crate) async fn amend(session: &Session) {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
     collect_diagnostics::take_late(session, &mut nobody).await;

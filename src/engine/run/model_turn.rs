@@ -1,5 +1,5 @@
-//! Runs one turn of a task's model: checks whether there may be one (not stopped, steps left, within the task's
-//! limits), and waits for its answer.
+//! Runs one turn of a task's model. It checks whether there may be one (not stopped, steps left, within the task's
+//! limits), and waits for the answer.
 
 use std::future::Future;
 
@@ -34,7 +34,7 @@ pub(crate) fn next_step(
     }
 }
 
-/// Waits for the model's answer, and counts it. `None` where the time of the task is over before: the caller then looks
+/// Waits for the model's answer, and counts it. `None` where the time of the task is over before. The caller then looks
 /// again at what may still be done.
 pub(crate) async fn answered<T>(
     session: &Session,

@@ -1,4 +1,4 @@
-//! Decides whether a name in a request widens the scope: a named thing may be changed with the one that the user points
+//! Decides whether a name in a request widens the scope. A named thing may be changed with the one that the user points
 //! at.
 
 use crate::editor::event::Event;

@@ -68,8 +68,8 @@ fn scope_of(places: &[String]) -> Scope {
     }
 }
 
-/// The paths that a name stands for: a file, a symbol of the user's own file or of any, a folder, a file without its
-/// ending. Blocks.
+/// The paths that a name stands for. It may be a file, a symbol of the user's own file or of any, a folder, or a file
+/// without its ending. Blocks.
 fn paths(root: &Root, here: Option<&(String, String)>, name: &str, wide: bool) -> Vec<String> {
     let files = analyse::files_named(root, name);
     if !files.is_empty() {

@@ -1,5 +1,5 @@
-//! Runs the loop of every mode: ask the model, act, until it is done, the steps run out, or three errors occur in a
-//! row.
+//! Runs the loop of every mode: asks the model and acts. It ends when the model is done, the steps run out, or three
+//! errors occur in a row.
 
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -126,8 +126,8 @@ pub(crate) fn model_failure(error: &ModelError) -> Failure {
     Failure::new(FailureKind::Model, error.to_string(), hint)
 }
 
-/// Runs the further actions of an answer where all of them only look, and none of them otherwise: the model reads which
-/// one is not allowed. Returns how many results were added.
+/// Runs the further actions of an answer where all of them only look, and none of them otherwise. The model then reads
+/// which one is not allowed. Returns how many results were added.
 pub(crate) async fn look_further(session: &Session, task: &mut Task, more: &[Action]) -> usize {
     if let Some(problem) = refused(more) {
         task.conversation.results.push(LastResult { tool: "more".to_owned(), ok: false, text: problem });

@@ -1,5 +1,4 @@
-//! Chooses the source that a model is shown to begin with: the scope and the names of the request, whole where they
-//! fit.
+//! Chooses the first source that a model is shown: the scope and the names of the request, whole where they fit.
 
 use std::ops::Range;
 
@@ -42,8 +41,8 @@ struct Wanted {
     most: usize,
 }
 
-/// The source in scope as the editor has it now, or a list of its content where it is too long. For a long file in
-/// which the request names something, that part.
+/// The source in scope as the editor has it now, or a list of its content where it is long. For a long file in which
+/// the request names something, that part.
 pub(crate) async fn sources(session: &Session, task: &mut Task, mut room: usize) -> Vec<(String, String)> {
     let mut sources: Vec<(String, String)> = Vec::new();
     // A file that the request only names may not need to be read whole.
@@ -98,7 +97,7 @@ fn in_scope(scope: &Scope) -> impl Iterator<Item = SymbolPath> {
     both.into_iter()
 }
 
-/// The text of a symbol or a file, as far as there is room, and its lines, from 0; `None` for a symbol that does not
+/// The text of a symbol or a file, as far as there is room, and its lines, from 0. `None` for a symbol that does not
 /// exist yet.
 fn excerpt(path: &str, text: &str, names: &str, room: usize) -> Option<(String, Range<usize>)> {
     let outline = language::of_path(path).map(|language| Outline::parse(language, text));

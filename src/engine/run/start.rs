@@ -92,7 +92,7 @@ async fn cursor(session: &Session, request: &Request) -> String {
     }
 }
 
-/// Refuses to run a model that depends on the providers' reports without any: it must not take their silence for
+/// Refuses a model that depends on the providers' reports where there are none. It must not take their silence for
 /// "nothing wrong".
 pub(crate) fn refuse_blind(documents: &[Document], known: &Snapshots) -> Result<(), Failure> {
     // A syntax check alone does not judge the meaning of a text.

@@ -43,7 +43,7 @@ fn plan_facts(plan: &Plan, index: usize) -> PlanFacts {
     }
 }
 
-/// 1 less the mean deviation of what has run; 1 before anything has.
+/// 1 less the mean deviation of the steps that have run; 1 before the first.
 pub(crate) fn adherence(plan: &Plan) -> f64 {
     let kept: Vec<f64> = plan
         .steps
@@ -61,7 +61,7 @@ pub(crate) fn adherence(plan: &Plan) -> f64 {
 
 /// The end of a step that the model does not want to continue. `None` where it goes on.
 ///
-/// Only what the contract of the mode asks for counts: a model in simple mode has no plan to object to.
+/// Only the wishes of the mode's contract count: a model in simple mode has no plan to object to.
 pub(crate) fn ends(task: &mut Task, reply: &StepReply, changed: bool) -> Option<Ended> {
     let wish = &reply.wish;
     let reason = |given: &str| if given.is_empty() { reply.reasoning.clone() } else { given.to_owned() };

@@ -66,7 +66,8 @@ pub(crate) enum CameTo {
     Waits,
 }
 
-/// Whether a piece of work is done, for all who report it: its outcome and exit status, its last event, the statistics.
+/// Whether a piece of work is done. All who report it use this: its outcome and exit status, its last event, the
+/// statistics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WorkVerdict {
     pub(crate) ok: bool,
@@ -74,7 +75,7 @@ pub(crate) struct WorkVerdict {
     pub(crate) why: Option<String>,
 }
 
-/// The one verdict on a task and on the run of a plan: it leaves no new error, and its intended changes are made. The
+/// The one verdict on a task and on the run of a plan. It leaves no new error, and its intended changes are made. The
 /// changes of a plan's steps were agreed on with the plan; each step is judged by itself.
 pub(crate) fn judge(
     session: &Session,

@@ -1,5 +1,5 @@
-//! Sums up the rest of a file beside one of its symbols, in few words: imports, constants, classes, and the signatures
-//! of its functions.
+//! Sums up the rest of a file beside one of its symbols: imports, constants, classes, and the signatures of its
+//! functions.
 
 use std::ops::Range;
 

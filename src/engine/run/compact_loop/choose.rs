@@ -16,8 +16,8 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most pieces of one task. A small model cannot handle more.
 const MOST: usize = 8;
-/// About how many bytes of code a token holds, and the part of the model's context that one symbol may take: it goes
-/// out, comes back, and goes out once more where it was wrong.
+/// About how many bytes of code a token holds, and the part of the model's context that one symbol may take. The symbol
+/// goes out, comes back, and goes out once more where it was wrong.
 const BYTES: usize = 3;
 const PART: usize = 4;
 
@@ -42,7 +42,7 @@ impl fmt::Display for CompactTarget {
 pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<CompactTarget>, Failure> {
     let mut chosen: Vec<CompactTarget> = Vec::new();
     let symbols = own_symbols(task);
-    // A file that the request names beside a symbol may be changed with it, but is not a piece of its own.
+    // A file that the request names beside a symbol may be changed with it. It is not a piece of its own.
     let files = if symbols.is_empty() { task.scope.whole_files() } else { &[] };
     let mut too_large = task.scope == Scope::Workspace;
     for symbol in &symbols {
@@ -100,8 +100,8 @@ fn add(chosen: &mut Vec<CompactTarget>, target: CompactTarget) {
     }
 }
 
-/// A symbol as the model is asked about it: itself where it exists and is not too long; its file where it is yet to be
-/// written.
+/// A symbol as the model is asked about it: itself where it exists and is not too long. A symbol that is not yet
+/// written stands for its file.
 async fn of_symbol(session: &Session, symbol: &SymbolPath) -> Option<CompactTarget> {
     if !symbol.names.is_empty()
         && let Ok(place) = target::place(session, &symbol.to_string()).await
@@ -125,7 +125,7 @@ async fn is_small(session: &Session, file: &str) -> bool {
     }
 }
 
-/// The symbols that the request names in a scope that is too large, or else those with the reports that it wants fixed.
+/// The symbols that the request names in a scope that is too large. Without such names, those with the reports to fix.
 async fn narrower(session: &Session, task: &Task) -> Vec<CompactTarget> {
     let mut found = Vec::new();
     for symbol in task.intent.analysis.symbols.iter().filter(|symbol| task.scope.holds(symbol)) {

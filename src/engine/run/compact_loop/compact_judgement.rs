@@ -1,5 +1,5 @@
-//! Judges a try: its new reports, the requested reports that remain after the servers' own fixes, and whether the named
-//! checks pass.
+//! Judges a try by its new reports, the requested reports that remain after the servers' own fixes, and the named
+//! checks.
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;

@@ -1,4 +1,4 @@
-//! Tries one piece of code: asks for it, checks it, asks again with the problems, and keeps the best text or none.
+//! Tries one piece of code: asks, checks, asks again with the problems, and keeps the best text or none.
 
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -106,8 +106,8 @@ fn onward(before: Option<CompactFault>, fault: CompactFault) -> CompactFault {
     }
 }
 
-/// Takes a reply as the new text and checks it. A text that is not good enough is taken back at once, so that the user
-/// does not see it while the model thinks.
+/// Takes a reply as the new text and checks it. A text that is not good enough is taken back at once. The user does not
+/// see it while the model thinks.
 async fn attempt(
     session: &Session,
     task: &mut Task,
