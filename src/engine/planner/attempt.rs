@@ -57,7 +57,7 @@ pub(crate) async fn resolve_inputs(
 }
 
 /// The symbols of a step with those that its target has brought. The symbols that a step changes must be in the scope
-/// of the whole task; those that it only reads need not be.
+/// of the whole task. The symbols that it only reads need not be.
 pub(crate) async fn with_target(
     session: &Session,
     step: &Step,

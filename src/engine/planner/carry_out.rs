@@ -1,5 +1,4 @@
-//! Carries out an editing step: its parts one after the other, then the unmet results returned to it before it is
-//! judged.
+//! Carries out an editing step: its parts one after the other. The unmet results go back to it before it is judged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -51,7 +50,7 @@ struct StepView {
     left: usize,
 }
 
-/// Carries out a step in the scope of its symbols. `leaned` are the changes of the steps that it leans on; the step may
+/// Carries out a step in the scope of its symbols. `leaned` are the changes of the steps that it leans on. The step may
 /// change them too where it does not hold otherwise.
 pub(crate) async fn carry_out(
     session: &Session,
@@ -175,7 +174,7 @@ fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, Arc<str>> {
     texts
 }
 
-/// The unmet results of a step that came to its own end, for its model; `None` where all hold, or no model would read
+/// The unmet results of a step that came to its own end, for its model. `None` where all hold, or no model would read
 /// them. A small model has had its tries, and would make the same change a second time.
 async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) -> Option<Vec<String>> {
     let reads = !session.model.needs_providers() && session.model.abilities().await.style != Style::Compact;
@@ -239,7 +238,7 @@ async fn targets(session: &Session, step: &Step, scope: &Scope) -> usize {
     reported::in_scope(session, scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
 }
 
-/// The symbols and files that a step may touch: its symbols, the ones that it creates, and the place for them.
+/// The symbols and files that a step may touch: its symbols, the created ones, and the place for them.
 fn scope_of(symbols: &[SymbolPath], creates: &[SymbolPath]) -> Scope {
     let mut scope = symbols.to_vec();
     for new in creates {

@@ -62,7 +62,7 @@ pub(crate) fn words((done, all): (usize, usize), replans: u32, failed: &[FailedS
     out
 }
 
-/// Takes back the work of a step whose model went away, or whose budget ended: the step begins again, as after a
+/// Takes back the work of a step whose model went away, or whose budget ended. The step begins again, as after a
 /// process that was killed.
 ///
 /// # Errors
@@ -113,7 +113,7 @@ pub(crate) async fn end_run(
     outcome
 }
 
-/// The words about the fixes that are left: a plan of offered fixes is done where there are none, otherwise they give
+/// The words about the fixes that are left. A plan of offered fixes is done where there are none; otherwise they give
 /// the number.
 pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> String {
     if !session.model.needs_providers() {

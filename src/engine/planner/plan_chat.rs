@@ -1,5 +1,5 @@
 //! Makes a plan in the conversation of a task: the model looks first, then answers with the plan. The steps go on where
-//! the planning ended, so that the sources read for the plan are not read, nor paid for, again.
+//! the planning ended. The sources read for the plan are thus not read, nor paid for, again.
 
 use tokio_util::sync::CancellationToken;
 

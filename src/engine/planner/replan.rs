@@ -22,7 +22,7 @@ use sextant_base::hint::HintCode;
 /// Opening of a request about the waiting plan.
 const CHANGE: &str = "change:";
 
-/// The change that a text wants in the plan that waits; `None` where the text is a request of its own.
+/// The change that a text wants in the waiting plan; `None` where the text is a request of its own.
 pub fn change(text: &str) -> Option<&str> {
     let text = text.trim_start();
     let begins = text.get(..CHANGE.len())?.eq_ignore_ascii_case(CHANGE);

@@ -1,4 +1,4 @@
-//! Runs an approved plan: which steps may run next, how each is judged, and how the run goes on after that.
+//! Runs an approved plan: which steps may run next, how each is judged, and how the run goes on.
 
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;

@@ -68,7 +68,7 @@ pub(crate) fn judge_edit(
     let broken = verdict.count(Severity::Error);
     let failed = |error: StepError, outcome: String| {
         let mut tried = Tried::failed(error, outcome.clone(), facts.clone());
-        // Only the cause that kept the step from its end is broken; the rest has its own part in the score.
+        // Only the cause that kept the step from its end is broken. The rest has its own part in the score.
         tried.facts.broken.clone_from(&facts.broken);
         Tried { parts: parts.clone(), outcome, ..tried }
     };
