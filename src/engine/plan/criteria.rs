@@ -1,5 +1,4 @@
-//! Reads and judges the criteria that must hold after a step: a small grammar, each criterion judged by the known
-//! facts.
+//! Reads and judges the criteria that must hold after a step: a small grammar, judged by the known facts.
 
 use std::fmt;
 

@@ -63,8 +63,8 @@ pub(crate) fn reopen(plan: &mut Plan, number: usize) {
     }
 }
 
-/// Indices of the steps to run next: the first open step, with the read-only steps that follow it directly and lean on
-/// none of them. Empty when no step is open.
+/// Indices of the steps to run next: the first open step, with the read-only steps that follow it directly. None of
+/// these may lean on another one of them. Empty when no step is open.
 pub(crate) fn next(plan: &Plan) -> Vec<usize> {
     let Some(first) = plan.steps.iter().position(|step| step.state == StepState::Open) else { return Vec::new() };
     let mut batch = vec![first];

@@ -169,8 +169,8 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
     (plan, problems)
 }
 
-/// The item of a line that may be a step: at the start of the line, or with a box and less indented than a part. An
-/// editor indents a line that is opened below a detail.
+/// The item of a line that may be a step: at the start of the line, or with a box. A box must be less indented than a
+/// part. An editor indents a line that is opened below a detail.
 fn step_item(raw: &str) -> Option<&str> {
     item_of(raw).or_else(|| item_of(raw.trim_start()).filter(|item| !raw.starts_with(PART) && item.starts_with('[')))
 }

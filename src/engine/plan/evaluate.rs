@@ -1,4 +1,4 @@
-//! Evaluates a step after its run: how far it left the plan, which trigger that sets off, and the next decision. Pure rules.
+//! Evaluates a step after its run: how far it left the plan, the trigger, and the next decision. Pure rules.
 
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +133,7 @@ impl Decision {
 
 /// How far a step left its plan: 0 not at all, 1 altogether.
 ///
-/// Half of it is the share of unmet expectations and checks, half is the damage; a step that was to change something
+/// Half of it is the share of unmet expectations and checks, half is the damage. A step that was to change something
 /// and did not is off by three tenths. A model that admits to having left the plan is believed.
 pub(crate) fn deviation(facts: &StepReport) -> f64 {
     let wanted = (facts.diagnosed.expected + facts.checked.checks) as f64;
