@@ -9,7 +9,7 @@ use crate::tools::validate_call;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::clean;
 
-/// Runs the command of a check: through the gate, with the time limit and the cap of a model's own call.
+/// Runs the command of a check through the gate, with the time limit and cap of a model's own call.
 pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[String]) -> Result<CommandRun, Failure> {
     let (step, tool, target) =
         (task.counts.step, run_command::TOOL.name.to_owned(), clean(&run_command::shown(command)));

@@ -1,5 +1,5 @@
-//! Finds the arguments of an allowed command that exceed its permission: reach out of the workspace, name a secret, run
-//! something else, write.
+//! Finds the arguments of an allowed command that exceed its permission. They reach out of the workspace, name a
+//! secret, run something else, or write.
 //!
 //! It knows the programs that are usually allowed. The general rules alone judge any other program. The effects of a
 //! program's own configuration are not seen here.
@@ -22,8 +22,7 @@ const fn row(programs: &'static [&'static str], words: &'static str, letters: &'
     Row { programs, words, letters }
 }
 
-/// From the programs' own manuals: options that run another program, load code, or write to a file of the caller's
-/// choice.
+/// From the programs' own manuals: options that run another program, load code, or write to a chosen file.
 const ROWS: &[Row] = &[
     row(
         &[""],

@@ -102,7 +102,7 @@ async fn shown(session: &Session, task: &mut Task, file: &Path, range: Range, en
     }
 }
 
-/// The source of the symbol that is defined there, or the lines around a definition without one; also returns the range
+/// The source of the symbol that is defined there, or the lines around a definition without one. Also returns the range
 /// of these lines, from 0.
 fn source(name: &str, text: &str, range: Range, encoding: Encoding) -> (String, std::ops::Range<usize>) {
     let index = LineIndex::new(text);

@@ -1,5 +1,5 @@
-//! Checks an edit before it is made: whether the text was seen as it is, where a symbol is in it, and when the answer
-//! is wanted.
+//! Checks an edit before it is made. It asks whether the text was seen as it is, where a symbol is in it, and when the
+//! answer is wanted.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use sextant_text::edits::TextEdit;
 use sextant_text::edits::apply_text::apply;
 
 /// Leaves the diagnostics of an edit to the next result, so that a burst of edits is settled once. It is accepted where
-/// a client sends it, but no model gets to see it. Beside a call of a model a settling costs nothing, and a small model
+/// a client sends it, but no model gets to see it. Beside a call of a model a settling costs nothing. A small model
 /// defers every answer, and then repairs the same code twice.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -1,7 +1,7 @@
-//! Lists the files whose texts a reading command of git would show, judged by all the paths that their objects have.
+//! Lists the files whose texts a reading command of git would show. It judges them by all the paths of their objects.
 //!
 //! A blob has no name of its own: `git show 3f2a9c` prints a secret as well as `git show HEAD:.env`. So git itself
-//! resolves each word, and a blob is shown only where every path that it ever had is open to a tool.
+//! resolves each word. A blob is shown only where every path that it ever had is open to a tool.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Shortens the output of a test run that passed to its end, without the dots and the warnings of unrelated code.
+//! Shortens the output of a passed test run to its end, without dots and the warnings of unrelated code.
 
 /// The line that stands for the warnings.
 const LEFT_OUT: &str = "[the warnings summary of a run that passed is left out]";

@@ -1,7 +1,7 @@
-//! Lists the subcommands and options of git and of npm and its like that are known to read; everything else needs a
+//! Lists the subcommands and options of git and of npm and its like that are known to read. Everything else needs a
 //! question.
 //!
-//! A list of forbidden words ends where its author's knowledge ends: these programs have hundreds of options, and gain
+//! A list of forbidden words ends where its author's knowledge ends. These programs have hundreds of options, and gain
 //! some with every release. So a word counts only where a row has it. Options may not be shortened here, and a value
 //! that looks like an option counts as one.
 
@@ -183,7 +183,7 @@ pub(crate) struct Reading<'c> {
 }
 
 impl Reading<'_> {
-    /// The arguments, with the options that keep git from every other program: git would ask a submodule by a git of
+    /// The arguments, with the options that keep git from every other program. Git would ask a submodule by a git of
     /// its own, with the submodule's configuration.
     pub(crate) fn hardened(&self, command: &[String]) -> Vec<String> {
         let more: &[&str] = match self.subcommand {

@@ -186,7 +186,7 @@ async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Op
     Ok(Some(renaming))
 }
 
-/// The edits in bytes, sorted; `None` where a replaced text is not the old name: the server has another text than the
+/// The edits in bytes, sorted. `None` where a replaced text is not the old name: the server has another text than the
 /// present one.
 fn texts(document: &Document, edits: Vec<(Range, String)>, asked: &AnsweredName) -> Option<Vec<TextEdit>> {
     let index = LineIndex::new(&document.text);
@@ -233,8 +233,7 @@ fn summary(old: &str, new: &str, places: &[(String, usize)]) -> String {
     )
 }
 
-/// The lines of the workspace that still have the old name, because the language server does not see or does not mean
-/// them.
+/// The lines of the workspace that still have the old name. The language server does not see or does not mean them.
 async fn left_over(session: &Session, changed: &EditOutcome, old: &str) -> Option<String> {
     let word = Regex::new(&format!(r"\b{}\b", regex::escape(old))).ok()?;
     let edited: Vec<(String, String)> = changed

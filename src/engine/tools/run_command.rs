@@ -209,7 +209,7 @@ impl Tool for RunCommand {
     }
 }
 
-/// The share of the room for output that a passed command gets, as a divisor: a failure needs more to be understood.
+/// The share of the room for output that a passed command gets, as a divisor. A failure needs more to be understood.
 const PASSED: usize = 4;
 
 /// Runs a command that has passed the gate.

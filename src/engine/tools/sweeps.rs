@@ -1,5 +1,4 @@
-//! Decides whether an allowed command reads whole folders, and finds the files in them that the user has not allowed
-//! with it.
+//! Decides whether an allowed command reads whole folders, and finds the files in them that the user has not allowed.
 
 use sextant_base::one_line::clean;
 use sextant_store::workspace::private::{Sweep, first_below};
@@ -26,7 +25,7 @@ pub(crate) fn objection(root: &Root, programs: &[String], arguments: &[String]) 
     let sweep = if arguments.iter().any(|word| follows(programs, word)) { Sweep::Linked } else { sweep };
     let mut folders = Vec::new();
     let mut files = false;
-    // The first operand of a search is its pattern, unless an option gave one; a folder of that name costs a question.
+    // The first operand of a search is its pattern, unless an option gave one. A folder of that name costs a question.
     for word in arguments.iter().filter(|word| !word.starts_with('-')) {
         match root.resolve(word) {
             Err(PathError::Directory(_)) => folders.extend(workspace_files::folder(root, word)),

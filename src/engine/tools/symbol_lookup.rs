@@ -1,4 +1,4 @@
-//! Asks a language server about a name: from a symbol and a name in it to a place, and to an answer about it.
+//! Asks a language server about a name: finds the place of a name in a symbol, then an answer.
 
 use crate::editor::Document;
 use crate::editor::editor_error::EditorError;
@@ -129,8 +129,8 @@ pub(crate) fn holds_word(text: &str, name: &str) -> bool {
         .any(|(at, found)| !text[..at].ends_with(word) && !text[at + found.len()..].starts_with(word))
 }
 
-/// The place of a name in the symbol, and the name itself: the symbol's own, or the first use of one. `a.b` is the `b`
-/// behind an `a.`.
+/// The place of a name in the symbol, and the name itself. The name is the symbol's own, or the first use of one. `a.b`
+/// is the `b` behind an `a.`.
 fn named(place: &SymbolPlace, name: Option<&str>) -> Result<(usize, String), Failure> {
     let symbol = &place.outline.symbols[place.symbol];
     let Some(given) = name.map(str::trim).filter(|name| !name.is_empty()) else {

@@ -1,6 +1,6 @@
-//! Cuts the part of a text that a model reads: its lines within a limit, their numbers, and the size of the rest.
+//! Cuts the part of a text that a model reads: lines within a limit, their numbers, the size of the rest.
 //!
-//! The lines have no numbers in front of them: no call uses such numbers, the quotes of an edit have none, and they
+//! The lines have no numbers in front of them: no call uses such numbers, and the quotes of an edit have none. They
 //! would be a fifth of the tokens of a read.
 
 use crate::state::session::Session;

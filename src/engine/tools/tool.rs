@@ -69,8 +69,8 @@ impl ToolDefinition {
         Self { outside: Some(description), ..self }
     }
 
-    /// The specification for a client outside: without the parameters that models do not see, and without the limits
-    /// that only this program checks.
+    /// The specification for a client outside. It omits the parameters that models do not see, and the limits that only
+    /// this program checks.
     pub fn outside_spec(&self) -> Option<OutsideTool> {
         let mut schema = (self.schema)();
         strip(&mut schema);

@@ -1,4 +1,4 @@
-//! Removes line numbers in front of a quoted text: other agents' reading tools print them, and the text without them is
+//! Removes line numbers in front of a quoted text. Other agents' reading tools print them, and the text without them is
 //! meant.
 
 use sextant_base::failure::{Failure, tool_failure};
@@ -21,7 +21,7 @@ pub(crate) fn without_numbers(text: &str) -> Option<String> {
     known.map(|_| out)
 }
 
-/// Old and new text of an edit that quotes a read with its numbers, without them; `None` where the old text is no such
+/// Old and new text of an edit that quotes a read with its numbers, without them. `None` where the old text is no such
 /// quote, or is in the file as it is.
 ///
 /// # Errors

@@ -17,7 +17,7 @@ use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::tools::{Access, names};
 use sextant_store::workspace::workspace_files;
 
-/// A call as its tool takes it. A model's call was validated where its reply was read; a call from elsewhere that does
+/// A call as its tool takes it. A model's call was validated where its reply was read. A call from elsewhere that does
 /// not fit is refused here, in the same words.
 pub(crate) fn call(name: &str, given: &Value) -> Result<ToolCall, Failure> {
     let unknown = || {
@@ -84,7 +84,7 @@ async fn check(session: &Session, task: &mut Task, call: &ToolCall) -> Result<()
     call.permit(session, task).await
 }
 
-/// Refuses a file that the project keeps out of version control, where the user has not named it: built, fetched and
+/// Refuses a file that the project keeps out of version control, where the user has not named it. Built, fetched and
 /// private files are no part of the work.
 fn known_to_git(session: &Session, task: &Task, subject: &Subject) -> Result<(), Failure> {
     let Some(path) = subject.place() else { return Ok(()) };

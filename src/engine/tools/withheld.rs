@@ -1,4 +1,4 @@
-//! Withholds the output of a command about secret files, found by the names in its own lines: parts of a diff, hits of
+//! Withholds the output of a command about secret files. The names in its own lines find them: parts of a diff, hits of
 //! a search.
 
 use std::collections::BTreeSet;
