@@ -1,4 +1,4 @@
-//! Lists the commands of a door to a session, as data: each is one piece of work in the session's turn.
+//! Lists the commands of a door to a session, as data. Each is one piece of work in the session's turn.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub enum Command {
     /// Carries out the plan that waits. `is_read` is false where no user has read it: its names are then no permission
     /// to change files that run.
     Approve { steps: Steps, is_read: bool },
-    /// Answers a question by the number of an option, counted from 1: the question of the running task, or else the one
+    /// Answers a question by the number of an option, counted from 1. The running task's question comes before the one
     /// of the paused plan.
     Answer(usize),
     /// Resumes the work that was left open; `approved` carries out a plan that waits for its approval.
@@ -151,8 +151,8 @@ impl Engine {
     /// Accepts a command, which then has the session's turn. Its progress is in the session's events.
     ///
     /// # Errors
-    /// The command is not accepted: another command is carried out, no command runs that could be stopped, no plan
-    /// waits that could be changed, or the question that waits has no such option.
+    /// The command is not accepted: another command is carried out, or no command runs that could be stopped. Or no
+    /// plan waits that could be changed, or the question that waits has no such option.
     pub fn submit(self: &Arc<Self>, command: Command, origin: Origin) -> Result<Submitted, Failure> {
         match &command {
             Command::Stop if self.turn().stop() => return Ok(Submitted::Done(CommandOutcome::Stopped)),

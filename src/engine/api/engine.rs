@@ -243,7 +243,7 @@ impl Engine {
         client_call::call(Arc::clone(&self.session), client.clone(), (tool.to_owned(), given), None, cancel).await
     }
 
-    /// The same; `once` is the name of this call, under which its edit is made at most once, in any process.
+    /// The same; `once` names this call. Its edit is made at most once under that name, in any process.
     pub async fn call_once(
         &self,
         client: &OutsideClient,
@@ -315,8 +315,7 @@ impl Engine {
         listed::amend(&self.session).await;
     }
 
-    /// The diagnostics that the running task has introduced so far, as far as they are known; `None` where it has
-    /// changed nothing.
+    /// The known diagnostics that the running task has introduced so far; `None` where it has changed nothing.
     pub async fn introduced_so_far(&self, task: &str) -> Option<Vec<QuickfixEntry>> {
         finish::introduced_so_far(&self.session, task).await
     }

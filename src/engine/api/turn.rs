@@ -1,4 +1,4 @@
-//! Decides whose turn it is: one task at a time, from any door, and a clear error for every other caller meanwhile.
+//! Decides whose turn it is: one task at a time, from any door. Every other caller gets a clear error meanwhile.
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ impl Drop for TurnHeld {
 /// A task as it runs. Its last events are shown when the turn is free again, since the user may answer at once.
 pub(super) type TurnWork<T> = Pin<Box<dyn Future<Output = Ending<T>> + Send>>;
 
-/// Runs a task whose turn it is, to its end. It runs in a task of its own: a panic costs this task alone, and work
+/// Runs a task whose turn it is, to its end. It runs in a task of its own. A panic costs this task alone, and work
 /// continues when its waiting caller is gone.
 pub(super) async fn run<T: Send + 'static>(
     session: Arc<Session>,
