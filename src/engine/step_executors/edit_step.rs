@@ -12,7 +12,7 @@ pub(crate) struct Portion {
 
 /// Cuts a step into parts that each fit into one prompt. `size` is the bytes of a symbol's source, `room` those of a
 /// prompt. A step that fits stays whole, over several files too: related code is best seen together. A step that
-/// changes the module level of a file beside another file also stays whole: a definition and its imports move at once.
+/// changes the module level of a file beside another file also stays whole. A definition and its imports move at once.
 pub(crate) fn portions(context: &ModuleContext, size: impl Fn(&SymbolPath) -> usize, room: usize) -> Vec<Portion> {
     let whole: usize = context.symbols.iter().map(&size).sum();
     let over_files = context.symbols.iter().any(|symbol| symbol.file != context.symbols[0].file);

@@ -1,4 +1,4 @@
-//! Carries out a plan's steps by modules: each sees its own step alone, and may make a small plan of its own.
+//! Carries out a plan's steps by modules. Each sees its own step alone, and may make a small plan of its own.
 
 pub(crate) mod edit_step;
 pub(crate) mod examine_step;
