@@ -1,4 +1,4 @@
-//! One thing that happened in a session, with its number, its time and its task, as it goes to every listener.
+//! One event of a session, with its number, its time and its task, as every listener gets it.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,55 +14,56 @@ pub struct EventEnvelope {
     pub seq: u64,
     /// Milliseconds since 1970.
     pub at: i64,
-    /// The task that it is about, where there is one.
+    /// The task that the event is about, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     pub event: TaskEvent,
 }
 
-/// What happens. What a front end shows is one part of it: its wire format is that of [`Event`] and stays as it is,
-/// while the other parts may grow for those who count, remember or report progress.
+/// Everything that can happen. A front end shows one part of it, [`Event`], whose wire format stays as it is. The other
+/// parts may grow for listeners that count, remember or report progress.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TaskEvent {
     /// Something for the user to see.
     Shown { event: Event },
-    /// The session works on this task from here on: a new one, or one that it goes on with.
+    /// The session works on this task from here on, either a new task or a resumed one.
     TakenUp {
         request: String,
         mode: Mode,
-        /// Whether it has worked on it before.
+        /// Whether the session has worked on it before.
         #[serde(default)]
         again: bool,
     },
-    /// A client outside has begun to edit: its edits are a task beside whatever the session works on.
+    /// A client outside has begun to edit. Its edits are a task beside the one that the session works on.
     OutsideBegan { client: String, request: String },
-    /// How far the task is; told when it has been kept.
+    /// The phase of the task; sent after the phase is stored.
     PhaseChanged { phase: Phase },
     /// A step of the plan begins, counted from 1.
     StepBegan { step: usize },
-    /// What was done, for those who count and remember.
+    /// A finished action, for listeners that count and remember.
     Did { fact: Box<TaskFact> },
-    /// Why something was done, or was not.
+    /// The reason why something was done or left undone.
     Traced { entry: TraceEntry },
-    /// A door has taken the turn for what it asks, and what follows is about that.
+    /// A door has taken the turn for its request, and the following events are about that.
     TurnBegan { by: String },
-    /// The last word about it has been said.
+    /// The turn is over, and no further event is about it.
     TurnEnded { by: String },
-    /// The open question is not open any more. `choice` counts from 1; without one nobody waits for the answer now.
+    /// The question is no longer open. `choice` counts from 1; without one nobody waits for the answer now.
     Answered {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         choice: Option<usize>,
     },
 }
 
-/// Why something was done, or was not: which diagnostics led to which step, what was set aside.
+/// The reason why something was done or left undone: the diagnostics that led to a step, or a note of what was set
+/// aside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceEntry {
-    /// The step that was being worked out: that of the plan, counted from 1 and 0 while it is made, or that of a
-    /// task without a plan.
+    /// The step in work. With a plan it counts from 1, and 0 stands for the making of the plan. Without a plan it is
+    /// the step of the task.
     pub step: u32,
-    /// The call inside of a plan's step, counted from 1.
+    /// The call inside a plan's step, counted from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<u32>,
     #[serde(flatten)]

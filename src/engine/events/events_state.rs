@@ -1,4 +1,4 @@
-//! How things stand after so many events: what a listener is told that comes late, or has missed some.
+//! The state after a number of events, for a listener that comes late or has missed some.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,8 +6,8 @@ use crate::editor::event::Event;
 use crate::events::envelope::{EventEnvelope, TaskEvent};
 use crate::plan::work_mode::{Mode, Phase};
 
-/// What the events up to `seq` have come to. What is shown at a time is the event that showed it, so that a front
-/// end that comes late shows the same.
+/// The result of all events up to `seq`. The field of something shown holds the event that showed it, so that a late
+/// front end shows the same.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StreamState {
@@ -15,37 +15,37 @@ pub struct StreamState {
     pub seq: u64,
     /// The workspace.
     pub root: String,
-    /// What was asked for last; `None` before the first request.
+    /// The last request; `None` before the first.
     pub work: Option<WorkState>,
-    /// Whether nothing runs: what was begun last has ended or pauses.
+    /// Whether nothing runs: the last work has ended or pauses.
     pub over: bool,
     /// The plan document as it was shown last.
     pub plan: Option<Event>,
-    /// The question that is open.
+    /// The open question.
     pub question: Option<Event>,
-    /// The list of introduced diagnostics as it was shown last: of the last task that changed something.
+    /// The list of introduced diagnostics as it was shown last: that of the last task that changed something.
     pub introduced: Option<Event>,
-    /// The task that the list is of.
+    /// The task that the list belongs to.
     pub introduced_by: Option<String>,
-    /// What a process before this one has left, until something is begun.
+    /// The task that an earlier process left behind, until new work begins.
     pub interrupted: Option<Event>,
-    /// The last word of what is over.
+    /// The final message of work that is over.
     pub end: Option<Event>,
 }
 
-/// What is worked on, or was worked on last.
+/// The work that runs now or ran last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WorkState {
-    /// Its name; `None` for what needs no task.
+    /// Its name; `None` for work without a task.
     pub task: Option<String>,
     pub request: String,
-    /// `simple`, `planner`, `supervised`, or `direct` for what needs no model.
+    /// `simple`, `planner`, `supervised`, or `direct` for work without a model.
     pub mode: String,
     pub model: String,
-    /// Without one it is not kept yet.
+    /// `None` until the task is stored.
     pub phase: Option<Phase>,
-    /// The step of the plan that runs, or ran last, counted from 1; 0 before the first.
+    /// The step of the plan that runs or ran last, counted from 1; 0 before the first.
     pub step: usize,
 }
 
@@ -54,7 +54,7 @@ impl StreamState {
         Self { root: root.to_owned(), over: true, ..Self::default() }
     }
 
-    /// Takes the next event in. One that is in it already changes nothing.
+    /// Adds the next event. An event that is already included changes nothing.
     pub fn fold(&mut self, envelope: &EventEnvelope) {
         if envelope.seq <= self.seq {
             return;
@@ -78,7 +78,7 @@ impl StreamState {
 
     fn taken_up(&mut self, task: Option<&str>, request: &str, mode: Mode) {
         (self.over, self.end, self.interrupted) = (false, None, None);
-        // What needs no task leaves everything else as it stands.
+        // Work without a task leaves everything else as it stands.
         if task.is_none() || self.work.as_ref().is_some_and(|work| work.task.as_deref() == task) {
             return;
         }

@@ -1,4 +1,4 @@
-//! What a task did, as those need it who count and remember: told once by the loop, shown to nobody.
+//! The facts of a task, for observers that count and remember: the loop sends each once, and no front end shows it.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use sextant_store::memory::metrics::Outcome;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum TaskFact {
-    /// The agent works from here on, until it pauses: while a plan waits for its user no time counts.
+    /// The agent works from here on, until it pauses. While a plan waits for its user no time counts.
     WorkBegan,
-    /// The limits count anew: of time alone, or of all that was used.
+    /// The limits count from zero again: of time alone, or of everything used.
     BudgetRenewed {
         whole: bool,
     },
-    /// The user was asked something for so long; it is not the task's time.
+    /// The user was asked something for so long; the time does not count for the task.
     UserWaited {
         time: Duration,
     },
@@ -26,7 +26,7 @@ pub enum TaskFact {
     ModelAnswered {
         usage: Usage,
     },
-    /// An answer was had without asking the model, or a tool, once more.
+    /// An answer was available without another call of the model or of a tool.
     CallSaved,
     Said {
         role: Role,
@@ -36,11 +36,11 @@ pub enum TaskFact {
     InView {
         codes: Vec<String>,
     },
-    /// Memory was asked for the next question.
+    /// Memory was searched for the next question.
     Recalled {
         recall: RecallFact,
     },
-    /// A tool has come back.
+    /// A tool has returned.
     ToolCalled {
         call: CallFact,
     },
@@ -49,7 +49,7 @@ pub enum TaskFact {
         question: String,
         answer: String,
     },
-    /// A plan is made; the work pauses.
+    /// A plan is ready; the work pauses.
     PlanMade {
         plan: PlanFact,
     },
@@ -73,11 +73,11 @@ pub enum TaskFact {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecallFact {
-    /// What the prompt carries.
+    /// The entries in the prompt.
     pub entries: Vec<EntryId>,
     pub hit: bool,
     pub took_us: u32,
-    /// Tokens of what was found, and of what the prompt has got of it.
+    /// Tokens of the entries found, and of those that the prompt holds.
     pub found: u64,
     pub given: u64,
 }
@@ -89,18 +89,18 @@ pub struct CallFact {
     pub ok: bool,
     /// Whether it changes files: its success may repair any error before it.
     pub edits: bool,
-    /// What it was done to, by name. What was looked for may be a piece of a file, and is not in it.
+    /// The name of its target. A search pattern may be a piece of a file, so it is left out.
     pub subject: String,
     /// The offered fix that it applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<FixFact>,
-    /// Why it failed, up to what that quotes.
+    /// The reason of the failure, up to the first quotation.
     pub problem: String,
-    /// A fix that was applied and did no good.
+    /// A fix that was applied, did no good and was taken back.
     pub taken_back: bool,
-    /// Of an edit: what it was made for, the words of the task or of its step.
+    /// For an edit: its purpose, in the words of the task or of its step.
     pub goal: String,
-    /// Of an edit that was made: its checkpoint.
+    /// For an applied edit: its checkpoint.
     pub checkpoint: String,
 }
 
@@ -109,7 +109,7 @@ pub struct CallFact {
 pub struct FixFact {
     pub title: String,
     pub symbol: String,
-    /// The diagnostic's; empty where it has none.
+    /// The code of the diagnostic; empty where it has none.
     pub code: String,
 }
 
@@ -125,7 +125,7 @@ pub struct PlanFact {
     pub refused: Option<String>,
 }
 
-/// What became of a step in the user's words, by its title.
+/// A change of one step in the user's words, named by its title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum StepChange {
@@ -146,10 +146,10 @@ pub struct StepFact {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunFact {
     pub how: Outcome,
-    /// The last word to the user.
+    /// The final message to the user.
     pub said: String,
     pub summary: String,
-    /// What it has changed.
+    /// The files that it has changed.
     pub files: Vec<String>,
     /// `None` without a plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -162,6 +162,6 @@ pub struct PlanEndFact {
     /// The titles of its steps.
     pub steps: Vec<String>,
     pub replans: u32,
-    /// Whether it only pauses otherwise.
+    /// Whether the plan is over; otherwise it only pauses.
     pub over: bool,
 }

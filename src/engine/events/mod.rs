@@ -1,4 +1,4 @@
-//! What happens in a session, as one numbered stream: the loop says it once, and whoever wants it listens.
+//! The events of a session as one numbered stream: the loop emits each once, and any listener can read it.
 
 pub(crate) mod envelope;
 pub(crate) mod events_state;

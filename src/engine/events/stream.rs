@@ -1,4 +1,4 @@
-//! The stream of a session: gives each event its number, tells its observers, the front end first, and holds the last
+//! The stream of a session: numbers each event, passes it to the observers, the front end first, and holds the last
 //! ones for others.
 
 use std::collections::VecDeque;
@@ -15,8 +15,8 @@ use crate::events::subscription::Subscription;
 use sextant_base::clock::now_ms;
 use sextant_base::lock::lock;
 
-/// Is told of every event, in order, by whoever emits it: neither waits nor emits. Whoever may be slow subscribes
-/// instead, see [`EventStream::subscribe`].
+/// Receives every event, in order, on the thread that emits it: an observer neither waits nor emits. A slow listener
+/// subscribes instead, see [`EventStream::subscribe`].
 pub trait Observer: Send + Sync {
     fn notice(&self, envelope: &EventEnvelope);
 }
@@ -32,11 +32,11 @@ impl Observer for FrontEnd {
     }
 }
 
-/// What is held of the past, whoever listens.
+/// The bounds on the past events that are held, independent of the listeners.
 #[derive(Clone, Copy, Debug)]
 pub struct HeldLimits {
     pub events: usize,
-    /// Of the events as JSON.
+    /// Bytes of the events as JSON.
     pub bytes: usize,
 }
 
@@ -46,13 +46,13 @@ impl Default for HeldLimits {
     }
 }
 
-/// The last events, and what all of them have come to.
+/// The last events, and the state after all of them.
 pub(crate) struct HeldEvents {
     limits: HeldLimits,
     events: VecDeque<(Arc<EventEnvelope>, usize)>,
     bytes: usize,
     state: StreamState,
-    /// What an event is about that names no task.
+    /// The task of an event that names no task itself.
     current: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl HeldEvents {
         &self.state
     }
 
-    /// The event of this number, where it is still held.
+    /// The event of this number, while it is held.
     pub(crate) fn event(&self, seq: u64) -> Option<Arc<EventEnvelope>> {
         let first = self.state.seq + 1 - self.events.len() as u64;
         let index = usize::try_from(seq.checked_sub(first)?).ok()?;
@@ -89,7 +89,7 @@ impl HeldEvents {
     }
 }
 
-/// Whether an event is about what is worked on, rather than about the session or about what is over.
+/// Whether an event is about the current work, rather than about the session or finished work.
 fn is_of_work(event: &TaskEvent) -> bool {
     let TaskEvent::Shown { event } = event else {
         return !matches!(event, TaskEvent::TakenUp { .. } | TaskEvent::OutsideBegan { .. });
@@ -105,10 +105,10 @@ fn is_of_work(event: &TaskEvent) -> bool {
     )
 }
 
-/// What happens in one session. Shared by all that emit.
+/// The events of one session. Shared by all that emit.
 pub struct EventStream {
     held: Arc<Mutex<HeldEvents>>,
-    /// Held while observers are told, so that each of them sees the events in order.
+    /// Held while observers receive an event, so that each of them sees the events in order.
     observers: Mutex<Vec<Arc<dyn Observer>>>,
     /// The number of the last event.
     last: watch::Sender<u64>,
@@ -121,13 +121,13 @@ impl EventStream {
         Self { held: Arc::new(Mutex::new(held)), observers: Mutex::default(), last: watch::Sender::new(0) }
     }
 
-    /// Adds an event, about a task or about what is worked on now. Never waits: observers do not, and whoever
-    /// subscribes reads in their own time.
+    /// Adds an event, about a task or about the current work. Never waits: observers do not wait, and subscribers read
+    /// in their own time.
     pub fn emit(&self, task: Option<&str>, event: TaskEvent) {
         self.emit_to(task, event, &[]);
     }
 
-    /// The same, told to these observers as well.
+    /// Like [`Self::emit`], with these observers as well.
     pub(crate) fn emit_to(&self, task: Option<&str>, event: TaskEvent, own: &[Arc<dyn Observer>]) {
         let observers = lock(&self.observers);
         let envelope = lock(&self.held).add(task, event);
@@ -135,35 +135,35 @@ impl EventStream {
         self.last.send_replace(envelope.seq);
     }
 
-    /// Shows something to whoever looks on.
+    /// Shows something to every front end.
     pub fn show(&self, event: Event) {
         self.emit(None, TaskEvent::Shown { event });
     }
 
-    /// What comes is about no task, until one is taken up.
+    /// The next events are about no task, until one is taken up.
     pub(crate) fn leave_task(&self) {
         lock(&self.held).current = None;
     }
 
-    /// Drops what is held of the past, for who wants it forgotten; numbers go on.
+    /// Drops the past events on request of the user; the numbers go on.
     pub(crate) fn forget_past(&self) {
         let mut held = lock(&self.held);
         (held.events, held.bytes) = (VecDeque::new(), 0);
     }
 
-    /// From the next event on.
+    /// Adds an observer, from the next event on.
     pub fn observe(&self, observer: Arc<dyn Observer>) {
         lock(&self.observers).push(observer);
     }
 
-    /// How things stand.
+    /// The state after the last event.
     pub fn state(&self) -> StreamState {
         lock(&self.held).state.clone()
     }
 
-    /// How things stand, and every event after that. Whoever has listened before names the last number they have
-    /// seen in `after`, and is given first what they missed and is still held; what they are given up to the number
-    /// of the state is in the state already.
+    /// The state now, and every event after it. A listener that has read before passes the last number that it has seen
+    /// in `after`. It first gets the missed events that are still held; the state already includes every event up to
+    /// its own number.
     pub fn subscribe(&self, after: Option<u64>) -> (StreamState, Subscription) {
         let news = self.last.subscribe();
         let state = self.state();
@@ -197,7 +197,7 @@ fn size(envelope: &EventEnvelope) -> usize {
         }
     }
     let mut count = Count(0);
-    // Everything in it can be written.
+    // Everything in an event can be serialized.
     let _ = serde_json::to_writer(&mut count, envelope);
     count.0
 }

@@ -1,4 +1,4 @@
-//! One listener with a pace of its own: it reads what the stream holds, and is told where it came too late for that.
+//! One listener with a pace of its own: it reads the held events, and gets the state instead where it came too late.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,27 +10,27 @@ use crate::events::events_state::StreamState;
 use crate::events::stream::HeldEvents;
 use sextant_base::lock::lock;
 
-/// What a listener is given.
+/// One item that a listener gets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Delivery {
     Event(EventEnvelope),
-    /// Some events are not held any more: how things stand instead, and from there on events again.
+    /// Some events are no longer held: the state instead, and events again from there on.
     Resync(Box<Resync>),
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Resync {
-    /// The last number that the listener was given. What lies between it and the state's is left out.
+    /// The last number that the listener got. The events between it and the state's number are left out.
     pub after: u64,
     pub state: StreamState,
 }
 
-/// One listener. It keeps nothing but its place: the stream's own bounds are all that it can cost.
+/// One listener. It keeps only its place, so the stream's own bounds limit its cost.
 pub struct Subscription {
     held: Arc<Mutex<HeldEvents>>,
     news: watch::Receiver<u64>,
-    /// The last number that was given.
+    /// The last number that the listener got.
     after: u64,
 }
 
@@ -39,7 +39,7 @@ impl Subscription {
         Self { held, news, after }
     }
 
-    /// What comes next, now; `None` where nothing has come yet.
+    /// The next item without a wait; `None` where nothing has come yet.
     pub fn take(&mut self) -> Option<Delivery> {
         let held = lock(&self.held);
         let state = held.state();
@@ -57,8 +57,8 @@ impl Subscription {
         Some(Delivery::Resync(Box::new(resync)))
     }
 
-    /// Waits for what comes next; `None` when the session is gone and everything was given. Dropping the future
-    /// loses nothing.
+    /// Waits for the next item; `None` when the session is gone and everything was delivered. Dropping the future loses
+    /// nothing.
     pub async fn next(&mut self) -> Option<Delivery> {
         loop {
             if let Some(delivery) = self.take() {

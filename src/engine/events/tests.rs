@@ -18,7 +18,7 @@ fn stream(events: usize, bytes: usize) -> EventStream {
     EventStream::new("/w", HeldLimits { events, bytes })
 }
 
-/// All that a listener can be given now: numbers of events, and of states as negative numbers.
+/// All that a listener can get now: the numbers of events, and those of states as negative numbers.
 fn numbers(subscription: &mut Subscription) -> Vec<i64> {
     let given = std::iter::from_fn(|| subscription.take());
     given
@@ -58,7 +58,7 @@ fn many_who_emit_at_once_are_numbered_without_a_gap_and_in_one_order() {
             Delivery::Resync(resync) => panic!("{resync:?}"),
         })
         .collect();
-    assert_eq!(given, seen, "whoever subscribes sees what observers do, in the same order");
+    assert_eq!(given, seen, "a subscriber sees what observers do, in the same order");
     for thread in 0..8 {
         let own = seen.iter().filter_map(|envelope| match &envelope.event {
             TaskEvent::Shown { event: Event::Progress { text } } => text.strip_prefix(&format!("{thread} ")),
@@ -71,8 +71,8 @@ fn many_who_emit_at_once_are_numbered_without_a_gap_and_in_one_order() {
 #[test]
 fn who_comes_late_is_told_how_things_stand_and_what_comes_after() {
     let stream = stream(100, 1 << 20);
-    stream.emit(Some("t1"), TaskEvent::TakenUp { request: "mend".into(), mode: Mode::Planner, again: false });
-    stream.show(Event::Started { request: "mend".into(), mode: "planner".into(), model: "m".into() });
+    stream.emit(Some("t1"), TaskEvent::TakenUp { request: "fix".into(), mode: Mode::Planner, again: false });
+    stream.show(Event::Started { request: "fix".into(), mode: "planner".into(), model: "m".into() });
     stream.emit(Some("t1"), TaskEvent::PhaseChanged { phase: Phase::Executing });
     stream.emit(Some("t1"), TaskEvent::StepBegan { step: 2 });
     let question = Event::Question {
@@ -85,7 +85,7 @@ fn who_comes_late_is_told_how_things_stand_and_what_comes_after() {
     let (state, mut late) = stream.subscribe(None);
     let work = state.work.clone().unwrap();
     assert_eq!((state.seq, state.root.as_str(), state.over, state.question), (5, "/w", false, Some(question)));
-    assert_eq!((work.task.as_deref(), work.request.as_str(), work.mode.as_str()), (Some("t1"), "mend", "planner"));
+    assert_eq!((work.task.as_deref(), work.request.as_str(), work.mode.as_str()), (Some("t1"), "fix", "planner"));
     assert_eq!((work.model.as_str(), work.phase, work.step), ("m", Some(Phase::Executing), 2));
     assert_eq!(numbers(&mut late), Vec::<i64>::new(), "nothing twice");
     stream.emit(None, TaskEvent::Answered { choice: Some(1) });
@@ -184,7 +184,7 @@ fn an_event_that_is_written_and_read_is_the_same_and_folds_to_the_same() {
     let stream = stream(100, 1 << 20);
     let collector = Arc::new(Collector::default());
     stream.observe(Arc::<Collector>::clone(&collector));
-    stream.emit(Some("t"), TaskEvent::TakenUp { request: "mend".into(), mode: Mode::Simple, again: false });
+    stream.emit(Some("t"), TaskEvent::TakenUp { request: "fix".into(), mode: Mode::Simple, again: false });
     stream.show(Event::Plan { markdown: "# P".into(), phase: "p".into(), steps: 2, done: 1, failed: 0, running: None });
     stream.show(Event::Words { text: "ñ\u{1b}\n".into() });
     stream.emit(None, TaskEvent::Answered { choice: None });
