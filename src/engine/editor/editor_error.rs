@@ -1,4 +1,4 @@
-//! What an editor can refuse, and how a door says it.
+//! The errors of an editor, and their wording for a door.
 
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
@@ -9,7 +9,7 @@ pub enum EditorError {
     NotFound(String),
     #[error("{0} exists already")]
     Exists(String),
-    /// The text is not what the caller saw.
+    /// The text differs from the one that the caller saw.
     #[error("{0} changed since it was read")]
     Stale(String),
     /// The file on disk is newer than the buffer, and the buffer has changes too.
@@ -17,7 +17,7 @@ pub enum EditorError {
     Conflict(String),
     #[error("{path} cannot be edited: {reason}")]
     Locked { path: String, reason: String },
-    /// Another session of the workspace has it open, and this one has not, or has it with changes.
+    /// Another session of the workspace has the file open, and this one does not have it, or has it with changes.
     #[error("{path} is open in another session of this workspace, {session} (process {process}){how}")]
     Elsewhere { path: String, how: &'static str, session: String, process: u32 },
     #[error("{0} is not valid UTF-8")]

@@ -1,4 +1,4 @@
-//! What an editor's servers are asked about a name, and their answers read into our words.
+//! The questions to an editor's servers about a name, and the conversion of their answers to our types.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,24 +9,24 @@ use sextant_base::path;
 use sextant_base::positions::{Encoding, Position, Range};
 use sextant_diagnostics::server::server_lookup::{LookupError, NameQuestion};
 
-/// Places of one answer that are read.
+/// The most places that are read from one answer.
 pub const MOST_PLACES: usize = 5000;
 
 /// A question about the name that stands at a place of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameLookup {
     pub path: String,
-    /// Of the document that the place is of.
+    /// The version of the document that holds the place.
     pub version: i64,
     /// The column is in bytes.
     pub at: Position,
     pub question: NameQuestion,
-    /// Other files that may hold the name. The servers are given them for the question: one that has just been started
+    /// Other files that may hold the name. The servers get them with the question: a server that has just been started
     /// answers before it has found the files of the project.
     pub beside: Vec<String>,
 }
 
-/// What one server says.
+/// The answer of one server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupAnswer {
     /// The server's name.
@@ -34,7 +34,7 @@ pub struct LookupAnswer {
     pub said: Result<SaidOfName, LookupError>,
 }
 
-/// An answer as it came.
+/// An answer in the server's own form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SaidOfName {
     pub value: Value,
@@ -47,12 +47,12 @@ pub struct SaidOfName {
 /// A place that a server names; the range is in the server's unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedPlace {
-    /// Absolute.
+    /// An absolute path.
     pub file: PathBuf,
     pub range: Range,
 }
 
-/// Whether an answer says something, nothing, or what cannot be read.
+/// Whether an answer has content, is empty, or cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Worth {
     Something,
@@ -60,7 +60,7 @@ pub enum Worth {
     Unreadable,
 }
 
-/// What an answer to this question is worth.
+/// The worth of an answer to this question.
 pub fn worth(question: &NameQuestion, value: &Value) -> Worth {
     // An empty list that came through Lua is an empty object.
     let is_empty = value.is_null()
@@ -74,7 +74,7 @@ pub fn worth(question: &NameQuestion, value: &Value) -> Worth {
                 || value.get("changes").is_some_and(Value::is_object)
         }
     };
-    // An object without a word in it is an answer, and no more than that.
+    // An object without a text in it counts as an answer without content.
     let is_empty_hover = *question == NameQuestion::Hover && value.get("contents").is_some();
     match something {
         true => Worth::Something,
@@ -83,7 +83,7 @@ pub fn worth(question: &NameQuestion, value: &Value) -> Worth {
     }
 }
 
-/// The places of `Location`, `Location[]` or `LocationLink[]`; what cannot be read is left out.
+/// The places of `Location`, `Location[]` or `LocationLink[]`; unreadable ones are left out.
 pub(crate) fn places(value: &Value) -> Vec<NamedPlace> {
     let one = |value: &Value| {
         let range = |key: &str| value.get(key).and_then(|range| serde_json::from_value::<Range>(range.clone()).ok());
@@ -100,7 +100,7 @@ pub(crate) fn places(value: &Value) -> Vec<NamedPlace> {
     found
 }
 
-/// The text of a hover, in whichever of the protocol's forms it came. Code stands in fences.
+/// The text of a hover, in any of the protocol's forms. Code stands in fences.
 pub(crate) fn hover(value: &Value) -> String {
     let part = |part: &Value| match (part, part.get("language").and_then(Value::as_str)) {
         (Value::String(text), _) => text.clone(),
@@ -114,8 +114,8 @@ pub(crate) fn hover(value: &Value) -> String {
         Some(one) => vec![part(one)],
         None => Vec::new(),
     };
-    let said: Vec<&str> = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
-    said.join("\n\n")
+    let texts: Vec<&str> = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect();
+    texts.join("\n\n")
 }
 
 #[cfg(test)]

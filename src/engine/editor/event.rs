@@ -1,4 +1,4 @@
-//! What the user is shown while a task runs. Front ends render these and decide nothing.
+//! The events that a user sees while a task runs. Front ends render these and decide nothing.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,24 +19,24 @@ pub struct QuickfixEntry {
     pub text: String,
 }
 
-/// What a question is about, and so which answers that were given beforehand fit it.
+/// The subject of a question, which decides which answers given beforehand fit it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
-    /// How a plan that has paused goes on.
+    /// The way on for a plan that has paused.
     #[default]
     Plan,
-    /// What the model, or a request of several meanings, wants to know.
+    /// A question of the model, or about a request of several meanings.
     Ask,
     /// Whether the model may edit more than it was given.
     Scope,
-    /// Whether an edit may go further than mending.
+    /// Whether an edit may go further than a repair.
     Edit,
-    /// What forgetting may cost.
+    /// The cost that forgetting may have.
     Forget,
     /// Whether a command is run.
     Command,
-    /// Whether a file is changed that something runs, or that says how strict the checkers are.
+    /// Whether to change a file that something runs, or one that sets how strict the checkers are.
     File,
 }
 
@@ -51,21 +51,21 @@ pub enum Event {
     /// What the task may cost and break. Information only.
     Risk {
         level: String,
-        /// Steps that it is expected to take; those of the plan where there is one.
+        /// The expected number of steps; those of the plan where there is one.
         steps: usize,
         /// 0 to 1.
         complexity: f64,
-        /// 0 to 1: how much this estimate is worth.
+        /// 0 to 1: the reliability of this estimate.
         confidence: f64,
         reasons: Vec<String>,
-        /// All of it in a line, in the language of the request.
+        /// All of it in one line, in the language of the request.
         line: String,
     },
-    /// What is being waited for.
+    /// The thing that the work waits for.
     Progress {
         text: String,
     },
-    /// The model's words, as they come.
+    /// The words of the model as they arrive.
     Words {
         text: String,
     },
@@ -92,7 +92,7 @@ pub enum Event {
     Plan {
         markdown: String,
         phase: String,
-        /// How many steps it has, and what came of them so far.
+        /// The number of its steps, and their results so far.
         steps: usize,
         done: usize,
         failed: usize,
@@ -100,11 +100,11 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         running: Option<usize>,
     },
-    /// What led to what in a task, for a reader.
+    /// The causes and effects in a task, for a reader.
     Trace {
         markdown: String,
     },
-    /// Something else to read, in a window of its own: `statistics`, `memory`.
+    /// Another page to read, in a window of its own: `statistics`, `memory`.
     Page {
         name: String,
         markdown: String,
@@ -119,7 +119,7 @@ pub enum Event {
         options: Vec<String>,
         #[serde(default)]
         kind: QuestionKind,
-        /// What would be written, line by line.
+        /// The text to be written, line by line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shows: Option<String>,
     },
@@ -127,27 +127,27 @@ pub enum Event {
     Introduced {
         title: String,
         entries: Vec<QuickfixEntry>,
-        /// Whether the list is to be opened where there is something in it.
+        /// Whether to open the list where it has an entry.
         open: bool,
         /// Whether this amends the list of the same task shown before (a late answer).
         amend: bool,
-        /// Whose list it is: a client's task; empty for the task that runs, or ran last.
+        /// The owner of the list: a client's task; empty for the task that runs, or ran last.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         of: String,
     },
-    /// A process died over this task. It can be resumed or undone.
+    /// A process died during this task. The task can be resumed or undone.
     Interrupted {
         request: String,
-        /// Steps of its plan that are done, of so many; 0 of 0 without a plan.
+        /// Finished steps of its plan, and all of them; 0 of 0 without a plan.
         done: usize,
         of: usize,
-        /// What was found half done, and what became of it.
+        /// The half-done work that was found, and its outcome.
         notes: Vec<String>,
     },
     /// A plan of an earlier process waits. It can be resumed or undone.
     Waiting {
         request: String,
-        /// Steps that are done, of so many.
+        /// Finished steps, and all of them.
         done: usize,
         of: usize,
     },
@@ -158,7 +158,7 @@ pub enum Event {
     Failed {
         failure: Failure,
     },
-    /// A request that was not taken on: nothing began, and what runs or stands goes on.
+    /// A request that was not accepted: nothing began, and the current work goes on.
     Refused {
         failure: Failure,
     },

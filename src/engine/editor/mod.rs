@@ -1,4 +1,4 @@
-//! What the agent asks of an editor, and the events that it shows.
+//! The questions and edits that the agent passes to an editor, and the events that the editor shows.
 
 pub(crate) mod editor_error;
 pub(crate) mod editor_lookup;
@@ -23,8 +23,8 @@ use sextant_text::edits::TextEdit;
 pub struct Document {
     /// Path relative to the root.
     pub path: String,
-    /// The text with `\n` line ends and without a byte order mark, whatever the file has; the editor
-    /// keeps both and writes them back. Ends in `\n` exactly when the file's last line does.
+    /// The text with `\n` line ends and without a byte order mark, whatever the file has. The editor keeps both and
+    /// writes them back. The text ends in `\n` exactly when the file's last line does.
     pub text: String,
     /// Opaque; differs whenever the text differs.
     pub version: i64,
@@ -32,11 +32,11 @@ pub struct Document {
     pub exists: bool,
     /// Whether the buffer holds changes that the user has not written.
     pub unsaved: bool,
-    /// Why the editor would refuse an edit; `None` when it would not.
+    /// The reason why the editor would refuse an edit; `None` when it would accept one.
     pub locked: Option<String>,
 }
 
-/// What to do with one file. Hunks are in bytes of the document's text at `version`.
+/// The edit of one file. Hunks are in bytes of the document's text at `version`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileEdit {
     /// Minimal hunks, sorted, not overlapping. Refused when the version has moved.
@@ -65,7 +65,7 @@ pub enum Save {
     Never,
 }
 
-/// A file of an edit that may not have come to its end, with the texts before and after it; `None` for no file.
+/// A file of an edit that may have stopped halfway, with the texts before and after it; `None` for no file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HalfDone {
     pub path: String,
@@ -73,22 +73,22 @@ pub struct HalfDone {
     pub after: Option<String>,
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Applied {
-    /// The document after the edit and after whatever the editor did on saving (formatters).
-    /// `None` for a deleted file.
+    /// The document after the edit and after the editor's own changes on saving (formatters). `None` for a deleted
+    /// file.
     pub document: Option<Document>,
     pub path: String,
     pub saved: bool,
-    /// Why it was not saved, or what else the user should know.
+    /// The reason why it was not saved, or another fact that the user should know.
     pub note: Option<String>,
 }
 
 /// A quick fix or a source action that a provider offers for a place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fix {
-    /// Good until the next edit of the file.
+    /// Valid until the next edit of the file.
     pub id: String,
     /// `lsp:NAME`.
     pub provider: String,
@@ -100,19 +100,19 @@ pub struct Fix {
     pub repairs: Vec<Diagnostic>,
 }
 
-/// What providers offer for a place. Nothing offered and nothing answered are not the same.
+/// The fixes that providers offer for a place. An empty offer and a missing answer are not the same.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FixAnswers {
     pub fixes: Vec<Fix>,
-    /// Who was asked and has not answered in time, or could not: `lsp:NAME`.
+    /// Providers that were asked and did not answer in time, or could not: `lsp:NAME`.
     pub silent: Vec<String>,
 }
 
-/// An edit of a whole workspace, as LSP's `WorkspaceEdit`, in our words. Ranges are UTF-16.
+/// An edit of a whole workspace, as LSP's `WorkspaceEdit`, in our types. Ranges are UTF-16.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkspaceChange {
     pub files: Vec<(String, Vec<(Range, String)>)>,
-    /// Create, rename and delete operations that were asked for and are not carried out.
+    /// Requested create, rename and delete operations that are not carried out.
     pub operations: Vec<String>,
 }
 
@@ -120,7 +120,7 @@ pub struct WorkspaceChange {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldFile {
     pub path: PathBuf,
-    /// Whether it has text that is on no disk.
+    /// Whether it has text that is not on disk.
     pub unsaved: bool,
 }
 
@@ -129,16 +129,17 @@ pub struct HeldFile {
 pub struct Attachments {
     /// The loaded files.
     pub files: Vec<String>,
-    /// Which server is attached to which of them, as path and provider.
+    /// The pairs of file and attached server, as path and provider.
     pub pairs: Vec<(String, String)>,
-    /// Those that run.
+    /// The running servers.
     pub running: Vec<String>,
-    /// Those that the user has stopped or disabled, and that have not been started since.
+    /// The servers that the user has stopped or disabled, and that have not been started since.
     pub stopped: Vec<String>,
 }
 
 impl Attachments {
-    /// Whether the user has taken a provider from a file, as path and provider. A server that has died was not taken.
+    /// Whether the user has detached a provider from a file, as path and provider. A server that has died does not
+    /// count.
     pub fn is_taken(&self, pair: &(String, String)) -> bool {
         let (file, provider) = pair;
         let detached = || self.running.contains(provider) && self.files.contains(file) && !self.pairs.contains(pair);
@@ -146,34 +147,34 @@ impl Attachments {
     }
 }
 
-/// Positions that an edit may destroy and a rollback restores; opaque to everyone but its editor.
+/// Positions that an edit may destroy and a rollback restores; opaque to everything but its editor.
 pub type Marks = serde_json::Value;
 
-/// An editor, or a folder that is treated as one. Everything is asynchronous and nothing blocks the
-/// editor's own loop. All paths are relative to the workspace root and were checked by the caller.
+/// An editor, or a folder that is treated as one. Everything is asynchronous and nothing blocks the editor's own loop.
+/// All paths are relative to the workspace root and were checked by the caller.
 #[async_trait]
 pub trait Editor: Send + Sync {
     /// Reads a file, opening it hidden where it is not open. No swap prompt, no focus change.
     async fn read(&self, path: &str) -> Result<Document, EditorError>;
 
-    /// Closes files that [`Editor::read`] has opened and that nobody else looks at; one with unsaved changes stays.
+    /// Closes files that [`Editor::read`] has opened and that nobody else looks at; a file with unsaved changes stays.
     async fn close(&self, _paths: &[String]) {}
 
-    /// Applies edits to several files: all of them or none. One undo step a file.
+    /// Applies edits to several files: all of them or none. Each file gets one undo step.
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError>;
 
-    /// One report for each provider of each file, each as fresh as the deadline allows. No report at
-    /// all means that no provider covers the file. Bystanders are files that no edit touched: a provider
-    /// that looks at one file at a time need not be asked about them again.
+    /// One report for each provider of each file, each as fresh as the deadline allows. No report at all means that no
+    /// provider covers the file. Bystanders are files that no edit touched: a provider that looks at one file at a time
+    /// need not be asked about them again.
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report>;
 
     /// Answers that came after their deadline, each once.
     async fn late(&self) -> Vec<Report>;
 
-    /// Files that are loaded and have a provider: those that an edit elsewhere may break.
+    /// The loaded files that have a provider: those that an edit elsewhere may break.
     async fn loaded(&self) -> Vec<String>;
 
-    /// The language servers of the editor; `None` where a provider that is not there says so with a report of its own.
+    /// The language servers of the editor; `None` where an absent provider shows in a report of its own.
     async fn attached(&self) -> Option<Attachments> {
         None
     }
@@ -186,22 +187,22 @@ pub trait Editor: Send + Sync {
         patience: (Deadline, bool),
     ) -> Result<FixAnswers, EditorError>;
 
-    /// What a fix would change.
+    /// The edits that a fix would make.
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError>;
 
-    /// Asks the servers that cover a file about a name in it; one answer each, in a stable order, up to the first that
-    /// says something. No answer at all means that none of them offers this.
+    /// Asks the servers that cover a file about a name in it. Returns one answer each, in a stable order, up to the
+    /// first with content. No answer at all means that no server offers this.
     async fn look_up(&self, _wanted: &NameLookup, _deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
         Err(EditorError::Unsupported("asking language servers about a name".into()))
     }
 
-    /// The same question as `diagnostics`, of a text that is not applied.
+    /// Like `diagnostics`, for a text that is not applied.
     async fn probe(&self, _edits: &[FileEdit], _deadline: Deadline) -> Result<Vec<Report>, EditorError> {
         Err(EditorError::Unsupported("asking about an edit before it is applied".into()))
     }
 
-    /// Puts right on disk what a process that died in the middle of an edit of these files has left: removes what
-    /// it left beside them, and brings back what a write that was cut off had set aside.
+    /// Repairs on disk the traces of a process that died in the middle of an edit of these files. Removes the files
+    /// that it left beside them, and restores those that an interrupted write had set aside.
     async fn tidy(&self, _files: &[HalfDone]) {}
 
     /// Remembers the user's marks in a file.
@@ -212,19 +213,19 @@ pub trait Editor: Send + Sync {
     /// Puts the marks back where they were, unless the user has moved them since.
     async fn restore_marks(&self, _path: &str, _then: &Marks, _after_edit: &Marks) {}
 
-    /// Gives a file the line ends and the mark at its beginning that it had then, where its text alone does not tell
-    /// them. Nothing else of it is changed. Whether it was written.
+    /// Restores the line ends and the byte order mark that a file had then, where its text alone does not show them.
+    /// Nothing else of the file changes. Returns whether it was written.
     async fn restore_format(&self, _path: &str, _text: &str, _then: &Marks) -> bool {
         false
     }
 
-    /// Which of these files a user has open here, or have text here that is on no disk. By absolute paths, since another
-    /// session asks, of a workspace that may begin elsewhere.
+    /// Those of these files that a user has open here, or that have text here that is not on disk. The paths are
+    /// absolute, since the asking session may have a workspace with another root.
     async fn held(&self, _files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
         Ok(Vec::new())
     }
 
-    /// Another program has written these files: what is loaded of them and has no changes is read again.
+    /// Reads loaded files without changes again, after another program has written them.
     async fn sync(&self, _files: &[PathBuf]) {}
 
     /// Shows an event; never waits.

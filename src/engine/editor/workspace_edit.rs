@@ -1,4 +1,4 @@
-//! LSP's `WorkspaceEdit` read into our words: text edits by file, and what we do not carry out.
+//! Reads LSP's `WorkspaceEdit` into our types: text edits by file, and the operations that are not carried out.
 
 use std::path::Path;
 
