@@ -1,4 +1,4 @@
-//! Which of the servers' fixes are offered: none that only hides a diagnostic, none that deletes a check.
+//! Selects the servers' fixes to offer: never one that only hides a diagnostic or deletes a check.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -37,8 +37,7 @@ static SUPPRESSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Statements that check something: a fix that removes one repairs nothing.
 static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\s*(assert|raise|if|elif|while|except)\b").ok());
 
-/// How long the servers may take to say what they offer for one diagnostic; a cold one that looks for imports takes
-/// seconds.
+/// The time that the servers have to offer fixes for one diagnostic; a cold one that looks for imports takes seconds.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +50,7 @@ fn count(pattern: &LazyLock<Option<Regex>>, text: &str) -> usize {
     pattern.as_ref().map_or(0, |regex| text.lines().filter(|line| regex.is_match(line)).count())
 }
 
-/// Why these edits of a file are no repair.
+/// The reason why these edits of a file are no repair; `None` where they are one.
 pub(crate) fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
     let after = sextant_text::edits::apply_text::apply(text, hunks).ok()?;
     if count(&SUPPRESSION, &after) > count(&SUPPRESSION, text) {
@@ -63,12 +62,12 @@ pub(crate) fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
 /// Questions about fixes that are open at the same time, where all of them are asked.
 const AT_ONCE: usize = 8;
 
-/// After so long it is said who is waited for.
+/// After this time the user sees which servers are still waited for.
 const SAID_AFTER: Duration = Duration::from_secs(1);
 
-/// The fixes for these diagnostics, in their order, at most `most`, and of how many of them the servers were asked.
-/// Positions are indices into `found`. Who does not answer is waited for once, up to the deadline, where `waits` says
-/// so; that nobody has answered about a diagnostic is kept beside it.
+/// The fixes for these diagnostics, in their order, at most `most`, and the number of diagnostics that the servers were
+/// asked about. Positions are indices into `found`. Where `waits` is set, a silent server is waited for once, up to the
+/// deadline. A diagnostic without any answer is recorded beside it.
 pub(crate) async fn offers(
     session: &Session,
     task: &mut Task,
@@ -113,7 +112,8 @@ async fn ask_about(
     (deadline, waits): (Deadline, bool),
 ) -> Vec<Option<FixAnswers>> {
     let known = task.reports.offers.waited.clone();
-    // Who needed a wait and answered will need it again; who did not answer then is not waited for another time.
+    // A server that needed a wait and answered will need it again; one that did not answer then is not waited for
+    // another time.
     let slow = waits && known.values().any(|answered| *answered);
     let first = if slow { deadline.left() } else { deadline.left().min(if waits { SAID_AFTER } else { PATIENCE }) };
     let mut answers = join_all(items.iter().map(|item| ask_one(session, item, slow, first))).await;
@@ -140,7 +140,7 @@ async fn ask_about(
     for name in names {
         let answered = !answers.iter().flatten().any(|answer| answer.silent.contains(&name));
         if !answered {
-            let text = format!("{name} has not said which fixes it offers: no answer in time");
+            let text = format!("{name} has not reported which fixes it offers: no answer in time");
             session.emit(Event::Progress { text });
         }
         task.reports.offers.waited.insert(name, answered);
@@ -159,7 +159,7 @@ async fn ask_one(session: &Session, item: &LocatedDiagnostic, waits: bool, patie
     }
 }
 
-/// Takes those fixes that are meant for a diagnostic and may be applied.
+/// Takes the fixes that are meant for a diagnostic and may be applied.
 fn sift(task: &mut Task, (index, item): (usize, &LocatedDiagnostic), fixes: &[Fix], offers: &mut Vec<FixOffer>) {
     for fix in fixes.iter().filter(|fix| answers(fix, item)) {
         if is_suppression(&fix.title) {
@@ -186,18 +186,18 @@ fn sift(task: &mut Task, (index, item): (usize, &LocatedDiagnostic), fixes: &[Fi
     }
 }
 
-/// Looks up what each fix would change besides its symbol, as far as the scope allows it: a step that may
-/// touch the symbol alone could not carry out a fix that adds an import.
+/// Looks up the edits of each fix outside its symbol, as far as the scope allows it: a step that may touch the symbol
+/// alone could not carry out a fix that adds an import.
 pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut [FixOffer], deadline: Deadline) {
     for offer in offers {
         if deadline.passed() {
             break;
         }
-        // A server that was slow to offer a fix is slow to say what it would change.
+        // A server that was slow to offer a fix is slow to report its edits.
         let slow = task.reports.offers.waited.values().any(|answered| *answered);
         let patience = Deadline::after(if slow { deadline.left() } else { deadline.left().min(PATIENCE) });
         let Ok(wanted) = wanted(session, &offer.id, patience).await else {
-            // One that does not say what its fix would change is not asked about all the others.
+            // A server that does not report the edits of its fix is not asked about all the others.
             if patience.passed() {
                 break;
             }
@@ -219,7 +219,11 @@ fn answers(fix: &Fix, item: &LocatedDiagnostic) -> bool {
     same || silent
 }
 
-/// The edits of an offered fix; nothing is changed. Errors where it is gone, hides a diagnostic or does more than edit.
+/// The edits of an offered fix; nothing is changed.
+///
+/// # Errors
+///
+/// The fix is gone, hides a diagnostic, or does more than edit.
 pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<EditRequest>, Failure> {
     let change = session.editor.fix_change(id, deadline).await?;
     if let Some(operation) = change.operations.first() {

@@ -1,4 +1,4 @@
-//! Looking at diagnostics: asks the editor, takes what is fresh into the ledger, says what is not.
+//! Looks at diagnostics: asks the editor, takes fresh reports into the ledger, and reports the rest as not fresh.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use sextant_base::lock::lock;
 use sextant_diagnostics::model::{Diagnostic, Freshness, Report};
 use sextant_diagnostics::policy::{Effect, Trace};
 
-/// A wait that the user is told about.
+/// The wait after which the user sees a message.
 const LONG: Duration = Duration::from_millis(700);
 
 const GONE: &str = "it spoke of this file before, and is gone";
 
-/// The report of whoever spoke of a file before and is not there any more.
+/// The report of a provider that reported on a file before and is gone now.
 fn gone((file, provider): SnapshotKey) -> Report {
     Report {
         provider,
@@ -37,14 +37,14 @@ fn gone((file, provider): SnapshotKey) -> Report {
     }
 }
 
-/// Who is attached to which file, where somebody who spoke before has no word now.
+/// The pairs of file and attached provider, where a provider that reported before is silent now.
 async fn attached(session: &Session, reports: &[Report], files: (&[String], &[String])) -> Option<Vec<SnapshotKey>> {
     let is_quiet = session.ledger.lock().await.unheard(reports, files).next().is_none();
     if is_quiet { None } else { session.editor.attached().await.map(|attached| attached.pairs) }
 }
 
-/// Forgets what those have said whom the user has detached since: nobody misses them. Asked where work begins, since
-/// what a task began with is missed until its end.
+/// Forgets the reports of providers that the user has detached since: nobody misses them. Runs where work begins, since
+/// the reports that a task began with are missed until its end.
 pub(crate) async fn let_go(session: &Session) {
     let knows_servers = |known: &Snapshots| known.keys().any(|(_, provider)| provider.starts_with("lsp:"));
     if knows_servers(&known(session).await)
@@ -54,9 +54,9 @@ pub(crate) async fn let_go(session: &Session) {
     }
 }
 
-/// Asks for the diagnostics of the files as they are now and keeps what is fresh.
+/// Asks for the diagnostics of the files as they are now and keeps the fresh ones.
 ///
-/// A report that is of another version than the text at hand counts as not answered.
+/// A report of another version than the text at hand counts as not answered.
 pub(crate) async fn look(
     session: &Session,
     edited: &[Document],
@@ -65,7 +65,7 @@ pub(crate) async fn look(
 ) -> Vec<Report> {
     let cancel = session.cancelled();
     let (mut reports, bystanders) = tokio::select! {
-        // A stopped task asks nobody any more.
+        // A stopped task asks no more questions.
         biased;
         () = cancel.cancelled() => (Vec::new(), bystanders.to_vec()),
         asked = ask(session, edited, bystanders, deadline) => asked,
@@ -86,7 +86,7 @@ pub(crate) async fn look(
         let known = edited.iter().chain(&bystanders).find(|document| document.path == report.file);
         let text = match known {
             Some(document) if Some(document.version) == report.version => Some(document.text.clone()),
-            // Somebody typed, or a formatter ran: the report is fresh, but of a newer text than ours.
+            // The user typed, or a formatter ran: the report is fresh, but of a newer text than ours.
             _ => match session.editor.read(&report.file).await {
                 Ok(now) if Some(now.version) == report.version => Some(now.text),
                 _ => None,
@@ -108,7 +108,7 @@ pub(crate) async fn look(
     reports
 }
 
-/// Drops what is open of bystanders that have another text by now: somebody types in them.
+/// Drops the open bystanders whose text has changed by now: the user types in them.
 async fn drop_typed(session: &Session, bystanders: &[Document], reports: &mut Vec<Report>) {
     for document in bystanders {
         let is_open = |report: &Report| report.file == document.path && !report.freshness.is_fresh();
@@ -126,8 +126,8 @@ fn paths(documents: &[Document]) -> Vec<String> {
     documents.iter().map(|document| document.path.clone()).collect()
 }
 
-/// Asks the editor; with the bystanders that were asked about. One in which somebody types meanwhile is dropped: its
-/// servers answer about no text of it for as long as that goes on.
+/// Asks the editor, and returns the reports with the bystanders that were asked about. A bystander that the user types
+/// in meanwhile is dropped: its servers answer about no text of it for as long as that goes on.
 async fn ask(
     session: &Session,
     edited: &[Document],
@@ -149,10 +149,10 @@ async fn ask(
     }
 }
 
-/// How often it is looked whether somebody types.
+/// The interval between two checks whether the user types.
 const GLANCE: Duration = Duration::from_millis(80);
 
-/// The first of these files that somebody types in, as it is then; never, where nobody does.
+/// The first of these files that the user types in, as it is then; never ends without typing.
 async fn typed_in(session: &Session, changed: &[Document]) -> Document {
     if changed.is_empty() {
         return std::future::pending().await;
@@ -169,8 +169,8 @@ async fn typed_in(session: &Session, changed: &[Document]) -> Document {
     }
 }
 
-/// Every other loaded file that an edit of these may break, but for those that somebody types in. What was opened for the
-/// reach of an edit is left out: each edit says itself whether it reaches that.
+/// Every other loaded file that an edit of these may break, except those that the user types in. Files that were opened
+/// for the reach of an edit are left out: each edit determines itself whether it reaches them.
 pub(crate) async fn bystanders(session: &Session, edited: &[String]) -> Vec<Document> {
     let loaded = session.editor.loaded().await;
     let reached = session.looked.reached.lock().await.clone();
@@ -181,8 +181,8 @@ pub(crate) async fn bystanders(session: &Session, edited: &[String]) -> Vec<Docu
     others.into_iter().filter(|document| !typed.is_typed(document)).collect()
 }
 
-/// Makes sure that there is a baseline for these files, asking only where the ledger is not current.
-/// Answers with the reports where it asked.
+/// Makes sure that there is a baseline for these files, asking only where the ledger is not current. Returns the
+/// reports where it asked.
 pub(crate) async fn ensure_baseline(
     session: &Session,
     edited: &[Document],
@@ -197,18 +197,18 @@ pub(crate) async fn ensure_baseline(
     if current { Vec::new() } else { look(session, edited, bystanders, deadline).await }
 }
 
-/// What a look before an edit has left open.
+/// The open points of a look before an edit.
 pub(crate) struct LookedBefore {
-    /// Who has not spoken of the very text that is about to be edited.
+    /// Providers that have not reported on the exact text that is about to be edited.
     pub(crate) stale: Vec<String>,
-    /// The edited files of which somebody has not spoken.
+    /// The edited files that a provider has not reported on.
     pub(crate) unheard: Vec<String>,
-    /// What is left of the deadline, or all of it anew.
+    /// The rest of the deadline, or all of it again.
     pub(crate) deadline: Deadline,
 }
 
-/// Makes sure that what is reported in these files is known before an edit of them, whoever edits. A file that nobody
-/// was ever asked about is waited for as at the start of a task, since the servers open it only now.
+/// Makes sure that the reports in these files are known before any edit of them. A file that no provider was ever asked
+/// about is waited for as at the start of a task, since the servers open it only now.
 pub(crate) async fn before_edit(
     session: &Session,
     edited: &[Document],
@@ -217,7 +217,7 @@ pub(crate) async fn before_edit(
 ) -> LookedBefore {
     let is_first = {
         let ledger = session.ledger.lock().await;
-        // Who was waited for in vain is not waited for with every file.
+        // A provider that was waited for in vain is not waited for with every file.
         !ledger.is_mute() && edited.iter().any(|document| !ledger.was_asked(&document.path))
     };
     let (first, own) = (session.config.diagnostics.start_timeout_ms, session.config.diagnostics.timeout_ms);
@@ -233,7 +233,7 @@ pub(crate) async fn before_edit(
     LookedBefore { stale: comparison::status(&reports).1, unheard, deadline }
 }
 
-/// Waits for a look, and says so where it takes long.
+/// Waits for a look, and shows a message where it takes long.
 pub(crate) async fn waiting<T>(session: &Session, look: impl Future<Output = T>) -> T {
     tokio::pin!(look);
     tokio::select! {
@@ -245,7 +245,7 @@ pub(crate) async fn waiting<T>(session: &Session, look: impl Future<Output = T>)
     }
 }
 
-/// Says of a step how much is known of what the task changed since its checkpoint of this number.
+/// Adds to the verdict of a step which changes of the task since its checkpoint of this number have no report.
 pub(crate) async fn doubt_unheard(session: &Session, task: &Task, mark: usize, verdict: &mut Verdict) {
     if !session.config.diagnostics.on_edit {
         verdict.status = Status::Off;
@@ -270,7 +270,7 @@ pub(crate) async fn doubt_unheard(session: &Session, task: &Task, mark: usize, v
     comparison::doubt_coverage(verdict, &there, &known(session).await, &[]);
 }
 
-/// Who was asked last and has not answered.
+/// Providers that were asked last and have not answered.
 pub(crate) async fn silent(session: &Session) -> Vec<String> {
     let ledger = session.ledger.lock().await;
     ledger.silent().map(|(file, provider)| format!("{} ({file})", comparison::short(provider))).collect()
@@ -280,7 +280,7 @@ pub(crate) async fn known(session: &Session) -> Snapshots {
     session.ledger.lock().await.snaps()
 }
 
-/// Takes answers that came after their deadline. What they show to be new is told once, with the next answer.
+/// Takes answers that came after their deadline. New diagnostics in them are reported once, with the next answer.
 pub(crate) async fn take_late(session: &Session, task: &mut Task) {
     let reports = session.editor.late().await;
     if reports.is_empty() {
@@ -302,7 +302,7 @@ pub(crate) async fn take_late(session: &Session, task: &mut Task) {
     self::arrived(session, task, &arrived).await;
 }
 
-/// Takes in what has come of those that an edit's answer did not wait for: what it shows to be new is told late.
+/// Takes the reports of providers that an edit's answer did not wait for: new diagnostics in them are reported late.
 pub(crate) async fn arrived(session: &Session, task: &mut Task, arrived: &BTreeSet<SnapshotKey>) {
     let Some(pending) = task.reports.pending.as_mut() else { return };
     let mut before = Snapshots::new();
@@ -316,7 +316,7 @@ pub(crate) async fn arrived(session: &Session, task: &mut Task, arrived: &BTreeS
     let (now, others): (Snapshots, Snapshots) = known.into_iter().partition(|(key, _)| arrived.contains(key));
     let others: Vec<Diagnostic> = others.values().flat_map(|snap| snap.diagnostics.iter().cloned()).collect();
     let late = comparison::compared(&before, &now, &[]).await.new;
-    // What another provider has said in time was told then.
+    // A diagnostic that another provider reported in time was reported then.
     let late = tokio::task::spawn_blocking(move || dedup::unsaid(late, &others)).await;
     task.reports.late.found.extend(late.unwrap_or_default());
 }

@@ -13,14 +13,14 @@ use sextant_text::symbols::language::{self, Language};
 
 /// Letters of the shortest identifier that counts where a language has no symbols.
 const SHORTEST: usize = 3;
-/// Words of the usual languages that name nothing.
+/// Words of the usual languages that are no names.
 const KEYWORDS: &str = "\
     and async await bool boolean break case catch char class const continue default delete else end enum export \
     extends false final finally float for from func function impl implements import include int interface let \
     local match mut namespace new nil not null number package private protected pub public readonly require \
     return self static string struct super switch then this throw trait true try type typeof undefined unsigned \
     use using var void where while yield";
-/// Files that are looked through where a language has no symbols.
+/// Files that are searched where a language has no symbols.
 const LISTED: usize = 20_000;
 /// Files whose names are followed to further files. Each is parsed.
 const FOLLOWED: usize = 400;
@@ -34,24 +34,24 @@ pub(crate) struct TextChange {
     pub(crate) after: String,
 }
 
-/// Where an edit may break something.
+/// The places that an edit may break.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EditReach {
-    /// The names that the edit removes or changes; without those that follow from them.
+    /// The names that the edit removes or changes; without the names that follow from them.
     pub(crate) names: BTreeSet<String>,
-    /// The files that use one of these, or of those that follow from them. The likeliest first.
+    /// The files that use one of these names, or one that follows from them. The likeliest first.
     pub(crate) files: Vec<String>,
-    /// Whether there may be more, because the workspace is too large to be looked through.
+    /// Whether there may be more, because the workspace is too large for a full search.
     pub(crate) more: bool,
-    /// Where the names stand that a server can be asked about.
+    /// The places of names that a server can be asked about.
     pub(crate) places: Vec<NamePlace>,
     /// The files in reach for more than the use of a name that has a place.
     pub(crate) kept: BTreeSet<String>,
-    /// The files that import a name that has a place. Whoever knows all its uses knows these.
+    /// The files that import a name that has a place. A server that knows all its uses knows these.
     pub(crate) importing: BTreeSet<String>,
 }
 
-/// Where a name is given its meaning, in the text before an edit.
+/// The place that gives a name its meaning, in the text before an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamePlace {
     pub(crate) path: String,
@@ -83,8 +83,8 @@ impl EditReach {
     }
 }
 
-/// The reach of changes that are made together. Files that are open are given with their texts; the others are read
-/// from disk. Blocks.
+/// The reach of changes that are made together. Open files come with their texts; the others are read from disk.
+/// Blocks.
 pub(crate) fn of(
     root: &Root,
     importers: &Arc<Mutex<Importers>>,
@@ -114,7 +114,7 @@ pub(crate) fn of(
             |name: &str| language.structural_members.contains(&name) || importers.is_structural_member(name);
         let mut changed = interface::changed_words(&before, &after, &is_structural);
         if change.before.is_none() {
-            // An import that found another module of this name, or none, finds this one.
+            // An import that resolved to another module of this name, or to no module, resolves to this one.
             changed.words.insert(EVERYTHING.to_owned());
         }
         let offered = OfferedChange {
@@ -142,7 +142,7 @@ impl WorkspaceTexts<'_> {
     }
 }
 
-/// A file with what it offers to others before and after an edit.
+/// A file with the names that it offers to others before and after an edit.
 struct OfferedChange<'a> {
     path: &'a str,
     language: &'static Language,
@@ -168,7 +168,7 @@ struct ImporterChain {
     files: Vec<String>,
     texts: Vec<String>,
     words: Vec<HashSet<String>>,
-    /// What those offer that use a changed name.
+    /// The offers of the importers that use a changed name.
     offers: BTreeMap<usize, Vec<Offer>>,
 }
 
@@ -184,7 +184,8 @@ impl ImporterChain {
         words.iter().any(|word| self.words[at].contains(word))
     }
 
-    /// The changed names, and those of the importers and of the file itself whose type may follow from one of them.
+    /// The changed names, and those names of the importers and of the file itself whose type may follow from one of
+    /// them.
     fn follow(&mut self, change: &OfferedChange, changed: &ChangedWords) -> BTreeSet<String> {
         let mut words = changed.words.clone();
         loop {
@@ -253,7 +254,7 @@ fn of_names(
     reach
 }
 
-/// The files of the same kind in which an identifier of a changed line stands.
+/// The files of the same kind that contain an identifier of a changed line.
 fn of_lines(workspace: &WorkspaceTexts, change: &TextChange) -> EditReach {
     let kind = family(&change.path);
     let Some(before) = &change.before else { return EditReach::default() };

@@ -1,4 +1,4 @@
-//! What the providers say: collected, compared with the baseline, ranked, with the fixes that they offer.
+//! The diagnostics of the providers: collected, compared with the baseline, ranked, with the fixes that they offer.
 
 pub(crate) mod code_actions;
 pub(crate) mod collect_diagnostics;

@@ -21,29 +21,29 @@ use sextant_diagnostics::code_aliases::looks_at_one_file;
 use sextant_diagnostics::model::Report;
 use sextant_diagnostics::syntax;
 
-/// Files that stay open for the edits to come. A client outside has no end at which they could be closed.
+/// Files that stay open for later edits. A client outside has no end at which they could be closed.
 const MOST_OPEN: usize = 100;
 /// Milliseconds that the look after an edit may take longer for each file in reach. basedpyright took 80 for a file of
 /// 200 lines here.
 const FILE_MS: u64 = 150;
-/// Milliseconds that it may take longer at most.
+/// The most milliseconds that it may take longer.
 const MOST_MS: u64 = 10_000;
 
-/// What an edit has to look at beside the files that it changes and those that are open.
+/// The files that an edit has to look at, beside its own files and the open ones.
 #[derive(Debug, Default)]
 pub(crate) struct ReachedFiles {
     pub(crate) documents: Vec<Document>,
     /// The files in reach that are open by themselves.
     pub(crate) open: Vec<String>,
     pub(crate) unlooked: Unlooked,
-    /// Who has not spoken of them before the edit.
+    /// Providers that have not reported on them before the edit.
     pub(crate) stale: Vec<String>,
-    /// Files with a word that the edit changes, which a server knows to mean something else there.
+    /// Files with a word that the edit changes, where a server knows another meaning of it.
     pub(crate) unrelated: Vec<String>,
 }
 
 impl ReachedFiles {
-    /// Takes in what earlier edits of the same burst reach: its one answer is about that as well.
+    /// Adds the reach of earlier edits of the same burst: its one answer is about that as well.
     pub(crate) fn take_earlier(&mut self, documents: Vec<Document>) {
         let is_new = |document: &Document| self.documents.iter().all(|known| known.path != document.path);
         let new: Vec<Document> = documents.into_iter().filter(is_new).collect();
@@ -70,7 +70,7 @@ pub(crate) fn longer(files: usize) -> u64 {
     u64::try_from(files).unwrap_or(u64::MAX).saturating_mul(FILE_MS).min(MOST_MS)
 }
 
-/// The reach of changes, worked out on a thread of its own.
+/// The reach of changes, computed on a thread of its own.
 pub(crate) async fn reach_of(session: &Session, changes: Vec<TextChange>) -> EditReach {
     let (root, importers) = (session.root.clone(), session.looked.importers.clone());
     let open = documents(session, &session.editor.loaded().await).await;
@@ -95,7 +95,7 @@ pub(crate) fn changes(wanted: &[EditRequest]) -> Vec<TextChange> {
 
 /// Opens the files in reach of edits that are not open, up to the limit, and asks about them before the edits are made.
 ///
-/// Nothing is opened where nobody who speaks of the edited files looks further than at one file.
+/// Opens nothing where no provider that reports on the edited files looks further than at one file.
 pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: &[EditRequest]) -> ReachedFiles {
     let reach = reach_of(session, changes(wanted)).await;
     let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
@@ -121,20 +121,20 @@ pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: 
         session.emit(Event::Progress { text: format!("looking at {files} in which {} may be used", reach.named()) });
     }
     let limit = Deadline::after_ms(checks.start_timeout_ms.max(checks.timeout_ms));
-    // Asked again where it is known: what others have changed since may have broken it.
+    // Known files are asked about again: a change by others may have broken them since.
     let reports = collect_diagnostics::look(session, edited, &reached.documents, limit).await;
     reached.stale = comparison::status(&reports).1;
     reached
 }
 
-/// The files in reach that are not open by themselves. What is open is asked about anyway.
+/// The files in reach that are not open by themselves. Open files are asked about anyway.
 async fn closed(session: &Session, reach: &EditReach) -> Vec<String> {
     let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
     let ours: BTreeSet<String> = session.looked.reached.lock().await.iter().cloned().collect();
     reach.files.iter().filter(|file| !loaded.contains(*file) || ours.contains(*file)).cloned().collect()
 }
 
-/// Reads the files in reach, opening what is not open.
+/// Reads the files in reach, and opens the closed ones.
 async fn open(session: &Session, reach: &EditReach) -> ReachedFiles {
     let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
     let mut closed = closed(session, reach).await;
@@ -159,7 +159,7 @@ async fn note_open(session: &Session, documents: &[Document], loaded: &BTreeSet<
     open.extend(ours);
 }
 
-/// Closes what was opened longest ago, where it is more than stays open.
+/// Closes the files that were opened longest ago, above the limit of open files.
 pub(crate) async fn bound(session: &Session) {
     let over: Vec<String> = {
         let mut open = session.looked.reached.lock().await;
@@ -169,25 +169,26 @@ pub(crate) async fn bound(session: &Session) {
     workspace_look::leave(session, over).await;
 }
 
-/// Closes all that was opened: the work on it is over. What may still answer late stays until the next task is over.
+/// Closes all opened files: the work on them is over. Files with a late answer to come stay until the next task is
+/// over.
 pub(crate) async fn leave_all(session: &Session) {
     if session.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty()) {
         return;
     }
     let open = session.looked.reached.lock().await.clone();
-    // A stopped task waits for no editor: what is not closed now is closed by the next one.
+    // A stopped task waits for no editor: the next task closes the files that are still open.
     let left = stop::soon(&session.cancelled(), workspace_look::leave(session, open.clone())).await;
     if left.is_some() {
         session.looked.reached.lock().await.retain(|path| !open.contains(path));
     }
 }
 
-/// Files that stay open: what is new in them is there to be looked at, or they are edited themselves.
+/// Files that stay open: they hold new diagnostics to look at, or they are edited themselves.
 pub(crate) async fn keep_open(session: &Session, files: &BTreeSet<&str>) {
     session.looked.reached.lock().await.retain(|path| !files.contains(path.as_str()));
 }
 
-/// Whether somebody speaks of one of these files, or may do so yet, who looks further than at one file.
+/// Whether a provider that looks further than at one file reports on one of these files, or may do so yet.
 async fn looks_further(session: &Session, edited: &[String]) -> bool {
     let ledger = session.ledger.lock().await;
     let further = |provider: &str| provider != syntax::NAME && !looks_at_one_file(provider);
@@ -195,7 +196,7 @@ async fn looks_further(session: &Session, edited: &[String]) -> bool {
     edited.iter().any(|path| {
         let spoke = ledger.of(path).any(|(provider, _)| further(provider));
         let may_speak = || ledger.silent().any(|(file, provider)| file == path && further(provider));
-        // Of a file that is not there yet nobody has spoken; of others of its kind perhaps.
+        // No provider has reported on a file that does not exist yet; perhaps on others of its kind.
         let speaks_of_alike = || {
             let alike = ledger.snaps().into_keys().filter(|(file, _)| family(file) == family(path));
             is_new(path) && alike.into_iter().any(|(_, provider)| further(&provider))
@@ -204,7 +205,7 @@ async fn looks_further(session: &Session, edited: &[String]) -> bool {
     })
 }
 
-/// The files in reach that nobody has spoken of who looks further than at one file, as a verdict names them.
+/// The files in reach without a report of a provider that looks further than at one file, as a verdict names them.
 pub(crate) fn unheard(reached: &BTreeSet<String>, reports: &[Report]) -> Vec<String> {
     let further = |report: &&Report| report.provider != syntax::NAME && !looks_at_one_file(&report.provider);
     let heard: BTreeSet<&str> = reports.iter().filter(further).map(|report| report.file.as_str()).collect();
@@ -212,18 +213,18 @@ pub(crate) fn unheard(reached: &BTreeSet<String>, reports: &[Report]) -> Vec<Str
     silent.map(|path| format!("all but the syntax ({path})")).collect()
 }
 
-/// Files as they are now; one that cannot be read is left out.
+/// Files as they are now; an unreadable one is left out.
 pub(crate) async fn documents(session: &Session, files: impl IntoIterator<Item = &String>) -> Vec<Document> {
     join_all(files.into_iter().map(|file| session.editor.read(file))).await.into_iter().flatten().collect()
 }
 
-/// Those of the files in reach that are looked at for nothing else.
+/// The files in reach that are looked at for no other reason.
 pub(crate) async fn others(session: &Session, reached: &BTreeSet<String>, edited: &[String]) -> Vec<Document> {
     let ours = session.looked.reached.lock().await.clone();
     documents(session, reached.iter().filter(|path| ours.contains(path) && !edited.contains(path))).await
 }
 
-/// The files in reach of what is left of a task's changes that it has not looked at, as a verdict names them.
+/// The files in reach of the task's remaining changes that it has not looked at, as a verdict names them.
 pub(crate) async fn unlooked(session: &Session, task: &Task) -> Vec<String> {
     let net = task.journal.net().into_iter().filter_map(|change| {
         let before = change.before.map(|text| text.to_string());

@@ -15,10 +15,10 @@ use sextant_diagnostics::server::server_lookup::NameQuestion;
 /// Names of one edit that are asked about. Each makes a server search the project.
 const MOST_NAMES: usize = 16;
 
-/// Leaves out of the files in reach those that hold a changed name and mean something else by it, and names them.
+/// Removes from the reach the files that use a changed name with another meaning, and returns their names.
 ///
-/// The files stay as they are where a name has no answer in time, or where an answer lacks a file that imports the name:
-/// a server that has just started answers before it has found the files of the project.
+/// The files stay as they are where a name has no answer in time, or where an answer lacks a file that imports the
+/// name: a server that has just started answers before it has found the files of the project.
 pub(crate) async fn narrowed(session: &Session, mut reach: EditReach, deadline: Deadline) -> (EditReach, Vec<String>) {
     if reach.places.is_empty() || reach.places.len() > MOST_NAMES {
         return (reach, Vec::new());
@@ -35,16 +35,16 @@ pub(crate) async fn narrowed(session: &Session, mut reach: EditReach, deadline: 
     (reach, unrelated)
 }
 
-/// The files that use what stands at a place; `None` where nobody says so.
+/// The files that use the symbol at a place; `None` without a usable answer.
 async fn users(session: &Session, place: &NamePlace, deadline: Deadline) -> Option<BTreeSet<String>> {
     let document = session.editor.read(&place.path).await.ok()?;
     let at = LineIndex::new(&document.text).position(&document.text, place.offset, Encoding::Utf8);
     let (path, version, question) = (document.path, document.version, NameQuestion::References);
     let wanted = NameLookup { path, version, at, question, beside: Vec::new() };
     let answers = session.editor.look_up(&wanted, deadline).await.ok()?;
-    let said = answers.into_iter().filter_map(|answer| answer.said.ok());
-    let said = said.into_iter().find(|said| worth(&wanted.question, &said.value) == Worth::Something)?;
-    let places = places(&said.value);
+    let found = answers.into_iter().filter_map(|answer| answer.said.ok());
+    let found = found.into_iter().find(|found| worth(&wanted.question, &found.value) == Worth::Something)?;
+    let places = places(&found.value);
     let inside = |place: &crate::editor::editor_lookup::NamedPlace| path::relative(session.root.path(), &place.file);
     (places.len() < MOST_PLACES).then(|| places.iter().filter_map(inside).collect())
 }

@@ -1,4 +1,5 @@
-//! Which reports in scope a request is about. The others are counted, so that nothing is hidden and nothing distracts.
+//! Selects the reports in scope that a request is about. Counts the others, so that nothing is hidden and nothing
+//! distracts.
 
 use std::collections::BTreeSet;
 
@@ -13,33 +14,33 @@ use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::model::Severity;
 use sextant_model::request_kind::{self, Ask};
 
-/// What a model is told of the reports in scope.
+/// The reports in scope that a model gets.
 #[derive(Debug, Default)]
 pub(crate) struct Relevant {
-    /// Those for which a fix may be offered first.
+    /// The reports that come first for a fix.
     pub(crate) found: Vec<LocatedDiagnostic>,
-    /// For how many of them a fix may be offered.
+    /// The number of reports that a fix may be offered for.
     pub(crate) fixable: usize,
-    /// How many older ones in scope the request is not about.
+    /// The number of older reports in scope that the request is not about.
     pub(crate) older: usize,
 }
 
 /// Words of a request that is no more than a name: `Cart.total in src/shop/cart.py`.
 const NAME_WORDS: usize = 6;
 
-/// What a request wants of the reports.
+/// The wish of a request about the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
-    /// To have them mended.
+    /// To fix them.
     Mend,
     /// It speaks of them.
     Speak,
-    /// To have mended what fails where it runs: an error in what it names may be why.
+    /// To fix a failure at run time: an error in the named code may be the reason.
     Run,
     Nothing,
 }
 
-/// The reports in scope that the task has brought, that the request asks to mend, or that it speaks of.
+/// The reports in scope that the task has introduced, that the request asks to fix, or that it speaks of.
 pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
     let found = reported::in_scope(session, &task.scope).await;
     if session.model.needs_providers() {
@@ -88,7 +89,7 @@ fn wish(request: &str, is_step: bool) -> Wish {
             Wish::Run
         }
         Ask::Repair => Wish::Mend,
-        // A name alone says nothing against it; more words that are not understood do.
+        // A name alone is no objection; further words without a known meaning are one.
         Ask::Unclear if request.split_whitespace().count() <= NAME_WORDS => Wish::Mend,
         _ if request_kind::mends_reports(request) => Wish::Mend,
         _ if request_kind::mends(request) || request_kind::speaks_of_reports(request) => Wish::Speak,
@@ -96,7 +97,7 @@ fn wish(request: &str, is_step: bool) -> Wish {
     }
 }
 
-/// Of a whole workspace those that the request names, where it names something.
+/// In a whole workspace, whether the request names the diagnostic, where it names anything.
 fn is_about(analysis: &Analysis, scope: &Scope, one: &LocatedDiagnostic) -> bool {
     let names = !(analysis.symbols.is_empty() && analysis.files.is_empty() && analysis.codes.is_empty());
     !matches!(scope, Scope::Workspace) || !names || analysis.bears_on(one)
@@ -109,7 +110,7 @@ fn may_be_why(analysis: &Analysis, one: &LocatedDiagnostic) -> bool {
         && Scope::Symbols(analysis.symbols.clone()).holds(&one.symbol)
 }
 
-/// What the task has brought so far, by symbol, message and place.
+/// The diagnostics that the task has introduced so far, by symbol, message and place.
 async fn brought(session: &Session, task: &Task) -> BTreeSet<String> {
     if task.journal.is_empty() {
         return BTreeSet::new();
@@ -118,7 +119,7 @@ async fn brought(session: &Session, task: &Task) -> BTreeSet<String> {
     verdict.new.iter().chain(&verdict.revealed).map(identity).collect()
 }
 
-/// Two reports of one text may say the same of two lines.
+/// Two reports of one text may have the same message on two lines.
 fn identity(found: &LocatedDiagnostic) -> String {
     format!("{} {} {}", triage::key(found), found.line, found.column)
 }
@@ -133,7 +134,7 @@ mod tests {
             "fix the errors",
             "make this file type-clean",
             "remove the unused imports",
-            "mend f39()",
+            "fix f39()",
             "f",
             "fix tests/test_cart.py",
             "fix the unused imports in tests/test_cart.py",

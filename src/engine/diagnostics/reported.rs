@@ -1,4 +1,4 @@
-//! Which reports stand in a scope, and which fixes are left.
+//! The reports in a scope, and the fixes that are left for them.
 
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ use sextant_diagnostics::syntax;
 use sextant_model::request_kind::{self, Ask};
 use sextant_model::step::FixOffer;
 
-/// Milliseconds for asking the servers what they offer, where the user has not more patience for an edit; a cold
-/// server that looks for imports takes seconds.
+/// Milliseconds that the servers have to offer fixes, where the user's patience for an edit is no longer; a cold server
+/// that looks for imports takes seconds.
 pub(crate) const OFFERS_MS: u64 = 5000;
 
 /// The known diagnostics in scope, from the floor up, worst first.
@@ -32,7 +32,7 @@ pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<LocatedDia
     found
 }
 
-/// How many there are, with what two providers say of one place counted once.
+/// The number of known diagnostics in scope; the same report of two providers at one place counts once.
 pub(crate) async fn count_in_scope(session: &Session, scope: &Scope) -> usize {
     let found = in_scope(session, scope).await;
     let count = move || {
@@ -43,20 +43,20 @@ pub(crate) async fn count_in_scope(session: &Session, scope: &Scope) -> usize {
     tokio::task::spawn_blocking(count).await.unwrap_or_default()
 }
 
-/// What is left of the fixes that a scope was offered.
+/// The rest of the fixes that a scope was offered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Left {
-    /// Diagnostics that another plan would mend.
+    /// Diagnostics that another plan would fix.
     pub(crate) open: usize,
     /// Diagnostics whose fixes were tried, there or for another of the same words, and did not help.
     pub(crate) tried: usize,
-    /// Whether the time did not suffice to ask about all of them.
+    /// Whether the time was too short to ask about all of them.
     pub(crate) more: bool,
-    /// Who has not answered which fixes are left.
+    /// Servers that have not answered about the fixes that are left.
     pub(crate) unanswered: BTreeSet<String>,
 }
 
-/// Asks the servers once more, and sifts what they offer as another plan would.
+/// Asks the servers once more, and selects from their offers as another plan would.
 pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
     let found =
         wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(session, &task.scope).await);
@@ -80,26 +80,27 @@ pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
     Left { open: open.len(), tried: tried.difference(&open).count(), more: asked < found.len(), unanswered }
 }
 
-/// Who has not answered about the files in scope as they are: what is known of them is of an older text.
+/// Providers that have not answered about the current text of the files in scope; their known reports are of an older
+/// text.
 pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
     let mut names = Vec::new();
     for file in files_of(scope, &collect_diagnostics::known(session).await) {
         let Ok(document) = target::document(session, &file).await else { continue };
         let ledger = session.ledger.lock().await;
-        // The parser is asked anew with every answer and never late.
+        // The parser runs again with every answer and is never late.
         let of_file = ledger.unsettled(&file, &document.text).into_iter().filter(|name| *name != syntax::NAME);
         names.extend(of_file.map(|provider| format!("{} ({file})", comparison::short(provider))));
     }
     names
 }
 
-/// Whether a request is about what providers report, and they are asked at all.
+/// Whether a request is about the reports of providers, and they are asked at all.
 pub(crate) fn works_on_reports(session: &Session, request: &str) -> bool {
     let driven = session.model.needs_providers() && request_kind::classify(request) == Ask::Repair;
     (driven || request_kind::mends_reports(request)) && session.config.diagnostics.on_edit
 }
 
-/// The files in scope; of a whole workspace those that somebody has spoken about.
+/// The files in scope; in a whole workspace those with a report.
 pub(crate) fn files_of(scope: &Scope, known: &Snapshots) -> BTreeSet<String> {
     match scope {
         Scope::Workspace => known.keys().map(|(file, _)| file.clone()).collect(),

@@ -1,4 +1,5 @@
-//! Which diagnostics a model sees and in which order: duplicates merged, every rule of policy heard, all of it traced.
+//! Decides the diagnostics that a model sees and their order: duplicates merged, every rule of policy applied, all of
+//! it traced.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,15 +23,15 @@ use sextant_model::request_kind;
 use sextant_model::step::FixOffer;
 use sextant_store::workspace::workspace_files;
 
-/// Groups in the summary of what is left out.
+/// Groups in the summary of the diagnostics that are left out.
 const GROUPS: usize = 5;
 
-/// A diagnostic as it is shown, with everybody who says so.
+/// A diagnostic as it is shown, with all providers that report it.
 #[derive(Clone, Debug)]
 pub(crate) struct RankedDiagnostic {
     pub(crate) found: LocatedDiagnostic,
     pub(crate) sources: Vec<String>,
-    /// The codes under which they say it.
+    /// The codes under which they report it.
     pub(crate) codes: Vec<String>,
     pub(crate) confidence: Confidence,
     /// It survived the fixes that were meant for it.
@@ -53,7 +54,8 @@ fn placed(found: &LocatedDiagnostic) -> Placed<'_> {
     Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
 }
 
-/// The fix that is offered for one of these: the preferred, or the only one. Of several none is the one.
+/// The fix that is offered for one of these: the preferred, or the only one. Several fixes without a preferred one give
+/// `None`.
 pub(crate) fn the_one<'f>(fixes: &'f [FixOffer], members: &[usize]) -> Option<&'f FixOffer> {
     let of_them: Vec<&FixOffer> =
         fixes.iter().filter(|fix| fix.diagnostic.is_some_and(|index| members.contains(&index))).collect();
@@ -61,22 +63,22 @@ pub(crate) fn the_one<'f>(fixes: &'f [FixOffer], members: &[usize]) -> Option<&'
     preferred.or(if let [only] = of_them.as_slice() { Some(*only) } else { None })
 }
 
-/// What a fix is meant for, good over the steps of a task: symbol and message.
+/// The identity of the diagnostic that a fix is meant for, valid over the steps of a task: symbol and message.
 pub(crate) fn key(found: &LocatedDiagnostic) -> String {
     format!("{}|{}", found.symbol, found.diagnostic.message)
 }
 
-/// What diagnostics are weighed with.
+/// The input for weighing diagnostics.
 struct Matter {
     found: Vec<LocatedDiagnostic>,
     texts: BTreeMap<String, String>,
     known: Snapshots,
     others: Others,
-    /// How many fixes each has survived, by [`key`].
+    /// The number of fixes that each has survived, by [`key`].
     survived: BTreeMap<String, u32>,
 }
 
-/// The diagnostics without duplicates, what is known of each, and what the rules make of them.
+/// The diagnostics without duplicates, the evidence on each, and the judgement of the rules.
 fn judged(matter: &Matter) -> (Vec<Merged>, Vec<Evidence>, Judgement) {
     let Matter { found, texts, known, others, survived } = matter;
     let items: Vec<Placed> = found.iter().map(placed).collect();
@@ -104,7 +106,7 @@ fn judged(matter: &Matter) -> (Vec<Merged>, Vec<Evidence>, Judgement) {
     (merged, evidence, judgement)
 }
 
-/// The other files whose texts may contradict what was found.
+/// The other files whose texts may contradict the diagnostics found.
 fn depended_on(found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> BTreeSet<String> {
     let mut trees = Trees::new();
     let of = |found: &LocatedDiagnostic| {
@@ -114,7 +116,7 @@ fn depended_on(found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) ->
     found.iter().filter_map(of).flatten().collect()
 }
 
-/// A few lines that sum up more than can be weighed, by theme, on a thread of its own.
+/// A few lines that sum up, by theme, more diagnostics than can be weighed; computed on a thread of its own.
 pub(crate) async fn summed_up(found: Vec<LocatedDiagnostic>, most: usize) -> Vec<String> {
     let work = move || {
         let items: Vec<Placed> = found.iter().map(placed).collect();
@@ -123,7 +125,7 @@ pub(crate) async fn summed_up(found: Vec<LocatedDiagnostic>, most: usize) -> Vec
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
-/// Merges, judges and orders what was found; the fixes follow their diagnostics to their new places.
+/// Merges, judges and orders the diagnostics found; the fixes follow their diagnostics to their new places.
 pub(crate) async fn weigh(
     session: &Session,
     task: &mut Task,
@@ -144,8 +146,9 @@ pub(crate) async fn weigh(
     let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
     trace_merged(task, &merged, &items);
     judgement.trace.into_iter().for_each(|entry| task.events.trace(task.counts.step.max(1), entry));
-    // Beyond a place that the user pointed at, only what is sure is mended without asking. A plan asks as a whole.
-    // What servers offer is what the offline model is for, and nobody could answer it: "the errors" are all of them.
+    // Beyond a place that the user pointed at, only a sure fix is made without a question. A plan asks as a whole. The
+    // offline model exists for the offers of servers, and nobody could answer its questions: "the errors" are all of
+    // them.
     let driven = session.model.needs_providers();
     let far = matches!(task.scope, Scope::Workspace) && !driven && !request_kind::wants_all(&task.request);
     let asks = far && authority::basis(task.mode, &task.request, driven) == Basis::Reported;
@@ -164,9 +167,9 @@ pub(crate) async fn weigh(
             unsure.extend(&group.members);
         }
         let (mut shown, (confidence, doubtful)) = (found[group.shown].clone(), (judged.confidence, judged.doubtful));
-        let said = || group.members.iter().find_map(|index| found[*index].diagnostic.suggested_action.clone());
+        let suggested = || group.members.iter().find_map(|index| found[*index].diagnostic.suggested_action.clone());
         let offered = || the_one(&fixes, &group.members).map(|fix| fix.title.clone());
-        shown.diagnostic.suggested_action = objection.or_else(offered).or_else(said);
+        shown.diagnostic.suggested_action = objection.or_else(offered).or_else(suggested);
         if let Some(word) = &shown.diagnostic.suggested_action {
             task.reports.suggested.insert(key(&shown), word.clone());
         }
@@ -181,7 +184,7 @@ pub(crate) async fn weigh(
     (seen, fixes.into_iter().filter_map(follow).collect())
 }
 
-/// The codes under which it is said.
+/// The codes under which it is reported.
 fn codes_of(group: &Merged, found: &[LocatedDiagnostic]) -> Vec<String> {
     group.members.iter().filter_map(|index| found[*index].diagnostic.code.clone()).collect()
 }
@@ -194,7 +197,7 @@ fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
     }
 }
 
-/// What the rules have against acting upon a diagnostic; the user is then asked, and the task goes on without it.
+/// The objection of the rules to acting on a diagnostic; the user is then asked, and the task goes on without it.
 fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
     let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &PolicyLimits::default());
     let objection = decision.suggestion(&entry.reason);
@@ -206,8 +209,8 @@ fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence,
     objection
 }
 
-/// The texts of the other files that may contradict what was found. What no editor has is read from the disk:
-/// to weigh a diagnostic is no reason to load a file.
+/// The texts of the other files that may contradict the diagnostics found. A text that no editor has is read from the
+/// disk: to weigh a diagnostic is no reason to load a file.
 async fn other_texts(session: &Session, found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> Others {
     let (about, known) = (found.to_vec(), texts.clone());
     let wanted = tokio::task::spawn_blocking(move || depended_on(&about, &known)).await.unwrap_or_default();
@@ -227,7 +230,7 @@ async fn other_texts(session: &Session, found: &[LocatedDiagnostic], texts: &BTr
     others
 }
 
-/// The texts of the files as they are now; those that are gone are left out.
+/// The texts of the files as they are now; missing files are left out.
 async fn present_texts(session: &Session, found: &[LocatedDiagnostic]) -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for found in found {
@@ -243,7 +246,7 @@ async fn present_texts(session: &Session, found: &[LocatedDiagnostic]) -> BTreeM
 }
 
 impl Task {
-    /// Records what the model is about to see.
+    /// Records the diagnostics that the model is about to see.
     pub(crate) fn note_seen(&self, seen: &[RankedDiagnostic]) {
         for seen in seen {
             let about = confidence_words::about(&seen.placed(), &seen.sources);
@@ -255,7 +258,7 @@ impl Task {
         }
     }
 
-    /// Records what there is too much of to be looked at, in groups.
+    /// Records, in groups, the diagnostics that are too many to look at.
     pub(crate) async fn note_left_out(&self, found: Vec<LocatedDiagnostic>) {
         for line in summed_up(found, GROUPS).await {
             let reason = "there are more than can be weighed at once, and worse ones";

@@ -1,7 +1,9 @@
-//! A request about what is reported anywhere in the workspace: which files are looked at for it, and what is left open.
+//! A request about reports anywhere in the workspace: selects the files to look at for it, and reports the rest as
+//! open.
 //!
-//! What nobody has opened no server has spoken about. It is looked at from the disk on, what was changed last first, a
-//! few files at a time and up to a limit; how far it went is said. Files that were opened for it are closed again.
+//! No server has reported on files that nobody has opened. They are looked at from the disk, the last changed first, a
+//! few files at a time and up to a limit; the user sees how far it went. Files that were opened for it are closed
+//! again.
 
 use std::collections::BTreeSet;
 use std::time::SystemTime;
@@ -27,10 +29,10 @@ const LISTED: usize = 20_000;
 const MOST: usize = 200;
 /// Files of one question: enough to keep a server busy, few enough to be open at a time.
 const BATCH: usize = 20;
-/// Bytes of a file that is opened for this; what is larger was hardly written by hand.
+/// Bytes of the largest file that is opened for this; a larger one was hardly written by hand.
 const LARGE: u64 = 1 << 20;
 
-/// The files on disk that are of a language of these or of one that has symbols here, those changed last first. Blocks.
+/// The files on disk in a language of these or one that has symbols here, the last changed first. Blocks.
 fn candidates(root: &Root, endings: &BTreeSet<String>) -> Vec<String> {
     let known = |path: &String| language::of_path(path).is_some() || endings.contains(look_reach::ending(path));
     let changed = |path: &String| {
@@ -43,7 +45,7 @@ fn candidates(root: &Root, endings: &BTreeSet<String>) -> Vec<String> {
     found.into_iter().map(|(_, path)| path).collect()
 }
 
-/// Looks at what is open and then at what is not, until the deadline. What is reported in them is in the ledger then.
+/// Looks at the open files and then at the closed ones, until the deadline. Their reports are in the ledger then.
 pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> LookReach {
     let open: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
     let endings: BTreeSet<String> =
@@ -51,7 +53,7 @@ pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> LookReac
     let root = session.root.clone();
     let found = tokio::task::spawn_blocking(move || candidates(&root, &endings)).await.unwrap_or_default();
     let (first, rest): (Vec<String>, Vec<String>) = found.into_iter().partition(|path| open.contains(path));
-    // What is open and not on disk yet belongs to it as well.
+    // An open file that is not on disk yet belongs to it as well.
     let mut all: Vec<String> = open.iter().filter(|path| !first.contains(path)).cloned().collect();
     all.splice(0..0, first);
     all.extend(rest);
@@ -65,7 +67,8 @@ pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> LookReac
     reach
 }
 
-/// Looks at a few files, and closes those again that nothing is reported in. How many were spoken about.
+/// Looks at a few files, and closes those without a report again. Returns the number of files that a provider reported
+/// on.
 async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, deadline: Deadline) -> usize {
     let opened: Vec<String> = batch.iter().filter(|path| !open.contains(*path)).cloned().collect();
     session.looked.visited.lock().await.extend(opened.iter().cloned());
@@ -74,7 +77,7 @@ async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, d
         documents.extend(target::document(session, path).await.ok());
     }
     let reports = collect_diagnostics::look(session, &documents, &[], deadline).await;
-    // That a text parses says nothing about what it means.
+    // A text that parses may still be wrong in its meaning.
     let heard = |path: &String| {
         reports
             .iter()
@@ -90,7 +93,7 @@ async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, d
     looked_at
 }
 
-/// Closes files that were opened for a look. What was said of them is of no use where nobody watches them any more.
+/// Closes files that were opened for a look. Their reports are of no use where nobody watches them any more.
 pub(crate) async fn leave(session: &Session, paths: Vec<String>) {
     if paths.is_empty() {
         return;
@@ -107,21 +110,21 @@ pub(crate) async fn leave(session: &Session, paths: Vec<String>) {
     }
 }
 
-/// Closes whatever is still open of a look over the workspace: the work on it is over.
+/// Closes the files that a look over the workspace still holds open: the work on it is over.
 pub(crate) async fn leave_all(session: &Session) {
     let open: Vec<String> = session.looked.visited.lock().await.iter().cloned().collect();
-    // A stopped task waits for no editor: what is not closed now is closed by the next one.
+    // A stopped task waits for no editor: the next task closes the files that are still open.
     stop::soon(&session.cancelled(), leave(session, open)).await;
     reached::leave_all(session).await;
 }
 
-/// Whether a task is about what is reported anywhere in the workspace.
+/// Whether a task is about reports anywhere in the workspace.
 pub(crate) fn is_wide(session: &Session, task: &Task) -> bool {
     matches!(task.scope, Scope::Workspace) && reported::works_on_reports(session, &task.request)
 }
 
-/// Drops what checkers of single files said of texts that are not there any more, of files that nobody asks them about
-/// now: what they say when such a file is edited is compared with what they said of its text just before.
+/// Drops the reports of single-file checkers about texts that are gone, for files that they are not asked about now.
+/// Their reports on an edited file are compared with those on its text just before.
 pub(crate) async fn drop_stale(session: &Session, asked: &[Document]) {
     let of_one = |provider: &str| looks_at_one_file(provider);
     let known = collect_diagnostics::known(session).await.into_keys().filter(|(_, provider)| of_one(provider));
