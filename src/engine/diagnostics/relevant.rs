@@ -1,5 +1,4 @@
-//! Selects the reports in scope that a request is about. Counts the others, so that nothing is hidden and nothing
-//! distracts.
+//! Selects the reports in scope that a request is about, and counts the others: nothing is hidden, nothing distracts.
 
 use std::collections::BTreeSet;
 

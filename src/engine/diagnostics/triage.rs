@@ -1,5 +1,5 @@
-//! Decides the diagnostics that a model sees and their order: duplicates merged, every rule of policy applied, all of
-//! it traced.
+//! Decides the diagnostics that a model sees and their order: merges duplicates, applies every rule of policy, traces
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

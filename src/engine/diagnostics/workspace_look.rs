@@ -1,5 +1,4 @@
-//! A request about reports anywhere in the workspace: selects the files to look at for it, and reports the rest as
-//! open.
+//! A request about reports anywhere in the workspace: selects the files to look at, and reports the rest as open.
 //!
 //! No server has reported on files that nobody has opened. They are looked at from the disk, the last changed first, a
 //! few files at a time and up to a limit; the user sees how far it went. Files that were opened for it are closed

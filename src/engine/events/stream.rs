@@ -1,5 +1,4 @@
-//! The stream of a session: numbers each event, passes it to the observers, the front end first, and holds the last
-//! ones for others.
+//! The stream of a session: numbers the events, passes them to observers, the front end first, and holds the last ones.
 
 use std::collections::VecDeque;
 use std::io;
