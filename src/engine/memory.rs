@@ -1,4 +1,4 @@
-//! Opens the memory at the first task, and tells what became of its file.
+//! Opens the memory at the first task, and reports the state of its file.
 
 pub(crate) mod chosen_preferences;
 pub(crate) mod keep;
@@ -18,8 +18,8 @@ use crate::state::session::Session;
 use sextant_store::memory::memory_error::MemoryError;
 use sextant_store::workspace::root::OLD_FOLDER;
 
-/// The memory, opened at the first call. `None` where it is turned off or cannot be had; the user is
-/// told why once, and everything else goes on without it.
+/// The memory, opened at the first call. `None` where it is turned off or cannot be opened: the user sees the reason
+/// once, and everything else works without it.
 pub(crate) async fn remember(session: &Session) -> Option<Arc<Remember>> {
     session.opened.memory.get_or_init(|| open_memory(session)).await.clone()
 }
@@ -56,7 +56,7 @@ pub(crate) fn tell_notices(session: &Session, remember: &Remember) {
     memory_handle::tell(remember, &session.events);
 }
 
-/// Ends the short term: what was set for this session alone is gone.
+/// Ends the short term: the settings of this session alone are dropped.
 pub(crate) async fn close(session: &Session) {
     let Some(Some(remember)) = session.opened.memory.get().cloned() else { return };
     let name = remember.session.clone();
@@ -65,7 +65,7 @@ pub(crate) async fn close(session: &Session) {
     }
 }
 
-/// The same mode, as memory names it.
+/// The same mode under its name in memory.
 pub(crate) fn mode_of(mode: Mode) -> sextant_store::memory::entry::Mode {
     match mode {
         Mode::Simple => sextant_store::memory::entry::Mode::Simple,
@@ -74,7 +74,7 @@ pub(crate) fn mode_of(mode: Mode) -> sextant_store::memory::entry::Mode {
     }
 }
 
-/// A record of a folder that is kept inside of it.
+/// A record of a folder, kept inside that folder.
 #[cfg(test)]
 pub(crate) fn record_in(folder: &std::path::Path) -> sextant_store::workspace::record_folder::Record {
     let root = sextant_store::workspace::root::Root::new(folder).unwrap();

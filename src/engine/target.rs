@@ -1,4 +1,4 @@
-//! From what a caller names to a document and a symbol in it.
+//! Resolves the name that a caller gives to a document and a symbol in it.
 
 use crate::editor::Document;
 use crate::state::session::Session;
@@ -10,7 +10,7 @@ use sextant_text::symbols::language::{self, Language};
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Files that are looked through for a bare symbol name.
+/// The most files that are searched for a bare symbol name.
 const MOST_FILES: usize = 2000;
 
 /// A symbol in its document.
@@ -36,7 +36,7 @@ pub(crate) async fn document(session: &Session, given: &str) -> Result<Document,
     Ok(session.editor.read(&path).await?)
 }
 
-/// Refuses a text that is too large to be worked on, before anything is done with it.
+/// Refuses a text that is too large to work on, before any work on it.
 pub(crate) fn refuse_large(path: &str, bytes: u64) -> Result<(), Failure> {
     if bytes <= workspace_files::LARGEST_TARGET {
         return Ok(());
@@ -56,7 +56,8 @@ pub(crate) async fn place(session: &Session, given: &str) -> Result<SymbolPlace,
     }
 }
 
-/// The same with all that share the name in one place, the first of them in front: overloads, a property's parts.
+/// Like [`place`], with all symbols that share the name in one place, the first of them in front: overloads, a
+/// property's parts.
 pub(crate) async fn places(session: &Session, given: &str) -> Result<(SymbolPlace, Vec<usize>), Failure> {
     let (wanted, document, language) = in_file(session, given).await?;
     let outline = Outline::parse(language, &document.text);
@@ -69,7 +70,7 @@ pub(crate) async fn places(session: &Session, given: &str) -> Result<(SymbolPlac
     }
 }
 
-/// The names of a symbol inside of its file, and that file.
+/// The names of a symbol inside its file, and that file.
 async fn in_file(session: &Session, given: &str) -> Result<(String, Document, &'static Language), Failure> {
     let wanted = SymbolPath::parse(given);
     if wanted.names.is_empty() {
@@ -86,7 +87,7 @@ async fn in_file(session: &Session, given: &str) -> Result<(String, Document, &'
 
 async fn file_of(session: &Session, names: &str) -> Result<String, Failure> {
     let (root, wanted) = (session.root.clone(), names.to_owned());
-    // Many files are read: a stop must not have to wait for that.
+    // The search reads many files: a stop must not have to wait for it.
     let found = tokio::task::spawn_blocking(move || files_with(&root, &wanted)).await.unwrap_or_default();
     match found.as_slice() {
         [one] => Ok(one.clone()),
@@ -98,14 +99,14 @@ async fn file_of(session: &Session, names: &str) -> Result<String, Failure> {
     }
 }
 
-/// The files that hold one symbol of a name, as they are on disk.
+/// The files that hold exactly one symbol of a name, as they are on disk.
 fn files_with(root: &Root, names: &str) -> Vec<String> {
     let mut found = Vec::new();
     for path in workspace_files::list(root, "", MOST_FILES).files {
         let Some(language) = language::of_path(&path) else { continue };
         let last = names.rsplit("::").next().unwrap_or(names);
         let plain = last.split('#').next().unwrap_or(last);
-        // A file that does not even hold the name need not be parsed or opened in the editor.
+        // A file whose text does not contain the name is neither parsed nor opened in the editor.
         let Some(on_disk) = workspace_files::text(root, &path) else { continue };
         if on_disk.contains(plain) && Outline::parse(language, &on_disk).find_all(names).is_ok() {
             found.push(path);
@@ -130,7 +131,7 @@ fn unknown(place: &str, names: &str, candidates: &[String]) -> Failure {
     tool_failure(format!("no single symbol {names} in {place}"), hint)
 }
 
-/// A symbol path as somebody wrote it; `Makefile` is the file where there is one.
+/// A symbol path as the caller wrote it; `Makefile` is the file where there is one.
 pub(crate) fn written(session: &Session, given: &str) -> SymbolPath {
     let path = SymbolPath::parse(given);
     let is_file = path.file.is_empty()
@@ -148,7 +149,7 @@ pub(crate) async fn full_path(session: &Session, given: &str) -> Result<SymbolPa
     Ok(SymbolPath::new(&place.document.path, place.outline.path_of(place.symbol)))
 }
 
-/// Which of these symbols are there now.
+/// Those of these symbols that exist now.
 pub(crate) async fn present(session: &Session, symbols: &[SymbolPath]) -> Vec<SymbolPath> {
     let mut present = Vec::new();
     for symbol in symbols {

@@ -1,4 +1,5 @@
-//! What a task may use up: tokens, time, money. Checked before each question to the model, and told when it ends.
+//! Limits the tokens, time and money of a task: checks them before each question to the model, and reports when it
+//! ends.
 
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use sextant_base::plural::counted;
 use sextant_model::price::Price;
 use sextant_model::step::Usage;
 
-/// The first limit that is reached, in words with what was used; `None` while there is room.
+/// The first limit that is reached, in words with the amount used; `None` below all limits.
 pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elapsed: Duration) -> Option<String> {
     let tokens = usage.prompt_tokens + usage.completion_tokens;
     if limits.tokens > 0 && tokens >= limits.tokens {
@@ -35,7 +36,7 @@ pub(crate) fn over_budget(session: &Session, task: &Task) -> Option<String> {
     reached(&session.config.limits, session.model.price(), spent.counted(), spent.elapsed())
 }
 
-/// Seconds that a command may take now, 1 at least: its own limit, or what is left of the task's.
+/// Seconds that a command may take now, at least 1: its own limit, or what is left of the task's.
 pub(crate) fn command_seconds(session: &Session, task: &Task) -> u64 {
     let own = session.config.limits.command_seconds.max(1);
     match session.config.limits.seconds {
@@ -44,7 +45,7 @@ pub(crate) fn command_seconds(session: &Session, task: &Task) -> u64 {
     }
 }
 
-/// A limit that nothing can be held against is said, once a task, rather than passed over.
+/// Warns once a task about a limit that cannot be checked, rather than pass over it.
 pub(crate) fn say_what_is_not_counted(session: &Session) {
     if session.config.limits.cost > 0.0 && session.model.price().is_none() && !session.model.needs_providers() {
         let text = "`limits.cost` cannot stop this: the model has no `price` in the configuration".to_owned();
@@ -52,7 +53,7 @@ pub(crate) fn say_what_is_not_counted(session: &Session) {
     }
 }
 
-/// Ends when the time of the task is over; never where it has no limit.
+/// Ends when the time of the task is over; never ends where it has no limit.
 pub(crate) async fn out_of_time(session: &Session, spent: Spent) {
     match session.config.limits.seconds {
         0 => std::future::pending().await,
@@ -60,7 +61,7 @@ pub(crate) async fn out_of_time(session: &Session, spent: Spent) {
     }
 }
 
-/// What the user is told; what is finished stays.
+/// The error that the user sees; finished changes stay.
 pub(crate) fn stop(task: &Task, why: &str) -> Failure {
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let done = if files.is_empty() {
@@ -98,14 +99,14 @@ mod tests {
         );
         let limits = Limits { tokens: 100, seconds: 9, cost: 0.5, ..Limits::default() };
         let price = Some(Price { input: 2.0, output: 10.0, cached: None });
-        let said = |usage, seconds| reached(&limits, price, usage, Duration::from_secs(seconds)).unwrap_or_default();
-        assert_eq!(said(usage(60, 39), 8), "");
-        assert_eq!(said(usage(60, 40), 8), "it has used 100 of 100 tokens (`limits.tokens`)");
-        assert_eq!(said(usage(1, 1), 9), "its time of 9 s is over (`limits.seconds`)");
-        assert!(said(Usage { estimated: true, ..usage(60, 40) }, 0).contains("about 100"));
+        let reason = |usage, seconds| reached(&limits, price, usage, Duration::from_secs(seconds)).unwrap_or_default();
+        assert_eq!(reason(usage(60, 39), 8), "");
+        assert_eq!(reason(usage(60, 40), 8), "it has used 100 of 100 tokens (`limits.tokens`)");
+        assert_eq!(reason(usage(1, 1), 9), "its time of 9 s is over (`limits.seconds`)");
+        assert!(reason(Usage { estimated: true, ..usage(60, 40) }, 0).contains("about 100"));
         let limits = Limits { tokens: 0, ..limits };
-        let said = reached(&limits, price, usage(200_000, 10_000), Duration::ZERO).unwrap_or_default();
-        assert_eq!(said, "it has cost 0.5000 of 0.5 (`limits.cost`)");
+        let reason = reached(&limits, price, usage(200_000, 10_000), Duration::ZERO).unwrap_or_default();
+        assert_eq!(reason, "it has cost 0.5000 of 0.5 (`limits.cost`)");
         assert_eq!(reached(&limits, None, usage(1 << 40, 1), Duration::ZERO), None, "no price, no cost");
     }
 }
