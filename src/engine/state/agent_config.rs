@@ -9,11 +9,11 @@ use crate::editor::Save;
 use crate::plan::work_mode::Mode;
 use sextant_diagnostics::model::Severity;
 
-/// What the user may set. Unknown keys are errors, so that a typing mistake is not silently the default.
+/// The options of the user. Unknown keys are errors, so that a typing mistake does not silently give the default.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// How a plan is carried out.
+    /// The way in which a plan is carried out.
     pub mode: PlanMode,
     pub diagnostics: Checks,
     pub save: Save,
@@ -23,9 +23,9 @@ pub struct Config {
     pub rpc: RpcOptions,
     /// Commands that a model may run without asking, each the beginning of one: `pytest`, `cargo test`.
     pub commands_allowed: Vec<String>,
-    /// Environment variables that such commands are given beside what every program needs, by name.
+    /// Environment variables that such commands get beside those that every program needs, by name.
     pub commands_env: Vec<String>,
-    /// What the user prefers in every project, by name; each is told to the model.
+    /// The user's preferences in every project, by name; the model gets each of them.
     pub preferences: BTreeMap<String, String>,
 }
 
@@ -56,26 +56,26 @@ pub struct Checks {
     pub timeout_ms: u64,
     /// Milliseconds for the first look at a file, while a server may still be starting.
     pub start_timeout_ms: u64,
-    /// Files that are not open and use a name that an edit changes: so many are looked at.
+    /// The most files that are looked at because they use a name that an edit changes, and are not open.
     pub reach: usize,
     /// The least severity that is reported.
     pub severity_floor: Severity,
     /// The most new diagnostics that one answer lists; the rest is a number.
     pub max: usize,
-    /// What becomes of a task that ends with new errors.
+    /// The consequence for a task that ends with new errors.
     pub new_errors: NewErrors,
 }
 
-/// What becomes of the changes of a task that ends with new errors, after its model was told of them.
+/// The consequence for the changes of a task that ends with new errors, after its model has seen them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NewErrors {
-    /// They stay, and the task is not done.
+    /// The changes stay, and the task is not done.
     Keep,
-    /// They are taken back where a file does not parse any more.
+    /// The changes are undone where a file does not parse any more.
     #[default]
     UndoSyntax,
-    /// They are taken back.
+    /// The changes are undone.
     Undo,
 }
 
@@ -93,18 +93,18 @@ impl Default for Checks {
     }
 }
 
-/// How other programs reach a session, beside its socket.
+/// The access of other programs to a session, beside its socket.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RpcOptions {
-    /// Whether it is served on a port of this machine as well, for programs that know a token.
+    /// Whether a port of this machine serves it as well, for programs that know a token.
     pub port: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quickfix {
-    /// Whether the list is opened when a task has introduced something.
+    /// Whether to open the list after a task has introduced something.
     pub open: bool,
 }
 
@@ -123,11 +123,11 @@ pub struct Limits {
     pub errors: u32,
     /// The most tokens of one task, questions and answers together; 0 is no limit.
     pub tokens: u64,
-    /// The most seconds of one task, without those in which the user is asked something; 0 is no limit.
+    /// The most seconds of one task, without the waits for an answer of the user; 0 is no limit.
     pub seconds: u64,
     /// The most that one task may cost, in the currency of the model's price; 0 is no limit.
     pub cost: f64,
-    /// Seconds after which a command is killed, 1 at least.
+    /// Seconds after which a command is killed, at least 1.
     pub command_seconds: u64,
 }
 
@@ -142,14 +142,14 @@ impl Default for Limits {
 pub struct MemoryOptions {
     /// Whether anything is remembered. Turned off, no file is made.
     pub enabled: bool,
-    /// The name that entries are kept and recalled under: the same one brings back what was done an hour ago,
-    /// in another process too.
+    /// The name that entries are stored and recalled under: the same one recalls the work of an hour ago, in another
+    /// process too.
     pub session: String,
-    /// Megabytes (2^20 bytes) that the checkpoints of tasks may take. The least recently used go first, those of
-    /// the last task and of every task that can be resumed stay.
+    /// Megabytes (2^20 bytes) that the checkpoints of tasks may take. The least recently used go first; those of the
+    /// last task and of every task that can be resumed stay.
     pub checkpoints_mb: u64,
-    /// Sextant's state folder, as the door finds it; see `src/store/workspace/record_folder.rs`. No option of the user's: the
-    /// environment says it.
+    /// Sextant's state folder, as the door finds it; see `src/store/workspace/record_folder.rs`. Not an option of the
+    /// user: the environment sets it.
     #[serde(skip)]
     pub state: Option<PathBuf>,
 }

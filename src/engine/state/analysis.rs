@@ -1,4 +1,4 @@
-//! What the words of a request were found to mean.
+//! The meaning of a request's words: symbols, files and codes.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use sextant_base::plural::counted;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// Letters of a plain word that may be a symbol's name.
+/// The fewest letters of a plain word that may be a symbol's name.
 pub(crate) const SHORTEST: usize = 3;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,29 +15,29 @@ pub(crate) struct Analysis {
     pub question: bool,
     pub symbols: Vec<SymbolPath>,
     pub files: Vec<String>,
-    /// Names that stand for several symbols, with all of them.
+    /// Names that stand for several symbols, each with all of them.
     pub ambiguous: Vec<(String, Vec<SymbolPath>)>,
-    /// Each name of the request with all that it stands for: symbols, files as a whole.
+    /// Each name of the request with all its meanings: symbols, files as a whole.
     pub meanings: Vec<Meaning>,
-    /// Files that it names and that are not there yet.
+    /// Files that it names and that do not exist yet.
     pub new_files: Vec<String>,
     /// Codes of known diagnostics that the request quotes.
     pub codes: BTreeSet<String>,
-    /// How many known diagnostics bear on it.
+    /// The number of known diagnostics that bear on it.
     pub bearing: usize,
 }
 
-/// What one name of a request stands for.
+/// The meaning of one name of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Meaning {
     pub name: String,
-    /// Whether its form says that it is a name.
+    /// Whether its form marks it as a name.
     pub sure: bool,
     pub paths: Vec<SymbolPath>,
 }
 
 impl Meaning {
-    /// As a model and a user read it; `None` where the name says it all.
+    /// The text for a model and a user; `None` where the name alone is clear.
     fn line(&self) -> Option<String> {
         let paths: Vec<String> = self.paths.iter().map(ToString::to_string).collect();
         match paths.as_slice() {
@@ -49,20 +49,20 @@ impl Meaning {
 }
 
 impl Analysis {
-    /// What the names of the request stand for, a line each; but for what is to be seen where the test says so.
+    /// The meanings of the request's names, a line each; without those for which `is_seen` holds.
     pub(crate) fn lines(&self, is_seen: impl Fn(&SymbolPath) -> bool) -> Vec<String> {
         let untold = |meaning: &&Meaning| !matches!(meaning.paths.as_slice(), [one] if is_seen(one));
         self.meanings.iter().filter(untold).filter_map(Meaning::line).take(MOST_LINES).collect()
     }
 
-    /// What is named and not shown as part of the scope.
+    /// The named symbols that are not shown as part of the scope.
     pub(crate) fn named(&self, scope: &Scope) -> Vec<SymbolPath> {
         let shown = |symbol: &SymbolPath| *scope != Scope::Workspace && scope.holds(symbol);
         let files = self.files.iter().map(|file| SymbolPath::new(file, ""));
         self.symbols.iter().cloned().chain(files).filter(|symbol| !shown(symbol)).take(MOST_SOURCES).collect()
     }
 
-    /// Whether a diagnostic is about what the request names.
+    /// Whether a diagnostic is about a symbol or file that the request names.
     pub(crate) fn bears_on(&self, found: &LocatedDiagnostic) -> bool {
         let named = !self.symbols.is_empty() && Scope::Symbols(self.symbols.clone()).holds(&found.symbol);
         let quoted = found.diagnostic.code.as_ref().is_some_and(|code| self.codes.contains(code));
@@ -93,12 +93,12 @@ impl Analysis {
 pub(crate) struct Mention {
     /// As a symbol path or a file path.
     pub(crate) name: String,
-    /// Whether its form says that it is a name: quoted, `a::b`, `a_b`, `f()`, `CamelCase`, a path.
+    /// Whether its form marks it as a name: quoted, `a::b`, `a_b`, `f()`, `CamelCase`, a path.
     pub(crate) sure: bool,
 }
 
 impl Mention {
-    /// A plain word of one or two letters is a word, whatever a symbol is called.
+    /// A plain word of one or two letters counts as a word, whatever symbols exist.
     pub(crate) fn is_long_enough(&self) -> bool {
         self.sure || (self.name.chars().count() >= SHORTEST && !self.name.starts_with(|c: char| c.is_ascii_digit()))
     }
@@ -128,7 +128,7 @@ impl Analysis {
     }
 }
 
-/// Names that a model is told the meaning of.
+/// The most names whose meaning a model gets.
 const MOST_LINES: usize = 12;
 
 /// Sources that are shown beside those in scope.

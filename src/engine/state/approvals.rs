@@ -1,4 +1,4 @@
-//! The open question, and what the user has allowed for the session.
+//! The open question, and the user's permissions for the session.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -8,19 +8,19 @@ use tokio::sync::oneshot;
 
 use sextant_base::lock::lock;
 
-/// The open question, and what the user has allowed for the session.
+/// The open question, and the user's permissions for the session.
 #[derive(Debug, Default)]
 pub(crate) struct Approvals {
     /// Whether a door brings answers.
     pub(crate) someone: AtomicBool,
-    /// Held by whoever asks, so that a second question waits for its turn.
+    /// Held by the asking task, so that a second question waits for its turn.
     pub(crate) turn: tokio::sync::Mutex<()>,
     pub(crate) waiting: Mutex<Option<OpenQuestion>>,
-    /// Commands that were allowed for the session, argument by argument.
+    /// Commands that are allowed for the session, argument by argument.
     pub(crate) commands: Mutex<BTreeSet<Vec<String>>>,
-    /// Files that run by being there, which may be changed for the session.
+    /// Files that run by being there, and that may be changed for the session.
     pub(crate) files: Mutex<BTreeSet<String>>,
-    /// Whether the plan that is carried out was read by nobody before.
+    /// Whether nobody has read the plan before it is carried out.
     pub(crate) unread: AtomicBool,
 }
 
@@ -39,7 +39,7 @@ impl Approvals {
         self.unread.store(!read, Ordering::Relaxed);
     }
 
-    /// Whether what a plan says is a word of the user's: somebody has read it.
+    /// Whether a plan counts as the user's words: somebody has read it.
     pub(crate) fn is_read(&self) -> bool {
         !self.unread.load(Ordering::Relaxed)
     }

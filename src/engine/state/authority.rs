@@ -1,4 +1,4 @@
-//! What the user has allowed: in words, by a plan, by an answer.
+//! The user's permissions: in words, by a plan, by an answer.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,43 +23,43 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 /// Groups that the way out of too much noise names.
 pub(crate) const KINDS: usize = 4;
 
-/// On whose word a task works.
+/// The authority on which a task works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
     /// The user asked for this change.
     Asked,
-    /// What providers report is to be mended.
+    /// The reports of providers are to be fixed.
     Reported,
     /// A step of a plan that the user approved.
     Approved,
 }
 
-/// What the user has allowed and what waits for a word.
+/// The user's permissions, and the actions that wait for one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Consent {
     /// Symbols whose deletion the user has allowed.
     pub(crate) allowed: BTreeSet<String>,
-    /// What the step that runs was kept from deleting.
+    /// The deletions that the running step was refused.
     pub(crate) withheld: BTreeSet<String>,
-    /// What the last edit that was kept from it would introduce, in a question's words.
+    /// The diagnostics that the last refused edit would introduce, in a question's words.
     pub(crate) foreseen: String,
-    /// Whether the open steps were planned anew since the user approved the plan: nobody has agreed to their words.
+    /// Whether the open steps were replanned since the user approved the plan: nobody has agreed to their words.
     pub(crate) replanned: bool,
-    /// Why the edit that is being made is not credited with what goes away.
+    /// The reasons not to credit the current edit with disappeared diagnostics.
     pub(crate) doubts: Vec<Doubt>,
-    /// What went away in the task and is not counted as fixed.
+    /// Diagnostics that disappeared in the task and do not count as fixed.
     pub(crate) uncounted: Vec<Uncounted>,
 }
 
 impl Consent {
-    /// Keeps the newest so many of what was doubted: what an older edit is not credited with is told by then.
+    /// Keeps the newest `most` doubts: those of an older edit are reported by then.
     pub(crate) fn forget_old(&mut self, most: usize) {
         self.doubts.drain(..self.doubts.len().saturating_sub(most));
         self.uncounted.drain(..self.uncounted.len().saturating_sub(most));
     }
 
-    /// A step that came to nothing because it lacks the user's word: the question for it.
+    /// The question for a step that changed nothing because it lacks the user's permission.
     pub(crate) fn question(&self, (step, title): (usize, &str), state: StepState, mark: usize) -> Option<Question> {
         if self.withheld.is_empty() || state == StepState::Done {
             return None;
@@ -77,7 +77,7 @@ impl Consent {
     }
 }
 
-/// What a client outside is told to do its own user decides: it is not held to what providers report.
+/// The basis of a task. A client outside follows its own user: the reports of providers do not bind it.
 pub(crate) fn basis_of(task: &Task, request: &str, needs_providers: bool) -> Basis {
     if task.intent.client.is_some() { Basis::Asked } else { basis(task.mode, request, needs_providers) }
 }
@@ -90,9 +90,9 @@ pub(crate) fn basis(mode: Mode, request: &str, needs_providers: bool) -> Basis {
     }
 }
 
-/// The symbols that an edit would leave the project without, outermost only; a file that it would empty.
+/// The symbols that an edit would remove from the project, outermost only; a file that it would empty.
 ///
-/// What gets another name in its place, or turns up elsewhere in the same edit, is not lost. What is inside of a
+/// A symbol that gets another name in its place, or turns up elsewhere in the same edit, is not lost. The inside of a
 /// function is that function's own affair.
 pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
     let mut gone: Vec<(String, String)> = Vec::new();
@@ -125,7 +125,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
                 symbol.parent.is_some_and(|parent| is_gone(parent) || old.symbols[parent].kind != SymbolKind::Class);
             let start = task_scope::moved(symbol.name_range.start, hunks);
             let renamed = fresh.iter().any(|new_one| new.symbols[*new_one].name_range.start == start);
-            // A text that does not parse says nothing of what is in it.
+            // A text that does not parse is no evidence of a loss.
             let unread = new.has_errors && has_word(&after, &symbol.name);
             if !inside && !renamed && !unread {
                 gone.push((SymbolPath::new(path, &old_names[index]).to_string(), symbol.name.clone()));
@@ -149,7 +149,7 @@ pub(crate) fn put_elsewhere(journal: &Journal, lost: &str) -> bool {
         })
 }
 
-/// Whether the task itself has put a symbol where it is: then nothing of anybody else is lost with it.
+/// Whether the task itself has put a symbol where it is: then no work of anybody else is lost with it.
 pub(crate) fn made_here(journal: &Journal, lost: &str) -> bool {
     let lost = SymbolPath::parse(lost);
     let Some(language) = language::of_path(&lost.file) else { return false };
@@ -163,8 +163,8 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|found| found == word)
 }
 
-/// Whether words ask for a symbol to go: it is named right after a word of removal, or what such a word speaks of is
-/// no name at all (`the dead code`) and the symbol is what the words are about.
+/// Whether words ask for a symbol to go. Either the symbol stands right after a word of removal; or that word refers to
+/// no name at all (`the dead code`), and the words are about the symbol.
 pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
     let path = SymbolPath::parse(symbol);
     let last = path.names.rsplit("::").next().unwrap_or_default();
@@ -184,7 +184,7 @@ pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
     })
 }
 
-/// Whether a request names a code or a kind of what is reported.
+/// Whether a request names a code or a kind of one of the diagnostics.
 pub(crate) fn names_a_kind(request: &str, diagnostics: &[&Diagnostic]) -> bool {
     let kinds: BTreeSet<String> = diagnostics.iter().flat_map(|diagnostic| kinds(diagnostic)).collect();
     kinds.iter().any(|kind| names(request, kind))

@@ -1,4 +1,4 @@
-//! A tool call in a few words: which tool, what kind of access, and what the call names.
+//! A tool call in a few words: the tool, the kind of access, and the target.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,18 +8,18 @@ use crate::state::task::Task;
 use sextant_model::tools::Access;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// What a call touches, in the names that it gives itself.
+/// The target of a call, in the names that the call itself gives.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Subject {
     pub(crate) symbol: Option<String>,
     /// The one file that it reads or writes.
     pub(crate) file: Option<String>,
-    /// A file or folder that it looks through.
+    /// The file or folder that it searches.
     pub(crate) within: Option<String>,
     /// The id of an offered fix.
     pub(crate) fix: Option<String>,
-    /// What it looks for: it may be a piece of a file, and is not kept.
+    /// The search words: they may be a piece of a file, and are not kept.
     pub(crate) words: Option<String>,
     pub(crate) command: Vec<String>,
 }
@@ -41,12 +41,12 @@ impl Subject {
         Self { words: Some(words.to_owned()), ..Self::default() }
     }
 
-    /// What it is done to, by name; empty where it names nothing.
+    /// The name of its target; empty where it names no target.
     pub(crate) fn named(&self) -> &str {
         [&self.symbol, &self.file, &self.within, &self.fix].into_iter().flatten().next().map_or("", String::as_str)
     }
 
-    /// What a user is shown of it while it runs.
+    /// The text for the user while it runs.
     pub(crate) fn shown(&self) -> &str {
         match (self.named(), &self.words) {
             ("", Some(words)) => words,
@@ -54,12 +54,12 @@ impl Subject {
         }
     }
 
-    /// What stands in the trace.
+    /// The text in the trace.
     pub(crate) fn traced(&self) -> String {
         if self.named().is_empty() { self.command.join(" ") } else { self.named().to_owned() }
     }
 
-    /// The one file that it reads or writes; `None` where it names none.
+    /// The one file that it reads or writes; `None` where it names no file.
     pub(crate) fn one_file(&self) -> Option<String> {
         let of_symbol = || self.symbol.as_ref().map(|symbol| SymbolPath::parse(symbol).file);
         self.file.clone().or_else(of_symbol).filter(|file| !file.is_empty())
@@ -71,7 +71,7 @@ impl Subject {
     }
 }
 
-/// A call as those see it who are told of it and run nothing.
+/// A call as its observers see it, who run nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Called {
     pub(crate) tool: String,
@@ -91,7 +91,7 @@ impl Called {
     }
 }
 
-/// What a call came to, for those who count and remember.
+/// The result of a call, for observers that count and remember.
 pub(crate) fn came_back(task: &Task, called: &Called, ok: bool, text: &str) -> TaskFact {
     let given = called.subject.named();
     let offer = task.conversation.offered.iter().find(|offer| offer.id == given);

@@ -1,4 +1,4 @@
-//! What a change did to the diagnostics: two snapshots and the reports between them, judged.
+//! The effect of a change on the diagnostics: judges two snapshots and the reports between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use sextant_diagnostics::located::{LocatedDiagnostic, Namer};
 use sextant_diagnostics::model::{Diagnostic, Freshness, Report, Severity};
 use sextant_diagnostics::syntax;
 
-/// How much of the answer is known. An empty list means clean only under `Complete`.
+/// The known share of the answer. An empty list means clean only under `Complete`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -48,15 +48,15 @@ pub(crate) struct Verdict {
     pub fixed: Vec<Diagnostic>,
     pub unchanged: usize,
     pub stays: Vec<Severity>,
-    /// Of the unchanged, those that say it in other words, and what they said before.
+    /// The unchanged diagnostics whose words have changed, with their earlier words.
     pub updated: Vec<(LocatedDiagnostic, String)>,
     pub masked: usize,
     /// Providers that have not answered yet, as `basedpyright (src/shop/cart.py)`.
     pub pending: Vec<String>,
-    /// Whether one of those may still answer; a file that only the parser reads, or a provider that is gone, has nobody
-    /// to wait for.
+    /// Whether one of those may still answer. A file that only the parser reads, or a provider that is gone, has no
+    /// answer to wait for.
     pub to_come: bool,
-    /// Why each of those that went away is not counted as fixed.
+    /// The reason for each disappeared diagnostic that does not count as fixed.
     pub not_counted: Vec<String>,
 }
 
@@ -77,7 +77,7 @@ impl Verdict {
         }
     }
 
-    /// What is not counted as fixed, in a line; `None` where everything is.
+    /// The diagnostics that do not count as fixed, in a line; `None` where all of them count.
     pub(crate) fn not_counted_line(&self) -> Option<String> {
         let first = self.not_counted.first()?;
         Some(format!("{} not counted as fixed: {first}", self.not_counted.len()))
@@ -88,7 +88,7 @@ impl Verdict {
         self.new.iter().filter(move |found| found.diagnostic.severity <= floor)
     }
 
-    /// How many of the fixed ones are as severe as that.
+    /// The number of fixed ones that are at least as severe as the floor.
     pub(crate) fn fixed_from(&self, floor: Severity) -> usize {
         self.fixed.iter().filter(|gone| gone.severity <= floor).count()
     }
@@ -102,7 +102,7 @@ impl Verdict {
     }
 }
 
-/// The reports' own story.
+/// The status from the reports alone, with the pending providers.
 pub(crate) fn status(reports: &[Report]) -> (Status, Vec<String>) {
     let open = reports.iter().filter(|report| !report.freshness.is_fresh());
     let (late, others): (Vec<&Report>, Vec<&Report>) =
@@ -136,10 +136,10 @@ pub(crate) fn status(reports: &[Report]) -> (Status, Vec<String>) {
     (if status == Status::Complete { Status::Partial } else { status }, pending)
 }
 
-/// Files that are named of one provider that is late; of more the rest is a number.
+/// The most files that are named for one late provider; the rest is a number.
 const NAMED: usize = 3;
 
-/// Who is late with which files.
+/// The late providers with their files.
 fn late_words(late: &[&Report]) -> Vec<String> {
     let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     late.iter().for_each(|report| by_name.entry(&report.provider).or_default().push(&report.file));
@@ -150,17 +150,17 @@ fn late_words(late: &[&Report]) -> Vec<String> {
     by_name.into_iter().flat_map(words).collect()
 }
 
-/// Whether somebody who has not answered may still do so.
+/// Whether a provider that has not answered may still do so.
 pub(crate) fn may_come(report: &Report) -> bool {
     !report.freshness.is_fresh() && report.freshness != Freshness::Unavailable
 }
 
-/// What is pending of a file that nobody but the parser speaks of.
+/// The pending entry of a file that only the parser reads.
 fn unchecked(file: &str) -> String {
     format!("all but the syntax ({file})")
 }
 
-/// Names the edited files that nobody but the parser is known to speak of, and those that nobody speaks of at all.
+/// Names the edited files that only the parser is known to report on, and those without any report.
 pub(crate) fn doubt_coverage(verdict: &mut Verdict, files: &[String], known: &Snapshots, reports: &[Report]) {
     let asked = |verdict: &Verdict, file: &str| {
         let word = format!("({file}");
@@ -192,7 +192,7 @@ pub(crate) fn doubt_coverage(verdict: &mut Verdict, files: &[String], known: &Sn
     }
 }
 
-/// The files of which nobody but the parser speaks: that a text parses says little.
+/// The files that only the parser reports on: a text that parses may still have other errors.
 fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
     let by = |syntax: bool| {
         let chosen = reports.iter().filter(move |report| (report.provider == syntax::NAME) == syntax);
@@ -201,28 +201,28 @@ fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
     by(true).difference(&by(false)).copied().collect()
 }
 
-/// As [`compare`], on a thread of its own: many diagnostics take a while, and a stop must not wait for them. Given
-/// up, the thread finishes for nobody.
+/// As [`compare`], on a thread of its own: many diagnostics take a while, and a stop must not wait for them. After a
+/// stop the thread finishes without a reader.
 pub(crate) async fn compared(before: &Snapshots, after: &Snapshots, reports: &[Report]) -> Verdict {
-    let (before, after, told) = (before.clone(), after.clone(), status(reports));
-    let done = tokio::task::spawn_blocking(move || compare(&before, &after, told)).await;
+    let (before, after, reported) = (before.clone(), after.clone(), status(reports));
+    let done = tokio::task::spawn_blocking(move || compare(&before, &after, reported)).await;
     let verdict = done.unwrap_or_else(|_| Verdict::without(Status::Unavailable));
     Verdict { to_come: reports.iter().any(may_come), ..verdict }
 }
 
-/// Compares two snapshots. Only what is fresh on both sides is compared: a provider without a baseline
-/// for a file says nothing about what is new there, and the status tells so. What several say of one place
-/// is counted once.
-/// What the reports tell by themselves comes from [`status`].
+/// Compares two snapshots, only where both sides are fresh. A provider without a baseline for a file does not show what
+/// is new there, and the status reports that. Reports of several providers at one place count once. The status of the
+/// reports alone comes from [`status`].
 fn compare(before: &Snapshots, after: &Snapshots, (status, pending): (Status, Vec<String>)) -> Verdict {
     let mut verdict = Verdict { pending, ..Verdict::without(status) };
     let mut without_baseline = Vec::new();
     let (mut old, mut new) = (Vec::new(), Vec::new());
     for (provider, keys) in by_provider(after) {
-        // What the parser says, every other provider says too: it counts where nobody else is known.
-        let told = |key: &&SnapshotKey| provider != syntax::NAME || !known_of_others(before, after, key);
+        // Every other provider reports the findings of the parser too: the parser counts where no other provider is
+        // known.
+        let counts = |key: &&SnapshotKey| provider != syntax::NAME || !known_of_others(before, after, key);
         let (known, unknown): (Vec<&SnapshotKey>, Vec<&SnapshotKey>) =
-            keys.into_iter().filter(told).partition(|key| before.contains_key(*key));
+            keys.into_iter().filter(counts).partition(|key| before.contains_key(*key));
         without_baseline.extend(unknown.iter().map(|key| format!("{} ({}, no baseline)", short(&provider), key.0)));
         compare_provider(before, after, &known, (&mut old, &mut new));
     }
@@ -259,13 +259,13 @@ fn compare(before: &Snapshots, after: &Snapshots, (status, pending): (Status, Ve
     verdict
 }
 
-/// What was said before by those who have not spoken since, of files that others have spoken of.
+/// The earlier diagnostics of providers that have not reported since, in files that others have reported on.
 fn unheard(before: &Snapshots, after: &Snapshots) -> Vec<DedupItem> {
     let files: BTreeSet<&str> = after.keys().map(|key| key.0.as_str()).collect();
     let silent =
         |key: &SnapshotKey| key.1 != syntax::NAME && files.contains(key.0.as_str()) && !after.contains_key(key);
-    let said = before.iter().filter(|(key, _)| silent(key)).flat_map(|(_, snap)| &snap.diagnostics);
-    said.map(|diagnostic| DedupItem::new(diagnostic.clone(), Fate::Unknown)).collect()
+    let unheard = before.iter().filter(|(key, _)| silent(key)).flat_map(|(_, snap)| &snap.diagnostics);
+    unheard.map(|diagnostic| DedupItem::new(diagnostic.clone(), Fate::Unknown)).collect()
 }
 
 fn known_of_others(before: &Snapshots, after: &Snapshots, key: &SnapshotKey) -> bool {
@@ -339,12 +339,12 @@ pub(crate) async fn all(snaps: &Snapshots, files: BTreeSet<String>) -> Vec<Locat
 fn named(snaps: &Snapshots, files: &BTreeSet<String>) -> Vec<LocatedDiagnostic> {
     let mut namer = Namer::default();
     let mut found: Vec<LocatedDiagnostic> = Vec::new();
-    // As in a comparison: the parser is heard where nobody else is.
+    // As in a comparison: the parser counts where there is no other provider.
     let others: BTreeSet<&str> = snaps.keys().filter(|key| key.1 != syntax::NAME).map(|key| key.0.as_str()).collect();
-    let told = |(file, provider): &SnapshotKey| {
+    let counts = |(file, provider): &SnapshotKey| {
         files.contains(file) && (provider != syntax::NAME || !others.contains(file.as_str()))
     };
-    for ((file, _), snap) in snaps.iter().filter(|(key, _)| told(key)) {
+    for ((file, _), snap) in snaps.iter().filter(|(key, _)| counts(key)) {
         let text_of = |asked: &str| if asked == file { snap.text.as_deref() } else { None };
         found.extend(snap.diagnostics.iter().map(|diagnostic| namer.name(diagnostic, text_of)));
     }

@@ -1,4 +1,4 @@
-//! What stands in lines that somebody else has changed since a task's last edit of a file: it is not the task's.
+//! Removes from a task's diagnostics those in lines that somebody else has changed since its last edit of a file.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use crate::state::snapshots::Snapshots;
 use sextant_base::positions::LineIndex;
 use sextant_text::edits::hunks::hunks;
 
-/// Takes what others have typed out of what is new. What only a formatter can have moved stays, and what was said of a
-/// text that the task itself has left: a provider may not have spoken of its last one.
+/// Removes diagnostics in lines that others have typed from the new ones. Diagnostics that only a formatter can have
+/// moved stay. So do those of a text that the task itself has left: a provider may not have reported on its last one.
 pub(crate) fn leave_out(verdict: &mut Verdict, journal: &Journal, known: &Snapshots) {
     verdict.new.retain(|found| {
         let file = found.symbol.file.as_str();

@@ -1,4 +1,4 @@
-//! What several providers say of one place counts as one: over both sides of a change, with everybody named.
+//! Counts the reports of several providers at one place as one, over both sides of a change, with every provider named.
 
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::merge::{self, Merged, Placed};
@@ -6,7 +6,7 @@ use sextant_diagnostics::model::{Diagnostic, Severity};
 use sextant_diagnostics::policy::confidence::{independent_sources, raised};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// What became of one provider's diagnostic over a change.
+/// The fate of one provider's diagnostic over a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     New,
@@ -14,7 +14,7 @@ pub(crate) enum Fate {
     Stays,
     Fixed,
     Masked,
-    /// Its provider has not spoken of the text after the change.
+    /// Its provider has not reported on the text after the change.
     Unknown,
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum Fate {
 pub(crate) struct DedupItem {
     pub diagnostic: Diagnostic,
     pub fate: Fate,
-    /// What it said before, where it stays in other words.
+    /// Its earlier message, where it stays in other words.
     pub was: Option<String>,
 }
 
@@ -32,10 +32,10 @@ impl DedupItem {
     }
 }
 
-/// One complaint with all who have it.
+/// One complaint with all providers that report it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Complaint {
-    /// The worst of them; its confidence is raised where two came to it on their own.
+    /// The worst of them; its confidence is raised where two providers found it on their own.
     pub diagnostic: Diagnostic,
     /// Its source first.
     pub sources: Vec<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Complaint {
 
 /// The complaints after a change: new, revealed, or there before.
 ///
-/// What one provider finds new is not, where another has said the same all along and no milder.
+/// A complaint that is new for one provider is not new where another has reported the same all along and no milder.
 pub(crate) fn after(items: &[DedupItem]) -> Vec<Complaint> {
     complaints(items, |members| {
         let worst = |fate: Fate| members.iter().filter(|item| item.fate == fate).map(|item| severity(item)).min();
@@ -59,7 +59,7 @@ pub(crate) fn after(items: &[DedupItem]) -> Vec<Complaint> {
     })
 }
 
-/// The complaints before a change: fixed only where all who had it have lost it.
+/// The complaints before a change: fixed only where every provider that reported it does so no longer.
 pub(crate) fn before(items: &[DedupItem]) -> Vec<Complaint> {
     const KEPT: [Fate; 3] = [Fate::Stays, Fate::Unknown, Fate::Masked];
     complaints(items, |members| {
@@ -74,7 +74,8 @@ fn severity(item: &DedupItem) -> Severity {
 fn complaints(items: &[DedupItem], fate: impl Fn(&[&DedupItem]) -> Fate) -> Vec<Complaint> {
     let files: Vec<SymbolPath> =
         items.iter().map(|item| SymbolPath::new(item.diagnostic.location.file().unwrap_or_default(), "")).collect();
-    // Of two that overlap the symbol is not asked: a checker may point at a whole statement, another at a name in it.
+    // The symbol of two that overlap does not matter: a checker may point at a whole statement, another at a name in
+    // it.
     let placed: Vec<Placed> =
         items.iter().zip(&files).map(|(item, symbol)| Placed { diagnostic: &item.diagnostic, symbol }).collect();
     let complaint = |group: Merged| {
@@ -83,24 +84,24 @@ fn complaints(items: &[DedupItem], fate: impl Fn(&[&DedupItem]) -> Fate) -> Vec<
         if independent_sources(&group.sources) > 1 {
             diagnostic.confidence = raised(diagnostic.confidence);
         }
-        let said = || members.iter().find_map(|item| item.diagnostic.suggested_action.clone());
-        diagnostic.suggested_action = diagnostic.suggested_action.or_else(said);
+        let suggested = || members.iter().find_map(|item| item.diagnostic.suggested_action.clone());
+        diagnostic.suggested_action = diagnostic.suggested_action.or_else(suggested);
         let was = items[group.shown].was.clone();
         Complaint { diagnostic, fate: fate(&members), sources: group.sources, was }
     };
     merge::merge(&placed).into_iter().map(complaint).collect()
 }
 
-/// Those of which no other source says the same of the same place, no milder.
+/// The diagnostics that no other source reports at the same place, no milder.
 pub(crate) fn unsaid(found: Vec<LocatedDiagnostic>, others: &[Diagnostic]) -> Vec<LocatedDiagnostic> {
     let file = |diagnostic: &Diagnostic| SymbolPath::new(diagnostic.location.file().unwrap_or_default(), "");
     let symbols: Vec<SymbolPath> = others.iter().map(file).collect();
     let placed: Vec<Placed> =
         others.iter().zip(&symbols).map(|(diagnostic, symbol)| Placed { diagnostic, symbol }).collect();
-    let mut said = merge::KnownStatements::new(&placed);
+    let mut known = merge::KnownStatements::new(&placed);
     let is_new = |found: &LocatedDiagnostic| {
         let symbol = file(&found.diagnostic);
-        !said.holds(&Placed { diagnostic: &found.diagnostic, symbol: &symbol })
+        !known.holds(&Placed { diagnostic: &found.diagnostic, symbol: &symbol })
     };
     found.into_iter().filter(is_new).collect()
 }
@@ -111,7 +112,7 @@ mod tests {
     use sextant_base::positions::{Position, Range};
     use sextant_diagnostics::model::{Confidence, Location};
 
-    fn said(source: &str, code: &str, severity: Severity, line: u32) -> Diagnostic {
+    fn reported(source: &str, code: &str, severity: Severity, line: u32) -> Diagnostic {
         let at = |character| Position { line, character };
         Diagnostic {
             source: source.into(),
@@ -126,11 +127,11 @@ mod tests {
     }
 
     fn pyright(fate: Fate) -> DedupItem {
-        DedupItem::new(said("lsp:basedpyright", "reportUndefinedVariable", Severity::Error, 3), fate)
+        DedupItem::new(reported("lsp:basedpyright", "reportUndefinedVariable", Severity::Error, 3), fate)
     }
 
     fn ruff(fate: Fate) -> DedupItem {
-        DedupItem::new(said("lsp:ruff", "F821", Severity::Error, 3), fate)
+        DedupItem::new(reported("lsp:ruff", "F821", Severity::Error, 3), fate)
     }
 
     fn fates(complaints: &[Complaint]) -> Vec<Fate> {
@@ -166,7 +167,7 @@ mod tests {
         hint.diagnostic.severity = Severity::Hint;
         assert_eq!(fates(&after(&[pyright(Fate::New), hint])), [Fate::New]);
         assert_eq!(fates(&after(&[pyright(Fate::Revealed), ruff(Fate::New)])), [Fate::Revealed]);
-        let elsewhere = DedupItem::new(said("lsp:ruff", "F821", Severity::Error, 9), Fate::Stays);
+        let elsewhere = DedupItem::new(reported("lsp:ruff", "F821", Severity::Error, 9), Fate::Stays);
         assert_eq!(fates(&after(&[pyright(Fate::New), elsewhere])), [Fate::New, Fate::Stays]);
     }
 
@@ -179,7 +180,7 @@ mod tests {
         };
         let new = |other: Diagnostic| unsaid(late(), &[other]).len();
         assert_eq!(new(ruff(Fate::New).diagnostic), 0);
-        assert_eq!(new(said("lsp:ruff", "F821", Severity::Error, 9)), 1);
-        assert_eq!(new(said("lsp:ruff", "F821", Severity::Hint, 3)), 1, "it was milder then");
+        assert_eq!(new(reported("lsp:ruff", "F821", Severity::Error, 9)), 1);
+        assert_eq!(new(reported("lsp:ruff", "F821", Severity::Hint, 3)), 1, "it was milder then");
     }
 }

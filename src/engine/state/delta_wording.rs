@@ -1,10 +1,10 @@
-//! How it is said what a change did to the diagnostics: a count only of what is known, “not known” of the rest.
+//! The wording for the effect of a change on the diagnostics: a count only of the known part, “not known” of the rest.
 
 use crate::state::comparison::{Status, Verdict};
 use crate::state::render::Line;
 use sextant_base::plural::counted;
 
-/// What is known of the diagnostics after a task.
+/// The known state of the diagnostics after a task.
 pub(crate) fn of_task(verdict: &Verdict, new: usize, (fixed, all): (usize, usize)) -> String {
     let pending = verdict.pending.join(", ");
     let count = counted(new, "new diagnostic");
@@ -19,7 +19,7 @@ pub(crate) fn of_task(verdict: &Verdict, new: usize, (fixed, all): (usize, usize
     }
 }
 
-/// The same of a step of a plan.
+/// Like [`of_task`], for a step of a plan.
 pub(crate) fn of_step(verdict: &Verdict, new: usize, fixed: usize) -> String {
     let pending = verdict.pending.join(", ");
     match verdict.status {
@@ -30,7 +30,7 @@ pub(crate) fn of_step(verdict: &Verdict, new: usize, fixed: usize) -> String {
     }
 }
 
-/// The same of one edit, or of several that were settled as one.
+/// Like [`of_task`], for one edit, or for several that were settled as one.
 pub(crate) fn of_edit(status: Status, (new, fixed): (usize, usize), more: &str) -> String {
     match status {
         Status::Complete => format!("{new} new, {fixed} fixed{more}"),
@@ -42,7 +42,7 @@ pub(crate) fn of_edit(status: Status, (new, fixed): (usize, usize), more: &str) 
     }
 }
 
-/// The same of an edit that is not made, before the lines of what is new.
+/// Like [`of_task`], for an edit that is not made, before the lines of its new diagnostics.
 pub(crate) fn of_candidate(verdict: &Verdict, new: &[Line]) -> String {
     let pending = verdict.pending.join(", ");
     let errors = new.iter().all(|line| line.severity == "error");
@@ -61,7 +61,7 @@ pub(crate) fn of_candidate(verdict: &Verdict, new: &[Line]) -> String {
     }
 }
 
-/// What an edit would introduce cannot be told.
+/// The wording where the effect of an edit cannot be determined.
 pub(crate) fn not_foreseen(why: &str) -> String {
     format!("What it would introduce is not known: {why}")
 }

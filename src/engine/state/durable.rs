@@ -1,4 +1,4 @@
-//! The memory file as the place where tasks are kept, and what a task knows of it.
+//! The memory file as the store of tasks, and a task's own record of its place there.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,26 +15,27 @@ use crate::state::snapshots::SnapshotKey;
 use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::store::Memory;
 
-/// What a task knows of how it is kept.
+/// A task's own record of its place in the store.
 #[derive(Debug, Default)]
 pub(crate) struct Keep {
     /// The step of the plan that runs, or ran last; counted from 1, 0 before the first.
     pub at: usize,
     /// Checkpoints before the running step; `None` between steps.
     pub mark: Option<usize>,
-    /// Checkpoints before what is gone on with, where a stop has cut it off and what it had done stands.
+    /// Checkpoints before the resumed work, where a stop interrupted it and its earlier changes stay.
     pub begun: Option<usize>,
-    /// Why the plan is being made anew.
+    /// The reason why the plan is being made again.
     pub replanning: Option<Trigger>,
-    /// What of the task's baseline is kept already.
+    /// The part of the task's baseline that is stored already.
     pub baseline: BTreeSet<SnapshotKey>,
-    /// Of the state in the memory file; a larger one there means that another process went on with the task.
+    /// The revision of the state in the memory file; a larger one there means that another process went on with the
+    /// task.
     pub revision: Option<i64>,
-    /// Writes of what it leaves to memory that are under way, in their order.
+    /// Running writes of its notes to memory, in their order.
     pub writing: Option<JoinHandle<()>>,
 }
 
-/// The memory file as the place where tasks are kept, and this process as the one that works on them.
+/// The memory file as the store of tasks, and this process as the one that works on them.
 #[derive(Debug)]
 pub(crate) struct Durable {
     pub(crate) remember: Arc<Remember>,
@@ -58,7 +59,7 @@ impl Durable {
         self.remember.run(work).await
     }
 
-    /// What was kept, or the user told once why not: a task goes on without it.
+    /// The stored value; an error is shown to the user once, and the task goes on without the store.
     pub(crate) fn or_tell<T>(&self, events: &EventStream, kept: Result<T>) -> Option<T> {
         tell(&self.remember, events);
         let error = match kept {

@@ -1,4 +1,4 @@
-//! The answer of every tool that edits: as data and as the text that says the same.
+//! The answer of every tool that edits: as data and as the text with the same content.
 
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ pub(crate) struct EditAnswer {
     pub diagnostics: EditDiagnostics,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What its text sums up.
+    /// The kinds of diagnostics that its text sums up.
     #[serde(skip)]
     pub usual: UsualKinds,
     /// All new ones, beyond the cap too.
@@ -29,7 +29,7 @@ pub(crate) struct EditAnswer {
     pub unread: Vec<Line>,
 }
 
-/// What an edit did to the diagnostics, as far as it is known.
+/// The known effect of an edit on the diagnostics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct EditDiagnostics {
     pub new_diagnostics: Vec<Line>,
@@ -37,7 +37,7 @@ pub(crate) struct EditDiagnostics {
     pub more: usize,
     pub fixed: usize,
     pub unchanged: usize,
-    /// Of the unchanged, those that say something else now.
+    /// The unchanged ones whose message has changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub updated: Vec<Line>,
     pub masked: usize,
@@ -47,20 +47,20 @@ pub(crate) struct EditDiagnostics {
     /// Whether one of those may still answer.
     #[serde(skip)]
     pub to_come: bool,
-    /// New ones of an earlier edit, told late.
+    /// New ones of an earlier edit, reported late.
     pub late: Vec<Line>,
 }
 
-/// Said behind what is not counted as fixed: alone it reads as an order.
+/// Follows the diagnostics that do not count as fixed: alone their list reads as an order.
 const NOT_COUNTED: &str = "Keep it, unless a better mend is at hand";
 
-/// Said of those who have not answered: nobody has to ask again.
+/// Names the providers that have not answered: nobody has to ask again.
 fn not_known(pending: &[String], to_come: bool) -> String {
     let hint = if to_come { "what comes is told with a later result: go on" } else { "nobody else reads it: go on" };
     format!("not known yet: {} ({hint})", pending.join(", "))
 }
 
-/// What is pending of an edit whose diagnostics were put off.
+/// The pending entry of an edit whose diagnostics were deferred.
 pub(crate) const DEFERRED: &str = "deferred to the next result";
 
 impl EditAnswer {
@@ -101,7 +101,7 @@ impl EditAnswer {
         }
     }
 
-    /// The same as text; one line a diagnostic.
+    /// The answer as text; one line a diagnostic.
     pub(crate) fn text(&self) -> String {
         let mut out = vec![format!("edited {}{}", self.path, list(&self.path, &self.symbols))];
         if self.diagnostics.pending == [DEFERRED] {
@@ -111,9 +111,9 @@ impl EditAnswer {
         }
         out.push(self.headline());
         let line = |line: &Line| format!("  {}", line.text(&self.path));
-        let (usual, told): (Vec<&Line>, Vec<&Line>) =
+        let (usual, listed): (Vec<&Line>, Vec<&Line>) =
             self.diagnostics.new_diagnostics.iter().partition(|line| self.usual.is_usual(line));
-        out.extend(told.into_iter().map(line));
+        out.extend(listed.into_iter().map(line));
         out.extend(UsualKinds::summed_up(&usual).map(|usual| format!("  {usual}")));
         if self.diagnostics.more > 0 {
             out.push(format!("  and {} more", self.diagnostics.more));
@@ -137,10 +137,10 @@ impl EditAnswer {
         out.join("\n")
     }
 
-    /// Why nobody should end a task on it unread. What is put off or not known yet is looked at before an end.
+    /// The reason not to end a task on it unread. Deferred and unknown diagnostics are looked at before an end.
     pub(crate) fn open(&self) -> Option<String> {
-        let said = &self.diagnostics;
-        let lines = self.unread.iter().chain(&said.revealed).chain(&said.late);
+        let found = &self.diagnostics;
+        let lines = self.unread.iter().chain(&found.revealed).chain(&found.late);
         introduced(&lines.filter(|line| self.usual.speaks_against(line)).collect::<Vec<_>>())
     }
 
@@ -157,13 +157,13 @@ impl EditAnswer {
     }
 }
 
-/// The ways on from what speaks against an end: alone it reads as an order.
+/// The ways on from an objection to an end: alone the objection reads as an order.
 pub(crate) const WAYS_ON: &str = "Mend it where it is a fault of yours; where it is none, call done again";
 
-/// How a reason begins that is about what is new.
+/// The beginning of a reason about new diagnostics.
 pub(crate) const NEW: &str = "this is new";
 
-/// Why an end does not stand: the first of these, and how many more there are; `None` where there are none.
+/// The reason why an end does not stand: the first new diagnostic, and the number of the others; `None` without any.
 pub(crate) fn introduced(lines: &[&Line]) -> Option<String> {
     let (first, others) = (lines.first()?.text(""), lines.len() - 1);
     let what = match others {
@@ -178,7 +178,7 @@ fn updated(verdict: &Verdict, checks: &Checks) -> Vec<Line> {
     worth.take(checks.max).map(|(found, was)| Line { was: Some(was.clone()), ..Line::of(found) }).collect()
 }
 
-/// Symbols of one answer that are named; a model knows what it wrote.
+/// The most symbols of one answer that are named; a model knows its own text.
 const NAMED: usize = 4;
 
 /// The symbols without their file; the file itself is named already.

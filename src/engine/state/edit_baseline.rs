@@ -1,4 +1,5 @@
-//! What was known before a change, and which part of it is of after the change had begun: what is old there may be its own.
+//! The diagnostics known before a change, with those first known after it began kept apart, since it may have caused
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,22 +18,22 @@ use sextant_diagnostics::syntax;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Baseline {
     pub snaps: Snapshots,
-    /// First known after the first of the edits, of a file that one of them may have broken.
+    /// First known after the first of the edits, in a file that one of them may have broken.
     pub late: BTreeSet<SnapshotKey>,
     /// Files in reach of the edits that were looked at.
     pub reached: BTreeSet<String>,
-    /// Those of them that are open by themselves.
+    /// Those of the reached files that are open by themselves.
     pub open: BTreeSet<String>,
-    /// Those that were not.
+    /// The files in reach that were not looked at.
     pub unlooked: Unlooked,
     /// The files that the edits have changed so far.
     edited: BTreeSet<String>,
-    /// Who has not spoken of the very text that an edit found.
+    /// Providers that have not reported on the exact text that an edit found.
     pub stale: Vec<String>,
 }
 
 impl Baseline {
-    /// Takes in what is known now. What was known earlier stays as it was then.
+    /// Adds the diagnostics known now. Earlier entries stay as they are.
     pub(crate) fn take(&mut self, known: &Snapshots, has_begun: bool) {
         for (key, snap) in known {
             if !self.snaps.contains_key(key) {
@@ -48,7 +49,7 @@ impl Baseline {
         Self { snaps, late, unlooked, ..Self::default() }
     }
 
-    /// Whether an edit changes a file for the first time of whose text nothing is known here.
+    /// Whether an edit is the first change of a file whose text has no entry here.
     pub(crate) fn lacks(&self, wanted: &[EditRequest]) -> bool {
         let known = |path: &str, text: &str| {
             let mut of_file = self.snaps.iter().filter(|((file, _), _)| file == path).peekable();
@@ -62,8 +63,8 @@ impl Baseline {
         })
     }
 
-    /// Notes what an edit changes. What was known of another text of a file than its first edit finds is replaced by
-    /// what is known of that text: others have changed it since.
+    /// Notes the files of an edit. Where the first edit of a file finds another text, the entries of that text replace
+    /// the older ones: others have changed the file since.
     pub(crate) fn begin(&mut self, want: &EditRequest, known: &Snapshots, has_begun: bool) {
         let is_first = self.edited.insert(want.path().to_owned());
         let EditRequest::Change { document, .. } = want else { return };
@@ -77,14 +78,14 @@ impl Baseline {
         }
     }
 
-    /// Takes in what is known of the text that the first edit of a file finds.
+    /// Adds the diagnostics known of the text that the first edit of a file finds.
     pub(crate) fn begin_with(&mut self, document: &Document, known: &Snapshots) {
         if self.edited.insert(document.path.clone()) {
             self.snaps.extend(of_text(known, document).map(|(key, snap)| (key.clone(), snap.clone())));
         }
     }
 
-    /// Takes in which files an edit reaches.
+    /// Adds the files that an edit reaches.
     pub(crate) fn take_reach(
         &mut self,
         looked_at: impl IntoIterator<Item = String>,
@@ -108,7 +109,7 @@ impl Baseline {
         self.edited.contains(file)
     }
 
-    /// Drops what is known of another text of a file than this.
+    /// Drops the entries of other texts of a file than this one.
     pub(crate) fn drop_older(&mut self, file: &str, text: &str) {
         self.snaps.retain(|key, snap| key.0 != file || snap.text.as_deref() == Some(text));
     }
@@ -122,8 +123,8 @@ fn of_text<'a>(
     known.iter().filter(move |(key, snap)| key.0 == document.path && snap.text.as_deref() == text)
 }
 
-/// What was known before a step, of the texts that its own first edits found: others may have changed a file between
-/// the step's beginning and its first edit there.
+/// The state before a step, for the texts that its own first edits found: others may have changed a file between the
+/// step's beginning and its first edit there.
 pub(crate) fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTreeMap<String, Arc<str>>) {
     before.retain(|(file, _), snap| texts.get(file).is_none_or(|text| snap.text.as_deref() == Some(&**text)));
     for (key, snap) in first {
@@ -131,8 +132,8 @@ pub(crate) fn before_first_edits(before: &mut Snapshots, first: &Snapshots, text
     }
 }
 
-/// Takes out what is said of files that others have changed meanwhile, a user, a client or another editor: what is new
-/// there is not this change's. Names who might have said more of those in its reach, which is not known.
+/// Removes the diagnostics of files that others have changed meanwhile, a user, a client or another editor: new ones
+/// there are not this change's. Names the providers that might have reported more in its reach, which is not known.
 pub(crate) fn without_others(
     before: &mut Snapshots,
     after: &mut Snapshots,
@@ -151,7 +152,7 @@ pub(crate) fn without_others(
     may_differ.map(|key| format!("{} ({}, changed by others meanwhile)", tool(&key.1), key.0)).collect()
 }
 
-/// Adds to what is not known.
+/// Adds to the unknown part of a verdict.
 pub(crate) fn doubt(verdict: &mut Verdict, open: Vec<String>) {
     if !open.is_empty() && verdict.status == Status::Complete {
         verdict.status = Status::Partial;
@@ -159,8 +160,8 @@ pub(crate) fn doubt(verdict: &mut Verdict, open: Vec<String>) {
     verdict.pending.extend(open);
 }
 
-/// Takes out what was first known after an edit that may have brought it, and names it: it is neither new nor old. What
-/// a checker of single files says there is of no edit elsewhere.
+/// Removes diagnostics first known after an edit that may have caused them, and names them: they are neither new nor
+/// old. The reports of single-file checkers there belong to no edit elsewhere.
 pub(crate) fn without_late(
     before: &mut Snapshots,
     after: &mut Snapshots,
@@ -170,16 +171,17 @@ pub(crate) fn without_late(
     let mut names = Vec::new();
     for key in late.iter().filter(|key| !looks_at_one_file(&key.1)) {
         before.remove(key);
-        let said = after.remove(key).map_or(0, |snap| snap.diagnostics.iter().filter(|d| d.severity <= floor).count());
-        if said > 0 {
-            let many = counted(said, "diagnostic");
+        let many = after.remove(key).map_or(0, |snap| snap.diagnostics.iter().filter(|d| d.severity <= floor).count());
+        if many > 0 {
+            let many = counted(many, "diagnostic");
             names.push(format!("{} ({}, first looked at after the edit: {many}, may be older)", tool(&key.1), key.0));
         }
     }
     names
 }
 
-/// Names who had not spoken of the text before the edit: what is compared with is older, or not there.
+/// Names the providers that had not reported on the text before the edit: the comparison has an older state, or no
+/// state.
 pub(crate) fn doubt_stale(verdict: &mut Verdict, stale: &[String]) {
     for name in stale {
         let is_named = |pending: &String| pending.starts_with(name.trim_end_matches(')'));
@@ -197,7 +199,7 @@ mod tests {
     use super::*;
     use sextant_diagnostics::model::{Confidence, Diagnostic, Location};
 
-    fn snaps(said: &[(&str, &str, Severity)]) -> Snapshots {
+    fn snaps(reported: &[(&str, &str, Severity)]) -> Snapshots {
         let of = |(file, provider, severity): &(&str, &str, Severity)| {
             let diagnostic = Diagnostic {
                 source: (*provider).into(),
@@ -212,7 +214,7 @@ mod tests {
             let snap = Snapshot { text: Some("x\n".into()), diagnostics: vec![diagnostic] };
             (((*file).to_owned(), (*provider).to_owned()), Arc::new(snap))
         };
-        said.iter().map(of).collect()
+        reported.iter().map(of).collect()
     }
 
     #[test]
@@ -229,14 +231,14 @@ mod tests {
 
     #[test]
     fn what_others_change_meanwhile_is_not_this_change_s() {
-        let said = [
+        let reported = [
             ("own.py", "lsp:basedpyright", Severity::Error),
             ("other.py", "lsp:basedpyright", Severity::Error),
             ("other.py", "lsp:ruff", Severity::Error),
             ("apart.py", "lsp:basedpyright", Severity::Error),
             ("still.py", "lsp:basedpyright", Severity::Error),
         ];
-        let (mut before, mut after) = (snaps(&said), snaps(&said));
+        let (mut before, mut after) = (snaps(&reported), snaps(&reported));
         for (key, snap) in after.iter_mut().filter(|(key, _)| key.0 != "still.py") {
             let text = format!("{} is another\n", key.0);
             *snap = Arc::new(Snapshot { text: Some(text.as_str().into()), diagnostics: snap.diagnostics.clone() });

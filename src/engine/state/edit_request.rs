@@ -1,4 +1,4 @@
-//! What is asked of an edit, and what came of it.
+//! The input of an edit, and its result.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use crate::state::comparison::Verdict;
 use crate::state::snapshots::Snapshots;
 use sextant_text::edits::TextEdit;
 
-/// An edit that a tool wants, with the document it was worked out on.
+/// An edit that a tool wants, with the document that it was computed on.
 #[derive(Clone, Debug)]
 pub(crate) enum EditRequest {
     Change {
         document: Document,
         hunks: Vec<TextEdit>,
-        /// Whether each hunk is about the symbol that it lies in, and may go where that has gone; false where it comes
-        /// from the text as a whole.
+        /// Whether each hunk belongs to the symbol that contains it, and may follow that symbol to a new place; false
+        /// where it comes from the text as a whole.
         of_symbols: bool,
     },
     Create {
@@ -31,7 +31,7 @@ impl EditRequest {
         }
     }
 
-    /// Bytes of the text that it leads to, or a few more.
+    /// Bytes of the resulting text, or a few more.
     pub(crate) fn bytes(&self) -> u64 {
         let bytes = match self {
             Self::Change { document, hunks, .. } => {
@@ -54,7 +54,7 @@ impl EditRequest {
     }
 }
 
-/// When an edit is answered with what it introduced.
+/// The time at which an edit is answered with the diagnostics that it introduced.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum When {
     #[default]
@@ -63,7 +63,7 @@ pub(crate) enum When {
     Defer,
 }
 
-/// What an edit did.
+/// The effects of an edit.
 #[derive(Clone, Debug)]
 pub(crate) struct EditOutcome {
     pub checkpoint: String,
@@ -72,16 +72,16 @@ pub(crate) struct EditOutcome {
     pub symbols: Vec<String>,
     /// Files whose imports it changed along with a symbol.
     pub imports: Vec<String>,
-    /// What is to be told of how it was made.
+    /// Notes for the answer about how it was made.
     pub notes: Vec<String>,
     pub verdict: Verdict,
     /// The files that the task has made.
     pub created: BTreeSet<String>,
-    /// What the ledger knew before, to go back to.
+    /// The ledger's knowledge before it, to go back to.
     pub before: Snapshots,
 }
 
-/// What a change will have made of its files, as far as the edit itself says.
+/// The text that a change will give its file, as far as the edit itself determines it.
 pub(crate) fn intended(want: &EditRequest) -> Option<String> {
     match want {
         EditRequest::Change { document, hunks, .. } => {

@@ -1,5 +1,7 @@
-//! Which kinds of diagnostics a file has had: another of them speaks against no end, and warnings of a kind that it is
-//! full of are summed up where an edit is answered in text.
+//! The kinds of diagnostics that a file has had: no objection to an end, and frequent warnings are summed up in text.
+//!
+//! Another diagnostic of a known kind speaks against no end. Where an edit is answered in text, warnings of a kind that
+//! the file is full of are summed up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,22 +10,22 @@ use crate::state::snapshots::Snapshots;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Severity;
 
-/// So many of a kind make it usual in a file.
+/// The number of diagnostics that makes a kind usual in a file.
 const USUAL: usize = 3;
 
 /// Kinds by file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UsualKinds {
-    /// Those of which there was at least one.
+    /// Those with at least one diagnostic.
     known: BTreeSet<(String, String)>,
-    /// The warnings of which there were many.
+    /// The warnings with many diagnostics.
     usual: BTreeSet<(String, String)>,
-    /// The files that the task has made: every kind is another one there.
+    /// The files that the task has made: every kind counts as another one there.
     created: BTreeSet<String>,
 }
 
 impl UsualKinds {
-    /// From what was known before an edit, and the files that the task has made.
+    /// Built from the state before an edit, and the files that the task has made.
     pub(crate) fn of(before: &Snapshots, created: &BTreeSet<String>) -> Self {
         let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
         let mut known = BTreeSet::new();
@@ -45,14 +47,14 @@ impl UsualKinds {
         line.severity != Severity::Error.to_string() && self.usual.contains(&kind(line))
     }
 
-    /// Whether a new diagnostic speaks against an end: it is an error, or of a kind that its file did not have. In a file
-    /// that the task has made only an error does.
+    /// Whether a new diagnostic speaks against an end: it is an error, or of a kind that its file did not have. In a
+    /// file that the task has made only an error does.
     pub(crate) fn speaks_against(&self, line: &Line) -> bool {
         let is_known = self.created.contains(&line.path) || self.known.contains(&kind(line));
         line.severity == Severity::Error.to_string() || !is_known
     }
 
-    /// `14 of kinds that the file has already: reportUnknownMemberType (9), reportAny (5)`; `None` for none.
+    /// `14 of kinds that the file has already: reportUnknownMemberType (9), reportAny (5)`; `None` for an empty list.
     pub(crate) fn summed_up(lines: &[&Line]) -> Option<String> {
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
         for line in lines {
@@ -95,15 +97,15 @@ mod tests {
         let kind = BTreeSet::from([("a.py".to_owned(), "reportAny".to_owned())]);
         let usual = UsualKinds { known: kind.clone(), usual: kind, created: BTreeSet::new() };
         assert!(usual.is_usual(&line("warning", "reportAny")));
-        assert!(!usual.is_usual(&line("error", "reportAny")), "an error is always told");
+        assert!(!usual.is_usual(&line("error", "reportAny")), "an error is always listed");
         assert!(!usual.is_usual(&line("warning", "F401")));
         let against = [line("warning", "reportAny"), line("error", "reportAny"), line("warning", "F401")];
         assert_eq!(against.each_ref().map(|line| usual.speaks_against(line)), [false, true, true]);
         let made = UsualKinds { created: BTreeSet::from(["a.py".to_owned()]), ..UsualKinds::default() };
         assert!(!made.speaks_against(&line("warning", "F401")) && made.speaks_against(&line("error", "F401")));
         let (one, two) = (line("warning", "reportAny"), line("warning", "reportAny"));
-        let said = UsualKinds::summed_up(&[&one, &two]).unwrap();
-        assert_eq!(said, "2 warnings of kinds that the file has already: reportAny (2)");
+        let summary = UsualKinds::summed_up(&[&one, &two]).unwrap();
+        assert_eq!(summary, "2 warnings of kinds that the file has already: reportAny (2)");
         assert_eq!(UsualKinds::summed_up(&[]), None);
     }
 }

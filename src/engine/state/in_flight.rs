@@ -1,4 +1,4 @@
-//! Changes of files that are under way.
+//! The changes of files that are in progress.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,21 +13,21 @@ use crate::state::neighbour_sessions::Neighbours;
 use crate::state::snapshots::Snapshots;
 use sextant_base::lock::lock;
 
-/// A change that is to be made, in the name of a task.
+/// A change to make, in the name of a task.
 #[derive(Debug)]
 pub(crate) struct PendingChange {
     pub(crate) task: String,
     pub(crate) request: String,
-    /// Its files name the text that is meant to be there afterwards.
+    /// Its files name the text that is wanted afterwards.
     pub(crate) checkpoint: Checkpoint,
     pub(crate) edits: Vec<FileEdit>,
-    /// The checkpoints that it takes back: they go from the journal instead of this one coming into it.
+    /// The checkpoints that it takes back: they go from the journal, and this one does not enter it.
     pub(crate) takes_back: Vec<Checkpoint>,
     /// Whether marks are put where the checkpoint has them, rather than read.
     pub(crate) restores_marks: bool,
 }
 
-/// A change that was made: its files name what is there now.
+/// A finished change: its files name the current texts.
 #[derive(Clone, Debug)]
 pub(crate) struct Made {
     pub(crate) checkpoint: Checkpoint,
@@ -45,7 +45,7 @@ pub(crate) struct Begun {
     pub(crate) left: Arc<AtomicBool>,
     /// `None` until the editor has answered.
     pub(crate) ended: watch::Receiver<Option<MadeResult<Made>>>,
-    /// Of an edit that the editor did not answer in time: what was to be made, which may come yet.
+    /// For an edit that the editor did not answer in time: the wanted change, which may still come.
     pub(crate) doubtful: Arc<Mutex<Option<Checkpoint>>>,
 }
 
@@ -58,7 +58,7 @@ impl Begun {
         lock(&self.doubtful).clone()
     }
 
-    /// Puts what was made into the journal that it belongs to. Doing it twice is doing it once.
+    /// Enters the finished change into its journal. A second call changes nothing.
     pub(crate) fn enter(&self, made: &Checkpoint, journal: &mut Journal) {
         if journal.task != self.task {
             return;
@@ -71,26 +71,26 @@ impl Begun {
     }
 }
 
-/// What the task that runs began with, for who asks meanwhile what it has introduced.
+/// The starting state of the running task, for requests that ask meanwhile about its new diagnostics.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunningStart {
     pub(crate) task: String,
     /// Files that it has changed.
     pub(crate) files: BTreeSet<String>,
     pub(crate) start: Snapshots,
-    /// Files that it has made: nothing in them is old.
+    /// Files that it has made: every diagnostic in them is new.
     pub(crate) created: BTreeSet<String>,
 }
 
-/// Changes that are being made, and those that a stop has left.
+/// Changes in progress, and those that a stop has left.
 #[derive(Default)]
 pub(crate) struct Making {
     pub(crate) begun: Mutex<Vec<Begun>>,
-    /// Held from the baseline of an edit to its verdict, so that an answer tells of no other edit than its own.
+    /// Held from the baseline of an edit to its verdict, so that an answer covers no other edit than its own.
     pub(crate) turn: tokio::sync::Mutex<()>,
-    /// Of the task that changed something last.
+    /// The start of the task that changed something last.
     pub(crate) running: Mutex<RunningStart>,
-    /// Who is asked before a change: the other sessions of the workspace, where there may be some.
+    /// The sessions to ask before a change: the others of the workspace, where there may be some.
     pub(crate) neighbours: OnceLock<Arc<dyn Neighbours>>,
     /// The number of the last checkpoint.
     pub(crate) checkpoints: AtomicU64,
@@ -101,12 +101,12 @@ impl Making {
         lock(&self.begun)
     }
 
-    /// Whether a change is under way that somebody still waits for.
+    /// Whether a change is in progress that somebody still waits for.
     pub(crate) fn busy(&self) -> bool {
         self.list().iter().any(|begun| !begun.left.load(Ordering::SeqCst))
     }
 
-    /// Whether the editor may still make a change, whoever waits for it.
+    /// Whether the editor may still make a change, with or without a waiting caller.
     pub(crate) fn open(&self) -> bool {
         !self.list().is_empty()
     }

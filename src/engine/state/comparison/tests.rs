@@ -1,4 +1,4 @@
-//! The word for what is known, and the counts over several providers.
+//! Covers the status of the known share, and the counts over several providers.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ fn the_parser_counts_where_nobody_else_is_known() {
     assert_eq!((new(&[syntax::NAME]), new(&[syntax::NAME, "lsp:x"])), (1, 0));
 }
 
-fn said(source: &str, code: &str, message: &str) -> Diagnostic {
+fn item(source: &str, code: &str, message: &str) -> Diagnostic {
     let at = |character| sextant_base::positions::Position { line: 1, character };
     Diagnostic {
         source: source.into(),
@@ -74,7 +74,7 @@ fn said(source: &str, code: &str, message: &str) -> Diagnostic {
 
 fn side(text: &str, list: &[(&str, Vec<Diagnostic>)]) -> Snapshots {
     let snap = |diagnostics: &Vec<Diagnostic>| Snapshot { text: Some(text.into()), diagnostics: diagnostics.clone() };
-    list.iter().map(|(provider, said)| (("a.py".into(), (*provider).into()), Arc::new(snap(said)))).collect()
+    list.iter().map(|(provider, items)| (("a.py".into(), (*provider).into()), Arc::new(snap(items)))).collect()
 }
 
 const GONE: &str = "def f():\n    return gone\n";
@@ -82,8 +82,8 @@ const HERE: &str = "def f():\n    return here\n";
 
 #[test]
 fn what_two_providers_say_of_one_place_is_counted_once() {
-    let pyright = || vec![said("lsp:basedpyright", "reportUndefinedVariable", "\"x\" is not defined")];
-    let ruff = || vec![said("lsp:ruff", "F821", "Undefined name `x`")];
+    let pyright = || vec![item("lsp:basedpyright", "reportUndefinedVariable", "\"x\" is not defined")];
+    let ruff = || vec![item("lsp:ruff", "F821", "Undefined name `x`")];
     let both = |text, a, b| side(text, &[("lsp:basedpyright", a), ("lsp:ruff", b)]);
     let counts = |before: &Snapshots, after: &Snapshots| {
         let verdict = compare(before, after);
@@ -95,7 +95,7 @@ fn what_two_providers_say_of_one_place_is_counted_once() {
     assert_eq!(counts(&all, &all), (0, 0, 1));
     let one = both(GONE, vec![], ruff());
     assert_eq!(counts(&all, &one), (0, 0, 1), "only one of two has lost it");
-    assert_eq!(counts(&one, &all), (0, 0, 1), "the other had said so");
+    assert_eq!(counts(&one, &all), (0, 0, 1), "the other had reported it");
     let silent = side("def f():\n    return 1\n", &[("lsp:basedpyright", vec![])]);
     assert_eq!(counts(&all, &silent), (0, 0, 0), "what became of the other's is not known");
     let new = &compare(&none, &all).new[0];
@@ -108,7 +108,7 @@ fn what_two_providers_say_of_one_place_is_counted_once() {
 
 #[test]
 fn what_stays_in_other_words_is_unchanged_and_says_what_it_was() {
-    let typed = |name: &str| vec![said("lsp:x", "reportReturnType", &format!("Type \"{name}\" is not \"int\""))];
+    let typed = |name: &str| vec![item("lsp:x", "reportReturnType", &format!("Type \"{name}\" is not \"int\""))];
     let verdict = compare(&side(GONE, &[("lsp:x", typed("str"))]), &side(HERE, &[("lsp:x", typed("float"))]));
     assert_eq!((verdict.new.len(), verdict.fixed.len(), verdict.unchanged), (0, 0, 1), "{verdict:?}");
     assert_eq!(verdict.updated.len(), 1, "{verdict:?}");
@@ -118,11 +118,11 @@ fn what_stays_in_other_words_is_unchanged_and_says_what_it_was() {
 /// As many as a report may have, all at one place of one line, each in other words and under a code of its own.
 fn flood(source: &str, words: &str, from: usize) -> Vec<Diagnostic> {
     let one =
-        |i: usize| said(source, &format!("{}{}", &source[4..], from + i), &format!("{words} w{} w{}", i / 9, i % 9));
+        |i: usize| item(source, &format!("{}{}", &source[4..], from + i), &format!("{words} w{} w{}", i / 9, i % 9));
     (0..MOST).map(one).collect()
 }
 
-/// Pairs that a comparison may look at for each diagnostic that it is given.
+/// The most pairs that a comparison may look at for each diagnostic.
 const PAIRS_EACH: usize = 200;
 
 #[test]
@@ -135,8 +135,8 @@ fn a_flood_on_one_line_is_compared_in_bounded_work() {
         let (before, after) = (both(GONE, "it was", 0), both(HERE, words, from));
         let (verdict, looked) = pair_count::counted(|| compare(&before, &after));
         assert!(looked <= PAIRS_EACH * 4 * MOST, "{looked} pairs looked at");
-        let told = verdict.new.len() + verdict.unchanged;
-        assert!((MOST..=2 * MOST).contains(&told), "{told} are told of");
+        let counted = verdict.new.len() + verdict.unchanged;
+        assert!((MOST..=2 * MOST).contains(&counted), "{counted} are counted");
     }
 }
 
