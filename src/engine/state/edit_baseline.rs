@@ -1,5 +1,4 @@
-//! The diagnostics known before a change, with those first known after it began kept apart, since it may have caused
-//! them.
+//! The diagnostics known before a change; those first known after it began are kept apart, as its possible effects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

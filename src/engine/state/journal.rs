@@ -1,4 +1,4 @@
-//! What a task has changed, checkpoint by checkpoint, so that all of it can be taken back.
+//! The changes of a task, checkpoint by checkpoint, so that all of them can be undone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::editor::Marks;
 use crate::plan::Plan;
 
-/// One file over one change. A text is `None` where the file did not exist on that side; it is shared, since a task's
-/// changes stand in several lists and each begins with the text that the one before has left.
+/// One file over one change. A text is `None` where the file did not exist on that side. The text is shared: a task's
+/// changes stand in several lists, and each begins with the text that the one before has left.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FileChange {
     pub path: String,
@@ -19,29 +19,29 @@ pub(crate) struct FileChange {
     pub marks_after: Marks,
 }
 
-/// What a checkpoint stands before.
+/// The action that a checkpoint precedes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CheckpointKind {
     #[default]
     Edit,
-    /// The plan is made anew; no file changes.
+    /// The plan is made again; no file changes.
     Replan,
-    /// Something of the task is taken back on the user's word.
+    /// A part of the task is undone on the user's word.
     Rollback,
 }
 
-/// What a rollback has taken back of one file of an edit.
+/// The hunks that a rollback has undone in one file of an edit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Taken {
-    /// The edit's name.
+    /// The name of the edit.
     pub edit: String,
     pub path: String,
-    /// Its hunks as `src/engine/state/reverse.rs` counts them: bringing back gives them again.
+    /// Its hunks as `src/engine/state/reverse.rs` counts them: a redo applies them again.
     pub hunks: Vec<usize>,
-    /// Hunks that somebody else had taken back, or that were left on the user's word (`--partial`): they are over,
-    /// and bringing back gives none of them.
+    /// Hunks that somebody else had undone, or that stayed on the user's word (`--partial`): they are settled, and a
+    /// redo applies none of them.
     pub over: Vec<usize>,
 }
 
@@ -53,24 +53,24 @@ pub(crate) struct Checkpoint {
     /// The step of the plan, or of the task where it has no plan; counted from 1.
     pub step: usize,
     pub files: Vec<FileChange>,
-    /// Full paths of the symbols that were changed; of a rollback, what was taken back in the user's words.
+    /// Full paths of the symbols that were changed; for a rollback, its target in the user's words.
     pub symbols: Vec<String>,
-    /// Of a rollback: the plan before it, whose steps it opened again.
+    /// For a rollback: the plan before it, whose steps it opened again.
     pub plan: Option<Plan>,
-    /// Of a rollback: what it has taken back.
+    /// For a rollback: the hunks that it has undone.
     pub takes: Vec<Taken>,
-    /// Folders that it makes; of a rollback, those that go with what it takes back, where they are empty then.
+    /// Folders that it makes; for a rollback, the folders that go with its files where they are empty then.
     pub folders: Vec<String>,
-    /// The name of the call that it carries out, which no other call has.
+    /// The name of the call that it carries out; no other call has the same name.
     pub once: Option<String>,
-    /// Its number in the memory file; `None` where it is kept in this process alone.
+    /// Its number in the memory file; `None` where it is stored in this process alone.
     pub record: Option<i64>,
 }
 
 /// The changes of one task, oldest first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Journal {
-    /// The task's name.
+    /// The name of the task.
     pub task: String,
     pub request: String,
     pub checkpoints: Vec<Checkpoint>,
@@ -81,13 +81,13 @@ impl Journal {
         Self { task: task.into(), request: request.into(), checkpoints: Vec::new() }
     }
 
-    /// Every file that it has changed, taken back or not.
+    /// Every file that it has changed, undone or not.
     pub(crate) fn files(&self) -> BTreeSet<String> {
         let changes = self.checkpoints.iter().flat_map(|checkpoint| &checkpoint.files);
         changes.map(|change| change.path.clone()).collect()
     }
 
-    /// Whether both know of the same changes; their texts are not looked at.
+    /// Whether both hold the same changes; texts are not compared.
     pub(crate) fn has_rows_of(&self, other: &Self) -> bool {
         let rows =
             |journal: &Self| journal.checkpoints.iter().map(|row| (row.id.clone(), row.kind)).collect::<Vec<_>>();
@@ -111,7 +111,7 @@ impl Journal {
         last.filter(|after| ***after == *text).map_or_else(|| text.into(), Arc::clone)
     }
 
-    /// Which hunks of its edits are taken back at present, by edit and path.
+    /// The hunks of its edits that are undone at present, by edit and path.
     pub(crate) fn taken(&self) -> BTreeMap<(&str, &str), BTreeSet<usize>> {
         let mut all: BTreeMap<(&str, &str), BTreeSet<usize>> = BTreeMap::new();
         for taken in self.checkpoints.iter().flat_map(|checkpoint| &checkpoint.takes) {
@@ -121,7 +121,7 @@ impl Journal {
         all
     }
 
-    /// The rollback that came last, where nothing was done after it.
+    /// The last rollback, where no action followed it.
     pub(crate) fn rolled_back(&self) -> Option<&Checkpoint> {
         self.checkpoints.last().filter(|checkpoint| checkpoint.kind == CheckpointKind::Rollback)
     }

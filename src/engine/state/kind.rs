@@ -1,16 +1,16 @@
-//! The kind of a task, by which what was learned is found again.
+//! The kind of a task, the key under which learnings are found again.
 
 use sextant_model::request_kind::{self, Ask};
 
 /// Words of a kind of task.
 pub(crate) const WORDS: usize = 4;
 
-/// Words that say nothing of what is to be done (English, Spanish, German).
+/// Words without meaning for the kind of work (English, Spanish, German).
 pub(crate) const FILLERS: &str = "a an the this that these those in of on to for at from with please file function method class and \
     el la los las este esta esto un una de del en por favor archivo fichero función y \
     der die das dieser diese dieses ein eine im bitte datei funktion und";
 
-/// `fix reportX` for a repair of what is reported, else the first telling words of the request.
+/// `fix reportX` for a repair of reports, else the first significant words of the request.
 pub(crate) fn kind(request: &str, codes: &[String]) -> String {
     if let (Ask::Repair, Some(code)) = (request_kind::classify(request), codes.first()) {
         return format!("fix {code}");
@@ -18,7 +18,7 @@ pub(crate) fn kind(request: &str, codes: &[String]) -> String {
     words(request)
 }
 
-/// The kind of a task that is planned.
+/// The kind of a task with a plan.
 pub(crate) fn plan_kind(request: &str) -> String {
     format!("plan {}", words(request))
 }
@@ -26,7 +26,7 @@ pub(crate) fn plan_kind(request: &str) -> String {
 pub(crate) fn words(request: &str) -> String {
     let telling = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        // Names of files and symbols are of one task and not of its kind.
+        // Names of files and symbols belong to one task and not to its kind.
         let name = word.contains(['.', '/', ':', '_', '(']) || word.chars().skip(1).any(char::is_uppercase);
         let lower = word.to_lowercase();
         let plain = !name && !lower.is_empty() && !lower.chars().any(|c| c.is_ascii_digit());

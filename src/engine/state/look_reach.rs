@@ -2,17 +2,17 @@
 
 use sextant_base::plural::counted;
 
-/// How far a look over the workspace went.
+/// The reach of a look over the workspace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LookReach {
-    /// Files that a provider has spoken about.
+    /// Files with a report of a provider.
     pub(crate) looked_at: usize,
-    /// Files that there are to look at.
+    /// Files to look at.
     pub(crate) of: usize,
 }
 
 impl LookReach {
-    /// In the words of a summary.
+    /// The text for a summary.
     pub(crate) fn words(self) -> String {
         let (looked_at, of) = (self.looked_at, counted(self.of, "file"));
         if self.of == 1 && looked_at == 1 {
@@ -32,7 +32,7 @@ const FAMILIES: &[&[&str]] = &[
     &["java", "kt", "kts", "scala", "groovy"],
 ];
 
-/// What the ending of a name says of a file: its language, where somebody may speak about it.
+/// The ending of a file's name: its language, where a provider may report on it.
 pub(crate) fn ending(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, ending)| ending)
 }

@@ -17,15 +17,15 @@ pub(crate) const PROJECT: &str = ".";
 #[derive(Clone, Debug)]
 pub(crate) struct Remember {
     pub(crate) memory: Memory,
-    /// What entries are recalled by; see `memory.session` in the options.
+    /// The name that entries are recalled by; see `memory.session` in the options.
     pub session: String,
-    /// What preferences, learnings and facts are kept for.
+    /// The owner of stored preferences, learnings and facts.
     pub project: &'static str,
-    /// How many writes have begun and not ended.
+    /// The number of writes that have begun and not ended.
     writing: watch::Sender<usize>,
 }
 
-/// How long whoever reads waits for what is being written; a file that another process holds is not waited for.
+/// The time that a reader waits for running writes; a file that another process holds is not waited for.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A write that goes on beside the loop; it has ended when this is dropped.
@@ -45,13 +45,13 @@ impl Remember {
         Ok(Self { memory, session: session.to_owned(), project: PROJECT, writing: watch::Sender::new(0) })
     }
 
-    /// A write begins: whoever reads waits for it.
+    /// Begins a write: readers wait for it.
     pub(crate) fn begin_write(&self) -> Writing {
         self.writing.send_modify(|writes| *writes += 1);
         Writing(self.writing.clone())
     }
 
-    /// Waits until what has begun to be written can be read, or for two seconds.
+    /// Waits until running writes can be read, or for two seconds.
     pub(crate) async fn written(&self) {
         let mut writing = self.writing.subscribe();
         let _ = tokio::time::timeout(PATIENCE, writing.wait_for(|writes| *writes == 0)).await;
@@ -68,7 +68,7 @@ impl Remember {
     }
 }
 
-/// Says what became of the file since the last time.
+/// Reports changes in the state of the file since the last call.
 pub(crate) fn tell(remember: &Remember, events: &EventStream) {
     for notice in remember.memory.notices() {
         events.show(Event::Progress { text: words(&notice) });

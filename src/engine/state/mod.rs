@@ -1,4 +1,4 @@
-//! What the agent knows and decides by: values, and rules that need nobody else.
+//! The knowledge and the decisions of the agent: values, and rules that need no other part.
 
 pub(crate) mod agent_config;
 pub(crate) mod analysis;

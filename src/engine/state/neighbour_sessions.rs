@@ -1,17 +1,17 @@
-//! The other live sessions of a workspace, as far as a change of files concerns them: who else has which file open.
+//! The other live sessions of a workspace, as far as a change of files concerns them: the files that each has open.
 
 use std::path::PathBuf;
 
 use async_trait::async_trait;
 
-/// How another session has a file.
+/// The state of a file in another session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holding {
     /// Open, as it is on disk.
     Open,
-    /// Open, with text that is on no disk.
+    /// Open, with text that is not on disk.
     Unsaved,
-    /// It did not say: its editor may wait for a key.
+    /// The session did not answer: its editor may wait for a key.
     Unknown,
 }
 
@@ -27,9 +27,9 @@ pub struct HeldElsewhere {
 /// Asks the other sessions. Paths are absolute and without links, since workspaces may lie in each other.
 #[async_trait]
 pub trait Neighbours: Send + Sync {
-    /// Who else has one of these files.
+    /// The sessions that have one of these files.
     async fn holding(&self, files: &[PathBuf]) -> Vec<HeldElsewhere>;
 
-    /// Tells them that these files were written.
+    /// Informs them that these files were written.
     async fn written(&self, files: &[PathBuf]);
 }

@@ -1,4 +1,4 @@
-//! What one task leaves to memory while it runs: short sentences, approaches, counts. Never a file's content.
+//! The notes of one running task for memory: short sentences, approaches, counts. Never a file's content.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,11 +12,11 @@ use sextant_base::one_line::headline;
 use sextant_base::secrets::{self, mask};
 use sextant_store::memory::entry::{EntryId, Kind, Role};
 
-/// How the refusal of a fix begins that was applied and did no good.
+/// The beginning of the refusal of a fix that was applied and did no good.
 pub(crate) const TAKEN_BACK: &str = "the fix was taken back";
 /// Characters of one entry.
 pub(crate) const SENTENCE: usize = 220;
-/// Characters of an error inside of its solution.
+/// Characters of an error inside its solution.
 pub(crate) const CLAUSE: usize = 90;
 
 /// Keys, tokens and passwords as they are commonly written.
@@ -27,12 +27,12 @@ static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Whether a text holds what looks like a key or a password.
+/// Whether a text holds a likely key or password.
 pub(crate) fn has_secret(text: &str) -> bool {
     secrets::holds(text) || SECRET.as_ref().is_some_and(|secret| secret.is_match(text))
 }
 
-/// One line of at most so many characters, without what looks like a secret.
+/// One line of at most so many characters, without likely secrets.
 pub(crate) fn short(text: &str, most: usize) -> String {
     let flat = mask(text).split_whitespace().collect::<Vec<_>>().join(" ");
     let flat = SECRET.as_ref().map_or(flat.clone(), |secret| secret.replace_all(&flat, "(hidden)").into_owned());
@@ -55,31 +55,31 @@ pub(crate) struct Draft {
     pub(crate) at: i64,
 }
 
-/// What was done about a kind of task, and whether it worked.
+/// An approach to a kind of task, and whether it worked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Approach {
     pub(crate) kind: String,
     pub(crate) approach: String,
     pub(crate) success: bool,
     pub(crate) note: String,
-    /// The checkpoint of what was done; empty where it is of the task as a whole.
+    /// The checkpoint of the work; empty where it belongs to the task as a whole.
     pub(crate) checkpoint: String,
 }
 
-/// What the lookups of one task came to.
+/// The results of one task's lookups.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Tally {
     pub(crate) lookups: u32,
     pub(crate) hits: u32,
-    /// Microseconds of all of them together.
+    /// Microseconds of all lookups together.
     pub(crate) retrieval_us: u32,
-    /// Tokens of what was found, and of what prompts have got of it.
+    /// Tokens of the entries found, and of those that prompts hold.
     pub(crate) found: u64,
     pub(crate) given: u64,
 }
 
-/// How long the agent has worked.
+/// The working time of the agent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WorkClock {
     /// Milliseconds since 1970; 0 before it began.
@@ -89,7 +89,7 @@ pub(crate) struct WorkClock {
 }
 
 impl WorkClock {
-    /// The clock runs while the agent works, not while a plan waits for its user.
+    /// Starts the clock, which runs while the agent works, not while a plan waits for its user.
     pub(crate) fn start(&mut self) {
         if self.started == 0 {
             self.started = now_ms();
@@ -106,7 +106,7 @@ impl WorkClock {
     }
 }
 
-/// What a run is counted by.
+/// The figures of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WorkCounts {
     /// Tool calls of the whole task.
@@ -116,13 +116,13 @@ pub(crate) struct WorkCounts {
     pub(crate) calls_saved: u32,
 }
 
-/// What was asked of memory.
+/// The lookups in memory.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lookups {
     pub(crate) tally: Tally,
-    /// Of all of it; `tally` since it was last concluded.
+    /// `total` covers all lookups, `tally` those since the last conclusion.
     pub(crate) total: Tally,
-    /// Entries that its prompts have carried.
+    /// Entries that its prompts have held.
     pub(crate) recalled: BTreeSet<EntryId>,
 }
 
@@ -137,11 +137,11 @@ pub(crate) struct Notes {
     pub(crate) codes: Vec<String>,
     /// Whether a diagnostic was in view when it began.
     pub(crate) had_work: bool,
-    /// Tool and words of what nothing has repaired yet.
+    /// Tool and words of an error without a repair so far.
     pub(crate) open_error: Option<(String, String)>,
 }
 
-/// What another process needs of the notes to count on. Grows by fields with defaults.
+/// The part of the notes that another process needs to count on. Grows by fields with defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Counted {
@@ -159,14 +159,14 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// A run that ends or pauses has its approaches learned by its own process.
+    /// Concludes a run that ends or pauses: its own process learns its approaches.
     pub(crate) fn concluded(&mut self) {
         self.approaches.clear();
     }
 }
 
 impl Notes {
-    /// As they stand. Drafts are written in their own time and are no part of it.
+    /// The current figures. Drafts are written in their own time and are not part of them.
     pub(crate) fn counted(&self) -> Counted {
         let WorkCounts { steps, errors, escalations, calls_saved } = self.counts;
         Counted {
@@ -184,7 +184,7 @@ impl Notes {
         }
     }
 
-    /// Counts on from what another process has counted; the clock stands.
+    /// Continues the count of another process; the clock stands.
     pub(crate) fn count_on(counted: Counted) -> Self {
         let Counted { steps, errors, escalations, calls_saved, tally, total, .. } = counted;
         let worked = Duration::from_millis(counted.worked_ms);
@@ -218,7 +218,7 @@ impl Notes {
     }
 }
 
-/// The first line of a tool's answer up to what it quotes: the rest may be a piece of a file.
+/// The first line of a tool's answer up to the first quotation: the rest may be a piece of a file.
 pub(crate) fn plain(text: &str) -> String {
     let line = headline(text);
     let end = line.find(['`', '"']).filter(|at| *at > 0).unwrap_or(line.len());

@@ -1,4 +1,4 @@
-//! Collects what a task leaves to memory, as an observer of what the task does.
+//! Collects the notes of a task for memory, as an observer of the task's actions.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard};
@@ -15,17 +15,17 @@ use sextant_store::memory::entry::{EntryId, Kind, Role};
 use sextant_store::memory::metrics::Outcome;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// What a plan that worked is worth beside a step that worked (1.0): planner mode recalls by it.
+/// The weight of a plan that worked, beside a step that worked (1.0): planner mode recalls by it.
 const PATTERN: f64 = 1.5;
 
-/// The notes of one task. Only what it observes enters them; whoever writes the memory takes them from here.
+/// The notes of one task. Only observed facts enter them; the writer of the memory takes them from here.
 #[derive(Debug)]
 pub(crate) struct NotesLog {
     request: String,
     notes: Mutex<Notes>,
 }
 
-/// What a run leaves besides its entries.
+/// The notes that a run leaves besides its entries.
 pub(crate) struct RunNotes {
     /// With the lookups of this run in their sum.
     pub(crate) counted: Counted,
@@ -72,7 +72,7 @@ impl NotesLog {
         lock(&self.notes)
     }
 
-    /// Counts on from what another process has counted.
+    /// Continues the count of another process.
     pub(crate) fn count_on(&self, counted: Counted) {
         *self.notes() = Notes::count_on(counted);
     }
@@ -99,12 +99,12 @@ impl NotesLog {
         !self.notes().drafts.is_empty()
     }
 
-    /// They count as written from here on.
+    /// Takes the drafts; they count as written from here on.
     pub(crate) fn take_drafts(&self) -> Vec<Draft> {
         std::mem::take(&mut self.notes().drafts)
     }
 
-    /// What the run that is over leaves; the next one of the same task counts its own.
+    /// The notes of the run that is over; the next one of the same task counts its own.
     pub(crate) fn take_run(&self) -> RunNotes {
         let mut notes = self.notes();
         let tally = std::mem::take(&mut notes.lookups.tally);
@@ -133,7 +133,7 @@ fn recalled(notes: &mut Notes, recall: &RecallFact) {
     };
 }
 
-/// What a tool call came to: a failure, or the success that repaired one.
+/// Adds the result of a tool call: a failure, or the success that repaired one.
 fn called(notes: &mut Notes, call: &CallFact) {
     let (tool, reason) = (&call.tool, &call.problem);
     let symbol = call.fix.as_ref().map_or(&call.subject, |fix| &fix.symbol);
@@ -163,7 +163,7 @@ fn called(notes: &mut Notes, call: &CallFact) {
     }
 }
 
-/// An edit is a way of doing what it was made for.
+/// Adds an edit as an approach to its goal.
 fn tried(notes: &mut Notes, call: &CallFact) {
     if !call.edits {
         return;
@@ -190,8 +190,8 @@ fn plan_made(notes: &mut Notes, plan: &PlanFact) {
     notes.clock.stop();
 }
 
-/// What the user changed in a plan that was shown, and in which words: steps that went, which are a lesson for plans
-/// of this kind, and steps in other words.
+/// Adds the user's change of a plan that was shown, with its words. Removed steps are a lesson for plans of this kind;
+/// so are steps in other words.
 fn plan_changed(notes: &mut Notes, request: &str, words: &str, changes: &[StepChange]) {
     let words = short(words, 100);
     notes.add(Kind::UserFeedback, &format!("The user wanted the plan otherwise: {words}"));
@@ -358,10 +358,10 @@ mod tests {
         assert_eq!(task.notes.counted(), other.notes.counted());
         let contents =
             |task: &Task| -> Vec<String> { task.notes.take_drafts().into_iter().map(|draft| draft.content).collect() };
-        let said = contents(&task);
-        assert_eq!(said, contents(&other));
+        let notes = contents(&task);
+        assert_eq!(notes, contents(&other));
         assert_eq!(
-            said,
+            notes,
             [
                 "edit_symbol a.py::f failed: not there",
                 "Asked “go on?”, the user chose: yes.",

@@ -1,12 +1,12 @@
 //! A fix that was offered to the model.
 
-/// An offer as the task keeps it: its id changes with every edit, its key does not.
+/// An offer as the task stores it: its id changes with every edit, its key does not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Offered {
     pub id: String,
     /// Title, symbol and diagnostic.
     pub key: String,
-    /// What it is meant for: symbol and diagnostic.
+    /// Its target: symbol and diagnostic.
     pub about: String,
     /// The diagnostic's code; empty where it has none.
     pub code: String,

@@ -1,4 +1,4 @@
-//! What a piece of work came to: the outcome of a task, how its loop ended, what is still to be shown.
+//! The outcome of a piece of work: the result of a task, the end of its loop, and the events still to show.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ use sextant_model::step::Usage;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Whether it came to its own end, no step of a plan failed, no new error stays, and what was to be changed was.
-    /// New warnings are told apart from this.
+    /// Whether the task came to its own end, no step of a plan failed, no new error stays, and every wanted change was
+    /// made. New warnings are reported apart from this.
     pub ok: bool,
     pub summary: String,
-    /// What the model said at the end; empty when it only worked.
+    /// The model's closing words; empty when it only worked.
     pub answer: String,
     /// Files that are different now.
     pub files: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Outcome {
     pub usage: Usage,
     /// Steps of the plan that failed, with the reasons.
     pub failed_steps: Vec<FailedStep>,
-    /// Which diagnostics led to what, and what was set aside and why.
+    /// The reasons in the task: the diagnostics that led to an action, and the ones set aside, each with its reason.
     pub trace: Vec<TraceEntry>,
 }
 
@@ -46,7 +46,7 @@ pub struct FailedStep {
     pub replaced: bool,
 }
 
-/// The list of what a task has introduced, and what it is held against when more is known.
+/// The list of a task's introduced diagnostics, and the state for a comparison when more is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
     /// A client's task, whose list is its own; empty for the user's.
@@ -57,14 +57,14 @@ pub(crate) struct Listed {
     pub(crate) created: BTreeSet<String>,
     /// The part of the start that was first known after an edit that may have brought it.
     pub(crate) late: BTreeSet<SnapshotKey>,
-    /// What was not known at its end and is not known yet.
+    /// The reports that were missing at its end and are still missing.
     pub(crate) pending: Vec<String>,
-    /// As they were shown last.
+    /// The list as it was shown last.
     pub(crate) title: String,
     pub(crate) entries: Vec<QuickfixEntry>,
 }
 
-/// How a piece of work ended, and what is still to be shown: after the door is free for the next command,
+/// The end of a piece of work, with events still to show. They follow after the door is free for the next command,
 /// since the user may answer at once.
 #[derive(Debug)]
 #[must_use = "the events are not shown yet"]
@@ -74,7 +74,7 @@ pub struct Ending<T> {
 }
 
 impl<T> Ending<T> {
-    /// The last words come from the result itself.
+    /// Builds an end whose last words come from the result itself.
     pub(crate) fn new(result: Result<T, Failure>, mut events: Vec<Event>, done: impl Fn(&T) -> (bool, String)) -> Self {
         events.push(match &result {
             Ok(outcome) => {
@@ -92,7 +92,7 @@ impl<T> Ending<T> {
     }
 }
 
-/// How the steps came to their end.
+/// The way in which the steps ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Done {
@@ -104,6 +104,6 @@ pub(crate) enum Ended {
     TooManyErrors(String),
     /// The model does not want to go on with the step of its plan.
     Objected(Objection),
-    /// Its tries are used up and it is not done; why, in words.
+    /// Its tries are used up and it is not done; the reason, in words.
     Unsolved(String),
 }

@@ -1,4 +1,4 @@
-//! Clients outside whose calls are carried out here: what each has read, and the task that its edits belong to.
+//! Clients outside whose calls are carried out here: the files that each has read, and the task of its edits.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -14,12 +14,12 @@ use sextant_base::one_line::clean;
 const MOST: usize = 64;
 /// Characters of a client's name.
 const NAME: usize = 40;
-/// Silence after which a client's next edit begins another task: an undo takes back what was done in one go.
+/// Silence after which a client's next edit begins another task: an undo takes back one go of work.
 const PAUSE: Duration = Duration::from_secs(600);
 /// Edits of one task.
 const EDITS: usize = 200;
 
-/// Who calls: one connection of one program.
+/// The caller: one connection of one program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutsideClient {
     /// Differs from that of every other connection.
@@ -36,7 +36,7 @@ impl OutsideClient {
     }
 }
 
-/// What one client has done.
+/// The work of one client.
 #[derive(Debug)]
 pub(crate) struct ClientWork {
     /// The text of each file as the client has seen it last.
@@ -62,7 +62,7 @@ impl ClientWork {
 #[derive(Debug, Default)]
 pub(crate) struct OutsideClients {
     known: Mutex<Vec<(String, Arc<ClientWork>)>>,
-    /// Held while a file is looked at for the first time, ahead of an edit: one after the other.
+    /// Held while a file is looked at for the first time, before an edit: one after the other.
     pub(crate) ahead: tokio::sync::Mutex<()>,
 }
 

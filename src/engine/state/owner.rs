@@ -1,6 +1,6 @@
-//! Which process works on what: each holds a locked file, and the system lets go of the lock when it dies.
+//! Assigns work to processes: each holds a locked file, and the system releases the lock when the process dies.
 //!
-//! A process id alone would not do: it is used again, and means nothing from inside another container.
+//! A process id alone would not do: the system uses it again, and it means nothing in another container.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,7 +10,7 @@ use sextant_base::clock::new_id;
 use sextant_base::private_files;
 use sextant_store::memory::tasks::is_name;
 
-/// Where the files are, inside of the workspace's own folder.
+/// The folder of the files, inside the workspace's own folder.
 const FOLDER: &str = "live";
 
 /// This process, as others can see it.
@@ -23,12 +23,12 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    /// Begins to be seen. Blocks for a moment.
+    /// Makes this process visible. Blocks for a moment.
     pub(crate) fn new(own_folder: &Path) -> io::Result<Self> {
         let folder = own_folder.join(FOLDER);
         private_files::folder(&folder)?;
         let name = new_id();
-        // Nobody looks at it before it has its lock and its name.
+        // Nobody looks at the file before it has its lock and its name.
         let making = folder.join(format!(".{name}"));
         let file = private_files::make(&making)?;
         let path = folder.join(&name);
@@ -47,7 +47,7 @@ impl Owner {
 
     /// Of the workspace's record.
     pub(crate) fn folder(&self) -> &Path {
-        // `live/NAME` is inside of it.
+        // `live/NAME` is inside it.
         self.path.ancestors().nth(2).unwrap_or(&self.path)
     }
 
@@ -55,13 +55,13 @@ impl Owner {
         &self.name
     }
 
-    /// Whether the process of that name is still there. Whom nobody has heard of is gone; where it cannot be
-    /// told, it is there, so that nobody's work is touched.
+    /// Whether the process of that name is still there. A process without a file is gone. Where its state cannot be
+    /// determined it counts as alive, so that nobody's work is touched.
     pub(crate) fn is_alive(&self, name: &str) -> bool {
         if name == self.name {
             return true;
         }
-        // A name that is none of ours never becomes a path, and names nobody.
+        // A foreign name never becomes a path, and counts as no process.
         if !is_name(name) {
             return false;
         }

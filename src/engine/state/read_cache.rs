@@ -1,4 +1,4 @@
-//! The reads that a task was answered already.
+//! The reads that a task has already been answered.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use sextant_model::tools::Access;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answered {
     pub(crate) known: BTreeMap<String, (u64, u32, String)>,
-    /// Whether a command was started, of which nobody knows what it has changed.
+    /// Whether a command was started, whose changes nobody knows.
     pub(crate) ran_command: bool,
 }
 
 impl Answered {
-    /// A call of this access goes ahead: what was read before may be old when it does more than look.
+    /// Prepares for a call of this access: earlier reads may be old when the call does more than look.
     pub(crate) fn before(&mut self, access: Access) {
         self.ran_command |= access == Access::Run;
         if access != Access::Read {

@@ -13,17 +13,18 @@ use sextant_text::edits::hunks::hunks;
 pub(crate) struct SeenTexts(BTreeMap<String, Arc<str>>);
 
 impl SeenTexts {
-    /// What was seen of a file, where it is not this text.
+    /// The text of a file that the model has seen, where it differs from this text.
     pub(crate) fn other_than(&self, path: &str, text: &str) -> Option<Arc<str>> {
         self.0.get(path).filter(|seen| ***seen != *text).map(Arc::clone)
     }
 
-    /// All of a text was shown, or all that differs from what was seen before.
+    /// Records that all of a text was shown, or every difference to the text seen before.
     pub(crate) fn whole(&mut self, path: &str, text: impl Into<Arc<str>>) {
         self.0.insert(path.to_owned(), text.into());
     }
 
-    /// These lines of a text were shown, counted from 0. What has changed elsewhere since an earlier look stays unseen.
+    /// Records that these lines of a text were shown, counted from 0. Changes elsewhere since an earlier look stay
+    /// unseen.
     pub(crate) fn lines(&mut self, path: &str, text: &str, lines: Range<usize>) {
         let seen = match self.0.get(path) {
             None => text.into(),
@@ -33,7 +34,7 @@ impl SeenTexts {
         self.0.insert(path.to_owned(), seen);
     }
 
-    /// The model's own edit has made one text of another. What it has not seen of the text before stays unseen.
+    /// Records that the model's own edit has made one text of another. Unseen parts of the text before stay unseen.
     pub(crate) fn edited(&mut self, path: &str, before: &str, after: &Arc<str>) {
         if self.other_than(path, before).is_none() {
             self.whole(path, Arc::clone(after));
@@ -48,13 +49,13 @@ impl SeenTexts {
         self.0.keys()
     }
 
-    /// Takes in what was seen from this copy of `base` on.
+    /// Adds the views recorded since this copy of `base`.
     pub(crate) fn take(&mut self, of: Self, base: &Self) {
         self.0.extend(of.0.into_iter().filter(|(path, text)| base.0.get(path) != Some(text)));
     }
 }
 
-/// A text as it was seen, with what differs in these lines of the text as it is.
+/// A seen text, with its differences to the current text in these lines.
 fn with_part(seen: &str, now: &str, lines: Range<usize>) -> String {
     let index = LineIndex::new(now);
     let start_of = |line: usize| if line < index.line_count() { index.line_start(line) } else { now.len() };
@@ -66,7 +67,7 @@ fn with_part(seen: &str, now: &str, lines: Range<usize>) -> String {
         let end = start + hunk.text.len();
         grown += hunk.text.len().cast_signed() - hunk.range.len().cast_signed();
         let (from, to) = (start.max(shown.start), end.min(shown.end));
-        // What is gone is seen to be gone where the lines around it are shown.
+        // A removal counts as seen where the lines around it are shown.
         if from < to || (start == end && from == to) {
             edits.push(TextEdit::new(hunk.range, now.get(from..to).unwrap_or_default()));
         }
@@ -111,7 +112,7 @@ mod tests {
     proptest! {
         #[test]
         fn page_by_page_all_is_seen(old in "([a-c]{0,2}\n){0,12}", mut words in "[a-c]{0,12}", page in 1usize..5) {
-            // Of lines that are all alike nobody can tell which one is new.
+            // Among lines that are all alike the new one cannot be identified.
             words.push('z');
             let now: String = words.char_indices().map(|(at, word)| format!("{word}{at}\n")).collect();
             let mut seen = SeenTexts::default();

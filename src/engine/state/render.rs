@@ -1,5 +1,4 @@
-//! A located diagnostic as users and models read it: the line of an answer and of a question, the entry of the quickfix
-//! list.
+//! The wording of a located diagnostic: the line of an answer or a question, and the entry of the quickfix list.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +15,7 @@ const LINE: usize = 119;
 /// Bytes of the message that a line keeps however long its names are.
 const LEAST_MESSAGE: usize = 24;
 
-/// As data for a program, and with [`Line::text`] as what a model and a user read.
+/// A diagnostic as data for a program, and with [`Line::text`] as text for a model and a user.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
     pub severity: String,
@@ -27,13 +26,13 @@ pub struct Line {
     pub code: Option<String>,
     pub message: String,
     pub source: String,
-    /// Everybody who says so, `source` first.
+    /// All providers that report it, `source` first.
     pub sources: Vec<String>,
     pub confidence: Confidence,
-    /// What is known to be done about it. Not in the text form, where a line is short.
+    /// A known way to repair it. Not in the text form, where a line is short.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggested_action: Option<String>,
-    /// What it said before, of one that is not new.
+    /// Its earlier message, for one that is not new.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
     /// The first line of the message, for the text form.
@@ -80,13 +79,14 @@ impl Line {
     }
 }
 
-/// ` (basedpyright and ruff, confidence high)`; nothing of a single source, whose word is all there is.
+/// ` (basedpyright and ruff, confidence high)`; empty for a single source, whose report has no second one to confirm
+/// it.
 pub(crate) fn agreed(sources: &[String], confidence: Confidence) -> String {
     let names = confidence_words::names(sources);
     if sources.len() < 2 { String::new() } else { format!(" ({names}, confidence {})", word(confidence)) }
 }
 
-/// As it stands in a question to a model. `source` and `confidence` are those of everybody who says so.
+/// The line for a question to a model. `source` and `confidence` are those of all providers that report it.
 pub(crate) fn question(
     found: &LocatedDiagnostic,
     source: String,
@@ -108,7 +108,7 @@ pub(crate) fn question(
     }
 }
 
-/// As an entry of the quickfix list.
+/// The entry of the quickfix list.
 pub(crate) fn entry(found: &LocatedDiagnostic) -> QuickfixEntry {
     let kind = match found.diagnostic.severity {
         Severity::Error => "E",
@@ -164,7 +164,7 @@ mod tests {
         assert!(sextant_model::token_estimate::estimate(&text) <= 35, "{text}");
     }
 
-    /// Every diagnostic that a case of the sample calls new, as one line of an answer.
+    /// Every new diagnostic of the sample's cases, as one line of an answer.
     fn sample_lines() -> Vec<String> {
         let mut lines = Vec::new();
         for case in super::cases::cases() {

@@ -1,8 +1,8 @@
-//! What a user asked for, and where.
+//! The request of a user, and the place that it is about.
 
 use serde::{Deserialize, Serialize};
 
-/// A request as a door hands it over.
+/// A request as a door passes it on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Request {
@@ -13,6 +13,6 @@ pub struct Request {
     pub lines: Option<(usize, usize)>,
     /// Symbols that were named instead of lines.
     pub symbols: Vec<String>,
-    /// Whether everything in the workspace may be changed; the path only says where the user stands.
+    /// Whether everything in the workspace may be changed; the path is then only the place of the user.
     pub workspace: bool,
 }

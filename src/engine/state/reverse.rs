@@ -1,4 +1,4 @@
-//! Taking hunks of edits back, or bringing them back, while keeping what others changed since. Pure functions.
+//! Undoes or redoes hunks of edits, while keeping the changes of others since. Pure functions.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -11,19 +11,19 @@ use sextant_text::edits::hunks::hunks;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 
-/// One file over one edit, and which of its hunks are turned.
+/// One file over one edit, with the hunks to turn.
 ///
 /// Hunks are counted from 0, in the order of the text. A file that was made or removed is one hunk.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HunkTurn<'a> {
     pub change: &'a FileChange,
-    /// Those that are taken back at present.
+    /// The hunks that are undone at present.
     pub taken: BTreeSet<usize>,
-    /// Those that change sides: what stands is taken back, what is taken back stands again.
+    /// The hunks that change sides: applied ones are undone, undone ones are applied again.
     pub wanted: BTreeSet<usize>,
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Turned {
     /// `None` where there is no such file then.
@@ -32,11 +32,11 @@ pub(crate) struct Turned {
     pub left: Vec<String>,
     /// For each turn the hunks that this text turns.
     pub done: Vec<BTreeSet<usize>>,
-    /// For each turn the hunks that were on the other side already, by somebody else's hand.
+    /// For each turn the hunks that somebody else had turned already.
     pub by_hand: Vec<BTreeSet<usize>>,
 }
 
-/// How many hunks a change of a file has.
+/// The number of hunks in a change of a file.
 pub(crate) fn count(change: &FileChange) -> usize {
     match (&change.before, &change.after) {
         (Some(before), Some(after)) => hunks(after, before).len(),
@@ -45,7 +45,7 @@ pub(crate) fn count(change: &FileChange) -> usize {
     }
 }
 
-/// The hunks of a change inside of one symbol (its names, without the file), and whether others reach over its edge.
+/// The hunks of a change inside one symbol (its names, without the file), and whether others reach over its edge.
 pub(crate) fn within(change: &FileChange, names: &str) -> (BTreeSet<usize>, bool) {
     let (mut inside, mut across) = (BTreeSet::new(), false);
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return (inside, across) };
@@ -68,11 +68,11 @@ pub(crate) fn within(change: &FileChange, names: &str) -> (BTreeSet<usize>, bool
     (inside, across)
 }
 
-/// Turns hunks of the changes of one file, in the order in which they are given: to take back, the newest first; to
-/// bring back, the oldest first. `now` is the file as it is.
+/// Turns hunks of the changes of one file, in the given order: the newest first for an undo, the oldest first for a
+/// redo. `now` is the file as it is.
 ///
-/// What touches a change of somebody else stays as it is and is named. What is on the other side already is passed
-/// over.
+/// A hunk that touches a change of somebody else stays as it is and is named. A hunk that is on the other side already
+/// is skipped.
 pub(crate) fn turn(turns: &[HunkTurn<'_>], now: Option<&str>) -> Turned {
     let mut out = Turned { text: now.map(str::to_owned), left: Vec::new(), done: Vec::new(), by_hand: Vec::new() };
     for turn in turns {
@@ -122,8 +122,7 @@ fn turn_one(turn: &HunkTurn<'_>, now: Option<String>, step: &mut Step) -> Option
     }
 }
 
-/// The text that the edit itself would have left with these hunks taken back, and the edits of that text that
-/// change the side of each hunk.
+/// The text after the edit with these hunks undone, and the edits of that text that change the side of each hunk.
 fn sides(before: &str, after: &str, taken: &BTreeSet<usize>) -> (String, Vec<TextEdit>) {
     let all = hunks(after, before);
     let gone: Vec<TextEdit> =
@@ -171,8 +170,8 @@ fn turn_text(turn: &HunkTurn<'_>, before: &str, after: &str, now: String, step: 
     apply(&now, &moved).unwrap_or(now)
 }
 
-/// Where the hunks of a change that stand are in the text as it is now: those that can be taken back there. None of a
-/// file that was made or removed.
+/// The places of a change's applied hunks in the current text, as far as an undo is possible there. Empty for a file
+/// that was made or removed.
 pub(crate) fn places(change: &FileChange, standing: &BTreeSet<usize>, now: &str) -> Vec<(usize, Range<usize>)> {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return Vec::new() };
     let taken = (0..count(change)).filter(|index| !standing.contains(index)).collect();
@@ -205,7 +204,7 @@ fn lies(symbol: Option<&Range<usize>>, range: &Range<usize>) -> Place {
     }
 }
 
-/// Where an edit of the old text is in the current one, for a reader.
+/// The place of an edit of the old text in the current one, for a reader.
 fn named(path: &str, edit: &TextEdit, others: &[TextEdit], now: &str, outline: Option<&Outline>) -> String {
     let before = others.iter().filter(|other| other.range.end <= edit.range.start);
     let moved: isize = before.map(|other| other.text.len() as isize - other.range.len() as isize).sum();
@@ -220,7 +219,7 @@ fn named(path: &str, edit: &TextEdit, others: &[TextEdit], now: &str, outline: O
     }
 }
 
-/// Moves an edit of a text to where it belongs after other edits of the same text; `None` where they touch.
+/// Moves an edit of a text to its place after other edits of the same text; `None` where they touch.
 fn shift(edit: &TextEdit, others: &[TextEdit]) -> Option<TextEdit> {
     let mut start = edit.range.start;
     for other in others {

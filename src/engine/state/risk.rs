@@ -1,4 +1,4 @@
-//! What a task may cost and break, for the user to know. Information only: nothing is decided by it.
+//! The possible cost and damage of a task, for the user to know. Information only: no decision depends on it.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub(crate) struct Risk {
     /// 0 to 1.
     pub complexity: f64,
     pub level: Level,
-    /// 0 to 1: how much this estimate is worth.
+    /// 0 to 1: the reliability of this estimate.
     pub confidence: f64,
     pub reasons: Vec<String>,
 }
@@ -52,7 +52,7 @@ const WIDE: &[&str] = &[
 ];
 const DESTRUCTIVE: &[&str] = &["delete", "remove", "drop", "rewrite", "replace", "borra", "elimina", "reescrib"];
 
-/// Assesses a request before anything is done.
+/// Assesses a request before any work on it.
 pub(crate) fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Option<usize>) -> Risk {
     let words = request.to_lowercase();
     let says = |list: &'static [&'static str]| -> Option<&'static str> {

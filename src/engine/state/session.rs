@@ -1,4 +1,4 @@
-//! A session: one editor, one workspace, one model, and what is known from one task to the next.
+//! A session: one editor, one workspace, one model, and the knowledge kept from one task to the next.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -31,37 +31,38 @@ use sextant_store::workspace::record_folder::Record;
 use sextant_store::workspace::root::Root;
 
 tokio::task_local! {
-    /// Of work beside the running task, which a stop of that task does not reach.
+    /// The cancellation of work beside the running task, which a stop of that task does not reach.
     pub(crate) static OWN_CANCEL: CancellationToken;
 }
 
 pub struct Session {
     pub editor: Arc<dyn Editor>,
-    /// What happens here, for whoever listens.
+    /// The events of the session, for every listener.
     pub(crate) events: Arc<EventStream>,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) root: Root,
     pub config: Config,
     pub(crate) ledger: Mutex<SnapshotStore>,
     pub(crate) looked: LookedFiles,
-    /// What the tasks of this process have changed, oldest first; where memory is on it has the same and more.
+    /// The changes of this process's tasks, oldest first; with memory on, the memory holds the same and more.
     pub(crate) history: Mutex<Vec<Journal>>,
-    /// The task and the words of what was asked for last; a direct request has no task.
+    /// The task and the words of the last request; a direct request has no task.
     asked: RwLock<Option<(String, String)>>,
     pub(crate) plan: Mutex<Option<(Plan, Task)>>,
-    /// Whether no plan came of what was asked for last: none before it is what the user would approve now.
+    /// Whether the last request led to no plan: an approval now does not mean an older plan.
     pub(crate) no_plan: AtomicBool,
-    /// The lists of what tasks have introduced, the last one last; none of a task that a later one supersedes.
+    /// The lists of diagnostics that tasks have introduced, the last one last; without tasks that a later one
+    /// supersedes.
     pub(crate) listed: Mutex<Vec<Listed>>,
     pub(crate) trace: Arc<TraceLog>,
     mode: RwLock<PlanMode>,
     pub(crate) approvals: Approvals,
-    /// Changes of files that are under way.
+    /// Changes of files in progress.
     pub(crate) making: Making,
     pub(crate) opened: Opened,
-    /// Who calls from outside.
+    /// The callers from outside.
     pub(crate) outside: OutsideClients,
-    /// Of the task that runs; waits for diagnostics end with it.
+    /// The token of the running task; waits for diagnostics end with it.
     cancel: RwLock<CancellationToken>,
 }
 
@@ -72,13 +73,13 @@ pub(crate) struct Opened {
     pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
     /// Opened with [`crate::durable::open_store::durable`].
     pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
-    /// Whether what a dead process left was looked at.
+    /// Whether the traces of a dead process were looked at.
     pub(crate) recovered: OnceCell<()>,
-    /// When the project was last looked over, in milliseconds since 1970.
+    /// When the project was last scanned, in milliseconds since 1970.
     pub(crate) scanned: AtomicI64,
 }
 
-/// Files that no user has opened and that were looked at.
+/// Files that were looked at and that no user has opened.
 #[derive(Default)]
 pub(crate) struct LookedFiles {
     /// Opened to look over the workspace and not closed yet.
@@ -87,7 +88,7 @@ pub(crate) struct LookedFiles {
     pub(crate) reached: Mutex<Vec<String>>,
     /// Which file of the workspace imports which.
     pub(crate) importers: Arc<std::sync::Mutex<Importers>>,
-    /// In which somebody types.
+    /// Files that the user types in.
     pub(crate) typed: std::sync::Mutex<TypedFiles>,
 }
 
@@ -129,22 +130,22 @@ impl Session {
         &self.root
     }
 
-    /// Where this workspace is remembered; `None` where there is no state folder.
+    /// The record that remembers this workspace; `None` where there is no state folder.
     pub fn record(&self) -> Option<Record> {
         self.config.memory.state.as_deref().map(|state| Record::of(state, &self.root))
     }
 
-    /// Shows an event to whoever looks on.
+    /// Shows an event to every front end.
     pub fn emit(&self, event: Event) {
         self.events.show(event);
     }
 
-    /// What happens in this session, from any point on.
+    /// The events of this session, from any point on.
     pub fn events(&self) -> &EventStream {
         &self.events
     }
 
-    /// How the next plan is carried out. Only the user changes it.
+    /// Sets the way in which the next plan is carried out. Only the user changes it.
     pub fn set_mode(&self, mode: PlanMode) {
         *self.mode.write().unwrap_or_else(PoisonError::into_inner) = mode;
     }
@@ -157,17 +158,17 @@ impl Session {
         self.model.name()
     }
 
-    /// What led to what in the last task, in order.
+    /// The reasons and effects in the last task, in order.
     pub fn trace(&self) -> Vec<TraceEntry> {
         self.trace.entries()
     }
 
-    /// The same for a reader.
+    /// The trace as text for a reader.
     pub fn trace_markdown(&self) -> String {
         self.trace.markdown()
     }
 
-    /// The task is what is worked on from here on.
+    /// Makes the task the current work from here on.
     pub(crate) fn take_up(&self, task: &mut Task) {
         task.events.take_up(&self.events, &task.request, task.mode);
     }
@@ -185,7 +186,7 @@ impl Session {
         format!("c{}", self.making.checkpoints.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// The names of a journal that was read are not given again.
+    /// Skips the names of a journal that was read, so that they are not given again.
     pub(crate) fn skip_checkpoints(&self, known: &[Checkpoint]) {
         let numbers = known.iter().filter_map(|checkpoint| checkpoint.id.strip_prefix('c')?.parse::<u64>().ok());
         if let Some(last) = numbers.max() {
@@ -197,7 +198,8 @@ impl Session {
         *self.cancel.write().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
     }
 
-    /// What ends the waits of the work that asks: of a call from outside its own, else that of the running task.
+    /// The token that ends the waits of the asking work: its own for a call from outside, else that of the running
+    /// task.
     pub(crate) fn cancelled(&self) -> CancellationToken {
         if let Ok(own) = OWN_CANCEL.try_with(CancellationToken::clone) {
             return own;

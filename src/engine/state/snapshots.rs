@@ -1,4 +1,4 @@
-//! What is known of diagnostics: for each file and provider the last fresh report, with the text it is of.
+//! The known diagnostics: for each file and provider the last fresh report, with the text that it is about.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,18 +22,19 @@ pub(crate) type Snapshots = BTreeMap<SnapshotKey, Arc<Snapshot>>;
 #[derive(Debug, Default)]
 pub(crate) struct SnapshotStore {
     last: Snapshots,
-    /// Whoever was asked last and did not answer about the text as it was.
+    /// Providers that were asked last and did not answer about the text as it was.
     silent: BTreeSet<SnapshotKey>,
-    /// Who has spoken of a file that others edited, and so is asked again whenever they do.
+    /// Providers that have reported on a file that others edited, and so are asked again after each such edit.
     from_beside: BTreeSet<SnapshotKey>,
-    /// Who has spoken of a text of the file that is not there any more.
+    /// Providers that have reported on an outdated text of the file.
     outdated: BTreeSet<SnapshotKey>,
-    /// Files of which everybody was asked: of a bystander those alone are whom an edit elsewhere may concern.
+    /// Files that all providers were asked about: for a bystander, only these are the ones that an edit elsewhere may
+    /// concern.
     whole: BTreeSet<String>,
 }
 
 impl SnapshotStore {
-    /// Takes a report that is of this very text. One that is not fresh changes nothing.
+    /// Takes a report on exactly this text. A report that is not fresh changes nothing.
     pub(crate) fn take(&mut self, report: &Report, text: &Arc<str>) {
         if report.freshness.is_fresh() {
             let key = (report.file.clone(), report.provider.clone());
@@ -44,30 +45,30 @@ impl SnapshotStore {
         }
     }
 
-    /// Notes that everybody was asked about a file, whatever they said.
+    /// Notes that all providers were asked about a file, whatever their answers.
     pub(crate) fn note_whole(&mut self, file: &str) {
         self.whole.insert(file.to_owned());
     }
 
-    /// Whether all that there is to know of a file is known, and of this text.
+    /// Whether everything about a file is known, for exactly this text.
     pub(crate) fn is_whole(&self, file: &str, text: &str) -> bool {
         self.whole.contains(file) && self.is_current(file, text)
     }
 
-    /// Whether everybody was ever asked about a file.
+    /// Whether all providers were ever asked about a file.
     pub(crate) fn was_asked(&self, file: &str) -> bool {
         self.whole.contains(file)
     }
 
-    /// Notes who speaks of files that others edit.
+    /// Notes the providers that report on files that others edit.
     pub(crate) fn note_beside(&mut self, reports: &[Report], bystanders: &[String]) {
         let beside = reports.iter().filter(|report| report.freshness.is_fresh() && bystanders.contains(&report.file));
         self.from_beside.extend(beside.map(|report| (report.file.clone(), report.provider.clone())));
     }
 
-    /// Who spoke of one of these files before and has no word at all now: what it would say is not known until it
-    /// speaks again, or was [`Self::let_go`]. `attached` are the editor's clients, where it has some: of a file that
-    /// others edit, one that is there and was not asked has nothing to say.
+    /// Providers that reported on one of these files before and are silent now. Their diagnostics are unknown until
+    /// they report again, or were [`Self::let_go`]. `attached` are the editor's clients, where it has some: for a file
+    /// that others edit, an attached client that was not asked has no report to give.
     pub(crate) fn missing(
         &self,
         reports: &[Report],
@@ -84,7 +85,7 @@ impl SnapshotStore {
             .collect()
     }
 
-    /// Who spoke of one of these files before and has no word in these reports.
+    /// Providers that reported on one of these files before and are missing in these reports.
     pub(crate) fn unheard<'a>(
         &'a self,
         reports: &'a [Report],
@@ -96,7 +97,7 @@ impl SnapshotStore {
         spoke.chain(&self.outdated).filter(of_these).filter(move |key| !heard(key))
     }
 
-    /// Forgets those that the user has taken away: without them the others are all that there is.
+    /// Forgets the providers that the user has detached: the others are complete without them.
     pub(crate) fn let_go(&mut self, is_taken: impl Fn(&SnapshotKey) -> bool) {
         self.last.retain(|key, _| !is_taken(key));
         for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated] {
@@ -104,31 +105,32 @@ impl SnapshotStore {
         }
     }
 
-    /// Notes who has answered and who has not, of the files that were asked about.
+    /// Notes the providers with and without an answer, for the files that were asked about.
     pub(crate) fn note_silence(&mut self, reports: &[Report]) {
         self.silent.retain(|(file, _)| !reports.iter().any(|report| report.file == *file));
         let silent = reports.iter().filter(|report| !report.freshness.is_fresh());
         self.silent.extend(silent.map(|report| (report.file.clone(), report.provider.clone())));
     }
 
-    /// Whoever was asked last and did not answer.
+    /// Providers that were asked last and did not answer.
     pub(crate) fn silent(&self) -> impl Iterator<Item = &SnapshotKey> {
         self.silent.iter()
     }
 
-    /// Whether somebody was asked and has never spoken of any file.
+    /// Whether a provider was asked and has never reported on any file.
     pub(crate) fn is_mute(&self) -> bool {
         self.silent.iter().any(|(_, silent)| self.last.keys().all(|(_, provider)| provider != silent))
     }
 
-    /// Who has not answered about this text of the file: what is known of them is of an older one, or nothing.
+    /// Providers that have not answered about this text of the file: their known reports are of an older text, or
+    /// missing.
     pub(crate) fn unsettled<'a>(&'a self, file: &'a str, text: &str) -> BTreeSet<&'a str> {
         let older = self.of(file).filter(|(_, snap)| snap.text.as_deref().is_some_and(|known| known != text));
         let silent = self.silent.iter().filter(|(known, _)| known == file).map(|(_, provider)| provider.as_str());
         older.map(|(provider, _)| provider).chain(silent).collect()
     }
 
-    /// Nothing is known of a file any more, and nobody is asked about it.
+    /// Forgets a file: no diagnostics of it are known, and no provider is asked about it.
     pub(crate) fn forget(&mut self, file: &str) {
         self.last.retain(|(known, _), _| known != file);
         for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated] {
@@ -137,26 +139,26 @@ impl SnapshotStore {
         self.whole.remove(file);
     }
 
-    /// Drops what these providers said of another text of a file than this one, `None` for no file. That they spoke
-    /// is still known.
+    /// Drops the reports of these providers on another text of a file than this one, `None` for no file. The fact of a
+    /// report is kept.
     pub(crate) fn drop_stale(&mut self, file: &str, text: Option<&str>, of: impl Fn(&str) -> bool) {
         let stale = |key: &SnapshotKey, snap: &Snapshot| key.0 == file && snap.text.as_deref() != text && of(&key.1);
         self.outdated.extend(self.last.iter().filter(|(key, snap)| stale(key, snap)).map(|(key, _)| key.clone()));
         self.last.retain(|key, snap| !stale(key, snap));
     }
 
-    /// The texts are what they were: so is what was known of them.
+    /// Restores the known diagnostics together with the texts.
     pub(crate) fn restore(&mut self, known: &Snapshots) {
         self.last.extend(known.iter().map(|(key, snap)| (key.clone(), Arc::clone(snap))));
     }
 
-    /// A file was created: nothing was said about it before by those who speak about it now.
+    /// The state before a file was created, for the providers that report on it now: no diagnostics.
     pub(crate) fn absent(file: &str, providers: impl IntoIterator<Item = String>) -> Snapshots {
         let nothing = Arc::new(Snapshot { text: None, diagnostics: Vec::new() });
         providers.into_iter().map(|provider| ((file.to_owned(), provider), Arc::clone(&nothing))).collect()
     }
 
-    /// Whether everything known of the file is of this text, and something is known.
+    /// Whether the file has entries, and all of them are about this text.
     pub(crate) fn is_current(&self, file: &str, text: &str) -> bool {
         let mut of_file = self.of(file).peekable();
         of_file.peek().is_some() && of_file.all(|(_, snap)| snap.text.as_deref() == Some(text))
@@ -174,7 +176,7 @@ impl SnapshotStore {
     }
 }
 
-/// A start in which nothing is old in the files that a task has created.
+/// A start without old diagnostics in the files that a task has created.
 pub(crate) fn with_created(start: &Snapshots, created: &BTreeSet<String>, known: &Snapshots) -> Snapshots {
     let mut start = start.clone();
     for (file, provider) in known.keys().filter(|(file, _)| created.contains(file)) {

@@ -1,7 +1,7 @@
-//! The spans under which the log's lines stand: whose a line is.
+//! The spans of the log's lines, which assign each line to its task, step or tool.
 //!
-//! They have the level of errors, so that no filter parts a line from what it belongs to. Work that is spawned gets
-//! the current span handed over where it speaks for the task.
+//! They have the level of errors, so that no filter parts a line from its owner. Spawned work gets the current span
+//! where it logs for the task.
 
 use tracing::field::Empty;
 use tracing::{Span, error_span};
@@ -9,26 +9,26 @@ use tracing::{Span, error_span};
 use crate::state::session::Session;
 use crate::state::task::Task;
 
-/// A command of a user. Which task it is, [`belongs_to`] tells once that is known; some come to none.
+/// A command of a user. [`belongs_to`] records its task once that is known; some commands have no task.
 pub(crate) fn task() -> Span {
     error_span!("task", id = Empty, mode = Empty)
 }
 
-/// The current span is of this task.
+/// Assigns the current span to this task.
 pub(crate) fn belongs_to(task: &Task) {
     let span = Span::current();
     span.record("id", task.journal.task.as_str());
     span.record("mode", tracing::field::display(&task.mode));
 }
 
-/// The current span is of the task whose plan waits.
+/// Assigns the current span to the task whose plan waits.
 pub(crate) async fn belongs_to_plan(session: &Session) {
     if let Some((_, task)) = session.plan.lock().await.as_ref() {
         belongs_to(task);
     }
 }
 
-/// One question to the model and what came of it.
+/// One question to the model, with its consequences.
 pub(crate) fn step(number: u32) -> Span {
     error_span!("step", number)
 }

@@ -1,4 +1,4 @@
-//! When a stopped task ends: at once, except in the middle of an edit, which gets a moment to be whole.
+//! The end of a stopped task: at once, except in the middle of an edit, which gets a moment to be whole.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -10,11 +10,12 @@ use tokio_util::sync::CancellationToken;
 use crate::state::session::Session;
 use sextant_base::failure::Failure;
 
-/// What a stopped task may still take to sum itself up, at each of its two last looks.
+/// The time that a stopped task may still take to sum itself up, at each of its two last looks.
 const GRACE: Duration = Duration::from_millis(25);
 
-/// What an edit that is under way may still take, so that the outcome names it. One that takes longer is left to
-/// itself ([`crate::edit::edit_transaction::make`]); together with the two last looks a stop takes 80 ms of the 100 ms that it may.
+/// The time that a running edit may still take, so that the outcome names it. A longer one is left to itself
+/// ([`crate::edit::edit_transaction::make`]). Together with the two last looks a stop takes 80 ms of the 100 ms that it
+/// may.
 const EDIT: Duration = Duration::from_millis(30);
 
 /// Does the work, and gives it up [`GRACE`] after a stop.
@@ -30,8 +31,8 @@ pub(crate) async fn soon<T>(cancel: &CancellationToken, work: impl Future<Output
     }
 }
 
-/// Does the work, unless the task is stopped before it is done: then the work is dropped where it stands, or as
-/// soon as the edit that it waits for is whole, but at the latest [`EDIT`] after the stop.
+/// Does the work, unless the task is stopped before it is done. Then the work is dropped where it stands, or as soon as
+/// the edit that it waits for is whole, but at the latest [`EDIT`] after the stop.
 pub(crate) async fn unless_stopped<T>(
     session: &Session,
     cancel: &CancellationToken,

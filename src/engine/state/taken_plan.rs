@@ -1,10 +1,10 @@
-//! The plan that waits, taken out of its session for as long as something is made of it.
+//! The waiting plan, taken out of its session while work on it runs.
 
 use crate::plan::Plan;
 use crate::state::session::Session;
 use crate::state::task::Task;
 
-/// A plan with its task. It is in its session again when this is dropped: work that is given up while it waits for a
+/// A plan with its task. It returns to its session when this is dropped: work that is given up while it waits for a
 /// model leaves the plan as it was.
 pub(crate) struct TakenPlan<'s> {
     session: &'s Session,
@@ -12,13 +12,13 @@ pub(crate) struct TakenPlan<'s> {
 }
 
 impl<'s> TakenPlan<'s> {
-    /// `None` where no plan waits.
+    /// Takes the plan; `None` where no plan waits.
     pub(crate) async fn take(session: &'s Session) -> Option<Self> {
         let held = session.plan.lock().await.take()?;
         Some(Self { session, held: Some(held) })
     }
 
-    /// The plan and its task; `None` never, until this is dropped.
+    /// The plan and its task; never `None` before this is dropped.
     pub(crate) fn parts(&mut self) -> Option<(&mut Plan, &mut Task)> {
         self.held.as_mut().map(|(plan, task)| (plan, task))
     }

@@ -34,101 +34,103 @@ use sextant_model::request_kind;
 use sextant_model::request_kind::repair_filter::RepairPlace;
 use sextant_model::step::LastResult;
 
-/// What one task knows and has done. It outlives its steps and, for the undo, the task itself.
+/// The knowledge and the actions of one task. It outlives its steps and, for the undo, the task itself.
 #[derive(Debug)]
 pub(crate) struct Task {
     pub request: String,
     pub mode: Mode,
     pub scope: Scope,
-    /// What it has changed; its name is the task's, see [`clock::new_id`].
+    /// Its changes; its name is the task's, see [`clock::new_id`].
     pub journal: Journal,
-    /// Where it says what happens.
+    /// The stream that it reports its events to.
     pub events: TaskEvents,
     pub intent: TaskIntent,
     pub reports: TaskReports,
     pub conversation: Conversation,
     pub counts: TaskCounts,
     pub progress: TaskProgress,
-    /// What of it is kept for another process to go on with.
+    /// The part of it that is stored for another process to go on with.
     pub keep: Keep,
-    /// What it leaves to memory: an observer collects it.
+    /// Its notes for memory: an observer collects them.
     pub notes: Arc<NotesLog>,
 }
 
-/// What the user wants, and has allowed.
+/// The wishes and permissions of the user.
 #[derive(Debug, Default)]
 pub(crate) struct TaskIntent {
     pub current_file: Option<String>,
-    /// The client outside whose edits these are; `None` where our own loop works.
+    /// The client outside that makes these edits; `None` where our own loop works.
     pub client: Option<String>,
-    /// The name of the call of that client that is carried out, which no other call has: what it edits is kept with it.
+    /// The name of the client's call in work; no other call has the same name. The edits of the call are stored with
+    /// it.
     pub once: Option<String>,
     /// The line that the user's cursor is on, in words; empty where no line was given.
     pub cursor: String,
-    /// Whether the request forbids every change. The approval of a plan lifts what it forbade for the time being.
+    /// Whether the request forbids every change. The approval of a plan lifts a prohibition that was meant for the time
+    /// being.
     pub read_only: bool,
-    /// What the request is taken for, and what it names.
+    /// The understood meaning of the request, and the names in it.
     pub analysis: Analysis,
-    /// Where a request to repair wants it done, for a model that reads no prompt.
+    /// The places that a request to repair names, for a model that reads no prompt.
     pub places: Vec<RepairPlace>,
-    /// What it may cost and break; for the user to know.
+    /// Its possible cost and damage; for the user to know.
     pub risk: Option<Risk>,
-    /// What the user has allowed beyond what was asked for, and what waits for a word.
+    /// Permissions of the user beyond the request, and the actions that wait for one.
     pub consent: Consent,
 }
 
-/// What is known of diagnostics, and what of that was told.
+/// The known diagnostics, and the part of them that was reported.
 #[derive(Debug, Default)]
 pub(crate) struct TaskReports {
-    /// What was known before the task first touched or looked at each file: the task's own baseline.
+    /// The state before the task first touched or looked at each file: the task's own baseline.
     pub start: Snapshots,
-    /// What there is to know of files that its edits do not change.
+    /// Diagnostics of files that its edits do not change.
     pub(crate) elsewhere: ReachReports,
-    /// What was known right before the first edit of each file since the step of the plan began.
+    /// The state right before the first edit of each file since the step of the plan began.
     pub first: Baseline,
     /// The baseline of edits whose answer is not complete yet.
     pub pending: Option<Snapshots>,
     /// The baseline of a burst of edits that is settled once, with the next result.
     pub deferred: Option<Baseline>,
-    /// What comes later than an edit waits for it.
+    /// Diagnostics that come too late for the answer of an edit.
     pub(crate) late: LateReports,
-    /// What is known of the fixes that were asked for.
+    /// The known answers about fixes.
     pub(crate) offers: OfferReports,
-    /// Files that the task has created; nothing can be old in them.
+    /// Files that the task has created; every diagnostic in them is new.
     pub created: BTreeSet<String>,
-    /// What is to be done about a diagnostic, as far as it was weighed, by symbol and message.
+    /// The way to repair each weighed diagnostic, by symbol and message.
     pub suggested: BTreeMap<String, String>,
     /// Fixes after which a diagnostic was still there, by symbol and message.
     pub survived: BTreeMap<String, u32>,
     /// Whether its list of introduced diagnostics has been shown already.
     pub shown: bool,
-    /// How far it looked over the workspace, where it did.
+    /// The reach of its look over the workspace, where it had one.
     pub(crate) reach: Option<LookReach>,
 }
 
-/// What is known of the fixes that were asked for.
+/// The known answers about fixes.
 #[derive(Debug, Default)]
 pub(crate) struct OfferReports {
-    /// Who was asked for the fixes of a diagnostic and has not answered, by symbol and message.
+    /// Servers that have not answered about the fixes of a diagnostic, by symbol and message.
     pub(crate) unanswered: BTreeMap<String, Vec<String>>,
     /// Providers that were waited for when they were asked for fixes, and whether they answered at last.
     pub(crate) waited: BTreeMap<String, bool>,
-    /// What no fix was offered for when the servers were asked last: asked about again after the rest.
+    /// Diagnostics without an offered fix when the servers were asked last: asked about again after the rest.
     pub(crate) barren: BTreeSet<String>,
 }
 
-/// What comes later than an edit waits for it.
+/// Diagnostics that come too late for the answer of an edit.
 #[derive(Debug, Default)]
 pub(crate) struct LateReports {
-    /// Diagnostics that are to be told with the next answer.
+    /// Diagnostics to report with the next answer.
     pub(crate) found: Vec<LocatedDiagnostic>,
-    /// Whether somebody may still answer about the last edit.
+    /// Whether a provider may still answer about the last edit.
     pub(crate) to_come: bool,
-    /// What an end has waited for.
+    /// The reports that an end has waited for.
     pub(crate) last_look: Option<LastLook>,
 }
 
-/// What was answered to an end that has waited.
+/// The answer to an end that has waited.
 #[derive(Debug)]
 pub(crate) struct LastLook {
     /// Checkpoints of the task then.
@@ -136,22 +138,22 @@ pub(crate) struct LastLook {
     pub(crate) reports: Vec<Report>,
 }
 
-/// What is known of the files in reach of a task's edits.
+/// The known state of the files in reach of a task's edits.
 #[derive(Debug, Default)]
 pub(crate) struct ReachReports {
-    /// Those that it looked at.
+    /// The files that it looked at.
     pub(crate) reached: BTreeSet<String>,
-    /// Files with a word that an edit changed, which a server knows to mean something else there.
+    /// Files with a word that an edit changed, where a server knows another meaning of it.
     pub(crate) unrelated: BTreeSet<String>,
-    /// Those that it did not look at.
+    /// The files that it did not look at.
     pub(crate) unlooked: Unlooked,
     /// The part of its baseline that was first known after an edit that may have brought it.
     pub(crate) late: BTreeSet<SnapshotKey>,
-    /// What is said there, until an answer has told of it.
+    /// The diagnostics there, until an answer has reported them.
     pub(crate) first_seen: Vec<LocatedDiagnostic>,
 }
 
-/// What a task's comparisons begin with.
+/// The start of a task's comparisons.
 pub(crate) struct BegunReports {
     start: Snapshots,
     late_start: BTreeSet<SnapshotKey>,
@@ -170,58 +172,58 @@ impl TaskReports {
         }
     }
 
-    /// Forgets what an edit has begun with that was not made.
+    /// Forgets the start of an edit that was not made.
     pub(crate) fn begin_again(&mut self, begun: BegunReports) {
         let BegunReports { start, late_start, first, created } = begun;
         (self.start, self.elsewhere.late, self.first, self.created) = (start, late_start, first, created);
     }
 }
 
-/// What the model was shown and answered.
+/// The messages to and from the model.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    /// All that was said, where the model takes part in a conversation.
+    /// All messages, where the model takes part in a conversation.
     pub transcript: Transcript,
     pub seen: SeenTexts,
     pub results: Vec<LastResult>,
-    /// Why the task should not end before the results of the last answer are read.
+    /// The reasons why the task should not end before the results of the last answer are read.
     pub open: Vec<String>,
     /// The reads that it was answered.
     pub answered: Answered,
     /// The fixes of the last question.
     pub offered: Vec<Offered>,
-    /// Fixes that were tried and did not do what they are for: they are not offered again.
+    /// Fixes that were tried without their purpose reached: they are not offered again.
     pub tried: BTreeSet<String>,
-    /// Whether the user was told which preferences its prompts have no room for.
+    /// Whether the user has seen which preferences its prompts have no room for.
     pub unsaid_told: bool,
 }
 
-/// What is counted against the limits.
+/// The figures that are compared with the limits.
 #[derive(Debug, Default)]
 pub(crate) struct TaskCounts {
     pub step: u32,
     /// Errors in a row.
     pub errors: u32,
-    /// Fixes of this step that did what they are for and left nothing new.
+    /// Fixes of this step that served their purpose and left nothing new.
     pub mended: u32,
     /// Whether the last edit that was tried was refused.
     pub refused: bool,
     /// Offered fixes that were applied since this work began.
     pub applied: usize,
-    /// What it has used: an observer counts it.
+    /// Its usage: an observer counts it.
     pub spent: Arc<SpentLog>,
 }
 
-/// How far the plan came that it carries out; kept as it is for another process.
+/// The progress of the plan that it carries out; stored as it is for another process.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct TaskProgress {
     pub course: PlanProgress,
-    /// What the user is asked before the plan goes on.
+    /// The question to the user before the plan goes on.
     pub question: Option<Question>,
-    /// Failed steps since the plan was made (anew).
+    /// Failed steps since the plan was last made.
     pub plan_errors: u32,
-    /// Plans made anew by the task itself.
+    /// Plans that the task itself has made again.
     pub replans: u32,
 }
 
@@ -254,7 +256,7 @@ impl Task {
         }
     }
 
-    /// Keeps the first thing that is known of each file as the task's baseline.
+    /// Keeps the first known state of each file as the task's baseline.
     pub(crate) fn remember_start(&mut self, known: &Snapshots, has_begun: bool) {
         let (snaps, late) = (std::mem::take(&mut self.reports.start), std::mem::take(&mut self.reports.elsewhere.late));
         let mut start = Baseline::of(snaps, late, self.reports.elsewhere.unlooked.clone());
@@ -262,8 +264,8 @@ impl Task {
         (self.reports.start, self.reports.elsewhere.late) = (start.snaps, start.late);
     }
 
-    /// The same right before an edit. A file that it changes for the first time counts as it is now: what was said of
-    /// another text is no baseline, and whoever has not spoken of this one has none.
+    /// Does the same right before an edit. A file that it changes for the first time counts as it is now: reports on
+    /// another text are no baseline, and a provider without a report on this text has none.
     pub(crate) fn remember_first(&mut self, wanted: &[EditRequest], known: &Snapshots, has_begun: bool) {
         let (snaps, late) = (std::mem::take(&mut self.reports.start), std::mem::take(&mut self.reports.elsewhere.late));
         let mut start = Baseline::of(snaps, late, self.reports.elsewhere.unlooked.clone());
@@ -279,7 +281,7 @@ impl Task {
         (self.reports.start, self.reports.elsewhere.late) = (start.snaps, start.late);
     }
 
-    /// What an undo calls the step: that of the plan, or of the task where it has none; counted from 1.
+    /// The number of the step for an undo: that of the plan, or of the task where it has none; counted from 1.
     pub(crate) fn step_number(&self) -> usize {
         if self.mode == Mode::Simple { usize::try_from(self.counts.step).unwrap_or(0) } else { self.keep.at }
     }

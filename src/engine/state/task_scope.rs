@@ -1,4 +1,4 @@
-//! Which symbols a task may touch, from the cursor or the plan to the check of every edit.
+//! The symbols that a task may touch, from the cursor or the plan to the check of every edit.
 
 mod confine;
 mod touched;
@@ -16,7 +16,7 @@ use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 use sextant_text::symbols::{imports, language};
 
-/// What a task may change.
+/// The part of the workspace that a task may change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
@@ -24,16 +24,16 @@ pub(crate) enum Scope {
     Workspace,
     /// These files, whole.
     Files(Vec<String>),
-    /// These symbols, and the imports of their files. A path without names is a file's module level: what is in no
-    /// symbol, which is all of a file in a language without symbols.
+    /// These symbols, and the imports of their files. A path without names is a file's module level: the text outside
+    /// all symbols, which is all of a file in a language without symbols.
     Symbols(Vec<SymbolPath>),
     /// Files as a whole, and symbols of others.
     Parts { files: Vec<String>, symbols: Vec<SymbolPath> },
 }
 
 impl Scope {
-    /// The scope of a cursor or of a range of lines (one-based, both included): the innermost symbol that
-    /// holds all of it, or else the file.
+    /// The scope of a cursor or of a range of lines (one-based, both included): the innermost symbol that holds all of
+    /// it, or else the file.
     pub(crate) fn at(path: &str, text: &str, first: usize, last: usize) -> Self {
         let whole = Self::Files(vec![path.to_owned()]);
         let Some(language) = language::of_path(path) else { return whole };
@@ -47,7 +47,7 @@ impl Scope {
         let lines = first.min(last)..=first.max(last);
         let mut chosen: Vec<usize> = lines.clone().filter(|line| !is_blank(text, &index, *line)).collect();
         if chosen.is_empty() {
-            // A gap is in what holds the lines around it.
+            // A gap belongs to the symbol that holds the lines around it.
             let count = index.line_of(text.len()) + 1;
             let above = (1..*lines.start()).rev().find(|line| !is_blank(text, &index, *line));
             let below = (lines.end() + 1..=count).find(|line| !is_blank(text, &index, *line));
@@ -117,7 +117,7 @@ impl Scope {
         files
     }
 
-    /// As a model and a user read it.
+    /// The names for a model and a user.
     pub(crate) fn names(&self) -> Vec<String> {
         let symbols = self.symbols().iter().map(ToString::to_string);
         match self {
@@ -126,9 +126,9 @@ impl Scope {
         }
     }
 
-    /// The same with the imports that may change along.
+    /// Like [`Self::names`], with the imports that may change along.
     pub(crate) fn told(&self) -> Vec<String> {
-        let mut told = self.names();
+        let mut names = self.names();
         let mut files: Vec<&str> = Vec::new();
         for symbol in self.symbols().iter().filter(|symbol| self.lends_imports(&symbol.file)) {
             if !files.contains(&symbol.file.as_str()) {
@@ -136,9 +136,9 @@ impl Scope {
             }
         }
         if !files.is_empty() {
-            told.push(format!("the imports of {}", files.join(" and ")));
+            names.push(format!("the imports of {}", files.join(" and ")));
         }
-        told
+        names
     }
 
     /// Whether the imports of a file may change because a symbol of it may.
@@ -162,7 +162,7 @@ impl Scope {
         wanted.iter().filter(changes).map(|want| want.path().to_owned()).collect()
     }
 
-    /// Whether a symbol belongs to the scope, itself or inside of one that does.
+    /// Whether a symbol belongs to the scope, itself or inside one that does.
     pub(crate) fn holds(&self, symbol: &SymbolPath) -> bool {
         *self == Self::Workspace
             || self.whole_files().contains(&symbol.file)
@@ -176,7 +176,7 @@ impl Scope {
             })
     }
 
-    /// Refuses an edit that would change text outside.
+    /// Refuses an edit that would change text outside the scope.
     pub(crate) fn check(&self, want: &EditRequest) -> Result<(), Failure> {
         if *self == Self::Workspace || self.whole_files().iter().any(|file| file == want.path()) {
             return Ok(());
@@ -187,7 +187,7 @@ impl Scope {
             EditRequest::Change { document, hunks, .. } if !own.is_empty() => {
                 confine::check(&document.path, &document.text, &own, hunks)
             }
-            // A file that is not there yet has nothing but a module level.
+            // A file that does not exist yet has only a module level.
             EditRequest::Create { .. } if own.contains(&"") => Ok(()),
             _ => Err(self.outside(want.path())),
         }
@@ -197,8 +197,8 @@ impl Scope {
         confine::refused(format!("{path} is outside the scope of this task ({})", self.told().join(", ")))
     }
 
-    /// The scope after an edit: a symbol that the edit renamed keeps its place in the scope, what it put beside one
-    /// belongs to it, and so does a file that it created with all that is in it.
+    /// The scope after an edit: a symbol that the edit renamed keeps its place in the scope. Symbols that it put beside
+    /// one belong to it, and so does a file that it created with everything inside.
     pub(crate) fn follow(&self, wanted: &[EditRequest]) -> Self {
         let mut symbols = self.symbols().to_vec();
         if symbols.is_empty() {
@@ -244,7 +244,7 @@ fn holders(outline: &Outline, offset: usize) -> Vec<usize> {
     std::iter::successors(outline.at(offset), |symbol| outline.symbols[*symbol].parent).collect()
 }
 
-/// Where an offset is after the edits; one inside an edit goes to the edit's start.
+/// The place of an offset after the edits; one inside an edit goes to the edit's start.
 pub(crate) fn moved(offset: usize, edits: &[TextEdit]) -> usize {
     let mut shift = 0isize;
     for edit in edits {

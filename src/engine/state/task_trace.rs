@@ -1,5 +1,4 @@
-//! The traces of the last tasks, as an observer collects them: which diagnostics led to which step, and what was set
-//! aside and why.
+//! The traces of the last tasks, collected by an observer: the diagnostics behind each step, and the ones set aside.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -10,18 +9,18 @@ use sextant_base::one_line::clean;
 use sextant_base::plural::counted;
 use sextant_diagnostics::policy::Trace;
 
-/// Entries of one task that the process holds; memory keeps all of them.
+/// Entries of one task that the process holds; memory stores all of them.
 const MOST: usize = 400;
-/// Tasks of which the process holds them.
+/// Tasks whose entries the process holds.
 const TASKS: usize = 16;
 
 #[derive(Debug, Default)]
 struct Record {
-    /// Whose it is; empty for what no task was made for.
+    /// The task of the entries; empty for work without a task.
     task: String,
     request: String,
     entries: Vec<TraceEntry>,
-    /// What memory has not yet.
+    /// Entries that memory does not hold yet.
     unkept: Vec<TraceEntry>,
     left_out: usize,
 }
@@ -39,7 +38,7 @@ impl Record {
     }
 }
 
-/// The traces of the last tasks; that of the last one, or of the one that runs, is last.
+/// The traces of the last tasks; that of the running or last one is last.
 #[derive(Debug, Default)]
 pub(crate) struct TraceLog(Mutex<Vec<Record>>);
 
@@ -56,7 +55,7 @@ impl Observer for TraceLog {
                 let old = records.len().saturating_sub(TASKS);
                 records.drain(..old);
             }
-            // What runs, or ran last, stays the last one.
+            // The running or last work stays the last one.
             TaskEvent::OutsideBegan { request, .. } => {
                 let record = Record { task: task.to_owned(), request: request.clone(), ..Record::default() };
                 let before_last = records.len().saturating_sub(1);
@@ -82,7 +81,7 @@ impl TraceLog {
         self.records().last().map(|record| record.entries.clone()).unwrap_or_default()
     }
 
-    /// Those of a task.
+    /// The entries of a task.
     pub(crate) fn of(&self, task: &str) -> Vec<TraceEntry> {
         let records = self.records();
         let known = records.iter().rev().find(|record| record.task == task);
@@ -94,7 +93,7 @@ impl TraceLog {
         self.records().last().map(|record| (record.task.clone(), record.request.clone())).unwrap_or_default()
     }
 
-    /// Tasks, their requests, and the entries that memory has not yet; they count as kept from here on.
+    /// Tasks, their requests, and the entries that memory does not hold yet; they count as stored from here on.
     pub(crate) fn take_unkept(&self) -> Vec<(String, String, Vec<TraceEntry>)> {
         let mut records = self.records();
         let unkept = records.iter_mut().filter(|record| !record.unkept.is_empty());
@@ -105,7 +104,7 @@ impl TraceLog {
         self.records().clear();
     }
 
-    /// What the process holds, for a reader.
+    /// The entries in the process, for a reader.
     pub(crate) fn markdown(&self) -> String {
         let records = self.records();
         let Some(record) = records.last() else { return markdown("", &[]) };

@@ -1,4 +1,4 @@
-//! What was said between a task and its model. It is only added to, so that a provider can cache what it has read.
+//! The messages between a task and its model. Messages are only added, so that a provider can cache its input.
 
 mod shorter;
 
@@ -11,10 +11,10 @@ use sextant_model::chat::{ChatMessage, ChatReply, ToolResult};
 pub(crate) struct Transcript {
     /// The fence that the rules name.
     pub fence: String,
-    /// Who answered: what a provider wants back as it was is for nobody else.
+    /// The answering model: opaque data that a provider wants back as it was belongs to no other model.
     pub model: String,
     pub messages: Vec<ChatMessage>,
-    /// Bytes of the first message without what stands in for the messages that were left out; `None` before any was.
+    /// Bytes of the first message without the replacement for omitted messages; `None` before any omission.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opening: Option<usize>,
 }
@@ -24,7 +24,7 @@ impl Transcript {
         !self.messages.is_empty()
     }
 
-    /// Tells the model something. Two messages of ours in a row are one: not every provider takes two.
+    /// Adds a message to the model. Two messages of ours in a row become one: not every provider takes two.
     pub(crate) fn tell(&mut self, text: String) {
         match self.messages.last_mut() {
             Some(ChatMessage::User(before)) => *before = format!("{before}\n\n{text}"),
@@ -40,8 +40,8 @@ impl Transcript {
         self.messages.push(ChatMessage::Results(results));
     }
 
-    /// Makes it whole for this model: a call that another process was stopped in has no result, and what another
-    /// model left to itself means nothing here.
+    /// Makes it complete for this model: a call that another process was stopped in has no result, and the opaque data
+    /// of another model means nothing here.
     pub(crate) fn take_up(&mut self, model: &str) {
         if self.model != model {
             for message in &mut self.messages {
@@ -66,31 +66,31 @@ impl Transcript {
         }
     }
 
-    /// Whether a text stands in it word for word, in what the model was told or in a result.
+    /// Whether a text stands in it word for word, in a message to the model or in a result.
     pub(crate) fn holds(&self, text: &str) -> bool {
         let text = text.trim();
         text.contains('\n')
             && self.messages.iter().any(|message| match message {
-                ChatMessage::User(told) => told.contains(text),
+                ChatMessage::User(message) => message.contains(text),
                 ChatMessage::Results(results) => results.iter().any(|result| result.text.contains(text)),
                 ChatMessage::Model(_) => false,
             })
     }
 
-    /// What the model was told, in order.
+    /// The messages to the model, in order.
     pub(crate) fn told(&self) -> Vec<&str> {
         let messages = self.messages.iter();
         messages
             .filter_map(|message| match message {
-                ChatMessage::User(told) => Some(told.as_str()),
+                ChatMessage::User(message) => Some(message.as_str()),
                 ChatMessage::Model(_) | ChatMessage::Results(_) => None,
             })
             .collect()
     }
 
-    /// Whether the model was told these words.
+    /// Whether a message to the model contains these words.
     pub(crate) fn tells(&self, words: &str) -> bool {
-        self.told().iter().any(|told| told.contains(words))
+        self.told().iter().any(|message| message.contains(words))
     }
 
     /// Estimated tokens of all messages.

@@ -1,29 +1,29 @@
-//! Files that somebody types in: an edit of another file waits for what is reported in none of them.
+//! Files that the user types in: an edit of another file does not wait for their reports.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use crate::editor::Document;
 
-/// A file in which nobody has typed for so long is looked at again.
+/// A file without typing for so long is looked at again.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// What is known of the files beside those that are edited.
+/// The known state of the files beside the edited ones.
 #[derive(Debug, Default)]
 pub(crate) struct TypedFiles {
     /// The version that each was seen in last.
     seen: HashMap<String, i64>,
-    /// When somebody was found typing in it.
+    /// The time when typing was found in each.
     typed: HashMap<String, Instant>,
 }
 
 impl TypedFiles {
-    /// Takes a file as it is after an edit of ours: its new version is nobody's typing.
+    /// Takes a file as it is after an edit of ours: its new version is not the result of typing.
     pub(crate) fn edited(&mut self, document: &Document) {
         self.seen.insert(document.path.clone(), document.version);
     }
 
-    /// Whether a file was typed in just now; its version tells whether that goes on.
+    /// Whether a file was typed in just now; its version shows whether that goes on.
     pub(crate) fn is_typed(&mut self, document: &Document) -> bool {
         let path = &document.path;
         let is_fresh = self.typed.get(path).is_some_and(|at| at.elapsed() < QUIET);
@@ -36,7 +36,7 @@ impl TypedFiles {
         is_fresh
     }
 
-    /// Those that have another version than when they were seen last: somebody may type in them.
+    /// The files with another version than when they were seen last: the user may type in them.
     pub(crate) fn changed<'a>(&mut self, documents: &'a [Document]) -> Vec<&'a Document> {
         let mut changed = Vec::new();
         for document in documents {
@@ -48,13 +48,13 @@ impl TypedFiles {
         changed
     }
 
-    /// Somebody was found typing in a file.
+    /// Notes that typing was found in a file.
     pub(crate) fn typed(&mut self, document: &Document) {
         self.seen.insert(document.path.clone(), document.version);
         self.typed.insert(document.path.clone(), Instant::now());
     }
 
-    /// The files that are typed in now, but for these.
+    /// The files that are typed in now, without these.
     pub(crate) fn others(&self, edited: &[&str]) -> Vec<String> {
         let fresh = self.typed.iter().filter(|(path, at)| at.elapsed() < QUIET && !edited.contains(&path.as_str()));
         let mut files: Vec<String> = fresh.map(|(path, _)| path.clone()).collect();

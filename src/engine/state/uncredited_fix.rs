@@ -1,10 +1,10 @@
-//! What an edit is not credited with: why it is doubted, and what went away with it.
+//! The disappeared diagnostics that an edit is not credited with, and the reason for the doubt.
 
 use serde::{Deserialize, Serialize};
 
 use sextant_diagnostics::model::Diagnostic;
 
-/// Why an edit is not credited with what went away: the file, the rule and its reason.
+/// The reason not to credit an edit: the file, the rule and its explanation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Doubt {
     pub(crate) path: String,
@@ -12,7 +12,7 @@ pub(crate) struct Doubt {
     pub(crate) reason: String,
 }
 
-/// A complaint that went away with an edit that is not known to repair it.
+/// A complaint that disappeared with an edit that is not known to repair it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Uncounted {
     pub(crate) doubts: Vec<Doubt>,

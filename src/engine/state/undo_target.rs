@@ -1,4 +1,4 @@
-//! What of a task is to be taken back: all of it, a step, or what it did in one symbol.
+//! The target of an undo: all of a task, a step, or its changes in one symbol.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -33,7 +33,7 @@ pub struct ChangedLines {
 }
 
 impl ChangedLines {
-    /// As [`fmt::Display`] writes it.
+    /// Reads the form that [`fmt::Display`] writes.
     fn parse(text: &str) -> Option<Self> {
         let mut parts = text.strip_prefix("lines:")?.rsplitn(5, ':');
         let mut number = || parts.next()?.parse().ok();
@@ -50,7 +50,8 @@ impl fmt::Display for ChangedLines {
 }
 
 impl Target {
-    /// Reads what a user writes: nothing or `task`, `step`, a number, or a symbol; or what an editor was offered.
+    /// Reads the words of a user: empty or `task`, `step`, a number, or a symbol; or the form that an editor was
+    /// offered.
     pub fn parse(text: &str) -> Self {
         if let Some(lines) = ChangedLines::parse(text.trim()) {
             return Self::Lines(lines);
@@ -65,7 +66,7 @@ impl Target {
         }
     }
 
-    /// The same with a reason behind it: `2 because it broke the tests`.
+    /// Like [`Self::parse`], with a reason after the target: `2 because it broke the tests`.
     pub fn parse_because(text: &str) -> (Self, String) {
         let words: Vec<&str> = text.split_whitespace().collect();
         let at = words.iter().position(|word| ["because", "porque"].contains(&word.to_lowercase().as_str()));
@@ -73,7 +74,7 @@ impl Target {
         (Self::parse(&target.join(" ")), reason.get(1..).unwrap_or_default().join(" "))
     }
 
-    /// As a sentence names it.
+    /// The words for a sentence.
     pub fn words(&self) -> String {
         match self {
             Self::Task => "the task".to_owned(),
@@ -84,7 +85,7 @@ impl Target {
         }
     }
 
-    /// Opens the steps of a plan that were taken back. Doing it twice is doing it once.
+    /// Opens the steps of a plan that were undone. A second call changes nothing.
     pub(crate) fn reopen(&self, plan: &mut Plan) {
         let one = match self {
             Self::Task => None,
@@ -99,7 +100,7 @@ impl Target {
         }
     }
 
-    /// The steps that [`Target::reopen`] has opened become what they were in the plan before it.
+    /// Gives the steps that [`Target::reopen`] has opened their state in the plan before it.
     pub(crate) fn close_again(&self, plan: &mut Plan, before: &Plan) {
         let one = match self {
             Self::Task => None,
@@ -116,7 +117,7 @@ impl Target {
     }
 }
 
-/// As [`Target::parse`] reads it.
+/// Writes the form that [`Target::parse`] reads.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -129,7 +130,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// Hunks of one file of an edit that are to be taken back.
+/// Hunks of one file of an edit that are to be undone.
 #[derive(Debug)]
 pub(crate) struct Pick<'a> {
     pub(crate) edit: &'a Checkpoint,
@@ -137,10 +138,10 @@ pub(crate) struct Pick<'a> {
     pub(crate) hunks: BTreeSet<usize>,
 }
 
-/// What a target is about, oldest edit first; nothing of it is taken back yet.
+/// The hunks of a target, oldest edit first; none of them is undone yet.
 #[derive(Debug)]
 pub(crate) struct Chosen<'a> {
-    /// With everything that the user left out.
+    /// The target with every part that the user left out.
     pub(crate) target: Target,
     pub(crate) picks: Vec<Pick<'a>>,
     pub(crate) step: usize,
@@ -149,7 +150,7 @@ pub(crate) struct Chosen<'a> {
 }
 
 impl Chosen<'_> {
-    /// The names of the edits that it is about.
+    /// The names of its edits.
     pub(crate) fn edits(&self) -> Vec<String> {
         let mut names: Vec<String> = self.picks.iter().map(|pick| pick.edit.id.clone()).collect();
         names.dedup();
@@ -157,8 +158,8 @@ impl Chosen<'_> {
     }
 }
 
-/// What of a task stands, oldest edit first. Each is compared as it is asked for: whoever wants to know whether anything
-/// does looks at the first.
+/// The applied hunks of a task, oldest edit first. Each is computed on demand: a caller that only checks for any of
+/// them reads the first.
 pub(crate) fn standing(journal: &Journal) -> impl Iterator<Item = Pick<'_>> {
     let taken = journal.taken();
     let edits = journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
@@ -170,7 +171,11 @@ pub(crate) fn standing(journal: &Journal) -> impl Iterator<Item = Pick<'_>> {
     })
 }
 
-/// Finds what a target is about in a task. The error names what there is.
+/// Finds the hunks of a target in a task.
+///
+/// # Errors
+///
+/// The task has no such change; the error names the targets that it has.
 pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen<'a>, Failure> {
     let again = |target: &Target| Failure::user(format!("{} was taken back already", target.words()), HintCode::Redo);
     let all: Vec<Pick<'a>> = standing(journal).collect();
@@ -226,7 +231,7 @@ pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen
     }
 }
 
-/// The one symbol that the task has touched and that was meant: by its whole path or by the end of it.
+/// The one touched symbol that the user meant: by its whole path or by the end of it.
 fn symbol(rows: &[&Checkpoint], given: &str) -> Result<SymbolPath, Failure> {
     let edits = rows.iter().filter(|row| row.kind == CheckpointKind::Edit);
     let mut touched: Vec<&String> = edits.flat_map(|row| &row.symbols).collect();
@@ -364,7 +369,7 @@ mod tests {
         for text in ["", "1", "2", "step", "total"] {
             assert!(choose(&journal, &Target::parse(text)).unwrap_err().message.contains("already"), "{text}");
         }
-        // Without the undo of `total` it stands again.
+        // Without the undo of `total` its edit is applied again.
         journal.checkpoints.remove(4);
         assert_eq!(choose(&journal, &Target::Task).unwrap().edits(), ["c1", "c2"]);
     }

@@ -6,11 +6,11 @@ use sextant_base::plural::counted;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unlooked {
     groups: Vec<UnlookedGroup>,
-    /// Whether there may be others, in a workspace that is too large to be looked through.
+    /// Whether there may be others, in a workspace that is too large for a full search.
     more: bool,
 }
 
-/// Those of one edit, the likeliest first.
+/// The files of one edit, the likeliest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct UnlookedGroup {
     names: String,
@@ -18,13 +18,13 @@ struct UnlookedGroup {
 }
 
 impl Unlooked {
-    /// Those of one edit. The names come in words.
+    /// The files of one edit. The names come in words.
     pub(crate) fn of(files: Vec<String>, names: &str, more: bool) -> Self {
         let groups = if files.is_empty() { Vec::new() } else { vec![UnlookedGroup { names: names.to_owned(), files }] };
         Self { groups, more }
     }
 
-    /// Any file: nothing is known of what was looked at.
+    /// Any file: the looked-at files are not known.
     pub(crate) fn anything() -> Self {
         Self { groups: Vec::new(), more: true }
     }
@@ -40,7 +40,7 @@ impl Unlooked {
         self.more |= other.more;
     }
 
-    /// As a verdict names what is not known.
+    /// The words of a verdict for the unknown part.
     pub(crate) fn words(&self) -> Vec<String> {
         let group = |group: &UnlookedGroup| {
             let first = group.files.first().cloned().unwrap_or_default();

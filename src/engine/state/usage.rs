@@ -1,4 +1,4 @@
-//! What a task has spent of its budgets, as an observer counts it. Whether that is too much the loop asks.
+//! The usage of a task, as an observer counts it. The loop compares it with the limits.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use crate::events::stream::Observer;
 use sextant_base::lock::lock;
 use sextant_model::step::Usage;
 
-/// What a task has used.
+/// The usage of a task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
     started: Instant,
-    /// Time in which the user was asked something: it is not the task's.
+    /// Time of questions to the user: it does not count for the task.
     waited: Duration,
     /// Tokens and calls of all of it.
     pub(crate) used: Usage,
-    /// What was used before the user said to go on: whoever resumes a task gives it its limits anew.
+    /// The usage before the user said to go on: a resumed task gets its limits again.
     before: Usage,
 }
 
@@ -31,7 +31,7 @@ impl Default for Spent {
 }
 
 impl Spent {
-    /// What counts against the limits.
+    /// The usage that counts against the limits.
     pub(crate) fn counted(&self) -> Usage {
         Usage {
             calls: self.used.calls.saturating_sub(self.before.calls),
@@ -47,7 +47,7 @@ impl Spent {
     }
 }
 
-/// Counts what one task spends.
+/// Counts the usage of one task.
 #[derive(Debug, Default)]
 pub(crate) struct SpentLog(Mutex<Spent>);
 
@@ -68,12 +68,12 @@ impl Observer for SpentLog {
 }
 
 impl SpentLog {
-    /// As it stands.
+    /// The current usage.
     pub(crate) fn now(&self) -> Spent {
         *lock(&self.0)
     }
 
-    /// Counts on from what another process has counted.
+    /// Continues the count of another process.
     pub(crate) fn count_on(&self, used: Usage) {
         lock(&self.0).used = used;
     }

@@ -1,5 +1,4 @@
-//! Which of what is reported a task's request wants repaired, for a model that applies what is offered and reads no
-//! prompt.
+//! Selects the reports that a task's request wants repaired, for a model that applies offers and reads no prompt.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +10,21 @@ use sextant_model::request_kind;
 use sextant_model::request_kind::kinds::Reported;
 use sextant_model::request_kind::repair_filter::Narrowed;
 
-/// What the task wants: in a step of its plan what the step says, else what the plan was made for.
+/// The wish of the task: in a step of its plan the words of the step, else the request of the plan.
 pub(crate) fn wanted(task: &Task) -> Narrowed {
     let request = &task.journal.request;
     let user = if task.request == *request { "" } else { request.as_str() };
     let mut narrowed =
         request_kind::repair_filter(&task.request, user).resolved(&task.intent.places, &task.scope.told());
     if !user.is_empty() {
-        // A step has its symbols as its scope: what the request names elsewhere is for other steps.
+        // A step has its symbols as its scope: names of the request elsewhere are for other steps.
         narrowed.missing.clear();
     }
     narrowed
 }
 
-/// The diagnostics that are wanted; all of them where the request names none. Two providers may say the same under two
-/// codes: to name one of these is enough.
+/// The wanted diagnostics; all of them where the request names none. Two providers may report the same under two codes:
+/// the name of one of them is enough.
 pub(crate) fn keep_wanted(narrowed: &Narrowed, found: Vec<LocatedDiagnostic>) -> Vec<LocatedDiagnostic> {
     if narrowed.is_all() {
         return found;
@@ -34,7 +33,7 @@ pub(crate) fn keep_wanted(narrowed: &Narrowed, found: Vec<LocatedDiagnostic>) ->
     found.into_iter().zip(kept).filter_map(|(found, kept)| kept.then_some(found)).collect()
 }
 
-/// What the request names and none of these is.
+/// The names in the request that match none of these.
 pub(crate) fn absent(narrowed: &Narrowed, found: &[LocatedDiagnostic]) -> Vec<String> {
     if narrowed.is_all() { Vec::new() } else { with_reported(found, |reported| narrowed.absent(reported)) }
 }
@@ -56,7 +55,7 @@ fn with_reported<T>(found: &[LocatedDiagnostic], read: impl FnOnce(&[Reported<'_
     read(&reported.collect::<Vec<Reported>>())
 }
 
-/// The codes under which others say the same, by the index of a diagnostic.
+/// The codes under which others report the same, by the index of a diagnostic.
 fn other_codes(found: &[LocatedDiagnostic]) -> BTreeMap<usize, Vec<String>> {
     let items: Vec<Placed> =
         found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();

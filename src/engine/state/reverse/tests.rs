@@ -10,7 +10,7 @@ fn change(before: Option<&str>, after: Option<&str>) -> FileChange {
     FileChange { path: "a.py".into(), before, after, marks_before: Marks::Null, marks_after: Marks::Null }
 }
 
-/// All that stands of these changes, taken back from the newest to the oldest.
+/// Undoes every applied hunk of these changes, from the newest to the oldest.
 fn back(changes: &[&FileChange], now: Option<&str>) -> Turned {
     let all = |change: &FileChange| (0..count(change)).collect();
     let turns: Vec<HunkTurn<'_>> =
@@ -67,7 +67,7 @@ fn one_symbol_is_taken_back_alone_and_the_rest_after_it() {
     let one = turn(&[HunkTurn { change: &edit, taken: BTreeSet::new(), wanted: inside.clone() }], Some(after));
     assert_eq!(text(&one), (Some(after.replace("22", "2").as_str()), 0));
     assert!(within(&edit, "h").0.is_empty());
-    // The user works on where it stood: it is no part of what the rest takes back.
+    // The user works at its place: the rest does not undo that.
     let now = one.text.unwrap().replace("return 2", "return 2 + 5");
     let rest: BTreeSet<usize> = (0..count(&edit)).filter(|index| !inside.contains(index)).collect();
     let all = turn(&[HunkTurn { change: &edit, taken: inside, wanted: rest }], Some(&now));

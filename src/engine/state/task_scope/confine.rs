@@ -1,4 +1,4 @@
-//! Whether an edit of one file stays in the symbols that it may touch, and what it puts beside them.
+//! Confines an edit of one file to the symbols that it may touch, and finds the symbols that it puts beside them.
 
 use crate::state::task_scope::moved;
 use sextant_base::failure::{Failure, FailureKind};
@@ -23,7 +23,7 @@ pub(super) fn refused(message: String) -> Failure {
 pub(super) fn check(path: &str, text: &str, own: &[&str], hunks: &[TextEdit]) -> Result<(), Failure> {
     let module = own.contains(&"");
     let Some(language) = language::of_path(path) else {
-        // All of such a file is its module level.
+        // The whole of such a file is its module level.
         return if module { Ok(()) } else { Err(refused(format!("{path} is in a language without symbols here"))) };
     };
     let outline = Outline::parse(language, text);
@@ -58,7 +58,7 @@ pub(super) fn check(path: &str, text: &str, own: &[&str], hunks: &[TextEdit]) ->
     }
 }
 
-/// The symbols that an edit has put beside those of the scope: what it began it may go on with.
+/// The symbols that an edit has put beside those of the scope: later edits may go on with them.
 pub(super) fn put_beside(
     path: &str,
     (before, after): (&Outline, &Outline),
@@ -68,7 +68,7 @@ pub(super) fn put_beside(
     let old: Vec<usize> = before.symbols.iter().map(|symbol| moved(symbol.name_range.start, hunks)).collect();
     let mut put = Vec::new();
     for (index, symbol) in after.symbols.iter().enumerate() {
-        // A name that was there is another symbol's now where that one is still seen.
+        // An old name belongs to another symbol now where that symbol is still seen.
         let seen = |one: usize| after.symbols.iter().any(|symbol| symbol.name_range.start == old[one]);
         let was_there = before.find(&after.path_of(index)).is_ok_and(|one| !seen(one));
         if old.contains(&symbol.name_range.start) || was_there {

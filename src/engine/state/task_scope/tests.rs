@@ -1,4 +1,4 @@
-//! What a cursor chooses, what an edit may reach, and what the scope becomes with it.
+//! Covers the scope of a cursor, the reach of an edit, and the scope after it.
 
 use crate::editor::Document;
 use crate::state::task_scope::*;

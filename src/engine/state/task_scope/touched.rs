@@ -1,4 +1,4 @@
-//! Which symbols an edit has changed, or put there, by name.
+//! The symbols that an edit has changed, or inserted, by name.
 
 use crate::state::edit_request::EditRequest;
 use crate::state::task_scope::moved;
@@ -9,8 +9,8 @@ use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// The symbols that hold the text an edit changes, as full paths; the file for its module level. What it puts beside a
-/// symbol is what it has put there, and not that symbol.
+/// The symbols that hold the text an edit changes, as full paths; the file for its module level. Text inserted beside a
+/// symbol counts as its own symbol, and not as that one.
 pub(crate) fn touched(want: &EditRequest) -> Vec<String> {
     let EditRequest::Change { document, hunks, .. } = want else { return vec![want.path().to_owned()] };
     let Some(language) = language::of_path(&document.path) else { return vec![document.path.clone()] };
@@ -38,8 +38,8 @@ pub(crate) fn touched(want: &EditRequest) -> Vec<String> {
     names
 }
 
-/// What an edit that only inserts has put there: the outermost symbols that are new in it, and, where there are some, the
-/// symbols that its other lines stand in.
+/// The insertions of an edit that only inserts: the outermost new symbols and, where there are some, the symbols that
+/// hold its other lines.
 fn put_there(before: &Outline, after: &Outline, hunks: &[TextEdit], hunk: &TextEdit) -> Vec<String> {
     if !hunk.range.is_empty() {
         return Vec::new();

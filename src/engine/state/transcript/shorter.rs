@@ -1,4 +1,4 @@
-//! The part of a conversation that goes where it is longer than its model reads: old messages first, then long texts.
+//! Shortens a conversation that is longer than its model reads: old messages first, then long texts.
 
 use serde_json::{Value, json};
 
@@ -11,9 +11,9 @@ use sextant_model::token_estimate::{self, head_and_tail};
 const LEAST: usize = 24;
 
 impl Transcript {
-    /// Makes it no longer than the budget in tokens. The first message stays, what came after it is summed up in
-    /// `so_far`, and the newest messages stay whole; where they alone are more than the budget, their long texts are
-    /// cut. Whether anything was left out.
+    /// Makes it no longer than the budget in tokens. The first message stays, `so_far` sums up the following ones, and
+    /// the newest messages stay whole. Where they alone are more than the budget, their long texts are cut. Returns
+    /// whether anything was left out.
     pub(crate) fn shorten(&mut self, budget: usize, so_far: impl FnOnce() -> String) -> bool {
         if self.tokens() <= budget {
             return false;
@@ -24,7 +24,7 @@ impl Transcript {
     }
 
     fn sum_up(&mut self, budget: usize, so_far: impl FnOnce() -> String) {
-        // What stays begins with an answer of the model: a result needs the call that it belongs to.
+        // The rest begins with an answer of the model: a result needs the call that it belongs to.
         let mut left = budget / 3;
         let mut from = self.messages.len();
         for (at, message) in self.messages.iter().enumerate().skip(1).rev() {
@@ -43,7 +43,7 @@ impl Transcript {
         let kept = self.messages.split_off(from);
         self.messages.truncate(1);
         if let Some(ChatMessage::User(first)) = self.messages.first_mut() {
-            // What stood in for older messages before goes: this stands in for them as well.
+            // An earlier replacement for older messages goes: this one replaces those messages as well.
             let opening = self.opening.unwrap_or(first.len());
             first.truncate(floor(first, opening));
             self.opening = Some(first.len());
@@ -52,13 +52,13 @@ impl Transcript {
         self.messages.extend(kept);
     }
 
-    /// Cuts the longest texts: those of the model and of its tools before what it was told.
+    /// Cuts the longest texts: those of the model and of its tools before the messages to the model.
     fn cut(&mut self, budget: usize) {
-        for told_too in [false, true] {
+        for also_user in [false, true] {
             let mut most = budget / 2;
             while self.tokens() > budget && most >= LEAST {
                 for message in self.messages.iter_mut().rev() {
-                    cut_message(message, most, told_too);
+                    cut_message(message, most, also_user);
                 }
                 most /= 2;
             }
@@ -69,7 +69,8 @@ impl Transcript {
         }
     }
 
-    /// Leaves out the first half of the calls of the answer that has most, with their results; whether there was one.
+    /// Leaves out the first half of the calls of the answer with the most calls, with their results. Returns whether
+    /// there was one.
     fn drop_calls(&mut self) -> bool {
         let calls = |message: &ChatMessage| match message {
             ChatMessage::Model(reply) => reply.uses.len(),
@@ -81,7 +82,7 @@ impl Transcript {
         };
         let gone = reply.uses.len() / 2;
         reply.uses.drain(..gone);
-        // What a provider wants back names the calls that it was said with.
+        // The opaque data for a provider names the calls that it came with.
         reply.opaque.clear();
         if let Some(ChatMessage::Results(results)) = self.messages.get_mut(at + 1) {
             results.drain(..gone.min(results.len()));
@@ -90,9 +91,9 @@ impl Transcript {
     }
 }
 
-fn cut_message(message: &mut ChatMessage, most: usize, told_too: bool) {
+fn cut_message(message: &mut ChatMessage, most: usize, also_user: bool) {
     match message {
-        ChatMessage::User(told) if told_too => *told = head(told, most),
+        ChatMessage::User(text) if also_user => *text = head(text, most),
         ChatMessage::User(_) => {}
         ChatMessage::Model(reply) => cut_reply(reply, most),
         ChatMessage::Results(results) => {
@@ -127,8 +128,7 @@ fn cut_value(value: &mut Value, most: usize) {
     }
 }
 
-/// The beginning of what a model was told. An end without its beginning could stand outside of the fence that data
-/// stands in.
+/// The beginning of a message to a model. An end without its beginning could stand outside the fence around the data.
 fn head(text: &str, most: usize) -> String {
     if token_estimate::estimate(text) <= most {
         return text.to_owned();
