@@ -1,5 +1,6 @@
-//! The last step of every change: under the lock, where each path is confirmed and nobody else has the file; then the
-//! others are told.
+//! The last step of every change: under the lock, with each path confirmed and no other session at the file.
+//!
+//! Afterwards the other sessions are informed.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::state::neighbour_sessions::Neighbours;
 use crate::state::session::Session;
 use sextant_store::workspace::root::Root;
 
-/// Where a change is made.
+/// The place of a change.
 pub(crate) struct Place<'a> {
     pub editor: &'a dyn Editor,
     pub(crate) root: &'a Root,
@@ -29,7 +30,7 @@ impl<'a> Place<'a> {
 /// Has the editor make the change while no other process makes one in this workspace.
 ///
 /// # Errors
-/// The lock is held for too long, a path is none of ours any more, another session has a file, or the editor refuses.
+/// The lock is held for too long, a path is not ours any more, another session has a file, or the editor refuses.
 pub(crate) async fn apply(at: &Place<'_>, save: Save, edits: &[FileEdit]) -> Result<Vec<Applied>, EditorError> {
     let _lock = workspace_lock::take(at.durable).await?;
     confirm(at.root, edits)?;
@@ -39,7 +40,7 @@ pub(crate) async fn apply(at: &Place<'_>, save: Save, edits: &[FileEdit]) -> Res
     Ok(applied)
 }
 
-/// What a path leads to may have changed since it was resolved.
+/// The target of a path may have changed since it was resolved.
 fn confirm(root: &Root, edits: &[FileEdit]) -> Result<(), EditorError> {
     let refused = edits.iter().find_map(|edit| root.confirm(edit.path()).err());
     refused.map_or(Ok(()), |error| Err(EditorError::Other(error.to_string())))

@@ -1,4 +1,4 @@
-//! The one way that an edit goes: scope, baseline, checkpoint, apply, settle, delta, answer.
+//! The one path of an edit: scope, baseline, checkpoint, apply, settle, delta, answer.
 
 use std::collections::BTreeSet;
 
@@ -28,7 +28,7 @@ use sextant_diagnostics::model::Report;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_store::workspace::beneath;
 
-/// Carries out an edit of a tool and words what it introduced. Nothing is written when it is refused.
+/// Carries out an edit of a tool and words the diagnostics that it introduced. A refused edit writes nothing.
 pub(crate) async fn edit(
     session: &Session,
     task: &mut Task,
@@ -49,7 +49,7 @@ pub(crate) async fn edit(
     Ok(EditAnswer::of(&changed, checks, &late, notes))
 }
 
-/// Carries out an edit and tells what it introduced. Nothing is written when it is refused.
+/// Carries out an edit and returns the diagnostics that it introduced. A refused edit writes nothing.
 pub(crate) async fn change(
     session: &Session,
     task: &mut Task,
@@ -75,14 +75,14 @@ pub(crate) async fn change(
             // The file was changed between its reading and this edit.
             Err(EditorError::Stale(path)) => {
                 task.reports.begin_again(known);
-                // What is put off is answered against the text before its first edit.
+                // A deferred edit is answered against the text before its first edit.
                 let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
                 let moved = if put_off { None } else { rebase_edit::moved(session, &wanted).await };
-                let Some((moved, told)) = moved else {
+                let Some((moved, changed)) = moved else {
                     return Err(EditorError::Stale(path).into());
                 };
                 wanted = moved;
-                notes.extend(told);
+                notes.extend(changed);
                 for want in &wanted {
                     task.scope.check(want)?;
                 }
@@ -102,7 +102,7 @@ pub(crate) async fn change(
     Err(EditorError::Stale(busy).into())
 }
 
-/// The files that an answer leaves out.
+/// Names the files that an answer leaves out.
 fn left_out(session: &Session, wanted: &[EditRequest]) -> Vec<String> {
     let edited: Vec<&str> = wanted.iter().map(EditRequest::path).collect();
     let typed = lock(&session.looked.typed).others(&edited);
@@ -117,13 +117,13 @@ fn typed_in_reach(session: &Session, known: &Baseline) -> Vec<String> {
 
 const TYPED: &str = "not looked at, since somebody types in them";
 
-/// Takes what was written as ours.
+/// Records the written texts as ours.
 fn note_own(session: &Session, applied: &[Applied]) {
     let mut typed = lock(&session.looked.typed);
     applied.iter().filter_map(|done| done.document.as_ref()).for_each(|now| typed.edited(now));
 }
 
-/// Makes an edit of the texts that it was worked out on.
+/// Makes an edit of the texts that it was computed on.
 ///
 /// # Errors
 /// The editor refuses it: nothing was written.
@@ -140,7 +140,7 @@ async fn attempt(
     let mut unheard = Unlooked::default();
     if checked {
         let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
-        // A file that is edited is a file like any other from here on, also where it was opened for an earlier edit.
+        // From here on an edited file is a file like any other, also where it was opened for an earlier edit.
         reached::keep_open(session, &paths.iter().map(String::as_str).collect()).await;
         bystanders = collect_diagnostics::bystanders(session, &paths).await;
         if !in_burst || burst.lacks(wanted) {
@@ -164,7 +164,7 @@ async fn attempt(
     let imports = task.scope.imports_changed(wanted);
     let renamed = task.scope.follow(wanted);
     let change = to_be_made(session, task, wanted, &symbols).await;
-    // Nothing may wait between its end and the journal: a stop comes in wherever something waits.
+    // No wait may come between its end and the journal: a stop interrupts at any wait.
     let in_flight::Made { checkpoint, applied } = edit_transaction::make(session, change).await?;
     note_own(session, &applied);
     task.scope = renamed;
@@ -188,7 +188,8 @@ async fn attempt(
     Ok(EditOutcome { checkpoint, applied, symbols, imports, notes, verdict, created, before })
 }
 
-/// What is refused for want of the user's word is asked about at the end of its step, with what it would introduce.
+/// An edit refused without the user's word becomes a question at the end of its step, with the diagnostics that it
+/// would introduce.
 async fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
     let permitted = permissions::permit(session, task, wanted);
     if permitted.is_err() && task.mode != Mode::Simple && !task.intent.consent.withheld.is_empty() {
@@ -218,7 +219,7 @@ async fn to_be_made(
     }
 }
 
-/// Enters a change that was made into its task, and answers with its name.
+/// Enters a finished change into its task, and returns its name.
 fn enter(task: &mut Task, checkpoint: Checkpoint) -> String {
     let id = checkpoint.id.clone();
     for file in &checkpoint.files {
@@ -231,7 +232,7 @@ fn enter(task: &mut Task, checkpoint: Checkpoint) -> String {
     id
 }
 
-/// The answer of an edit shows what others had changed in a file before it.
+/// Records that the answer of an edit shows the changes that others made in a file before it.
 pub(crate) fn told(task: &mut Task, path: &str) {
     let mut changes = task.journal.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
     if let Some(text) = changes.find(|change| change.path == path).and_then(|change| change.after.clone()) {
@@ -239,7 +240,7 @@ pub(crate) fn told(task: &mut Task, path: &str) {
     }
 }
 
-/// Settles a burst of edits whose answers were deferred; `None` where there is none.
+/// Settles a burst of edits whose answers were deferred; `None` where there is no burst.
 pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Option<Verdict> {
     let before = task.reports.deferred.take()?;
     let longer = reached::longer(before.reached.len());
@@ -252,26 +253,26 @@ pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Optio
     Some(judge(session, task, &before, &reports).await)
 }
 
-/// Takes what is known right before an edit into its baseline, and into that of its task.
+/// Adds the state right before an edit to its baseline, and to that of its task.
 fn remember(task: &mut Task, wanted: &[EditRequest], (burst, in_burst): (&mut Baseline, bool), known: &Snapshots) {
     wanted.iter().for_each(|want| burst.begin(want, known, in_burst));
     burst.take(known, in_burst);
     for document in texts_before(wanted).iter().filter(|document| !task.journal.has_changed(&document.path)) {
-        // What was said of another text than the task's first edit finds is no baseline of it.
+        // Reports on another text than the task's first edit finds are no baseline of it.
         burst.drop_older(&document.path, &document.text);
     }
     remember_created(task, wanted, &mut burst.snaps);
-    let told = task.reports.elsewhere.late.clone();
+    let known_late = task.reports.elsewhere.late.clone();
     task.remember_first(wanted, &burst.snaps, !task.journal.is_empty());
     let mut namer = Namer::default();
-    for key in task.reports.elsewhere.late.difference(&told) {
+    for key in task.reports.elsewhere.late.difference(&known_late) {
         let Some(snap) = burst.snaps.get(key) else { continue };
         let named = snap.diagnostics.iter().map(|found| namer.name(found, |_| snap.text.as_deref()));
         task.reports.elsewhere.first_seen.extend(named);
     }
 }
 
-/// Lets who asks meanwhile compare with what the task began with.
+/// Lets a request in the meantime compare with the start of the task.
 fn note_start(session: &Session, task: &Task, wanted: &[EditRequest]) {
     if task.intent.client.is_none() {
         let (start, created) = (task.reports.start.clone(), task.reports.created.clone());
@@ -351,14 +352,14 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
         comparison::doubt_coverage(&mut verdict, &known.edited(), &after, reports);
     }
     edit_guard::discount(task, &mut verdict);
-    // Only of these is anything still to come; what the others amend was compared now.
+    // Only these may still get an answer; the others were compared now.
     before.retain(|key, _| open.contains(key));
     task.reports.pending = (!open.is_empty()).then_some(before);
     task.reports.late.to_come = verdict.to_come;
     verdict
 }
 
-/// Takes back the last change of the task: text, saved state and knowledge are what they were.
+/// Takes back the last change of the task: restores text, saved state and knowledge.
 pub(crate) async fn take_back(session: &Session, task: &mut Task, changed: &EditOutcome) -> Result<(), Failure> {
     rollback::roll_back_to(session, task, task.journal.checkpoints.len().saturating_sub(1), false).await?;
     session.ledger.lock().await.restore(&changed.before);

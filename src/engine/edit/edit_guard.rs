@@ -1,5 +1,7 @@
-//! What an edit needs the user's word for, and what it is not credited with: files that run, the configuration of
-//! checkers, what only hides a complaint. Asked before anything is written, whichever tool the edit comes from.
+//! Holds an edit back without the user's word: files that run, the configuration of checkers, hidden complaints.
+//!
+//! It decides as well which repairs an edit is not credited with. It is called before anything is written, whichever
+//! tool the edit comes from.
 
 use tokio::time::Instant;
 
@@ -28,7 +30,7 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 const FILE_OPTIONS: [&str; 3] = ["change it once", "allow this file for the session", "no"];
 const CHECK_OPTIONS: [&str; 2] = ["do it", "no"];
 
-/// Lets an edit through as far as the user's word reaches, and answers with what it is not to be credited with.
+/// Lets an edit through as far as the user's word reaches, and returns the doubts that lower its credit.
 ///
 /// # Errors
 /// With the rule and the way out. Nothing was written then.
@@ -74,19 +76,19 @@ fn whole_edit(wanted: &[EditRequest]) -> WholeEdit {
     WholeEdit::of(texts.iter().map(|(path, before, after)| (*path, *before, after.as_str())))
 }
 
-/// The words that count as the user's: the request, and in a plan that was approved the step's.
+/// The words that count as the user's: the request, and for an approved plan those of the step.
 fn words(task: &Task) -> String {
     words_of(task, !task.intent.consent.replanned)
 }
 
-/// The same; `heard` where the steps of the plan are the user's word too.
+/// Like [`words`]; `heard` where the steps of the plan are the user's word too.
 fn words_of(task: &Task, heard: bool) -> String {
     let approved = task.mode != Mode::Simple && heard;
     let step = if approved { task.request.as_str() } else { "" };
     format!("{}. {step}", task.journal.request)
 }
 
-/// Whether the user has named a file: in the request, by asking inside of it, or by a plan that was approved.
+/// Whether the user has named a file: in the request, by asking inside it, or by an approved plan.
 pub(crate) fn is_named(task: &Task, path: &str) -> bool {
     is_named_by(task, path, !task.intent.consent.replanned)
 }
@@ -112,7 +114,7 @@ fn names_file(text: &str, path: &str) -> bool {
     mentions::says(text, known)
 }
 
-/// Asks before a file is touched that runs by being there, or that says how strict the checkers are.
+/// Asks before an edit of a file that runs by being there, or that sets how strict the checkers are.
 async fn may_touch(
     session: &Session,
     task: &mut Task,
@@ -173,8 +175,8 @@ async fn answer(
     choice
 }
 
-/// What the rules say against the edit that the user has not asked for: against the text before it, and, of what it
-/// adds, against the text that the task began with.
+/// The objections of the rules to the parts of an edit that the user has not asked for. The edit is compared with the
+/// text before it, and its additions with the text that the task began with.
 fn objections(
     session: &Session,
     task: &Task,
@@ -191,7 +193,7 @@ fn objections(
         found.retain(|one| one.weight == Weight::Asked || whole.iter().any(|other| other.rule == one.rule));
     }
     let words = words(task);
-    // What was deleted on the user's answer takes along what was in it.
+    // A deletion on the user's answer covers everything inside.
     let answered = task.intent.consent.allowed.iter().any(|symbol| SymbolPath::parse(symbol).file == path);
     found.retain(|one| !(is_asked_for(one.rule, &words) || answered && one.weight == Weight::Asked));
     let strict = is_strict(session, task);
@@ -199,7 +201,7 @@ fn objections(
     found
 }
 
-/// Whether what is reported is to be mended, and no more.
+/// Whether the task may fix reports and do no more.
 fn is_strict(session: &Session, task: &Task) -> bool {
     let basis = authority::basis_of(task, &task.journal.request, session.model.needs_providers());
     basis == Basis::Reported || basis == Basis::Approved && request_kind::mends(&task.journal.request)
@@ -217,7 +219,7 @@ async fn weigh(
             task.events.trace(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
             Err(tool_failure(
                 format!(
-                    "{reason}, and it was asked to mend what is reported, not to hide it ({rule}); nothing was written"
+                    "{reason}, and it was asked to fix what is reported, not to hide it ({rule}); nothing was written"
                 ),
                 "repair the cause; where that cannot be done, say so in your answer: the user can ask for it by name",
             ))
@@ -225,12 +227,12 @@ async fn weigh(
         Weight::Asked => {
             task.events.trace(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
             let name = clean(path);
-            let text = format!("The edit of {name} goes further than mending: {reason}. Do it?");
+            let text = format!("The edit of {name} goes further than a repair: {reason}. Do it?");
             let options = CHECK_OPTIONS.map(str::to_owned);
             match answer(session, task, edit, (&clean(&text), &options, QuestionKind::Edit, None)).await? {
                 1 => Ok(()),
                 _ => {
-                    Err(tool_failure(format!("the user said no: {reason} ({rule})"), "mend it and leave that in place"))
+                    Err(tool_failure(format!("the user said no: {reason} ({rule})"), "fix it and leave that in place"))
                 }
             }
         }
@@ -241,7 +243,7 @@ async fn weigh(
     }
 }
 
-/// Takes out of a verdict on an edit what is not known to be repaired by it, and keeps it for the task's end.
+/// Removes from a verdict on an edit the diagnostics that it is not known to repair, and keeps them for the task's end.
 pub(crate) fn discount(task: &mut Task, verdict: &mut Verdict) {
     let doubts = std::mem::take(&mut task.intent.consent.doubts);
     let Some(reason) = doubts.first().map(|doubt| doubt.reason.clone()) else { return };
@@ -253,7 +255,7 @@ pub(crate) fn discount(task: &mut Task, verdict: &mut Verdict) {
     }
 }
 
-/// The same for the verdict on all of the task: what an edit was doubted for and is still there.
+/// Does the same for the verdict on the whole task: removes the diagnostics of earlier doubts that still hold.
 pub(crate) fn discount_all(task: &Task, verdict: &mut Verdict) {
     if task.intent.consent.uncounted.is_empty() {
         return;
@@ -308,7 +310,7 @@ const SUPPRESSIONS: &[&str] = &[
     "rubocop:",
 ];
 
-/// Whether the user's words ask for what a rule objects to.
+/// Whether the user's words ask for the change that a rule objects to.
 fn is_asked_for(rule: &str, words: &str) -> bool {
     let one_of =
         |known: &[&str]| mentions::says(words, |word| known.iter().any(|part| word.to_lowercase().contains(part)));

@@ -1,8 +1,8 @@
-//! A change of files once it has begun: work of its own, which whoever waits for it may leave and hear of later.
+//! A change of files in progress: work of its own, whose caller may leave and learn the result later.
 //!
-//! The checkpoint is opened, the editor asked, and the checkpoint closed with what came of it, all in one piece
-//! that no stop breaks. Where the editor stalls, a stopped task ends without it; what the editor has made then is
-//! entered where it belongs before the next undo, approval or resume.
+//! The checkpoint is opened, the editor asked, and the checkpoint closed with the result, all in one piece that no stop
+//! breaks. Where the editor stalls, a stopped task ends without it. A change that the editor completes then is entered
+//! in its journal before the next undo, approval or resume.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -26,10 +26,10 @@ use sextant_base::lock::lock;
 use sextant_store::workspace::beneath;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// How long a command that needs to know what an editor has made waits for it.
+/// The time that a command waits for an editor whose changes it needs to know.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Held by whoever waits for a change. Dropped before its end, the change is left.
+/// Held by the caller that waits for a change. Dropped before its end, the change is left.
 struct Waiting<'a> {
     session: &'a Session,
     begun: Begun,
@@ -47,7 +47,7 @@ impl Drop for Waiting<'_> {
         if self.seen {
             return;
         }
-        let text = "the editor is still busy with an edit; you are told what becomes of it".to_owned();
+        let text = "the editor is still busy with an edit; its result is reported later".to_owned();
         self.session.emit(Event::Progress { text });
     }
 }
@@ -55,7 +55,7 @@ impl Drop for Waiting<'_> {
 /// Makes a change. Dropping the future leaves it to be made; see [`catch_up`].
 pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult<Made> {
     let durable = open_store::durable(session).await;
-    let (tell, ended) = watch::channel(None);
+    let (sender, ended) = watch::channel(None);
     let left = Arc::new(AtomicBool::new(false));
     let begun = Begun {
         task: change.task.clone(),
@@ -87,7 +87,7 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
             }
             Err(error) => format!("the edit that was under way when you stopped was not made: {error}"),
         };
-        tell.send_replace(Some(made));
+        sender.send_replace(Some(made));
         if left.load(Ordering::SeqCst) {
             events.show(Event::Progress { text: words });
         }
@@ -101,10 +101,10 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
     made
 }
 
-/// Waits for the changes that a stop has left, and enters what came of them into the journals.
+/// Waits for the changes that a stop has left, and enters their results into the journals.
 ///
 /// # Errors
-/// Where the editor has not answered within 5 s: what is there is not known then.
+/// The editor has not answered within 5 s: the state of the files is not known then.
 pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failure> {
     let left = session.making.left();
     for begun in &left {
@@ -120,7 +120,7 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
             None => begun.made(),
             Some(checkpoint) => match find(session, checkpoint).await? {
                 Some(made) => Some(made),
-                // It may come yet: the next one looks again.
+                // It may come yet: the next call looks again.
                 None => continue,
             },
         };
@@ -144,7 +144,7 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
     Ok(())
 }
 
-/// The journal of a task that is not here any more, as it is kept.
+/// The journal of a task that has ended here, as it is stored.
 async fn journal(session: &Session, begun: &Begun) -> Journal {
     let new = Journal::new(begun.task.clone(), begun.request.clone());
     let Some(durable) = open_store::durable(session).await else { return new };
@@ -152,7 +152,7 @@ async fn journal(session: &Session, begun: &Begun) -> Journal {
     open_store::or_tell(session, &durable, kept).unwrap_or(new)
 }
 
-/// An edit that the editor did not answer in time, where it is there after all: no file is as it was before.
+/// Finds an edit that the editor did not answer in time and made after all: no file is as it was before.
 async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Result<Option<Checkpoint>, Failure> {
     for file in &mut checkpoint.files {
         let now = recover::look_at(session, &file.path).await?.map(|document| document.text);
@@ -168,7 +168,8 @@ async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Res
     Ok(Some(checkpoint))
 }
 
-/// Which files have the format that the task has left: a user who has given a file other line ends since keeps them.
+/// Whether each file has the format that the task has left: a user who has given a file other line ends since keeps
+/// them.
 async fn as_left(editor: &dyn Editor, checkpoint: &Checkpoint) -> Vec<bool> {
     let mut found = Vec::with_capacity(checkpoint.files.len());
     for file in &checkpoint.files {
@@ -199,7 +200,7 @@ async fn carry_out(
             if let Some(durable) = durable {
                 durable.drop_change(events, &checkpoint, &error).await;
             }
-            // What takes others back says of itself in which state it is found: it is not guessed at.
+            // A change that takes others back records itself in which state it is found: nothing is guessed.
             if matches!(error, EditorError::Timeout(_)) && takes_back.is_empty() {
                 *lock(doubtful) = Some(checkpoint);
             }

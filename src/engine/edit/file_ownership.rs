@@ -1,4 +1,4 @@
-//! Whether files may be changed here: not where another session has them open and this one has not.
+//! Refuses changes of files that another session has open and this one does not.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use crate::editor::{Applied, Editor, FileEdit};
 use crate::state::neighbour_sessions::{HeldElsewhere, Holding, Neighbours};
 use sextant_store::workspace::root::Root;
 
-/// Refuses a change of files that somebody else's editor has: with changes that are not written, or at all where this
-/// editor has them not. Where both have a file as it is on disk, the other one reads it again afterwards.
+/// Refuses a change of files that another session's editor has open: with unwritten changes, or at all where this
+/// editor does not have them open. Where both have a file as it is on disk, the other one reads it again afterwards.
 ///
 /// # Errors
 /// With the session that has the file.
@@ -40,7 +40,7 @@ fn refusal(root: &Root, held: HeldElsewhere) -> EditorError {
     EditorError::Elsewhere { path, how, session: held.session, process: held.pid }
 }
 
-/// Has the other sessions read again what was written. Nobody waits for that.
+/// Has the other sessions read the written files again. Nobody waits for that.
 pub(crate) fn told(root: &Root, neighbours: Option<&Arc<dyn Neighbours>>, applied: &[Applied]) {
     let written = applied.iter().filter(|applied| applied.saved || applied.document.is_none());
     let written: Vec<PathBuf> = written.map(|applied| root.join(&applied.path)).collect();

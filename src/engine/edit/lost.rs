@@ -1,5 +1,4 @@
-//! What the files show of a task's edits: some are not in them any more, because they were in a buffer that is gone or
-//! were undone by hand.
+//! Finds the edits of a task that its files no longer hold: lost with a closed buffer, or undone by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,17 +8,17 @@ use crate::state::session::Session;
 use crate::state::undo_target::{Pick, standing};
 use sextant_base::failure::Failure;
 
-/// What the files show of a task's edits.
+/// The edits of a task as its files show them.
 #[derive(Default)]
 pub(crate) struct EditsInFiles {
-    /// The files of each step of which no hunk stands, by the step's number. A file where some hunks stand is not lost:
-    /// the user has changed it since.
+    /// The files of each step without an applied hunk, by the step's number. A file with some applied hunks is not
+    /// lost: the user has changed it since.
     pub(crate) lost: BTreeMap<usize, BTreeSet<String>>,
     /// The files that read neither as before an edit nor as after it.
     pub(crate) unclear: BTreeSet<String>,
 }
 
-/// Holds the edits of a task against the files.
+/// Compares the edits of a task with the files.
 ///
 /// # Errors
 /// A file cannot be read.

@@ -1,4 +1,4 @@
-//! The one way of a change: permitted, journaled, applied, judged, and taken back.
+//! The one path of a change: permitted, journaled, applied, judged, and undone.
 
 pub(crate) mod apply_edits;
 pub(crate) mod change;

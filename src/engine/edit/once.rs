@@ -1,4 +1,4 @@
-//! What became of the edit of a call whose answer was lost: known by the call's name, which the record keeps with it.
+//! Finds the result of a call's edit whose answer was lost, by the call's name, which the record stores with it.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,27 +14,27 @@ use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_store::memory::memory_error::MemoryError;
 
-/// How long an edit that another process is making, or was making when it died, is waited for, and how often it is
-/// looked at.
+/// The time that a running edit of another process, or of one that died over it, is waited for; and the interval of the
+/// checks.
 const PATIENCE: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_millis(50);
 
 /// Characters of the longest name of a call.
 const NAME: usize = 100;
 
-/// What became of an edit.
+/// The result of an edit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EditMade {
     pub made: bool,
-    /// Empty where it was not made.
+    /// Empty where the edit was not made.
     pub checkpoint: String,
-    /// What it changed.
+    /// The files that it changed.
     pub files: Vec<String>,
-    /// Those of them that do not have it any more: it was in a buffer that is gone, or was taken back.
+    /// The changed files that no longer hold the edit: it was in a buffer that is gone, or was taken back.
     pub lost: Vec<String>,
 }
 
-/// Refuses what cannot be a call's name.
+/// Refuses a name that is not valid for a call.
 ///
 /// # Errors
 /// It is empty or long.
@@ -45,16 +45,16 @@ pub(crate) fn check(name: &str) -> Result<(), Failure> {
     Err(Failure::user(format!("`once` has 1 to {NAME} characters"), "give each edit a random name, a UUID for one"))
 }
 
-/// What became of the edit of a call, in this process or in one that is gone.
+/// The result of a call's edit, in this process or in one that is gone.
 ///
 /// # Errors
-/// Nothing is remembered here, so that nobody knows; or whoever makes it does not come to an end.
+/// Nothing is remembered here, so that nobody knows; or the process that makes the edit does not finish.
 pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Failure> {
     check(name)?;
     if let Some(known) = here(session, name).await {
-        return told(session, known).await;
+        return result(session, known).await;
     }
-    // What another process has kept may be an edit that it has not come to make.
+    // A stored edit of another process may be one that it never came to make.
     recover::recover_quietly(session).await;
     let Some(durable) = open_store::durable(session).await else {
         let message = "whether the edit was made is not known: nothing is remembered in this workspace";
@@ -69,7 +69,7 @@ pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Fail
             Ok(Some((id, None))) => {
                 let kept = durable.run(move |memory| memory.checkpoint(id, now_ms())).await;
                 let (checkpoint, _) = change_record::read(kept.map_err(|error| unread(&error))?);
-                return told_of_another(session, checkpoint).await;
+                return result_of_another(session, checkpoint).await;
             }
             Ok(Some((id, Some(owner)))) if !durable.owner().is_alive(&owner) => {
                 recover::take_over(session, &durable, id, owner).await;
@@ -97,13 +97,13 @@ async fn here(session: &Session, name: &str) -> Option<Checkpoint> {
     all.find(|row| row.once.as_deref() == Some(name)).cloned()
 }
 
-async fn told(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
+async fn result(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
     Ok(shown(session, checkpoint).await?.0)
 }
 
-/// What became of an edit that another process has made. A file that reads neither as before the edit nor as after it says
-/// nothing: it may be the disk under a buffer of an engine that died.
-async fn told_of_another(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
+/// The result of an edit that another process has made. A file that reads neither as before the edit nor as after it is
+/// no evidence: it may be the disk under a buffer of an engine that died.
+async fn result_of_another(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
     let (made, unclear) = shown(session, checkpoint).await?;
     if unclear.is_empty() {
         return Ok(made);
@@ -113,7 +113,7 @@ async fn told_of_another(session: &Session, checkpoint: Checkpoint) -> Result<Ed
     Err(Failure::new(FailureKind::Editor, message, "read the file before you make it again"))
 }
 
-/// The edit as the files show it, and those of them that show neither it nor what was before it.
+/// The edit as the files show it, and those of them that show neither it nor the text before it.
 async fn shown(session: &Session, checkpoint: Checkpoint) -> Result<(EditMade, BTreeSet<String>), Failure> {
     let files = checkpoint.files.iter().map(|file| file.path.clone()).collect();
     let name = checkpoint.id.clone();

@@ -1,7 +1,7 @@
-//! What a task may take away or spread over without a further word of the user, and when nothing is begun at all.
+//! Decides what a task may delete or spread over without a further word of the user, and when no work begins at all.
 //!
-//! What the user asked for in words is asked for. What a checker reports is not: it may be mended, and no more.
-//! What an approved plan says is asked for as well, and what it does not say is asked about.
+//! The user's words count as a request. The report of a checker does not: it may be fixed, and no more. The words of an
+//! approved plan count as a request too, and anything beyond them becomes a question.
 
 use std::collections::BTreeSet;
 
@@ -58,14 +58,14 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest])
     if let Some(reason) = decide::is_wide(&change, &PolicyLimits::default()).filter(|_| !narrow) {
         task.events.trace(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
         return Err(tool_failure(
-            format!("{reason}, and it was only asked to mend what is reported; nothing was written"),
-            "mend it in fewer places, or let the user ask for it with a plan",
+            format!("{reason}, and it was only asked to fix what is reported; nothing was written"),
+            "fix it in fewer places, or let the user ask for it with a plan",
         ));
     }
     Ok(())
 }
 
-/// Refuses to begin on what is reported where it is too much to weigh, or says too little.
+/// Refuses to begin on reports that are too many to weigh, or that hold too little.
 ///
 /// # Errors
 /// With the figures and the way out.
@@ -80,7 +80,7 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
     };
     let found = tokio::task::spawn_blocking(once).await.unwrap_or_default();
     let items: Vec<Placed> = found.iter().map(placed).collect();
-    // What names no place is a hint, as in `unplaced_is_low`.
+    // A report without a place is a hint, as in `unplaced_is_low`.
     let believed = |item: &Placed| match item.diagnostic.location.file() {
         Some(_) => item.diagnostic.clone(),
         None => Diagnostic { confidence: Confidence::Low, ..item.diagnostic.clone() },
@@ -88,7 +88,7 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
     let diagnostics: Vec<Diagnostic> = items.iter().map(believed).collect();
     let diagnostics: Vec<&Diagnostic> = diagnostics.iter().collect();
     let known = collect_diagnostics::known(session).await;
-    // A language model can work without any; what lives on the providers' words cannot.
+    // A language model can work without any provider; a model that depends on their reports cannot.
     let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !session.model.needs_providers();
     let asked = matches!(task.scope, Scope::Symbols(_) | Scope::Parts { .. })
         || authority::names_a_kind(&task.request, &diagnostics);
@@ -115,8 +115,8 @@ fn unasked(basis: Basis, what: &str) -> Failure {
             "do the step without it; where it cannot be done without, end the step, and the user is asked",
         ),
         _ => tool_failure(
-            format!("this would delete {what}, and it was only asked to mend what is reported; nothing was written"),
-            "mend it in place; where it has to go, say so in your answer: the user can ask for it by name",
+            format!("this would delete {what}, and it was only asked to fix what is reported; nothing was written"),
+            "fix it in place; where it has to go, say so in your answer: the user can ask for it by name",
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! What an edit would introduce, asked before it is made: the words below the question whether to make it.
+//! The diagnostics that an edit would introduce, computed before it is made: the words below the question to the user.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use sextant_base::deadline::Deadline;
 use sextant_diagnostics::model::{Freshness, Report};
 use sextant_diagnostics::syntax;
 
-/// Lines of what is new below a question.
+/// Lines of new diagnostics below a question.
 const SHOWN: usize = 3;
 
 /// An edit that the user is asked about; the servers are asked once, by the first question.
@@ -33,19 +33,19 @@ impl<'a> ProposedEdit<'a> {
         Self { wanted, foreseen: OnceCell::new() }
     }
 
-    /// A question with what the edit would introduce below it.
+    /// A question with the diagnostics that the edit would introduce below it.
     pub(crate) async fn asked(&self, session: &Session, question: &str) -> String {
         let foreseen = self.foreseen.get_or_init(|| foreseen(session, self.wanted)).await;
         below(question, foreseen)
     }
 }
 
-/// A question with what is foreseen below it.
+/// A question with the foreseen diagnostics below it.
 pub(crate) fn below(question: &str, foreseen: &str) -> String {
     if foreseen.is_empty() { question.to_owned() } else { format!("{question}\n{foreseen}") }
 }
 
-/// What edits would introduce, or that it is not known. A stop ends it at once.
+/// The diagnostics that edits would introduce, or a note that they are not known. A stop ends it at once.
 pub(crate) async fn foreseen(session: &Session, wanted: &[EditRequest]) -> String {
     if !session.config.diagnostics.on_edit || !session.approvals.can_ask() {
         return String::new();
@@ -74,12 +74,12 @@ fn words(session: &Session, verdict: &Verdict) -> String {
     out.join("\n")
 }
 
-/// The edits compared with what is known now, as if they had been made. The ledger learns nothing of it.
+/// Compares the edits with the known diagnostics, as if they had been made. The ledger learns nothing of it.
 async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict, EditorError> {
     let limit = session.config.diagnostics.timeout_ms;
     let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
     let edits: Vec<FileEdit> = wanted.iter().cloned().map(EditRequest::into_edit).collect();
-    // Whoever cannot be asked says so before anything is waited for.
+    // An editor without this function reports it before anything is waited for.
     session.editor.probe(&[], Deadline::after_ms(limit)).await?;
     if edits.iter().any(|edit| !matches!(edit, FileEdit::Change { .. })) {
         return Err(EditorError::Other("a new file is looked at once it is there".to_owned()));
@@ -111,7 +111,7 @@ async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict
     Ok(verdict)
 }
 
-/// Of what is known, that which is of these very texts: of anything else nothing can be compared.
+/// The known reports on exactly these texts: reports on other texts allow no comparison.
 fn of_texts(mut known: Snapshots, edited: &[Document], bystanders: &[Document]) -> Snapshots {
     known.retain(|(file, _), snap| {
         let mut there = edited.iter().chain(bystanders).filter(|document| document.path == *file);
@@ -120,8 +120,8 @@ fn of_texts(mut known: Snapshots, edited: &[Document], bystanders: &[Document]) 
     known
 }
 
-/// The reports as snapshots of the texts that they are of, and with them one of everybody who speaks of an edited file
-/// and was not asked.
+/// The reports as snapshots of their texts, with an entry for each provider that reports on an edited file and was not
+/// asked.
 fn as_if(
     before: &Snapshots,
     then: &BTreeMap<&str, Arc<str>>,

@@ -10,7 +10,7 @@ use crate::state::approvals::OpenQuestion;
 use crate::state::session::Session;
 use sextant_base::failure::Failure;
 
-/// Says that a door brings the user's answers: without one a question is a refusal.
+/// Records that a door brings the user's answers: without one a question is a refusal.
 pub(crate) fn answers_come(session: &Session) {
     session.approvals.someone.store(true, Ordering::Relaxed);
 }
@@ -20,13 +20,13 @@ pub(crate) fn is_asking(session: &Session) -> bool {
     session.approvals.open().is_some()
 }
 
-/// A question, with what belongs to it.
+/// A question, with its options and details.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserQuestion<'a> {
     pub(crate) kind: QuestionKind,
     pub(crate) text: &'a str,
     pub(crate) options: &'a [String],
-    /// What would be written.
+    /// The text to be written.
     pub(crate) shows: Option<&'a str>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> UserQuestion<'a> {
     }
 }
 
-/// How a question of a kind can be answered where nobody is asked.
+/// The way to allow a kind of question where nobody is asked.
 fn way_out(kind: QuestionKind) -> &'static str {
     match kind {
         QuestionKind::Command => "run it in a terminal or in the editor, or name the command in `commands_allowed`",
@@ -70,7 +70,8 @@ pub(crate) async fn ask_user(session: &Session, asking: UserQuestion<'_>) -> Res
     asked.choice.ok_or_else(nobody)
 }
 
-/// A question to the user. It is not open any more when nobody waits for its answer, and whoever showed it is told.
+/// A question to the user. It closes when nobody waits for its answer any more, and the front end that showed it gets
+/// an event.
 struct Asked<'a> {
     session: &'a Session,
     choice: Option<usize>,
@@ -83,7 +84,7 @@ impl Drop for Asked<'_> {
     }
 }
 
-/// Answers the question that waits. `None` where none does; a number that is no option leaves it open.
+/// Answers the question that waits. `None` without an open question; a number that is no option leaves it open.
 pub(crate) fn answer_waiting(session: &Session, choice: usize) -> Option<Result<(), Failure>> {
     let mut open = session.approvals.open();
     let waiting = open.take()?;
@@ -92,7 +93,7 @@ pub(crate) fn answer_waiting(session: &Session, choice: usize) -> Option<Result<
         *open = Some(waiting);
         return Some(Err(failure));
     }
-    // Whoever asked may have left in this very moment; then nothing hangs on the answer.
+    // The asking task may have left in this very moment; then nothing depends on the answer.
     let _ = waiting.answer.send(choice);
     Some(Ok(()))
 }

@@ -1,5 +1,7 @@
-//! An edit of a text that has changed since it was thought of: made where the symbols that it touches read as they did,
-//! or its lines outside of symbols, and told; refused anywhere else.
+//! Moves an edit onto a text that has changed since it was read, and refuses it where that is not safe.
+//!
+//! The edit is made, with a note, where the symbols that it touches read as they did, or its lines outside symbols. It
+//! is refused anywhere else.
 
 use std::ops::Range;
 
@@ -15,15 +17,15 @@ use sextant_text::edits::unified::unified;
 use sextant_text::edits::{TextEdit, rebase};
 use sextant_text::symbols::language;
 
-/// Lines and bytes of what has changed that are shown: more than that has to be read.
+/// Lines and bytes of shown changes: larger ones have to be read.
 const LINES: usize = 60;
 const BYTES: usize = 8 * 1024;
 
-/// How often one edit is moved: whoever types all the time has the file.
+/// How often one edit is moved: a user who types all the time owns the file.
 pub(crate) const TRIES: usize = 3;
 
-/// Refuses an edit of a text that was seen in another state, and shows what has changed, and no more than that: as
-/// changes, or where they are too much the text from the first of them on.
+/// Refuses an edit of a text that was seen in another state, and shows the changes since, and no more than that. The
+/// changes come as hunks, or where they are too large as the text from the first of them on.
 pub(crate) fn refuse(task: &mut Task, document: &Document, seen: &str) -> Failure {
     let (text, index, changed) = (&document.text, LineIndex::new(&document.text), hunks(&document.text, seen));
     let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start)).saturating_sub(3);
@@ -42,14 +44,14 @@ pub(crate) fn refuse(task: &mut Task, document: &Document, seen: &str) -> Failur
     tool_failure(format!("{} changed since it was read; nothing was written", document.path), now)
 }
 
-/// What differs from what was seen, with so many lines around it, where there is room for all of it.
+/// The differences to the seen text, with so many lines around each, where there is room for all of them.
 fn changes(document: &Document, seen: &str, context: u32) -> Option<String> {
     let changes = unified(&mask(seen), &mask(&document.text), context);
     let fits = changes.lines().count() <= LINES && changes.len() <= BYTES;
     fits.then(|| changes.trim_end().to_owned())
 }
 
-/// As many of these lines as there is room for, one at least.
+/// As many of these lines as there is room for, at least one.
 fn shown(text: &str, lines: Range<usize>) -> (String, Range<usize>) {
     let mut out = String::new();
     let mut end = lines.start;
@@ -64,16 +66,16 @@ fn shown(text: &str, lines: Range<usize>) -> (String, Range<usize>) {
     (out, lines.start..end)
 }
 
-/// What is told of an edit of such a text that was made all the same. `None` where what changed is too much to be
-/// shown: an edit of another place, thought of later, would meet what nobody has seen.
+/// The note for an edit of such a text that was made all the same. `None` where the changes are too large to be shown:
+/// an edit of another place, planned later, would meet text that nobody has seen.
 fn note(document: &Document, seen: &str) -> Option<String> {
     let changes = changes(document, seen, 1)?;
     let path = &document.path;
     Some(format!("{path} had changed since it was read, but not in what was edited; before the edit:\n{changes}"))
 }
 
-/// The edits of a text as edits of the text that it has become, with what is told of that. `None` where one cannot be
-/// moved, or too much has changed to be shown.
+/// The edits of a text as edits of its changed form, with a note on the changes. `None` where one cannot be moved, or
+/// the changes are too large to be shown.
 pub(crate) fn onto(document: &Document, seen: &str, edits: &[TextEdit]) -> Option<(Vec<TextEdit>, String)> {
     let language = language::of_path(&document.path);
     let by_symbol = language.and_then(|language| rebase::rebase(language, seen, &document.text, edits));
@@ -81,8 +83,7 @@ pub(crate) fn onto(document: &Document, seen: &str, edits: &[TextEdit]) -> Optio
     Some((moved?, note(document, seen)?))
 }
 
-/// The same edits of the files as they are now, with what is to be told of those that had changed. `None` where one
-/// cannot be moved.
+/// The same edits of the files as they are now, with notes on the changed files. `None` where one cannot be moved.
 pub(crate) async fn moved(session: &Session, wanted: &[EditRequest]) -> Option<(Vec<EditRequest>, Vec<String>)> {
     let (mut edits, mut notes) = (Vec::with_capacity(wanted.len()), Vec::new());
     for want in wanted {

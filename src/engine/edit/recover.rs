@@ -1,4 +1,4 @@
-//! After a process died: which of its changes are whole, and what becomes of those that are not.
+//! Recovers from the death of a process: finds its unfinished changes, and decides the outcome of each.
 
 use std::time::Duration;
 
@@ -24,36 +24,36 @@ use sextant_store::workspace::auto_executed::runs_code;
 use sextant_store::workspace::root::Root;
 use sextant_text::edits::hunks::hunks;
 
-/// How long a first command may take to put right what others have left.
+/// The time that a first command may take to repair the traces of other processes.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// How one file of an unfinished change was found.
+/// The state in which one file of an unfinished change was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DiskSide {
     Before,
     After,
-    /// The beginning of the text that was to be written, or no file at all: the write was cut off.
+    /// The beginning of the text to be written, or no file at all: the write was cut off.
     Torn,
     /// Somebody else has changed it.
     Neither,
-    /// Its path is none of ours, or it cannot be read.
+    /// Its path is not ours, or it cannot be read.
     Refused,
 }
 
-/// What becomes of an unfinished change.
+/// The outcome of an unfinished change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RecoveryVerdict {
-    /// It had been made; only the word of it was missing.
+    /// It had been made; only the record of it was missing.
     Finished,
-    /// Nothing of it had been made.
+    /// No part of it had been made.
     Dropped,
-    /// Some of it had: what had is taken back.
+    /// A part of it had been made, and that part is taken back.
     Back,
 }
 
-/// All files after: finished. All before: dropped. Mixed or torn: back. A file that is neither is left alone and decides
-/// nothing, but where no file is before it is taken that the change went through, since it stays possible to
-/// undo and an undo that does not fit is refused.
+/// All files after: finished. All before: dropped. Mixed or torn: back. A file that is neither is left alone and
+/// decides nothing. But where no file is before, the change counts as made, since it stays possible to undo and an undo
+/// that does not fit is refused.
 pub(crate) fn decide(sides: &[DiskSide]) -> RecoveryVerdict {
     if sides.contains(&DiskSide::Torn) {
         return RecoveryVerdict::Back;
@@ -65,7 +65,7 @@ pub(crate) fn decide(sides: &[DiskSide]) -> RecoveryVerdict {
     }
 }
 
-/// A text before and after that is the same counts as before: there is nothing to take back.
+/// A text that is the same before and after counts as before: there is nothing to take back.
 fn side(change: &FileChange, now: Option<&str>) -> DiskSide {
     if now == change.before.as_deref() {
         DiskSide::Before
@@ -78,16 +78,16 @@ fn side(change: &FileChange, now: Option<&str>) -> DiskSide {
     }
 }
 
-/// What was found at the first command of a process.
+/// The findings at the first command of a process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OpenChange {
-    /// What was done about unfinished changes, in the user's words.
+    /// The actions on unfinished changes, in the user's words.
     pub notes: Vec<String>,
-    /// The task that was interrupted, where it is the last one that was worked on.
+    /// The interrupted task, where it is the last one that was worked on.
     pub interrupted: Option<RunState>,
 }
 
-/// Puts right what a dead process has left, once, and tells the user of a task that it left.
+/// Repairs the traces of a dead process, once, and shows the user a task that it left.
 pub(crate) async fn recover(session: &Session) {
     if let Some(found) = recovered(session, true).await {
         if let Some(run) = found.interrupted {
@@ -96,23 +96,23 @@ pub(crate) async fn recover(session: &Session) {
             let (request, of) = (run.request, steps.len());
             session.emit(Event::Interrupted { request, done, of, notes: found.notes });
         } else {
-            tell(session, found.notes);
+            show_notes(session, found.notes);
         }
     }
 }
 
-/// The same where the user is about to decide what becomes of the interrupted task: nothing is asked.
+/// Does the same where the user is about to decide about the interrupted task: nothing is asked.
 pub(crate) async fn recover_quietly(session: &Session) {
     if let Some(found) = recovered(session, false).await {
-        tell(session, found.notes);
+        show_notes(session, found.notes);
     }
 }
 
-fn tell(session: &Session, notes: Vec<String>) {
+fn show_notes(session: &Session, notes: Vec<String>) {
     notes.into_iter().for_each(|text| session.emit(Event::Progress { text }));
 }
 
-/// What was found; `None` but for the first time.
+/// The findings; `Some` the first time only.
 async fn recovered(session: &Session, asks: bool) -> Option<OpenChange> {
     let mut first = None;
     let found = &mut first;
@@ -142,9 +142,9 @@ async fn look_back(session: &Session, asks: bool) -> OpenChange {
     found
 }
 
-/// Puts right a change that a dead process has left open, and tells the user what was done about it.
+/// Repairs a change that a dead process has left open, and shows the user the result.
 pub(crate) async fn take_over(session: &Session, durable: &Durable, id: i64, owner: String) {
-    tell(session, put_right_of(session, durable, (id, owner), false).await);
+    show_notes(session, put_right_of(session, durable, (id, owner), false).await);
 }
 
 async fn put_right_of(session: &Session, durable: &Durable, (id, owner): (i64, String), asks: bool) -> Vec<String> {
@@ -176,7 +176,7 @@ async fn interrupted(session: &Session, durable: &Durable) -> Option<RunState> {
     let begun = |plan: &Plan| plan.steps.iter().any(|step| step.state != StepState::Open);
     let waits = run.progress.question.is_some() || run.plan.as_ref().is_some_and(open);
     let paused = last.phase == phase_name(Phase::Paused) && run.plan.is_some() && waits;
-    // Its steps were run one at a time, or some of them were taken back.
+    // Its steps were run one at a time, or some of them were undone.
     let paused = paused
         || last.phase == phase_name(Phase::Planning) && run.plan.as_ref().is_some_and(|plan| open(plan) && begun(plan));
     (paused || last.phase == phase_name(Phase::Executing)).then_some(run)
@@ -195,7 +195,7 @@ async fn put_right(
         before: file.before.as_deref().map(str::to_owned),
         after: file.after.as_deref().map(str::to_owned),
     };
-    // A path that is refused is not even looked for leftovers at; the look below says why.
+    // Leftovers of a refused path are not even searched for; the check below gives the reason.
     let ours = checkpoint.files.iter().filter(|file| session.root.confirm(&file.path).is_ok());
     session.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
     let found = sides_of(session, &checkpoint.files, &mut notes).await;
@@ -239,7 +239,7 @@ async fn put_right(
     notes
 }
 
-/// Whether a file may be given the text that the record has for it: the record is no word of the user's.
+/// Whether a file may get the text that the record has for it: the record is no word of the user's.
 async fn may_put_back(session: &Session, change: &FileChange, now: Option<&Document>, asks: bool) -> bool {
     let Some(runs) = runs_code(&change.path) else { return true };
     if session.approvals.allowed_file(&change.path) {
@@ -256,7 +256,7 @@ async fn may_put_back(session: &Session, change: &FileChange, now: Option<&Docum
     matches!(questions::ask_user(session, asking).await, Ok(1))
 }
 
-/// Which side of the change each file is on, and what it holds.
+/// The side of the change that each file is on, and its text.
 async fn sides_of(
     session: &Session,
     files: &[FileChange],
@@ -267,7 +267,7 @@ async fn sides_of(
         match look_at(session, &change.path).await {
             Ok(now) => found.push((side(change, now.as_ref().map(|document| document.text.as_str())), now)),
             Err(failure) => {
-                // It cannot be told what it is: it is not touched.
+                // Its state cannot be determined: it is not touched.
                 notes.push(failure.one_line());
                 found.push((DiskSide::Refused, None));
             }
@@ -276,7 +276,7 @@ async fn sides_of(
     found
 }
 
-/// A file that a record names, as it is; `None` where there is none.
+/// A file that a record names, as it is; `None` where it does not exist.
 pub(crate) async fn look_at(session: &Session, path: &str) -> Result<Option<Document>, Failure> {
     recorded(&session.root, path)?;
     match session.editor.read(path).await {
@@ -298,7 +298,7 @@ pub(crate) fn recorded(root: &Root, path: &str) -> Result<(), Failure> {
     })
 }
 
-/// The edit that leads from a file as it is to a text; `None` where it is there already.
+/// The edit that leads from a file as it is to a text; `None` where the text is there already.
 pub(crate) fn edit_to(path: &str, now: Option<&Document>, then: Option<&str>) -> Option<FileEdit> {
     let path = path.to_owned();
     match (now, then) {

@@ -1,4 +1,4 @@
-//! Taking hunks back out of files as they are now, as one change.
+//! Takes hunks back out of files as they are now, as one change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::state::undo_target::{Pick, standing};
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 
-/// What becomes of the files: worked out, and not done yet.
+/// The planned result for the files, not carried out yet.
 pub(crate) struct RollbackPlan {
     pub(crate) edits: Vec<FileEdit>,
     pub(crate) files: Vec<FileChange>,
@@ -25,8 +25,8 @@ pub(crate) struct RollbackPlan {
     pub(crate) left: Vec<String>,
 }
 
-/// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal
-/// then. With `partial` what touches later changes of the user stays and is named.
+/// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal then. With
+/// `partial`, hunks that touch later changes of the user stay and are named.
 pub(crate) async fn roll_back_to(
     session: &Session,
     task: &mut Task,
@@ -36,7 +36,7 @@ pub(crate) async fn roll_back_to(
     let mark = mark.min(task.journal.checkpoints.len());
     let taken: Vec<Checkpoint> = task.journal.checkpoints[mark..].to_vec();
     if taken.is_empty() {
-        // A record of nothing would count as a change where the next process counts them.
+        // An empty record would count as a change where the next process counts them.
         return Ok(Vec::new());
     }
     let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
@@ -56,7 +56,7 @@ pub(crate) async fn roll_back_to(
     Ok(way.left)
 }
 
-/// Works out what takes these hunks back, from the files as they are now.
+/// Computes the edits that undo these hunks, from the files as they are now.
 pub(crate) async fn way_back(
     session: &Session,
     journal: &Journal,
@@ -85,7 +85,7 @@ pub(crate) async fn way_back(
 }
 
 impl RollbackPlan {
-    /// Turns hunks of one file, and answers with those that this turns and those that were turned by hand.
+    /// Turns hunks of one file, and returns those that this call turns and those that were turned by hand.
     pub(crate) async fn add(
         &mut self,
         session: &Session,
@@ -111,7 +111,7 @@ impl RollbackPlan {
     }
 }
 
-/// Goes a way, as one change with a checkpoint of its own. All or none.
+/// Carries out a plan, as one change with a checkpoint of its own. All or none.
 pub(crate) async fn go(
     session: &Session,
     journal: &Journal,
@@ -139,7 +139,7 @@ fn emptied(journal: &Journal, edits: &[FileEdit]) -> Vec<String> {
     folders
 }
 
-/// Keeps an undo that changes no file.
+/// Stores an undo that changes no file.
 pub(crate) async fn enter(session: &Session, journal: &Journal, mut checkpoint: Checkpoint) -> Checkpoint {
     checkpoint.id = session.next_checkpoint();
     if let Some(durable) = open_store::durable(session).await {
@@ -149,7 +149,7 @@ pub(crate) async fn enter(session: &Session, journal: &Journal, mut checkpoint: 
     checkpoint
 }
 
-/// Where the user's own changes are in the way.
+/// Refuses where the user's own changes are in the way.
 pub(crate) fn refuse_touched(left: &[String], partial: bool) -> Result<(), Failure> {
     if left.is_empty() || partial {
         return Ok(());

@@ -1,10 +1,10 @@
 //! The lines that a change would write, as the user reads them before the answer.
 
-/// Lines and bytes that are shown; whoever is asked about more is told how much is not.
+/// Lines and bytes that are shown; for a longer change the user sees how much is left out.
 const LINES: usize = 400;
 const BYTES: usize = 32 * 1024;
 
-/// What goes, with `-`, and what comes in its place, with `+`, without the lines around it that stay.
+/// The removed lines, with `-`, and their replacement, with `+`, without the unchanged lines around them.
 pub(crate) fn written(before: &str, after: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let head = old.iter().zip(&new).take_while(|(old, new)| old == new).count();

@@ -1,7 +1,7 @@
 //! The lock that files are changed under: one process at a time in a workspace, however many work in it.
 //!
-//! It is held for one change and no longer, so that nobody waits for another's thinking. What an editor checks before
-//! it changes a file (its version, the disk) holds until the change is made.
+//! It is held for one change and no longer, so that nobody waits for another's model. The editor's checks before a
+//! change of a file (its version, the disk) hold until the change is made.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -17,8 +17,8 @@ use sextant_base::private_files;
 const FILE: &str = "edits.lock";
 /// An edit of another process takes a moment, one in an editor that waits for a key longer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Bytes of what the holder says of itself.
-const SAID: u64 = 200;
+/// Bytes of the holder's own entry.
+const ENTRY: u64 = 200;
 
 /// The lock, until this is dropped.
 #[derive(Debug)]
@@ -27,10 +27,10 @@ pub(crate) struct EditLock {
     _file: Option<File>,
 }
 
-/// Takes the lock of the workspace. Where nothing can be kept there is none, and what an editor checks has to do.
+/// Takes the lock of the workspace. Without a place to store it there is no lock, and the editor's checks have to do.
 ///
 /// # Errors
-/// Another process holds it for too long; the error says which one.
+/// Another process holds it for too long; the error names it.
 pub(crate) async fn take(durable: Option<&Durable>) -> Result<EditLock, EditorError> {
     let Some(folder) = durable.map(|durable| durable.owner().folder().to_owned()) else {
         return Ok(EditLock { _file: None });
@@ -49,8 +49,8 @@ fn in_folder(folder: PathBuf, patience: Duration) -> Result<EditLock, EditorErro
     };
     match private_files::lock(&file, Deadline::after(patience)) {
         Ok(()) => {
-            let said = format!("process {}\n", std::process::id());
-            let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(said.as_bytes()));
+            let entry = format!("process {}\n", std::process::id());
+            let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(entry.as_bytes()));
             if let Err(error) = written {
                 tracing::debug!(%error, "the holder of the lock is not named");
             }
@@ -58,7 +58,7 @@ fn in_folder(folder: PathBuf, patience: Duration) -> Result<EditLock, EditorErro
         }
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
             let mut who = String::new();
-            let read = file.rewind().and_then(|()| Read::by_ref(&mut file).take(SAID).read_to_string(&mut who));
+            let read = file.rewind().and_then(|()| Read::by_ref(&mut file).take(ENTRY).read_to_string(&mut who));
             let who = if read.is_ok() && !who.trim().is_empty() { who.trim() } else { "another process" };
             let path = "this workspace".to_owned();
             Err(EditorError::Locked { path, reason: format!("{who} is changing files in it") })
@@ -81,8 +81,8 @@ mod tests {
         let held = take(1000).unwrap();
         let refused = take(20).unwrap_err().to_string();
         let process = std::process::id();
-        let said = format!("this workspace cannot be edited: process {process} is changing files in it");
-        assert_eq!(refused, said);
+        let expected = format!("this workspace cannot be edited: process {process} is changing files in it");
+        assert_eq!(refused, expected);
         drop(held);
         take(1000).unwrap();
         // Where a link stands in its place nothing is written through it.
