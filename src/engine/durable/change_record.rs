@@ -1,4 +1,4 @@
-//! A change of files as it is kept: the texts before and after it, the marks, and what it belongs to.
+//! A change of files as it is stored: the texts before and after it, the marks, and its owner.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ use sextant_store::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoin
 use sextant_store::memory::memory_error::{MemoryError, Result};
 use sextant_store::memory::store::Memory;
 
-/// How long the end of a change is tried again where another process holds the file, and how often: without it the
-/// record of the task has a gap, and no other process can undo it.
+/// The time and the interval in which the end of a change is tried again where another process holds the file. Without
+/// it the record of the task has a gap, and no other process can undo it.
 const CLOSES: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Why a checkpoint is kept, as the file names it. Those of a journal are the first three.
+/// The reason to store a checkpoint, as the file names it. Those of a journal are the first three.
 pub(crate) const EDIT: &str = "edit";
 const REPLAN: &str = "replan";
 pub(crate) const ROLLBACK: &str = "rollback";
@@ -34,7 +34,7 @@ pub(crate) const REVERSAL: &str = "reversal";
 /// A plan was made: the state alone.
 const PLAN: &str = "plan";
 
-/// What is kept beside the texts. Grows by fields with defaults.
+/// The data stored beside the texts. Grows by fields with defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct CheckpointRow {
@@ -44,13 +44,13 @@ pub(crate) struct CheckpointRow {
     /// For each path the marks before and after.
     pub marks: BTreeMap<String, (Marks, Marks)>,
     pub plan: Option<Plan>,
-    /// Of a rollback: what it has taken back.
+    /// For a rollback: the hunks that it has undone.
     pub takes: Vec<Taken>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
     /// Checkpoints that this change takes back.
     pub reverses: Vec<i64>,
-    /// Of a checkpoint without files: the task's state there.
+    /// For a checkpoint without files: the task's state there.
     pub run: Option<RunState>,
 }
 
@@ -78,12 +78,12 @@ fn state(text: Option<&str>) -> FileState {
 fn text(state: FileState) -> Option<Arc<str>> {
     match state {
         FileState::Absent => None,
-        // Only texts are kept; bytes that are none would be a file that somebody else has written.
+        // Only texts are stored; other bytes would be a file that somebody else has written.
         FileState::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into()),
     }
 }
 
-/// A kept checkpoint as the journal has it. A row that cannot be read keeps its texts.
+/// A stored checkpoint as the journal has it. A row that cannot be read keeps its texts.
 pub(crate) fn read(kept: Kept) -> (Checkpoint, CheckpointRow) {
     let row: CheckpointRow = serde_json::from_value(kept.state).unwrap_or_default();
     let file = |file: CheckpointFile| {
@@ -114,7 +114,7 @@ pub(crate) fn read_all(memory: &Memory, session: &str, task: &str) -> Result<Vec
     let open: Vec<i64> = memory.open_checkpoints()?.into_iter().map(|(id, _)| id).collect();
     let mut found: Vec<Checkpoint> = Vec::new();
     let mut bytes = 0;
-    // The text that each file was left with: the next change of it begins with the same, and shares it.
+    // The last text of each file: the next change of it begins with the same, and shares it.
     let mut last: BTreeMap<String, Arc<str>> = BTreeMap::new();
     for info in memory.checkpoints(session, Some(task))? {
         if [EDIT, REPLAN, ROLLBACK].contains(&info.reason.as_str()) && !open.contains(&info.id) {
@@ -140,8 +140,7 @@ pub(crate) fn read_all(memory: &Memory, session: &str, task: &str) -> Result<Vec
 }
 
 impl Durable {
-    /// A change is about to be made; its files name the text that is meant to be there afterwards. Answers with its
-    /// number.
+    /// Opens a change that is about to be made; its files name the text that is wanted afterwards. Returns its number.
     pub(crate) async fn open_change(
         &self,
         events: &EventStream,
@@ -168,8 +167,8 @@ impl Durable {
         self.or_tell(events, kept)
     }
 
-    /// The change is made, and its files name what is there now. What it takes back goes, and a change that is
-    /// only there to take others back goes with them.
+    /// Closes a finished change, whose files name the current texts. Checkpoints that it takes back go, and a change
+    /// that only exists to take others back goes with them.
     pub(crate) async fn close_change(&self, events: &EventStream, checkpoint: &Checkpoint, reverses: &[i64]) {
         let Some(id) = checkpoint.record else { return };
         let row = CheckpointRow::of(checkpoint, reverses);
@@ -192,8 +191,8 @@ impl Durable {
         self.or_tell(events, kept);
     }
 
-    /// The change was refused: nothing was made. Where the editor did not answer it may have been, and the
-    /// checkpoint stays open for whoever comes next.
+    /// Drops a refused change: nothing was made. Where the editor did not answer it may have been, and the checkpoint
+    /// stays open for the next process.
     pub(crate) async fn drop_change(&self, events: &EventStream, checkpoint: &Checkpoint, why: &EditorError) {
         if matches!(why, EditorError::Timeout(_) | EditorError::Closed) {
             return;
@@ -204,7 +203,7 @@ impl Durable {
     }
 }
 
-/// Keeps a checkpoint without files: the state of the task, and memory's mark.
+/// Stores a checkpoint without files: the state of the task, and memory's mark.
 pub(crate) async fn keep_mark(session: &Session, task: &str, checkpoint: &mut Checkpoint, run: &RunState) {
     let Some(durable) = open_store::durable(session).await else { return };
     let reason = if checkpoint.kind == CheckpointKind::Replan { REPLAN } else { PLAN };

@@ -1,9 +1,9 @@
-//! What is kept of a task while it runs, so that a new process can go on with it or take it back.
+//! Stores a task while it runs, so that a new process can go on with it or take it back.
 //!
-//! The state is kept when a plan is made, when its approval begins, when a step begins and when it is judged,
-//! before a plan is made anew, after every tool call of a task without a plan, when a question is asked or
-//! answered, and at the end. Every change of files has a checkpoint of its own ([`change_record`]) that is open from
-//! before the change until it is known what came of it.
+//! The state is stored when a plan is made, when its approval begins, when a step begins and when it is judged, before
+//! a plan is made again, after every tool call of a task without a plan, when a question is asked or answered, and at
+//! the end. Every change of files has a checkpoint of its own ([`change_record`]). It is open from before the change
+//! until the result is known.
 
 pub(crate) mod change_record;
 pub(crate) mod open_store;
@@ -44,9 +44,9 @@ pub(crate) fn phase_name(phase: Phase) -> &'static str {
     }
 }
 
-/// Keeps the state as it is. A task that is executed belongs to this process, any other to nobody.
+/// Stores the state as it is. A task that is executed belongs to this process, any other to nobody.
 pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
-    // A pause in the middle of a step leaves it to whoever goes on with it.
+    // A pause in the middle of a step leaves the step to the process that goes on with it.
     if !matches!(phase, Phase::Executing | Phase::Paused) {
         task.keep.mark = None;
     }
@@ -54,7 +54,7 @@ pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&
     if let Some(durable) = open_store::durable(session).await {
         write_task(session, &durable, task, plan, phase).await;
     }
-    // Written before it is said.
+    // Written before it is reported.
     task.events.emit(TaskEvent::PhaseChanged { phase });
 }
 
@@ -74,7 +74,7 @@ async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan:
     }
 }
 
-/// What was said with a task's model, for whoever goes on with it.
+/// The messages to and from a task's model, for the process that goes on with it.
 fn said(task: &Task) -> KeptTalk {
     serde_json::to_value(StoredConversation::of(task)).map_or(KeptTalk::Nothing, KeptTalk::This)
 }
@@ -98,7 +98,7 @@ async fn save(
     durable.run(move |memory| memory.save_task(new, &said, expected)).await
 }
 
-/// Keeps the task of a client outside: whole after each of its edits, so that nobody has to go on with it.
+/// Stores the task of a client outside: whole after each of its edits, so that nobody has to go on with it.
 pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
     let Some(durable) = open_store::durable(session).await else { return };
     let kept = save(&durable, &RunState::of(task, None), KeptTalk::Nothing, Phase::Completed, None).await;
@@ -108,7 +108,7 @@ pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
     }
 }
 
-/// Keeps the state of a task that is in no session: after a rollback.
+/// Stores the state of a task that is in no session: after a rollback.
 pub(crate) async fn keep_state(session: &Session, state: &RunState, phase: Phase) {
     let Some(durable) = open_store::durable(session).await else { return };
     let kept = save(&durable, state, KeptTalk::AsItWas, phase, None).await;
@@ -133,7 +133,7 @@ pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan
     Ok(())
 }
 
-/// A step of a plan begins.
+/// Records the start of a plan's step.
 pub(crate) async fn keep_step(session: &Session, plan: &Plan, task: &mut Task, index: usize) {
     task.keep.at = index + 1;
     task.keep.mark = Some(task.journal.checkpoints.len());
@@ -142,13 +142,13 @@ pub(crate) async fn keep_step(session: &Session, plan: &Plan, task: &mut Task, i
     task.events.step_began(index + 1);
 }
 
-/// A step of a plan was judged. From here on it is not run again.
+/// Records the judgement of a plan's step. From here on the step is not run again.
 pub(crate) async fn keep_judged(session: &Session, plan: &Plan, task: &mut Task) {
     task.keep.mark = None;
     keep_task(session, task, Some(plan), Phase::Executing).await;
 }
 
-/// A plan is about to be made anew: a checkpoint of its own, without files.
+/// Records that a plan is about to be made again: a checkpoint of its own, without files.
 pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task, trigger: &Trigger) {
     task.keep.replanning = Some(trigger.clone());
     task.events.planning();
@@ -160,21 +160,21 @@ pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task,
     keep_task(session, task, Some(plan), Phase::Executing).await;
 }
 
-/// A plan was made and waits.
+/// Records that a plan was made and waits.
 pub(crate) async fn keep_plan(session: &Session, plan: &Plan, task: &mut Task) {
     let mut checkpoint = Checkpoint { id: session.next_checkpoint(), ..Checkpoint::default() };
     change_record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
     keep_task(session, task, Some(plan), Phase::Planning).await;
 }
 
-/// A tool call of a task without a plan is over.
+/// Records the end of a tool call of a task without a plan.
 pub(crate) async fn keep_call(session: &Session, task: &mut Task) {
     if task.mode == Mode::Simple {
         keep_task(session, task, None, Phase::Executing).await;
     }
 }
 
-/// Removes what is too much: the checkpoints of the least recently used tasks that are over, never those of
+/// Removes checkpoints above the limit: those of the least recently used tasks that are over. Never removes those of
 /// this task, of the last one that changed something, or of one that can be resumed.
 async fn clean(session: &Session, durable: &Durable, task: &str) {
     let limit = session.config.memory.checkpoints_mb.saturating_mul(1 << 20);
@@ -211,7 +211,7 @@ async fn clean(session: &Session, durable: &Durable, task: &str) {
     }
 }
 
-/// The task's journal, what was said in it and its baseline as they are kept, put into it.
+/// Loads the task's journal, its messages and its baseline from the store into the task.
 pub(crate) async fn load(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
     task.journal = load_journal(session, durable, &task.journal.task, &task.request).await?;
     let edits = task.journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
@@ -224,7 +224,7 @@ pub(crate) async fn load(session: &Session, durable: &Durable, task: &mut Task) 
     stored_baseline::load_baseline(session, durable, task).await
 }
 
-/// A journal as it is kept.
+/// A journal as it is stored.
 pub(crate) async fn load_journal(session: &Session, durable: &Durable, task: &str, request: &str) -> Result<Journal> {
     let (name, owned) = (durable.session(), task.to_owned());
     let checkpoints = durable.run(move |memory| change_record::read_all(memory, &name, &owned)).await?;
@@ -232,10 +232,10 @@ pub(crate) async fn load_journal(session: &Session, durable: &Durable, task: &st
     Ok(Journal { checkpoints, ..Journal::new(task, request) })
 }
 
-/// The most records of one task's trace that are looked through, the newest.
+/// The most records of one task's trace that are searched, the newest.
 const TRACE: usize = 10_000;
 
-/// Under this subject the trace has that a task's checkpoints were removed to make room.
+/// The subject of a trace record that a task's checkpoints were removed to make room.
 const REMOVED: &str = "checkpoints";
 
 fn removed(gone: &CleanedTask) -> TraceRecord {

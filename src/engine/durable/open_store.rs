@@ -1,4 +1,4 @@
-//! Opens the place where tasks are kept, at the first task.
+//! Opens the store of tasks, at the first task.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,7 +10,7 @@ use crate::state::owner::Owner;
 use crate::state::session::Session;
 use sextant_store::memory::memory_error::Result;
 
-/// Where tasks are kept; `None` where nothing is remembered.
+/// The store of tasks; `None` where nothing is remembered.
 pub(crate) async fn durable(session: &Session) -> Option<Arc<Durable>> {
     let open = || async {
         let remember = memory::remember(session).await?;
@@ -29,7 +29,7 @@ pub(crate) async fn durable(session: &Session) -> Option<Arc<Durable>> {
     session.opened.durable.get_or_init(open).await.clone()
 }
 
-/// Whether anything was kept: a workspace without a record has nothing to recover.
+/// Whether anything was stored: a workspace without a record has nothing to recover.
 pub(crate) fn has_record(session: &Session) -> bool {
     session.record().is_some_and(|record| record.exists())
 }

@@ -1,4 +1,4 @@
-//! What is kept of tasks that can be gone on with.
+//! The stored tasks that can be resumed.
 
 use crate::durable::task_state::RunState;
 use crate::durable::{self, open_store};
@@ -20,7 +20,7 @@ pub(crate) struct WaitingTask {
     pub(crate) revision: i64,
 }
 
-/// The last task that is not over, of this process or of one that is gone. `None` where nothing is kept.
+/// The last task that is not over, of this process or of one that is gone. `None` without a stored task.
 pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Failure> {
     if !open_store::has_record(session) {
         return Ok(None);
@@ -56,7 +56,7 @@ pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Fa
     }
 }
 
-/// The plan of a task as it stands, in this process or as it is kept.
+/// The current plan of a task, in this process or in the store.
 pub(crate) async fn plan_of(session: &Session, task: &str) -> Option<Plan> {
     if let Some((plan, _)) = session.plan.lock().await.as_ref().filter(|(_, known)| known.journal.task == task) {
         return Some(plan.clone());
@@ -73,7 +73,7 @@ pub(crate) async fn kept(session: &Session, durable: &Durable, task: &str) -> Op
     Some((RunState::read(kept.state).ok()?, phase))
 }
 
-/// After a rollback: the plan that goes with the files now. Answers with what is shown of it.
+/// Replaces the plan after a rollback by the one that fits the files now. Returns the event that shows it.
 pub(crate) async fn replace_plan(session: &Session, journal: &Journal, plan: Option<Plan>) -> Option<(Phase, Plan)> {
     let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
     let mut known = session.plan.lock().await;
@@ -91,7 +91,7 @@ pub(crate) async fn replace_plan(session: &Session, journal: &Journal, plan: Opt
     let phase = match &plan {
         Some(plan) if open(plan) => Phase::Planning,
         Some(_) => Phase::Completed,
-        // An interrupted task was decided about: it is not asked about again.
+        // The user has decided about an interrupted task: no question comes again.
         None if before == Phase::Executing => Phase::Paused,
         None => before,
     };
@@ -109,7 +109,7 @@ pub(crate) fn phase(kept: &TaskState) -> Phase {
     serde_json::from_value(kept.phase.clone().into()).unwrap_or(Phase::Error)
 }
 
-/// Whether there is something to go on with. The error says which task cannot be gone on with, and why.
+/// Whether the task can be resumed. The error gives the task that cannot be, and the reason.
 pub(crate) fn resumable(kept: TaskState) -> Result<Option<WaitingTask>, String> {
     let (phase, revision) = (phase(&kept), kept.revision);
     if phase == Phase::Completed {
@@ -132,7 +132,7 @@ pub(crate) fn resumable(kept: TaskState) -> Result<Option<WaitingTask>, String> 
     Ok(rest.then_some(WaitingTask { phase, run, revision }))
 }
 
-/// A rollback whose process died before the plan was told of it.
+/// Completes a rollback whose process died before it changed the plan.
 pub(crate) fn follow_rollback(journal: &Journal, plan: Option<&mut Plan>) {
     if let (Some(rolled), Some(plan)) = (journal.rolled_back(), plan) {
         let what = rolled.symbols.first().map(String::as_str).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What can be undone and brought back, in its order: the tasks that changed something, and the undos of them.
+//! The order of undo and redo: the tasks that changed something, and the undos of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,10 +14,10 @@ use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::store::Memory;
 use sextant_store::memory::tasks::TaskState;
 
-/// What this process alone knows sorts behind all that is kept.
+/// Entries of this process alone sort behind all stored ones.
 const UNKEPT: i64 = i64::MAX / 2;
 
-/// Tasks that stay in the process though the memory file has them: those that are worked on.
+/// Tasks that stay in the process though the memory file has them: those in work.
 const HERE: usize = 8;
 
 /// A task that changed something.
@@ -30,13 +30,13 @@ pub(crate) struct KnownTask {
     pub(crate) place: UndoPlace,
 }
 
-/// Where the texts of a task are.
+/// The place of a task's texts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum UndoPlace {
     Kept,
     /// In this process alone.
     Here(Box<Journal>),
-    /// They had to make room.
+    /// They were removed to make room.
     Removed,
 }
 
@@ -55,11 +55,11 @@ pub(crate) struct Stack {
     pub(crate) tasks: Vec<KnownTask>,
     /// The newest first.
     pub(crate) rows: Vec<UndoRow>,
-    /// Task and request of what was asked for last, whatever it changed.
+    /// Task and request of the last request, whatever it changed.
     pub(crate) asked: Option<(String, String)>,
 }
 
-/// Enters the journal of a task, over what is known of it.
+/// Enters the journal of a task, over the older entry.
 pub(crate) fn note(history: &mut Vec<Journal>, journal: &Journal) {
     match history.iter_mut().find(|known| known.task == journal.task) {
         Some(known) => known.clone_from(journal),
@@ -78,14 +78,14 @@ pub(crate) fn bound(history: &mut Vec<Journal>) {
     });
 }
 
-/// Where a row stands among all others.
+/// The position of a row among all others.
 pub(crate) fn position(row: &Checkpoint) -> i64 {
     let number = || row.id.strip_prefix('c').and_then(|number| number.parse::<i64>().ok()).unwrap_or(0);
     row.record.unwrap_or_else(|| UNKEPT.saturating_add(number()))
 }
 
 impl Stack {
-    /// The undos that can be brought back, the newest first: of each file only those behind its last edit.
+    /// The undos that can be redone, the newest first: for each file only those behind its last edit.
     pub(crate) fn redoable(&self) -> impl Iterator<Item = &UndoRow> {
         self.rows.iter().filter(|row| {
             row.kind == CheckpointKind::Rollback && !row.files.is_empty() && self.edited_since(row).is_none()
@@ -104,10 +104,10 @@ impl Stack {
     }
 }
 
-/// What is kept, read in one go.
+/// The stored rows, read in one go.
 struct Read {
     tasks: Vec<TaskState>,
-    /// What the tasks were asked for whose state does not say so.
+    /// The requests of tasks whose state does not hold them.
     requests: BTreeMap<String, String>,
     changes: Vec<ChangeInfo>,
     removed: Vec<(String, i64)>,
@@ -124,8 +124,8 @@ fn read(memory: &Memory, session: &str) -> Result<Read> {
             removed.push((kept.task.clone(), last));
         }
     }
-    let told = |task: &str| tasks.iter().any(|kept| kept.task == task && request(kept).is_some());
-    let requests = if changes.iter().all(|change| told(&change.task)) {
+    let has_request = |task: &str| tasks.iter().any(|kept| kept.task == task && request(kept).is_some());
+    let requests = if changes.iter().all(|change| has_request(&change.task)) {
         BTreeMap::new()
     } else {
         memory.traced_tasks(session, usize::MAX)?.into_iter().map(|task| (task.task, task.request)).collect()
@@ -133,16 +133,15 @@ fn read(memory: &Memory, session: &str) -> Result<Read> {
     Ok(Read { tasks, requests, changes, removed })
 }
 
-/// What a task was asked for, as its state says. The checkpoints stand without one: a state that cannot be read ends
-/// no undo.
+/// The request of a task, from its state. The checkpoints stand without one: a state that cannot be read ends no undo.
 fn request(kept: &TaskState) -> Option<String> {
     kept.state["request"].as_str().map(str::to_owned)
 }
 
-/// Stands in for a request that nobody has kept.
+/// Stands in for a request that was not stored.
 const UNKNOWN: &str = "an earlier request";
 
-/// The stack as it is kept; tasks that a living process works on are left to it.
+/// The stored stack; tasks that a living process works on are left to it.
 fn kept(durable: &Durable, read: Read) -> Stack {
     let me = durable.owner().name();
     let free =
@@ -177,7 +176,7 @@ fn kept(durable: &Durable, read: Read) -> Stack {
     stack
 }
 
-/// What is known of undo here, from memory and from this process.
+/// The known undos here, from memory and from this process.
 pub(crate) async fn stack(session: &Session) -> Stack {
     let mut stack = Stack::default();
     if open_store::has_record(session)
@@ -196,7 +195,7 @@ pub(crate) async fn stack(session: &Session) -> Stack {
         }
         stack.tasks.retain(|known| known.task != journal.task);
         stack.rows.retain(|row| row.task != journal.task);
-        // What was kept and is no more was removed or forgotten, and is no longer ours to use.
+        // A stored task that is missing now was removed or forgotten, and is no longer ours to use.
         if journal.checkpoints.iter().all(|row| !unkept(row)) {
             continue;
         }
@@ -222,7 +221,7 @@ pub(crate) async fn stack(session: &Session) -> Stack {
 /// The journal of a task.
 ///
 /// # Errors
-/// Where its texts were removed to make room for others, or cannot be read.
+/// Its texts were removed to make room for others, or cannot be read.
 pub(crate) async fn journal(session: &Session, known: &KnownTask) -> std::result::Result<Journal, Failure> {
     match &known.place {
         UndoPlace::Here(journal) => return Ok(journal.as_ref().clone()),

@@ -1,4 +1,4 @@
-//! The task's own baseline as it is kept: the diagnostics, and the texts that they are of.
+//! The stored form of a task's own baseline: the diagnostics, and the texts that they are about.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use sextant_diagnostics::model::Diagnostic;
 use sextant_store::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
 use sextant_store::memory::memory_error::Result;
 
-/// As the memory file names it.
+/// The name in the memory file.
 const BASELINE: &str = "baseline";
 
-/// One file and provider. Providers may have spoken of different texts of a file, so a text has a name of its own.
+/// One file and provider. Providers may have reported on different texts of a file, so a text has a name of its own.
 #[derive(Serialize, Deserialize)]
 struct Line {
     file: String,
@@ -30,7 +30,7 @@ struct Line {
     late: bool,
 }
 
-/// Keeps what the baseline has gained since it was kept last.
+/// Stores the additions to the baseline since it was last stored.
 pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &mut Task) {
     let new: Vec<_> = task.reports.start.iter().filter(|(key, _)| !task.keep.baseline.contains(key)).collect();
     if new.is_empty() {
@@ -71,7 +71,7 @@ pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &m
     }
 }
 
-/// Brings the kept baseline back. What cannot be read is left out.
+/// Restores the stored baseline. Unreadable entries are left out.
 pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
     let (owner, name) = (durable.session(), task.journal.task.clone());
     let kept = durable
@@ -81,7 +81,7 @@ pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &m
             wanted.map(|info| memory.checkpoint(info.id, now_ms())).collect::<Result<Vec<_>>>()
         })
         .await?;
-    // How far the other process has looked is not kept.
+    // The reach of the other process's looks is not stored.
     task.reports.elsewhere.unlooked = Unlooked::anything();
     for checkpoint in kept {
         let lines: Vec<Line> = serde_json::from_value(checkpoint.state).unwrap_or_default();

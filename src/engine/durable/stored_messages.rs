@@ -1,4 +1,4 @@
-//! What was said in a task that can be gone on with, as it is kept: apart from its state, bounded, and needed by no undo.
+//! The stored messages of a resumable task: apart from its state, bounded, and needed by no undo.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,12 +8,12 @@ use crate::state::transcript::Transcript;
 use sextant_model::step::LastResult;
 use sextant_model::token_estimate::{BYTES_PER_TOKEN, head_and_tail};
 
-/// Bytes of the longest conversation that is kept.
+/// Bytes of the longest conversation that is stored.
 const LARGEST: usize = 1 << 20;
 /// Tokens of one result.
 const RESULT: usize = 4000;
 
-/// What was said with the model.
+/// The messages to and from the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct StoredConversation {
@@ -22,21 +22,21 @@ pub(crate) struct StoredConversation {
 }
 
 impl StoredConversation {
-    /// As much of a task's as is kept: the newest whole, and what came before summed up.
+    /// The part of a task's messages that is stored: the newest whole, and the earlier ones summed up.
     pub(crate) fn of(task: &Task) -> Self {
         let short = |result: &LastResult| LastResult { text: head_and_tail(&result.text, RESULT), ..result.clone() };
         let results: Vec<LastResult> = task.conversation.results.iter().map(short).collect();
-        let mut said = Self { results, transcript: task.conversation.transcript.clone() };
+        let mut stored = Self { results, transcript: task.conversation.transcript.clone() };
         let mut budget = (LARGEST as f64 / BYTES_PER_TOKEN) as usize;
-        while serde_json::to_string(&said).map_or(usize::MAX, |text| text.len()) > LARGEST {
+        while serde_json::to_string(&stored).map_or(usize::MAX, |text| text.len()) > LARGEST {
             budget /= 2;
             if budget < RESULT {
                 return Self::default();
             }
-            said.transcript.shorten(budget, || LEFT_OUT.to_owned());
-            said.results.drain(..said.results.len() / 2);
+            stored.transcript.shorten(budget, || LEFT_OUT.to_owned());
+            stored.results.drain(..stored.results.len() / 2);
         }
-        said
+        stored
     }
 
     pub(crate) fn read(value: Value) -> Self {
@@ -48,7 +48,7 @@ impl StoredConversation {
     }
 }
 
-/// Stands in for messages that were too long to be kept.
+/// Stands in for messages that were too long to be stored.
 const LEFT_OUT: &str = "(Earlier messages are left out here. Read again what you need.)";
 
 #[cfg(test)]
@@ -68,10 +68,10 @@ mod tests {
             task.conversation.transcript.answer(ChatReply { uses, ..ChatReply::default() });
         }
         task.conversation.results.push(LastResult { tool: "t".into(), ok: true, text: "x\n".repeat(2 << 20) });
-        let said = StoredConversation::of(&task);
-        let text = serde_json::to_string(&said).unwrap();
+        let stored = StoredConversation::of(&task);
+        let text = serde_json::to_string(&stored).unwrap();
         assert!(text.len() <= LARGEST, "{}", text.len());
-        assert!(said.transcript.tells("the request"));
-        assert_eq!(StoredConversation::read(serde_json::from_str(&text).unwrap()), said);
+        assert!(stored.transcript.tells("the request"));
+        assert_eq!(StoredConversation::read(serde_json::from_str(&text).unwrap()), stored);
     }
 }

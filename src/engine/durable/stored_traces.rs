@@ -1,4 +1,4 @@
-//! Traces of tasks as memory keeps them, and which one is meant: the last one, one by its number, one by its name.
+//! Stored traces of tasks, chosen by a reader: the last one, one by its number, or one by its name.
 
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ impl Traced {
     }
 }
 
-/// Enters what the running or last task has recorded since the last time. What cannot be kept is left out.
+/// Stores the entries of the running or last task since the last call. Entries that cannot be stored are left out.
 pub(crate) async fn keep(session: &Session) {
     for (task, request, entries) in session.trace.take_unkept() {
         let Some(remember) = memory::remember(session).await else { return };
@@ -83,16 +83,15 @@ pub fn list_markdown(tasks: &[TracedTask]) -> String {
     lines.join("\n")
 }
 
-/// The trace of a task: the last one where nothing is named, a number counts back from it (1 is the last), else its
-/// name.
+/// The trace of a task: the last one for an empty name, a number counts back from it (1 is the last), else its name.
 ///
 /// # Errors
-/// Where there is no such task, with what there is.
+/// There is no such task; the error names those that exist.
 pub(crate) async fn find(session: &Session, which: &str) -> Result<Traced, Failure> {
     let which = which.trim();
     let tasks = list(session).await?;
     if tasks.is_empty() && which.is_empty() {
-        // Without memory there is what the process holds.
+        // Without memory the process holds the traces.
         let (entries, (task, request)) = (session.trace(), session.trace.last());
         if entries.is_empty() {
             return Err(Failure::user("nothing was done here yet", HintCode::Start));

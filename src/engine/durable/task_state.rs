@@ -1,5 +1,6 @@
-//! A task's state as one value with a version: what another process needs to go on where this one was. It is small
-//! whatever the task has done: what was said is kept apart, and what was changed is in the checkpoints.
+//! A task's state as one value with a version: all that another process needs to go on from here.
+//!
+//! It is small whatever the task has done: messages are stored apart, and changes are in the checkpoints.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,15 +21,15 @@ use sextant_model::token_estimate::head_and_tail;
 /// Grows when an older program could not read the state.
 const VERSION: u32 = 1;
 
-/// Bytes of the largest state that is kept.
+/// Bytes of the largest state that is stored.
 pub(crate) const LARGEST: usize = 64 << 10;
 
-/// The most entries of a list that only spares a task what it has tried before.
+/// The most entries of a list that only spares a task repeated tries.
 const TRIED: usize = 50;
 /// Bytes of each of them.
 const NAME: usize = 200;
 
-/// The step that is being worked on.
+/// The step in work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Running {
     /// Counted from 1.
@@ -51,10 +52,10 @@ pub(crate) struct RunState {
     pub plan: Option<Plan>,
     #[serde(default)]
     pub running: Option<Running>,
-    /// Why the plan was being made anew.
+    /// The reason why the plan was being made again.
     #[serde(default)]
     pub replanning: Option<Trigger>,
-    /// What is known of the plan beside it.
+    /// The known progress of the plan beside it.
     #[serde(flatten)]
     pub progress: TaskProgress,
     #[serde(default)]
@@ -67,15 +68,15 @@ pub(crate) struct RunState {
     pub tried: BTreeSet<String>,
     #[serde(default)]
     pub survived: BTreeMap<String, u32>,
-    /// What was said, where an older program has kept it here: see [`StoredConversation`].
+    /// The messages, where an older program has stored them here: see [`StoredConversation`].
     #[serde(flatten, skip_serializing)]
     pub said: StoredConversation,
-    /// What the user has allowed, and whether the open steps are still what was approved.
+    /// The user's permissions, and whether the open steps are still those that were approved.
     #[serde(default)]
     pub consent: Consent,
     #[serde(default)]
     pub counted: Counted,
-    /// Why it cannot be gone on with, where that is so.
+    /// The reason why the task cannot be resumed, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<String>,
 }
@@ -113,8 +114,8 @@ impl RunState {
         state.within(LARGEST)
     }
 
-    /// The same with as little left out as makes it no larger: first what only spares work, then texts, and at last
-    /// what going on needs, which the state says then.
+    /// Leaves out as little as brings the state to this size. Parts that only spare work go first, then texts, and at
+    /// last the parts that a resume needs; the state records that then.
     fn within(mut self, bytes: usize) -> Self {
         let fits = |state: &Self| serde_json::to_string(state).is_ok_and(|text| text.len() <= bytes);
         if fits(&self) {
@@ -145,7 +146,7 @@ impl RunState {
         }
         self.progress.course.inputs.iter_mut().for_each(|(_, text)| cut(text));
         self.progress.course.escalations.iter_mut().for_each(cut);
-        // The plan says in its steps what is to be done; without one the request does.
+        // The steps of a plan hold the work to do; without one the request does.
         if self.plan.is_some() || bytes <= 2048 {
             cut(&mut self.request);
         }
@@ -153,7 +154,7 @@ impl RunState {
         self.consent.forget_old(bytes / 128);
     }
 
-    /// What an undo and a list need of it.
+    /// The part that an undo and a list need.
     fn head(&self) -> Self {
         let mut request = self.request.clone();
         request.truncate((0..=request.len().min(1024)).rev().find(|at| request.is_char_boundary(*at)).unwrap_or(0));
@@ -180,7 +181,7 @@ impl RunState {
         }
     }
 
-    /// Reads a stored state. The error says why it is none.
+    /// Reads a stored state. The error gives the reason why it cannot be used.
     pub(crate) fn read(value: Value) -> Result<Self, String> {
         let version = value["version"].as_u64().unwrap_or(0);
         if version > u64::from(VERSION) {
@@ -189,7 +190,7 @@ impl RunState {
         serde_json::from_value(value).map_err(|error| format!("its state cannot be read ({error})"))
     }
 
-    /// Every path that the state names, each to be confirmed before the task is gone on with.
+    /// Every path that the state names, each to be confirmed before the task is resumed.
     pub(crate) fn paths(&self) -> BTreeSet<&str> {
         let steps = self.plan.iter().flat_map(|plan| &plan.steps);
         let symbols = steps.flat_map(|step| step.symbols.iter().chain(&step.creates));
@@ -225,7 +226,7 @@ fn owned((key, count): (&String, &u32)) -> (String, u32) {
     (key.clone(), *count)
 }
 
-/// Why a state holds no plan and no scope.
+/// The reason why a state holds no plan and no scope.
 const TOO_LARGE: &str = "its plan and what it may edit are more than is kept of a task";
 
 #[cfg(test)]
@@ -309,18 +310,18 @@ mod tests {
 
     #[test]
     fn a_state_of_before_the_consent_and_the_counts_was_kept_is_read() {
-        let task = Task::new("mend it", Mode::Planner, None, Scope::Workspace);
+        let task = Task::new("fix it", Mode::Planner, None, Scope::Workspace);
         let mut old = serde_json::to_value(RunState::of(&task, None)).unwrap();
         let fields = old.as_object_mut().unwrap();
         assert!(fields.remove("consent").is_some() && fields.remove("counted").is_some());
         let (again, _) = RunState::read(old).unwrap().into_task();
-        assert_eq!((again.request.as_str(), again.notes.counted().steps), ("mend it", 0));
+        assert_eq!((again.request.as_str(), again.notes.counted().steps), ("fix it", 0));
         assert_eq!(again.intent.consent, Consent::default());
     }
 
     #[test]
     fn a_state_is_small_whatever_the_task_has_done_and_says_what_it_lacks() {
-        let mut task = Task::new("mend it", Mode::Planner, None, Scope::Workspace);
+        let mut task = Task::new("fix it", Mode::Planner, None, Scope::Workspace);
         task.conversation.transcript.tell("x".repeat(9 << 20));
         task.conversation.tried = (0..5000).map(|n| format!("fix {n}")).collect();
         task.reports.survived = (0..5000).map(|n| (format!("complaint {n}"), n)).collect();
@@ -340,17 +341,17 @@ mod tests {
         plan.steps = (0..3000).map(step).collect();
         let state = RunState::of(&task, Some(&plan));
         assert!(size(&state) <= LARGEST && state.ends.is_some(), "{}", size(&state));
-        assert_eq!(state.request, "mend it");
+        assert_eq!(state.request, "fix it");
     }
 
     #[test]
     fn a_state_of_before_the_conversation_was_kept_apart_is_read_with_it() {
-        let task = Task::new("mend it", Mode::Simple, None, Scope::Workspace);
+        let task = Task::new("fix it", Mode::Simple, None, Scope::Workspace);
         let mut old = serde_json::to_value(RunState::of(&task, None)).unwrap();
-        old["transcript"] = serde_json::json!({"fence": "f", "model": "m", "messages": [{"user": "mend it"}]});
+        old["transcript"] = serde_json::json!({"fence": "f", "model": "m", "messages": [{"user": "fix it"}]});
         old["results"] = serde_json::json!([{"tool": "search", "ok": true, "text": "found"}]);
         let (again, _) = RunState::read(old).unwrap().into_task();
-        assert!(again.conversation.transcript.tells("mend it"));
+        assert!(again.conversation.transcript.tells("fix it"));
         assert_eq!(again.conversation.results[0].text, "found");
     }
 
