@@ -1,4 +1,4 @@
-//! Preferences: as they are written, kept, and chosen for a request.
+//! Writes, stores and selects preferences, and chooses those that fit a request.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(crate) const LEARNINGS: usize = 15;
 /// Characters of the name that is made from a preference's own words.
 const NAME: usize = 48;
 
-/// How a wish to keep, to forget or to be told something begins (English, Spanish).
+/// The opening of a wish to keep, to forget or to hear something (English, Spanish).
 const OPENINGS: &[&str] = &[
     "please",
     "por favor",
@@ -50,10 +50,10 @@ const OPENINGS: &[&str] = &[
     "sobre",
 ];
 
-/// What stands before the name of a preference.
+/// The words before the name of a preference.
 const WISHES: &[&str] = &["i prefer", "i like", "i want", "prefiero", "quiero", "my"];
 
-/// Letters of a word that tells what a preference is about.
+/// Letters of a word that shows the subject of a preference.
 const TELLING: usize = 4;
 
 /// The wish without its opening, its quotes and its last point.
@@ -73,14 +73,14 @@ pub(crate) fn bare(text: &str) -> String {
     text.trim_matches(ends).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `style: short` has a name; anything else is named after its words.
+/// `style: short` has a name; any other wish is named after its words.
 pub(crate) fn named(text: &str) -> (String, String) {
     let pair = text.split_once([':', '=']).map(|(key, value)| (key.trim(), value.trim()));
     match pair {
         Some((key, value)) if !value.is_empty() && key.split_whitespace().count() <= 4 => {
             let key = key.to_lowercase();
-            let said = WISHES.iter().find_map(|wish| key.strip_prefix(wish)).map(str::trim_start);
-            match said.unwrap_or(&key) {
+            let rest = WISHES.iter().find_map(|wish| key.strip_prefix(wish)).map(str::trim_start);
+            match rest.unwrap_or(&key) {
                 "" => (own_name(text), text.to_owned()),
                 key => (key.to_owned(), value.to_owned()),
             }
@@ -103,25 +103,25 @@ pub(crate) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The user's configuration, and behind it what was said for this project, the newest first; a line each. What was
-/// said replaces what is configured under the same name.
-pub(crate) fn merged(configured: &[(String, String)], said: &[Preference]) -> Vec<String> {
-    let mut newest: Vec<&Preference> = said.iter().collect();
+/// The user's configuration, and behind it the preferences stated for this project, the newest first; a line each. A
+/// stated preference replaces a configured one of the same name.
+pub(crate) fn merged(configured: &[(String, String)], stated: &[Preference]) -> Vec<String> {
+    let mut newest: Vec<&Preference> = stated.iter().collect();
     newest.sort_by_key(|one| std::cmp::Reverse(one.updated));
-    let replaced = |key: &String| said.iter().any(|one| one.key == *key);
+    let replaced = |key: &String| stated.iter().any(|one| one.key == *key);
     let first = configured.iter().filter(|(key, _)| !replaced(key)).map(|(key, value)| shown(key, value));
     first.chain(newest.into_iter().map(|one| shown(&one.key, &text_of(&one.value)))).collect()
 }
 
-/// The same for a prompt: what has a word in common with the request comes first, whatever its age.
-pub(crate) fn for_request(configured: &[(String, String)], said: &[Preference], request: &str) -> Vec<String> {
+/// Like [`merged`], for a prompt: preferences with a word in common with the request come first, whatever their age.
+pub(crate) fn for_request(configured: &[(String, String)], stated: &[Preference], request: &str) -> Vec<String> {
     let telling = |text: &str| -> BTreeSet<String> {
         let lower = text.to_lowercase();
         let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= TELLING);
         words.map(|word| word.trim_end_matches('s').to_owned()).collect()
     };
     let wanted = telling(request);
-    let mut all = merged(configured, said);
+    let mut all = merged(configured, stated);
     all.sort_by_key(|line| std::cmp::Reverse(telling(line).intersection(&wanted).count()));
     all
 }
@@ -139,14 +139,14 @@ pub(crate) fn configured_preferences(session: &Session) -> Vec<(String, String)>
     session.config.preferences.iter().map(|(key, value)| (key.clone(), short(value, LONGEST))).collect()
 }
 
-/// What the user prefers here, by name: for references of a plan.
+/// The user's preferences here, by name: for references of a plan.
 pub(crate) async fn preferences(session: &Session) -> BTreeMap<String, Value> {
     let mut all: BTreeMap<String, Value> =
         session.config.preferences.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
     if let Some(remember) = memory::remember(session).await {
         let project = remember.project;
-        let said = remember.run(move |memory| memory.preferences(Some(project))).await.unwrap_or_default();
-        all.extend(said.into_iter().map(|one| (one.key, one.value)));
+        let stored = remember.run(move |memory| memory.preferences(Some(project))).await.unwrap_or_default();
+        all.extend(stored.into_iter().map(|one| (one.key, one.value)));
     }
     all
 }
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn what_was_said_here_outweighs_the_configuration_and_the_newest_comes_first() {
-        let said = |key: &str, updated| Preference {
+        let stated = |key: &str, updated| Preference {
             key: key.into(),
             value: json!("long"),
             project: None,
@@ -197,7 +197,7 @@ mod tests {
             updated,
         };
         let configured = [("style".to_owned(), "short".to_owned()), ("tests".to_owned(), "pytest".to_owned())];
-        let all = [said("apples", 1), said("style", 2), said("zebras", 3)];
+        let all = [stated("apples", 1), stated("style", 2), stated("zebras", 3)];
         assert_eq!(merged(&configured, &all), ["tests: pytest", "zebras: long", "style: long", "apples: long"]);
         let asked = for_request(&configured, &all, "Count the apples, with a test");
         assert_eq!(asked, ["tests: pytest", "apples: long", "zebras: long", "style: long"]);

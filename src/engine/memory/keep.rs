@@ -1,4 +1,4 @@
-//! When what a task leaves is written: in one transaction at the end of each step, in order, without holding it up.
+//! Writes the notes of a task: in one transaction at the end of each step, in order, without holding it up.
 
 use std::sync::Arc;
 
@@ -30,16 +30,16 @@ const LONG_CHAT: usize = 12;
 /// Tokens of the summary of a chat.
 const SUMMARY: usize = 400;
 
-/// What the end of a task adds to its entries.
+/// The additions that the end of a task makes to its entries.
 struct End {
     run: RunRecord,
     learned: Vec<Approach>,
     recalled: TraceRecord,
-    /// Entries that were recalled and of use.
+    /// Recalled entries that were of use.
     used: Vec<EntryId>,
 }
 
-/// What entries are of.
+/// The owner of entries.
 struct Of {
     task: String,
     step: usize,
@@ -72,7 +72,7 @@ fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, e
     Ok(())
 }
 
-/// A task begins: the memory is opened, the request kept, the project looked over where that is due.
+/// Begins a task: opens the memory, stores the request, scans the project where that is due.
 pub(crate) async fn remember_start(session: &Session, task: &mut Task) {
     task.events.did(TaskFact::WorkBegan);
     let Some(remember) = memory::remember(session).await else { return };
@@ -80,7 +80,7 @@ pub(crate) async fn remember_start(session: &Session, task: &mut Task) {
     project_scan::scan_project(session, &remember);
 }
 
-/// Writes what has come together since the last time. Returns at once.
+/// Writes the notes collected since the last call. Returns at once.
 pub(crate) async fn keep(session: &Session, task: &mut Task) {
     if task.notes.has_drafts() {
         put(session, task, None).await;
@@ -119,7 +119,7 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
     task.keep.writing = Some(tokio::spawn(writing.in_current_span()));
 }
 
-/// A simple task is over.
+/// Ends a simple task.
 pub(crate) async fn remember_end(
     session: &Session,
     task: &mut Task,
@@ -140,7 +140,7 @@ pub(crate) async fn remember_end(
     conclude(session, task, RunFact { how, said, summary, files, plan: None }).await;
 }
 
-/// A plan's run is over, or pauses: it is one run, however often it pauses.
+/// Ends or pauses a plan's run: it is one run, however often it pauses.
 pub(crate) async fn remember_run(session: &Session, plan: &Plan, task: &mut Task, phase: Phase, outcome: &Outcome) {
     let escalated = task.progress.question.is_some();
     let how = match phase {
@@ -159,7 +159,7 @@ fn titles(plan: &Plan) -> Vec<String> {
     plan.steps.iter().map(|step| step.title.clone()).collect()
 }
 
-/// A plan is made. One that waited and was never run is as good as refused.
+/// Records a new plan. A plan that waited and was never run is as good as refused.
 pub(crate) async fn remember_plan(session: &Session, plan: &Plan, task: &mut Task) {
     let refused = session.plan.lock().await.as_ref().and_then(|(old, _)| {
         let untouched = !old.steps.is_empty() && old.steps.iter().all(|step| step.state == StepState::Open);
@@ -172,7 +172,7 @@ pub(crate) async fn remember_plan(session: &Session, plan: &Plan, task: &mut Tas
     keep(session, task).await;
 }
 
-/// No plan came of it: that is a run that failed.
+/// Records that no plan was made: that is a run that failed.
 pub(crate) async fn remember_no_plan(session: &Session, task: &mut Task, failure: &Failure) {
     let cancelled = failure.kind == FailureKind::Cancelled;
     let how = if cancelled { metrics::Outcome::Cancelled } else { metrics::Outcome::Failure };
@@ -180,7 +180,7 @@ pub(crate) async fn remember_no_plan(session: &Session, task: &mut Task, failure
     conclude(session, task, RunFact { how, said, summary, files, plan: None }).await;
 }
 
-/// A step of a plan has ended.
+/// Records the end of a plan's step.
 pub(crate) async fn remember_step(session: &Session, plan: &Plan, index: usize, task: &mut Task) {
     let step = &plan.steps[index];
     let done = match step.state {
@@ -201,7 +201,7 @@ async fn conclude(session: &Session, task: &mut Task, run: RunFact) {
     let Some(remember) = memory::remember(session).await else { return };
     let left = task.notes.take_run();
     let run = run_of(session, task, &remember, how, &left.counted);
-    // What an unfinished or failed task did well is not known to be good.
+    // Good results of an unfinished or failed task are not known to be good.
     let learned = left.approaches.into_iter().filter(|one| !one.success || how == metrics::Outcome::Success).collect();
     let tally = left.tally;
     let recalled = TraceRecord {

@@ -1,4 +1,4 @@
-//! What is learned of a kind of task, and which fixes the user does not want to see again.
+//! The learnings on a kind of task, and the fixes that the user does not want to see again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use sextant_store::memory::store::Memory;
 /// Failures after which a fix is not offered again, unless more than half of its uses were good.
 const REJECTIONS: u32 = 2;
 
-/// As a prompt and a reader see it.
+/// The text for a prompt and a reader.
 pub(crate) fn line(learning: &Learning) -> String {
     let Learning { task, approach, successes, failures, note, .. } = learning;
     let all = successes + failures;
@@ -46,7 +46,7 @@ pub(crate) fn experience(approach: &Approach, project: &str) -> Experience {
     }
 }
 
-/// The record by which a later word of the user finds what a task did.
+/// The record by which a later word of the user finds the actions of a task.
 pub(crate) fn record(session: &str, task: &str, approach: &Approach) -> TraceRecord {
     TraceRecord {
         session: session.to_owned(),
@@ -60,7 +60,7 @@ pub(crate) fn record(session: &str, task: &str, approach: &Approach) -> TraceRec
     }
 }
 
-/// What is known against fixes, by code and title.
+/// The known objections to fixes, by code and title.
 fn against(memory: &Memory, codes: &BTreeSet<String>, project: &str) -> Result<BTreeMap<(String, String), Learning>> {
     let mut out = BTreeMap::new();
     for code in codes {
@@ -73,7 +73,7 @@ fn against(memory: &Memory, codes: &BTreeSet<String>, project: &str) -> Result<B
     Ok(out)
 }
 
-/// Leaves out what speaks against itself, where the same diagnostic has another fix; says so of each.
+/// Removes fixes that were bad before, where the same diagnostic has another fix, with a trace for each.
 fn sift(fixes: &[FixOffer], against: &dyn Fn(&FixOffer) -> Option<String>) -> (Vec<FixOffer>, Vec<Trace>) {
     let mut kept = Vec::with_capacity(fixes.len());
     let mut entries = Vec::new();
@@ -94,7 +94,7 @@ fn sift(fixes: &[FixOffer], against: &dyn Fn(&FixOffer) -> Option<String>) -> (V
     (kept, entries)
 }
 
-/// Leaves out the fixes that proved bad here twice, where another is offered for the same diagnostic.
+/// Removes the fixes that proved bad here twice, where another is offered for the same diagnostic.
 pub(crate) async fn trusted(
     session: &Session,
     task: &Task,
@@ -137,9 +137,9 @@ mod tests {
         let fixes = [fix("1", "bad", 0), fix("2", "good", 0), fix("3", "bad", 1), fix("4", "other", 2)];
         let (kept, entries) = sift(&fixes, &|fix| (fix.title == "bad").then(|| "bad 2 of 2 times".to_owned()));
         assert_eq!(kept.iter().map(|fix| fix.id.as_str()).collect::<Vec<_>>(), ["2", "3", "4"]);
-        let said: Vec<(Effect, &str)> = entries.iter().map(|entry| (entry.effect, entry.reason.as_str())).collect();
-        assert_eq!(said[0], (Effect::SetAside, "bad 2 of 2 times; another one is offered"));
-        assert_eq!(said[1], (Effect::Kept, "bad 2 of 2 times; it is the only one"));
+        let reasons: Vec<(Effect, &str)> = entries.iter().map(|entry| (entry.effect, entry.reason.as_str())).collect();
+        assert_eq!(reasons[0], (Effect::SetAside, "bad 2 of 2 times; another one is offered"));
+        assert_eq!(reasons[1], (Effect::Kept, "bad 2 of 2 times; it is the only one"));
     }
 
     #[test]

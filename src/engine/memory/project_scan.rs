@@ -1,4 +1,4 @@
-//! What is known of the project's files and commands: looked over in the background, and again where they change.
+//! Scans the project's files and commands in the background, and again where they change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,18 +20,18 @@ use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 
-/// Files that are looked over; of a larger project the first of each folder.
+/// Files of one scan; of a larger project the first of each folder.
 const FILES: usize = 5000;
-/// Milliseconds before the files are looked over again.
+/// Milliseconds before the files are scanned again.
 const PAUSE_MS: i64 = 20_000;
 /// Files of one write, so that a task's own writes find their turn.
 const BATCH: usize = 100;
-/// Bytes of a file whose symbols are counted: what is larger was hardly written by hand.
+/// Bytes of the largest file whose symbols are counted: a larger one was hardly written by hand.
 const LARGE: u64 = 512 * 1024;
-/// Newest entries that say which files are worked on.
+/// Newest entries that show which files are worked on.
 const ENTRIES: usize = 300;
 
-/// What a file is known by without reading it.
+/// The identity of a file's state without reading it.
 fn state(root: &Root, path: &str) -> Option<(u64, i64)> {
     let data = fs::metadata(root.join(path)).ok()?;
     let since = data.modified().unwrap_or(SystemTime::UNIX_EPOCH).duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -52,7 +52,7 @@ fn fact(root: &Root, path: &str, bytes: u64, modified: i64) -> FileFact {
     }
 }
 
-/// Brings what is known up to date: reads what is new or changed, forgets what is gone. Blocks.
+/// Updates the stored facts: reads new and changed files, forgets missing ones. Blocks.
 fn scan(memory: &Memory, project: &str, root: &Root) -> Result<()> {
     let known: BTreeMap<String, FileFact> =
         memory.files(project)?.into_iter().map(|file| (file.path.clone(), file)).collect();
@@ -79,7 +79,7 @@ fn scan(memory: &Memory, project: &str, root: &Root) -> Result<()> {
     memory.set_commands(project, commands(root))
 }
 
-/// The commands by which the project itself says it is tested and checked. They are told, never run from here.
+/// The project's own commands for tests and checks. They are listed, never run from here.
 fn commands(root: &Root) -> Vec<CommandFact> {
     let text = |name: &str| workspace_files::text(root, name).filter(|text| text.len() as u64 <= LARGE);
     let mut out = Vec::new();
@@ -108,7 +108,7 @@ fn commands(root: &Root) -> Vec<CommandFact> {
     out
 }
 
-/// The files that are worked on first, then those that changed last.
+/// The files in work first, then the last changed ones.
 fn ranked(memory: &Memory, project: &str, root: &Root, most: usize) -> Result<Vec<String>> {
     let mut known = memory.files(project)?;
     known.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
@@ -126,7 +126,7 @@ fn ranked(memory: &Memory, project: &str, root: &Root, most: usize) -> Result<Ve
     Ok(out)
 }
 
-/// Starts a look at the project where the last one is not quite new. Nobody waits for it.
+/// Starts a scan of the project where the last one is not quite new. Nobody waits for it.
 pub(crate) fn scan_project(session: &Session, remember: &Arc<Remember>) {
     let (now, last) = (now_ms(), session.opened.scanned.load(Ordering::Relaxed));
     let due = now.saturating_sub(last) >= PAUSE_MS;
@@ -143,7 +143,7 @@ pub(crate) fn scan_project(session: &Session, remember: &Arc<Remember>) {
     tokio::spawn(scanning.in_current_span());
 }
 
-/// Files of the workspace for a plan; `otherwise` where nothing is known of them yet.
+/// Files of the workspace for a plan; `otherwise` where memory has no files yet.
 pub(crate) async fn files_by_use(session: &Session, most: usize, otherwise: Vec<String>) -> Vec<String> {
     let Some(remember) = memory::remember(session).await else { return otherwise };
     let (project, root) = (remember.project, session.root.clone());

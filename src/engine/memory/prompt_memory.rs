@@ -1,5 +1,4 @@
-//! What a prompt carries of memory: preferences first, then what was learned, then what was said and done, under
-//! the one limit of the mode.
+//! The memory part of a prompt: preferences, learnings, then earlier work, under the one limit of the mode.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,7 +31,7 @@ const CODES: usize = 4;
 /// Entries of a chat that a follow-up request may need: two exchanges, and the request itself.
 const TURNS: usize = 6;
 
-/// Words of a request that stands on what was said before (English, Spanish, German).
+/// Words of a request that refers to earlier messages (English, Spanish, German).
 const FOLLOWING: &str = "same again also too likewise previous before mismo misma eso también igual anterior \
     dasselbe nochmal auch ebenso vorher";
 const FOLLOWING_OPENINGS: &[&str] = &["and ", "y ", "und ", "now ", "ahora ", "do it ", "do that ", "hazlo "];
@@ -45,7 +44,7 @@ pub(crate) struct RecallPart {
     pub(crate) limit: usize,
 }
 
-/// What a line costs in a prompt.
+/// The cost of a line in a prompt, in tokens.
 fn cost(line: &str) -> usize {
     estimate(line) + 1
 }
@@ -55,16 +54,16 @@ fn cost(line: &str) -> usize {
 struct Room {
     left: usize,
     lines: Vec<String>,
-    /// Tokens of what was offered, cut or left out or not.
+    /// Tokens of the offered lines, including those that were cut or left out.
     found: usize,
-    /// Entries that came in.
+    /// Entries that found room.
     recalled: Vec<EntryId>,
     /// Preferences that found no room.
     unsaid: Vec<String>,
 }
 
 impl Room {
-    /// Takes lines while they fit into their share of what is left; the first that does not is cut at a word.
+    /// Takes lines while they fit into their share of the rest; the first that does not is cut at a word.
     fn take(&mut self, lines: impl IntoIterator<Item = String>, share: usize) -> usize {
         let mut share = share.min(self.left);
         let mut taken = 0;
@@ -80,7 +79,7 @@ impl Room {
         taken
     }
 
-    /// Takes preferences while they fit whole, in their order; a word says how many did not.
+    /// Takes preferences while they fit whole, in their order; a note shows how many did not.
     fn prefer(&mut self, preferences: &[String], share: usize) {
         let lines: Vec<String> = preferences.iter().map(|one| format!("prefers {one}")).collect();
         let all: usize = lines.iter().map(|line| cost(line)).sum();
@@ -88,10 +87,10 @@ impl Room {
             self.take(lines, share);
             return;
         }
-        let said = |left: usize| format!("(no room for {})", counted(left, "more preference"));
-        let mut room = share.saturating_sub(cost(&said(preferences.len())));
+        let note = |left: usize| format!("(no room for {})", counted(left, "more preference"));
+        let mut room = share.saturating_sub(cost(&note(preferences.len())));
         for (line, preference) in lines.iter().zip(preferences) {
-            // Only the first may be cut: what is half said misleads.
+            // Only the first may be cut: half a sentence misleads.
             let before = self.left;
             let fits = cost(line) <= room || self.lines.is_empty();
             if fits && self.take([line.clone()], room) > 0 {
@@ -101,7 +100,7 @@ impl Room {
             }
         }
         if !self.unsaid.is_empty() {
-            let line = said(self.unsaid.len());
+            let line = note(self.unsaid.len());
             self.take([line], share);
         }
     }
@@ -127,22 +126,22 @@ pub(crate) fn follows(request: &str) -> bool {
         || words.any(|word| FOLLOWING.split_whitespace().any(|known| known == word))
 }
 
-/// What is asked of memory.
+/// A question to memory.
 struct Question {
     mode: Mode,
     limit: usize,
     request: String,
     kinds: Vec<String>,
-    /// Milliseconds since 1970: what was said later belongs to this task.
+    /// Milliseconds since 1970: later entries belong to this task.
     before: i64,
     preferences: Vec<(String, String)>,
 }
 
 fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(Room, bool)> {
     let mut room = Room { left: question.limit, ..Room::default() };
-    let said = memory.preferences(Some(remember.project))?;
-    let mut hits = said.len();
-    room.prefer(&chosen_preferences::for_request(&question.preferences, &said, &question.request), question.limit / 2);
+    let given = memory.preferences(Some(remember.project))?;
+    let mut hits = given.len();
+    room.prefer(&chosen_preferences::for_request(&question.preferences, &given, &question.request), question.limit / 2);
 
     let mut learned = Vec::new();
     for kind in &question.kinds {
@@ -182,7 +181,7 @@ fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(
     Ok((room, hits > 0))
 }
 
-/// Tells the user, once a task, which preferences the model is not told.
+/// Shows the user, once a task, which preferences the model does not get.
 fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
     if unsaid.is_empty() || std::mem::replace(&mut task.conversation.unsaid_told, true) {
         return;
@@ -197,7 +196,7 @@ fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
     session.emit(Event::Progress { text });
 }
 
-/// What the next question's prompt carries. The codes are those of the diagnostics in view, worst first.
+/// The memory part of the next question's prompt. The codes are those of the diagnostics in view, worst first.
 pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<String>, planning: bool) -> RecallPart {
     task.events.did(TaskFact::InView { codes: codes.clone() });
     let mode = mode_of(task.mode);
@@ -225,7 +224,7 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
     };
     let Some(remember) = memory::remember(session).await else { return only(&question) };
     let fallback = only(&question);
-    // What the step before has left is told to this one.
+    // The notes of the step before reach this one.
     remember.written().await;
     let start = Instant::now();
     let known = Arc::clone(&remember);

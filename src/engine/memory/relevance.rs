@@ -1,4 +1,4 @@
-//! By what an entry of memory gains and loses relevance.
+//! The changes that raise and lower the relevance of a memory entry.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use sextant_store::memory::entry::EntryId;
 use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::store::Memory;
 
-/// The record of which entries tell of a step's success.
+/// The record of the entries that count for a step's success.
 pub(crate) fn entries(session: &str, task: &str, step: usize, ids: &[EntryId]) -> TraceRecord {
     TraceRecord {
         session: session.to_owned(),
@@ -22,12 +22,12 @@ pub(crate) fn entries(session: &str, task: &str, step: usize, ids: &[EntryId]) -
     }
 }
 
-/// What was recalled for a task that then succeeded was of use.
+/// Raises the entries that were recalled for a task that then succeeded: they were of use.
 pub(crate) fn was_of_use(memory: &Memory, recalled: Vec<EntryId>) -> Result<()> {
     memory.weigh(recalled, RISES)
 }
 
 pub(crate) const ENTRIES: &str = "entries";
 
-/// What an entry gains that a task had before it when it succeeded.
+/// The factor for an entry that a task had recalled before it succeeded.
 pub(crate) const RISES: f64 = 1.1;

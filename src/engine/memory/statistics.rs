@@ -1,4 +1,4 @@
-//! The figures of past runs as a reader sees them: by mode, with the goals that each mode is held to.
+//! The figures of past runs for a reader: by mode, with the goals that each mode has.
 
 use crate::memory;
 use crate::state::memory_handle::Remember;
@@ -10,7 +10,7 @@ use sextant_store::memory::metrics::{Goal, ModeStats, Stats};
 use sextant_store::memory::store::Memory;
 use sextant_store::workspace::record_folder::Record;
 
-/// The figures of a workspace, of all runs that its memory has; `None` where nothing was ever kept. Blocks.
+/// The figures of a workspace, of all runs in its memory; `None` without any stored run. Blocks.
 pub fn of_record(record: &Record) -> Result<Option<Stats>, Failure> {
     if !record.exists() {
         return Ok(None);

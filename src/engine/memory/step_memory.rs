@@ -1,4 +1,4 @@
-//! What a module sees of memory: a few lines about its own files or words, and nothing else of it.
+//! The memory that a module sees: a few lines about its own files or words, and nothing else of it.
 
 use crate::memory::{self, mode_of};
 use crate::plan::work_mode::Mode;
@@ -14,9 +14,9 @@ use sextant_store::memory::recall::{WINDOW_MS, estimate};
 const LINES: usize = 3;
 /// Tokens that they may take together.
 const TOKENS: usize = 60;
-/// The newest entries of the session that are looked through.
+/// The newest entries of the session that are searched.
 const NEWEST: usize = 200;
-/// What went wrong, what repaired it, and what the user thought of it.
+/// Failures, their repairs, and the user's opinion of them.
 const KINDS: [Kind; 3] = [Kind::Error, Kind::Solution, Kind::UserFeedback];
 
 /// Whether an entry is about the module's own work: it names one of its files, or holds one of its words.
