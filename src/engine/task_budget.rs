@@ -1,5 +1,4 @@
-//! Limits the tokens, time and money of a task: checks them before each question to the model, and reports when it
-//! ends.
+//! Limits the tokens, time and money of a task: checks them before each question to the model, and reports the end.
 
 use std::time::Duration;
 

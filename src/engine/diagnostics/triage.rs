@@ -1,5 +1,4 @@
-//! Decides the diagnostics that a model sees and their order: merges duplicates, applies every rule of policy, traces
-//! it.
+//! Decides the diagnostics that a model sees and their order: merges duplicates, applies all rules, and traces it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
