@@ -45,7 +45,7 @@ pub(crate) struct Complaint {
 
 /// The complaints after a change: new, revealed, or there before.
 ///
-/// A complaint that is new for one provider is not new where another has reported the same all along and no milder.
+/// A new complaint of one provider is not new where another has reported it all along, no milder.
 pub(crate) fn after(items: &[DedupItem]) -> Vec<Complaint> {
     complaints(items, |members| {
         let worst = |fate: Fate| members.iter().filter(|item| item.fate == fate).map(|item| severity(item)).min();

@@ -15,7 +15,7 @@ use sextant_model::step::Usage;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Whether the task came to its own end, no step of a plan failed, no new error stays, and every wanted change was
+    /// Whether the task came to its own end without a failed step or a remaining new error, and every wanted change was
     /// made. New warnings are reported apart from this.
     pub ok: bool,
     pub summary: String,

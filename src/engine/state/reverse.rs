@@ -122,7 +122,7 @@ fn turn_one(turn: &HunkTurn<'_>, now: Option<String>, step: &mut Step) -> Option
     }
 }
 
-/// The text after the edit with these hunks undone, and the edits of that text that change the side of each hunk.
+/// The text after the edit with these hunks undone, and the edits of it that change each hunk's side.
 fn sides(before: &str, after: &str, taken: &BTreeSet<usize>) -> (String, Vec<TextEdit>) {
     let all = hunks(after, before);
     let gone: Vec<TextEdit> =

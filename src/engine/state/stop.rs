@@ -31,8 +31,8 @@ pub(crate) async fn soon<T>(cancel: &CancellationToken, work: impl Future<Output
     }
 }
 
-/// Does the work, unless the task is stopped before it is done. Then the work is dropped where it stands, or as soon as
-/// the edit that it waits for is whole, but at the latest [`EDIT`] after the stop.
+/// Does the work, unless the task is stopped before it is done. Then the work is dropped where it stands, or once the
+/// edit that it waits for is whole. That is [`EDIT`] after the stop at the latest.
 pub(crate) async fn unless_stopped<T>(
     session: &Session,
     cancel: &CancellationToken,

@@ -115,7 +115,7 @@ fn what_stays_in_other_words_is_unchanged_and_says_what_it_was() {
     assert_eq!(verdict.updated[0].1, "Type \"str\" is not \"int\"");
 }
 
-/// As many as a report may have, all at one place of one line, each in other words and under a code of its own.
+/// As many as a report may have, all at one place of one line. Each has words and a code of its own.
 fn flood(source: &str, words: &str, from: usize) -> Vec<Diagnostic> {
     let one =
         |i: usize| item(source, &format!("{}{}", &source[4..], from + i), &format!("{words} w{} w{}", i / 9, i % 9));

@@ -1,4 +1,4 @@
-//! Confines an edit of one file to the symbols that it may touch, and finds the symbols that it puts beside them.
+//! Confines an edit of one file to the symbols that it may touch, and finds those that it puts beside them.
 
 use crate::state::task_scope::moved;
 use sextant_base::failure::{Failure, FailureKind};
