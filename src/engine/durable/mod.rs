@@ -1,9 +1,14 @@
 //! Stores a task while it runs, so that a new process can go on with it or take it back.
 //!
-//! The state is stored when a plan is made, when its approval begins, when a step begins and when it is judged, before
-//! a plan is made again, after every tool call of a task without a plan, when a question is asked or answered, and at
-//! the end. Every change of files has a checkpoint of its own ([`change_record`]). It is open from before the change
-//! until the result is known.
+//! The state is stored at these points:
+//! - when a plan is made, when its approval begins, and before a plan is made again
+//! - when a step begins and when it is judged
+//! - after every tool call of a task without a plan
+//! - when a question is asked or answered
+//! - at the end
+//!
+//! Every change of files has a checkpoint of its own ([`change_record`]). It is open from before the change until the
+//! result is known.
 
 pub(crate) mod change_record;
 pub(crate) mod open_store;
@@ -64,8 +69,8 @@ async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan:
     if phase != Phase::Executing {
         state.counted.concluded();
     }
-    let said = if phase == Phase::Completed { KeptTalk::Nothing } else { said(task) };
-    let kept = save(durable, &state, said, phase, None).await;
+    let talk = if phase == Phase::Completed { KeptTalk::Nothing } else { messages(task) };
+    let kept = save(durable, &state, talk, phase, None).await;
     if let Some(revision) = open_store::or_tell(session, durable, kept) {
         task.keep.revision = revision;
     }
@@ -75,14 +80,14 @@ async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan:
 }
 
 /// The messages to and from a task's model, for the process that goes on with it.
-fn said(task: &Task) -> KeptTalk {
+fn messages(task: &Task) -> KeptTalk {
     serde_json::to_value(StoredConversation::of(task)).map_or(KeptTalk::Nothing, KeptTalk::This)
 }
 
 async fn save(
     durable: &Durable,
     state: &RunState,
-    said: KeptTalk,
+    talk: KeptTalk,
     phase: Phase,
     expected: Option<i64>,
 ) -> Result<Option<i64>> {
@@ -95,7 +100,7 @@ async fn save(
         revision: 0,
         updated: now_ms(),
     };
-    durable.run(move |memory| memory.save_task(new, &said, expected)).await
+    durable.run(move |memory| memory.save_task(new, &talk, expected)).await
 }
 
 /// Stores the task of a client outside: whole after each of its edits, so that nobody has to go on with it.
@@ -218,8 +223,8 @@ pub(crate) async fn load(session: &Session, durable: &Durable, task: &mut Task) 
     let made = edits.flat_map(|row| &row.files).filter(|file| file.before.is_none());
     task.reports.created.extend(made.map(|file| file.path.clone()));
     let name = task.journal.task.clone();
-    if let Some(said) = durable.run(move |memory| memory.said(&name)).await? {
-        StoredConversation::read(said).into_task(task);
+    if let Some(talk) = durable.run(move |memory| memory.said(&name)).await? {
+        StoredConversation::read(talk).into_task(task);
     }
     stored_baseline::load_baseline(session, durable, task).await
 }
