@@ -188,8 +188,8 @@ async fn attempt(
     Ok(EditOutcome { checkpoint, applied, symbols, imports, notes, verdict, created, before })
 }
 
-/// An edit refused without the user's word becomes a question at the end of its step, with the diagnostics that it
-/// would introduce.
+/// Turns an edit refused without the user's word into a question at the end of its step. The question shows the
+/// diagnostics that the edit would introduce.
 async fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
     let permitted = permissions::permit(session, task, wanted);
     if permitted.is_err() && task.mode != Mode::Simple && !task.intent.consent.withheld.is_empty() {

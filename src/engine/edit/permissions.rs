@@ -1,4 +1,4 @@
-//! Decides what a task may delete or spread over without a further word of the user, and when no work begins at all.
+//! Decides what a task may delete or spread over without a further word of the user, and when it may not begin.
 //!
 //! The user's words count as a request. The report of a checker does not: it may be fixed, and no more. The words of an
 //! approved plan count as a request too, and anything beyond them becomes a question.

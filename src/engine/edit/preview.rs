@@ -120,8 +120,8 @@ fn of_texts(mut known: Snapshots, edited: &[Document], bystanders: &[Document]) 
     known
 }
 
-/// The reports as snapshots of their texts, with an entry for each provider that reports on an edited file and was not
-/// asked.
+/// The reports as snapshots of their texts. A provider that reports on an edited file and was not asked has an entry
+/// too.
 fn as_if(
     before: &Snapshots,
     then: &BTreeMap<&str, Arc<str>>,

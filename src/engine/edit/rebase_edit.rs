@@ -24,8 +24,8 @@ const BYTES: usize = 8 * 1024;
 /// How often one edit is moved: a user who types all the time owns the file.
 pub(crate) const TRIES: usize = 3;
 
-/// Refuses an edit of a text that was seen in another state, and shows the changes since, and no more than that. The
-/// changes come as hunks, or where they are too large as the text from the first of them on.
+/// Refuses an edit of a text that was seen in another state, and shows only the changes since. The changes come as
+/// hunks, or where they are too large as the text from the first of them on.
 pub(crate) fn refuse(task: &mut Task, document: &Document, seen: &str) -> Failure {
     let (text, index, changed) = (&document.text, LineIndex::new(&document.text), hunks(&document.text, seen));
     let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start)).saturating_sub(3);

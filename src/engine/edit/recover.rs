@@ -52,8 +52,8 @@ pub(crate) enum RecoveryVerdict {
 }
 
 /// All files after: finished. All before: dropped. Mixed or torn: back. A file that is neither is left alone and
-/// decides nothing. But where no file is before, the change counts as made, since it stays possible to undo and an undo
-/// that does not fit is refused.
+/// decides nothing. But where no file is before, the change counts as made: an undo stays possible, and one that does
+/// not fit is refused.
 pub(crate) fn decide(sides: &[DiskSide]) -> RecoveryVerdict {
     if sides.contains(&DiskSide::Torn) {
         return RecoveryVerdict::Back;
