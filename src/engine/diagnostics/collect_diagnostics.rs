@@ -207,8 +207,8 @@ pub(crate) struct LookedBefore {
     pub(crate) deadline: Deadline,
 }
 
-/// Makes sure that the reports in these files are known before any edit of them. A file that no provider was ever asked
-/// about is waited for as at the start of a task, since the servers open it only now.
+/// Makes sure that the reports in these files are known before any edit of them. The first question about a file is
+/// waited for as at the start of a task, since the servers open it only now.
 pub(crate) async fn before_edit(
     session: &Session,
     edited: &[Document],

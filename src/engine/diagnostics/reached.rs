@@ -93,7 +93,7 @@ pub(crate) fn changes(wanted: &[EditRequest]) -> Vec<TextChange> {
     wanted.iter().filter_map(change).collect()
 }
 
-/// Opens the files in reach of edits that are not open, up to the limit, and asks about them before the edits are made.
+/// Opens the closed files in reach of edits, up to the limit, and asks about them before the edits are made.
 ///
 /// Opens nothing where no provider that reports on the edited files looks further than at one file.
 pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: &[EditRequest]) -> ReachedFiles {
