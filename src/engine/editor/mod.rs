@@ -213,8 +213,8 @@ pub trait Editor: Send + Sync {
     /// Puts the marks back where they were, unless the user has moved them since.
     async fn restore_marks(&self, _path: &str, _then: &Marks, _after_edit: &Marks) {}
 
-    /// Restores the line ends and the byte order mark that a file had then, where its text alone does not show them.
-    /// Nothing else of the file changes. Returns whether it was written.
+    /// Restores the line ends and the byte order mark of a file, where its text alone does not show them. Nothing else
+    /// of the file changes. Returns whether it was written.
     async fn restore_format(&self, _path: &str, _text: &str, _then: &Marks) -> bool {
         false
     }
