@@ -255,7 +255,7 @@ pub(crate) fn discount(task: &mut Task, verdict: &mut Verdict) {
     }
 }
 
-/// Does the same for the verdict on the whole task: removes the diagnostics of earlier doubts that still hold.
+/// Does the same for the verdict on the whole task: removes the diagnostics whose earlier doubts still hold.
 pub(crate) fn discount_all(task: &Task, verdict: &mut Verdict) {
     if task.intent.consent.uncounted.is_empty() {
         return;
