@@ -191,7 +191,7 @@ fn codes_of(group: &Merged, found: &[LocatedDiagnostic]) -> Vec<String> {
 fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
     for group in merged.iter().filter(|group| group.members.len() > 1) {
         let about = confidence_words::about(&items[group.shown], &group.sources);
-        let reason = format!("said {} of the same place, shown once", counted(group.members.len(), "time"));
+        let reason = format!("reported {} at the same place, shown once", counted(group.members.len(), "time"));
         task.events.trace(task.counts.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
     }
 }

@@ -40,16 +40,16 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest])
         let asked = |path: &String| {
             task.intent.consent.allowed.contains(path) || heard && authority::says(&task.request, path, &task.scope)
         };
-        let (said, unsaid): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
-        for path in said {
+        let (requested, withheld): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
+        for path in requested {
             let who = if basis == Basis::Approved { "the approved plan says so" } else { "the request asks for it" };
             task.events.trace(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
         }
-        if !unsaid.is_empty() {
-            let what = unsaid.join(", ");
+        if !withheld.is_empty() {
+            let what = withheld.join(", ");
             let trace = Trace::new(Effect::Asked, format!("deletion of {what}"), "destructive_asks", reason);
             task.events.trace(step, trace);
-            task.intent.consent.withheld.extend(unsaid);
+            task.intent.consent.withheld.extend(withheld);
             return Err(unasked(basis, &what));
         }
     }

@@ -55,7 +55,7 @@ const DESTRUCTIVE: &[&str] = &["delete", "remove", "drop", "rewrite", "replace",
 /// Assesses a request before any work on it.
 pub(crate) fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_steps: Option<usize>) -> Risk {
     let words = request.to_lowercase();
-    let says = |list: &'static [&'static str]| -> Option<&'static str> {
+    let found = |list: &'static [&'static str]| -> Option<&'static str> {
         let begins = |word: &str| words.split(|c: char| !c.is_alphanumeric()).any(|known| known.starts_with(word));
         list.iter().copied().find(|word| begins(word))
     };
@@ -83,11 +83,11 @@ pub(crate) fn assess(request: &str, scope: &Scope, diagnostics: usize, plan_step
             reasons.push(format!("confined to {count} and {whole}"));
         }
     }
-    if let Some(word) = says(WIDE) {
+    if let Some(word) = found(WIDE) {
         score += 0.2;
         reasons.push(format!("the request is wide (“{word}”)"));
     }
-    let destructive = says(DESTRUCTIVE);
+    let destructive = found(DESTRUCTIVE);
     if let Some(word) = destructive {
         score += 0.15;
         let removes = format!("the request may remove things (“{word}”)");

@@ -19,7 +19,7 @@ pub(crate) struct Spent {
     waited: Duration,
     /// Tokens and calls of all of it.
     pub(crate) used: Usage,
-    /// The usage before the user said to go on: a resumed task gets its limits again.
+    /// The usage before the user resumed the task: a resumed task gets its limits again.
     before: Usage,
 }
 
