@@ -9,7 +9,7 @@ pub fn now_ms() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A name that no other task has, in this process or another: milliseconds since 1970, the process, a counter,
+/// Returns a name that no other task has, in this process or another: milliseconds since 1970, the process, a counter,
 /// all in hexadecimal. Later tasks sort behind earlier ones.
 pub fn new_id() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -18,13 +18,13 @@ impl Deadline {
         Self::after(Duration::from_millis(budget_ms))
     }
 
-    /// As much time again, from now on.
+    /// Returns a deadline with the same budget, counted from now.
     #[must_use]
     pub fn anew(&self) -> Self {
         Self::after(self.end.saturating_duration_since(self.start))
     }
 
-    /// What is left; zero once it has passed.
+    /// The time left; zero once the deadline has passed.
     pub fn left(&self) -> Duration {
         self.end.saturating_duration_since(Instant::now())
     }

@@ -1,10 +1,10 @@
-//! What a door says when something went wrong: kind, message, hint. Typed errors below become this.
+//! The failure that a door shows: kind, message, hint. Typed errors below become this.
 
 use serde::{Deserialize, Serialize};
 
 use crate::hint::{Hint, HintCode};
 
-/// Who can mend it.
+/// Who can fix it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
@@ -16,13 +16,13 @@ pub enum FailureKind {
     Model,
     /// The editor, or a language server behind it.
     Editor,
-    /// A tool that could not do what it was asked.
+    /// A tool that could not do its work.
     Tool,
-    /// A limit that the user set is reached.
+    /// A limit of the user's is reached.
     Limit,
     /// Somebody stopped it.
     Cancelled,
-    /// Nobody: something else has to come to its end first.
+    /// Nobody: other work has to end first.
     Busy,
     /// Sextant itself.
     Internal,
@@ -50,7 +50,7 @@ impl Failure {
         Self::new(FailureKind::Cancelled, "stopped", Hint::from("what was finished is kept").and(HintCode::Undo))
     }
 
-    /// The same of work that had changed nothing when it was stopped: there is nothing to take back.
+    /// The same failure for work that had changed nothing when it was stopped: there is nothing to take back.
     #[must_use]
     pub fn without_change(self) -> Self {
         match self.kind {
@@ -61,7 +61,7 @@ impl Failure {
         }
     }
 
-    /// Message and way out on one line, as a model reads it: without what only a door can name.
+    /// Message and way out on one line, as a model reads it: without the names that only a door knows.
     pub fn one_line(&self) -> String {
         let hint = self.hint.text();
         if hint.is_empty() { self.message.clone() } else { format!("{} ({hint})", self.message) }

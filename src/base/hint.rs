@@ -1,4 +1,4 @@
-//! The way out of a failure: words that hold at every door, and codes for what each door names its own way.
+//! The way out of a failure: words that hold at every door, and codes that each door words its own way.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HintCode {
-    /// Takes back what was done last.
+    /// Takes back the last change.
     Undo,
-    /// Takes back all that the user has not changed since.
+    /// Takes back every change that the user has not edited since.
     UndoRest,
     /// The user's own changes, which are the editor's to undo.
     UndoOwn,
-    /// Brings back what was taken back last.
+    /// Brings back the last change that was taken back.
     Redo,
     /// Stops the task that runs.
     Stop,
@@ -36,19 +36,19 @@ pub enum HintCode {
     Models,
     /// Where commands that find diagnostics are set up.
     Commands,
-    /// What is kept of tasks, and where.
+    /// The records of tasks, and their place.
     Memory,
-    /// Shows what is remembered.
+    /// Shows the memory.
     Remembered,
-    /// Writes the buffer, or loads the file anew.
+    /// Writes the buffer, or loads the file again.
     Buffer,
     /// Changes the encoding of a file.
     Encoding,
-    /// Where the log is.
+    /// The place of the log.
     Log,
 }
 
-/// A way out. As JSON a text, or a text with codes.
+/// A way out. In JSON it is a text, or a text with codes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Hint {
@@ -57,7 +57,7 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// What holds at every door; for a model it is all.
+    /// The words that hold at every door; a model gets these alone.
     pub fn text(&self) -> &str {
         match self {
             Self::Text(text) | Self::Coded { text, .. } => text,
@@ -82,7 +82,7 @@ impl Hint {
         Self::Coded { text, codes }
     }
 
-    /// All of it in the words of a door; a code for which it has none is left out.
+    /// All of it in the words of a door; a code without words is left out.
     pub fn worded(&self, words: impl Fn(HintCode) -> &'static str) -> String {
         let coded = self.codes().iter().map(|code| words(*code));
         let parts = std::iter::once(self.text().trim_end_matches('.')).chain(coded).filter(|part| !part.is_empty());

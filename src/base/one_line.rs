@@ -1,4 +1,4 @@
-//! One message of others, from a checker or a model, as one line that can be shown.
+//! One message from a checker or a model, as one line that can be shown.
 
 /// Characters of one message; repository text is untrusted and can be long.
 pub(crate) const MESSAGE: usize = 300;
@@ -14,7 +14,7 @@ pub fn clean(message: &str) -> String {
     out
 }
 
-/// The first line of a message, cleaned: what follows are details.
+/// The first line of a message, cleaned: the lines after it are details.
 pub fn headline(message: &str) -> String {
     clean(message.trim_start().lines().next().unwrap_or_default())
 }

@@ -1,11 +1,11 @@
-//! Paths and URIs: the workspace speaks of files by path relative to its root, with `/`.
+//! Paths and URIs: the workspace names files by path relative to its root, with `/`.
 
 use std::path::{Component, Path, PathBuf};
 
 use url::Url;
 
-/// Whether a character makes a name another one than it looks: a control character, one that turns the direction of
-/// a line, or one that is not seen (Unicode's category Cf, and the fillers that have no width).
+/// Whether a character makes a name another one than it looks: a control character, one that turns the direction of a
+/// line, or an invisible one (Unicode's category Cf, and the fillers that have no width).
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}')
@@ -36,7 +36,7 @@ pub fn normalize(path: &Path) -> PathBuf {
 pub fn real(path: &Path) -> PathBuf {
     let whole = |folder: &Path| {
         let (real, rest) = (folder.canonicalize().ok()?, path.strip_prefix(folder).ok()?);
-        // Nothing joined would be a `/` at the end, and another name for whoever compares texts.
+        // Joining nothing would add a `/` at the end, which is another name for a caller that compares texts.
         Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
     };
     path.ancestors().find_map(whole).unwrap_or_else(|| path.to_owned())
@@ -54,7 +54,7 @@ pub fn to_uri(path: &Path) -> Option<String> {
     Url::from_file_path(path).ok().map(String::from)
 }
 
-/// The path of a `file:` URI; `None` for every other scheme and for what is no URI.
+/// The path of a `file:` URI; `None` for every other scheme and for text that is not a URI.
 pub fn from_uri(uri: &str) -> Option<PathBuf> {
     let url = Url::parse(uri).ok()?;
     if url.scheme() == "file" { url.to_file_path().ok() } else { None }

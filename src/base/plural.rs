@@ -1,4 +1,4 @@
-//! How a number of things is said in English: `1 file`, `2 files`.
+//! The English words for a number of things: `1 file`, `2 files`.
 
 /// Nouns whose plural takes more than an `s`.
 fn plural(noun: &str) -> String {
@@ -13,7 +13,7 @@ fn plural(noun: &str) -> String {
     }
 }
 
-/// A number with what it counts, whose last word is the noun: `counted(2, "new diagnostic")`.
+/// A number with the thing it counts, whose last word is the noun: `counted(2, "new diagnostic")`.
 pub fn counted(count: impl TryInto<u64>, what: &str) -> String {
     match count.try_into().unwrap_or(u64::MAX) {
         1 => format!("1 {what}"),
@@ -27,10 +27,10 @@ mod tests {
 
     #[test]
     fn one_of_it_has_no_ending() {
-        let said: Vec<String> = [(0, "file"), (1, "file"), (2, "offered fix"), (3, "entry"), (2, "key"), (1, "match")]
+        let shown: Vec<String> = [(0, "file"), (1, "file"), (2, "offered fix"), (3, "entry"), (2, "key"), (1, "match")]
             .into_iter()
             .map(|(count, what): (usize, &str)| counted(count, what))
             .collect();
-        assert_eq!(said, ["0 files", "1 file", "2 offered fixes", "3 entries", "2 keys", "1 match"]);
+        assert_eq!(shown, ["0 files", "1 file", "2 offered fixes", "3 entries", "2 keys", "1 match"]);
     }
 }

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 /// A place as LSP counts it: zero-based line and zero-based code units into that line.
 ///
-/// The unit is the [`Encoding`] agreed with whoever sent it; everything kept inside Sextant is UTF-16.
+/// The unit is the [`Encoding`] agreed with the sender; every position kept inside Sextant is UTF-16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Position {
     pub line: u32,
     pub character: u32,
 }
 
-/// A number that somebody sent as a line or a column: the nearest one that there can be.
+/// Reads any number sent as a line or a column as the nearest valid one.
 impl<'de> Deserialize<'de> for Position {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
@@ -23,7 +23,7 @@ impl<'de> Deserialize<'de> for Position {
         }
         let nearest = |number: &serde_json::Number| match (number.as_u64(), number.as_f64()) {
             (Some(whole), _) => u32::try_from(whole).unwrap_or(u32::MAX),
-            // A cast of a float takes the nearest number that there is, and 0 for what is none.
+            // A cast of a float takes the nearest valid number, and 0 for NaN.
             (None, float) => float.unwrap_or_default() as u32,
         };
         let Sent { line, character } = Sent::deserialize(deserializer)?;
@@ -51,7 +51,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// Reads the name that LSP uses; what is not known is UTF-16, the protocol's default.
+    /// Reads the name that LSP uses; an unknown name is UTF-16, the protocol's default.
     pub fn from_lsp(name: &str) -> Self {
         match name {
             "utf-8" => Self::Utf8,
@@ -69,10 +69,10 @@ impl Encoding {
     }
 }
 
-/// Bytes between two places whose units are counted beforehand: the longest walk to a column.
+/// Bytes between two places whose units are counted in advance: the longest walk to a column.
 const STRIDE: usize = 1024;
 
-/// A place of a text that is not ASCII, and the units before it.
+/// A place in a text that is not ASCII, and the units before it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     at: usize,
@@ -89,7 +89,7 @@ impl Mark {
         }
     }
 
-    /// One every [`STRIDE`], from the beginning.
+    /// One mark every [`STRIDE`], from the beginning.
     fn of(text: &str) -> Vec<Self> {
         let mut here = Self::default();
         let mut marks = vec![here];
@@ -104,13 +104,13 @@ impl Mark {
     }
 }
 
-/// Where the lines of one text begin. Lines end at `\n`; a `\r` before it belongs to the line end.
+/// The line starts of one text. Lines end at `\n`; a `\r` before it belongs to the line end.
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Vec<usize>,
     len: usize,
-    /// Of a text with more than ASCII, where a column is not a number of bytes: a server may name thousands of places
-    /// at the end of one endless line.
+    /// Marks of a text with more than ASCII, where a column is not a number of bytes: a server may name thousands of
+    /// places at the end of one endless line.
     marks: Vec<Mark>,
 }
 
@@ -159,7 +159,7 @@ impl LineIndex {
         start..end.max(start)
     }
 
-    /// The byte offset of a position; one past the end of its line or of the text is drawn back to it.
+    /// The byte offset of a position. A position past the end of its line or of the text is drawn back to it.
     pub fn offset(&self, text: &str, position: Position, encoding: Encoding) -> usize {
         let line = position.line as usize;
         if line >= self.starts.len() {
@@ -205,7 +205,7 @@ impl LineIndex {
         Range { start: self.position(text, bytes.start, encoding), end: self.position(text, bytes.end, encoding) }
     }
 
-    /// Counts a range again in another unit. Whatever the numbers were, the answer is a range of this text.
+    /// Counts a range again in another unit. The result is a range of this text for any numbers.
     pub fn convert(&self, text: &str, range: Range, from: Encoding, to: Encoding) -> Range {
         self.range(text, self.byte_range(text, range, from), to)
     }

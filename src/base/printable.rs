@@ -1,8 +1,8 @@
-//! Which characters of a text may reach a terminal: those that would steer it are shown as marks instead.
+//! The characters of a text that may reach a terminal; those that would steer it are shown as marks instead.
 //!
-//! Steering are the control characters (C0 but line break and tab, DEL, C1) and those that turn the direction of a
-//! line or cannot be seen at all, so that a reader is shown something else than what stands there. Each character is
-//! judged by itself: a text may be cut anywhere.
+//! Steering characters are the control characters (C0 but line break and tab, DEL, C1), and those that turn the
+//! direction of a line or cannot be seen at all. They would show a reader something else than the text holds. Each
+//! character is judged by itself: a text may be cut anywhere.
 
 use std::borrow::Cow;
 
@@ -17,10 +17,10 @@ fn steers(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || misleads(c)
 }
 
-/// What stands for a character that steers: the picture of a control character, or the sign for an unknown one.
+/// The mark of a character that steers: the picture of a control character, or the sign for an unknown one.
 fn mark(c: char) -> Option<char> {
     match c {
-        // Line ends of other systems; alone it would let one text be written over another.
+        // Part of the line ends of other systems; alone it would let one text be written over another.
         '\r' => None,
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)),
         '\u{7f}' => Some('\u{2421}'),
@@ -28,7 +28,7 @@ fn mark(c: char) -> Option<char> {
     }
 }
 
-/// A text as a terminal may have it.
+/// The text in a form that is safe for a terminal.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if !text.contains(steers) {
         return Cow::Borrowed(text);
@@ -36,7 +36,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().filter_map(|c| if steers(c) { mark(c) } else { Some(c) }).collect())
 }
 
-/// JSON with every such character escaped, which is the same JSON: outside of its strings there is none.
+/// JSON with every such character escaped. It is the same JSON, since these characters occur only in its strings.
 pub fn escaped(json: &str) -> Cow<'_, str> {
     if !json.contains(steers) {
         return Cow::Borrowed(json);

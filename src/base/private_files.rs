@@ -1,4 +1,4 @@
-//! Files and folders of our own: never reached through a link, of this user alone, and no wait for them without an end.
+//! Files and folders of our own: never reached through a link, private to this user, opened with bounded waits.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write};
@@ -10,15 +10,15 @@ use rustix::fs::OFlags;
 
 use crate::deadline::Deadline;
 
-/// How often a lock that somebody holds is asked for again.
+/// The time between two tries for a lock that somebody else holds.
 const AGAIN: Duration = Duration::from_millis(10);
-/// How often a file that its holder has just removed is made again, at least.
+/// The least number of times that a file is made again after its holder removed it.
 const TRIES: u32 = 8;
 
-/// Makes a folder that only this user can enter, or makes sure that the one that is there is such a folder.
+/// Makes a folder that only this user can enter, or checks that the existing one is such a folder.
 ///
 /// # Errors
-/// Where a link, a file, or a folder of somebody else stands in its place.
+/// If a link, a file, or a folder of somebody else stands in its place.
 pub fn folder(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -31,10 +31,10 @@ pub fn folder(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a folder is one of this user's, without making or changing it.
+/// Checks that a folder belongs to this user alone, without making or changing it.
 ///
 /// # Errors
-/// As [`folder`], and where there is none.
+/// As [`folder`], and if there is no folder.
 pub fn look_folder(path: &Path) -> io::Result<()> {
     let found = path.symlink_metadata()?;
     if !found.is_dir() {
@@ -43,27 +43,27 @@ pub fn look_folder(path: &Path) -> io::Result<()> {
     of_this_user(&found)
 }
 
-/// Opens a file of ours for reading and writing, or makes it where `make` says so; its content stays as it is.
+/// Opens a file of ours for reading and writing, and makes it if `make` is set; its content stays as it is.
 ///
 /// # Errors
-/// Where a link, a pipe, a folder, or a file of somebody else stands in its place.
+/// If a link, a pipe, a folder, or a file of somebody else stands in its place.
 pub fn open(path: &Path, make: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    // A pipe in its place would otherwise be waited for.
+    // Without the flags, the open would wait for a pipe in its place.
     options.read(true).write(true).custom_flags(flags()).mode(0o600);
     checked(options.create(make).open(path)?)
 }
 
-/// Makes a file that must not be there yet.
+/// Makes a file that must not exist yet.
 pub fn make(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create_new(true).custom_flags(flags()).mode(0o600).open(path)
 }
 
-/// Puts a text into a file of ours, which others and a process that ends in between find whole: as it was, or new. A file
-/// of the same name behind a dot is made for it, and is gone afterwards.
+/// Writes a text into a file of ours. Readers always find it whole, old or new, even if this process ends in between.
+/// The text goes through a file of the same name behind a dot, which is gone afterwards.
 ///
 /// # Errors
-/// As [`open`], and where the text cannot be written.
+/// As [`open`], and if the text cannot be written.
 pub fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     match look(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -71,7 +71,7 @@ pub fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
     }
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let making = path.with_file_name(format!(".{}", name.display()));
-    // One that a process has left which ended in between.
+    // A leftover of a process that ended in between.
     match fs::remove_file(&making) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -97,7 +97,7 @@ pub fn lock(file: &File, deadline: Deadline) -> io::Result<()> {
     }
 }
 
-/// Takes the lock of a file that whoever holds it removes at the end; made where there is none. Blocks.
+/// Takes the lock of a file that its holder removes at the end, and makes the file if it is missing. Blocks.
 ///
 /// # Errors
 /// As [`open`] and [`lock`].
@@ -106,7 +106,7 @@ pub fn lock_removed(path: &Path, deadline: Deadline) -> io::Result<File> {
     loop {
         let file = open(path, true)?;
         lock(&file, deadline)?;
-        // Whoever had it may have removed the file: a lock on that keeps nobody out.
+        // The last holder may have removed the file: a lock on that keeps nobody out.
         let held = file.metadata()?;
         if path.symlink_metadata().is_ok_and(|now| (now.dev(), now.ino()) == (held.dev(), held.ino())) {
             return Ok(file);
@@ -122,7 +122,7 @@ fn flags() -> i32 {
     (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed()
 }
 
-/// Whether a file is one of ours, without opening it.
+/// Checks that a file is one of ours, without opening it.
 ///
 /// # Errors
 /// As [`open`].
@@ -229,7 +229,7 @@ mod tests {
         let now = || Deadline::after(Duration::ZERO);
         let held = lock_removed(&path, now()).unwrap();
         assert_eq!(lock_removed(&path, now()).unwrap_err().kind(), io::ErrorKind::WouldBlock);
-        // Its end, while somebody else waits for it.
+        // Its end, while another thread waits for it.
         let waiting = std::thread::spawn({
             let path = path.clone();
             move || lock_removed(&path, Deadline::after(Duration::from_secs(60))).unwrap()

@@ -1,19 +1,19 @@
-//! What looks like a secret in a text, whatever the file is called: it is never told to a model, nor kept.
+//! The shapes of secrets in a text of any file: a secret is never sent to a model, nor kept.
 //!
 //! The shapes are those that the issuers give their tokens, as the rules of secret scanners collect them (gitleaks,
-//! `config/gitleaks.toml`; GitHub, "Supported secret scanning patterns"). A secret without a shape of its own, such
-//! as a password in a configuration, is not known here.
+//! `config/gitleaks.toml`; GitHub, "Supported secret scanning patterns"). A secret without a shape of its own, such as
+//! a password in a configuration, is not known here.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// What stands where a secret stood.
+/// Stands in the place of a secret.
 pub const MASK: &str = "[secret removed]";
 
-/// A key in armour: the mark of its beginning, headers, and what looks like its body, in a source's string as well;
-/// the mark of its end may have been cut off.
+/// A key in armour: the mark of its beginning, headers, and a body, in a source's string as well. The mark of its end
+/// may be cut off.
 const ARMOUR: &str = concat!(
     r"-----BEGIN[^-\n]{0,30}PRIVATE KEY[^-\n]{0,10}-----(?:\s*[A-Z][A-Za-z-]+: [^\n]*\n)*",
     r#"(?:(?:[\s"',+]|\\[nr])*[A-Za-z0-9+/=]{16,})+(?:(?:[\s"',+]|\\[nr])*[A-Za-z0-9+/=]{1,15})??"#,
@@ -21,7 +21,7 @@ const ARMOUR: &str = concat!(
     r"|Private-Lines: \d+(?:\s+[A-Za-z0-9+/=]{16,})+",
 );
 
-/// Tokens that are told by how they begin, each as the issuer writes it.
+/// Tokens with a known beginning, each as the issuer writes it.
 const TOKENS: &[&str] = &[
     // AWS, Alibaba, Google, Azure
     r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
@@ -86,7 +86,7 @@ const TOKENS: &[&str] = &[
     r"eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}",
 ];
 
-/// The password of an address.
+/// The password in an address.
 const ADDRESS: &str =
     r"(?P<before>[a-z][a-z0-9+.-]{1,20}://[^\s/:@'\x22]{0,64}:)(?P<word>[^\s/@'\x22]{3,200})(?P<after>@[\w.\[-])";
 
@@ -95,7 +95,7 @@ static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!(r"(?P<armour>{ARMOUR})|(?-u:\b(?P<token>{tokens}))|{ADDRESS}")).ok()
 });
 
-/// Words that stand where a password would in examples.
+/// Words that stand in the place of a password in examples.
 const PLACES: &[&str] = &[
     "password",
     "passwort",
@@ -119,7 +119,7 @@ const PLACES: &[&str] = &[
     "mysecretpassword",
 ];
 
-/// The text with [`MASK`] in the place of every secret. Lines stay where they are.
+/// Puts [`MASK`] in the place of every secret. Lines stay where they are.
 pub fn mask(text: &str) -> Cow<'_, str> {
     let Some(secret) = SECRET.as_ref() else { return Cow::Borrowed(text) };
     secret.replace_all(text, |found: &Captures| {
@@ -135,7 +135,7 @@ pub fn mask(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// Whether there is a secret in a text.
+/// Whether a text holds a secret.
 pub fn holds(text: &str) -> bool {
     matches!(mask(text), Cow::Owned(masked) if masked != text)
 }

@@ -1,4 +1,4 @@
-//! A random token that a program has to know to come in, and how one is compared.
+//! A random token that a program has to know to come in, and the comparison of two tokens.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,17 +6,17 @@ use std::io::{self, Read};
 /// Random bytes of a token, two characters each.
 const BYTES: usize = 32;
 
-/// A new one.
+/// Makes a new token.
 ///
 /// # Errors
-/// The system has no random bytes to give.
+/// If the system has no random bytes to give.
 pub fn fresh() -> io::Result<String> {
     let mut bytes = [0_u8; BYTES];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Compares without telling by its time how much of it is right.
+/// Compares in constant time, which does not reveal how much of the token is right.
 pub fn same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     one.len() == other.len() && one.iter().zip(other).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
