@@ -1,9 +1,9 @@
-//! What a list of edits makes of a text, and the list that takes it back.
+//! Applies a list of edits to a text, and gives the list that takes it back.
 
 use crate::edits::TextEdit;
 use sextant_base::positions::LineIndex;
 
-/// Why a list of edits fits no text, or not this one. Lines are one-based.
+/// The reason why a list of edits fits no text, or not this one. Lines are one-based.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ApplyError {
     #[error("an edit reaches to byte {end}, but the text ends at {len}; read the text again")]
@@ -16,7 +16,7 @@ pub enum ApplyError {
     InsideCharacter { line: usize, offset: usize },
 }
 
-/// Whether the edits are sorted, apart from each other, and on character boundaries of the text.
+/// Checks that the edits are sorted, apart from each other, and on character boundaries of the text.
 ///
 /// Edits may touch; several insertions at one place are made in list order.
 pub fn check(text: &str, edits: &[TextEdit]) -> Result<(), ApplyError> {

@@ -1,19 +1,21 @@
-//! Texts of which nearly every line stands there many times, which the differ takes hours for.
+//! Finds the texts made of repeated lines, which the differ takes hours for.
 
 use std::ops::Range;
 
 use imara_diff::Token;
 
-/// Steps of the differ over frequent lines that are let happen: some 50 ms.
+/// The most steps that the differ may take over frequent lines: some 50 ms.
 const MOST_STEPS: u64 = 1 << 26;
-/// From how often on the differ takes a line for frequent in a text of any length; in a shorter one it does earlier.
+/// Occurrences from which on the differ counts a line as frequent in a text of any length; in a shorter text it does
+/// earlier.
 const FREQUENT: usize = 1024;
 
-/// The changed lines of two texts whose difference would take the differ more steps than can be waited for: those at
-/// equal places where both have as many, else all between the lines that both begin and end with. `None` for every other
-/// text.
+/// The changed lines of two texts whose difference takes the differ more steps than a user can wait for. They are the
+/// lines at equal places where both texts have as many, else all between their common beginning and end. `None` for
+/// every other text.
 ///
-/// `imara-diff` 0.2 goes back from each frequent line to the last rare one before it, which is quadratic where none is.
+/// `imara-diff` 0.2 goes back from each frequent line to the last rare one before it. That is quadratic in a text
+/// without rare lines.
 pub(super) fn changed(before: &[Token], after: &[Token]) -> Option<Vec<(Range<usize>, Range<usize>)>> {
     let head = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     let ends = before[head..].iter().rev().zip(after[head..].iter().rev());

@@ -1,4 +1,4 @@
-//! Whether edits stay inside the symbols that they may touch.
+//! Decides whether edits stay inside the symbols that they may touch.
 
 use std::ops::Range;
 
@@ -7,19 +7,19 @@ use crate::edits::{TextEdit, hunks};
 use crate::symbols::outline::Outline;
 use sextant_base::positions::LineIndex;
 
-/// What may change in one file.
+/// The part of one file that may change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditScope {
     /// Everything.
     File,
-    /// What is in no symbol: imports, constants, and new symbols between the old ones.
+    /// The code outside of all symbols: imports, constants, and new symbols between the old ones.
     Module,
-    /// The symbols with these indices in the outline, what stands beside them on their lines, and new
-    /// code right before and after them.
+    /// The symbols with these indices in the outline, the code beside them on their lines, and new code right before
+    /// and after them.
     Symbols(Vec<usize>),
 }
 
-/// Why edits are refused. Lines are one-based.
+/// The reason why edits are refused. Lines are one-based.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeError {
     #[error(
@@ -39,7 +39,7 @@ pub enum ScopeError {
 
 /// Checks edits of `text` against the scope. The outline is of this text.
 ///
-/// Only what an edit really changes counts. Blank lines around a symbol may come and go with it.
+/// Only the real change of an edit counts. Blank lines around a symbol may come and go with it.
 pub fn check(text: &str, outline: &Outline, scope: &EditScope, edits: &[TextEdit]) -> Result<(), ScopeError> {
     apply_text::check(text, edits)?;
     let zones = match scope {
@@ -63,14 +63,14 @@ pub fn check(text: &str, outline: &Outline, scope: &EditScope, edits: &[TextEdit
 struct Zone {
     code: Range<usize>,
     blank: Range<usize>,
-    /// Whether no symbol stands in it: then those around it must not be touched at its edges.
+    /// Whether it holds no symbol: then the symbols around it must not be touched at its edges.
     is_free: bool,
 }
 
 impl Zone {
     fn around(text: &str, extent: Range<usize>) -> Self {
         let start = text[..extent.start].rfind('\n').map_or(0, |at| at + 1);
-        // What stands before it on its line is its indentation, or else somebody else's code.
+        // The text before it on its line is its indentation, or else somebody else's code.
         let start = if text[start..extent.start].trim().is_empty() { start } else { extent.start };
         let end = text[extent.end..].find('\n').map_or(text.len(), |at| extent.end + at);
         let above = text[..start].trim_end();
@@ -82,7 +82,7 @@ impl Zone {
     }
 
     fn allows(&self, text: &str, edit: &TextEdit) -> bool {
-        // A decorator at the end would decorate what follows.
+        // A decorator at the end would decorate the code below.
         let last = edit.text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("");
         if edit.range.end >= self.code.end && last.trim_start().starts_with('@') {
             return false;

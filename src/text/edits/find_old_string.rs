@@ -1,7 +1,7 @@
-//! Where `old_string` stands: a fixed ladder (exact, line ends, whitespace), unique at every rung.
+//! Finds the place of `old_string`: a fixed ladder (exact, line ends, whitespace), unique at every rung.
 //!
-//! A rung is tried only when the one before found nothing. Nothing is matched by similarity: the
-//! nearest place is shown in the error and never edited.
+//! A rung is tried only when the one before found nothing. Nothing is matched by similarity: the nearest place is shown
+//! in the error and never edited.
 
 mod nearest;
 mod whitespace;
@@ -36,7 +36,7 @@ impl fmt::Display for Rung {
     }
 }
 
-/// What to look for and what to put there.
+/// The text to look for and the text to put there.
 #[derive(Clone, Debug)]
 pub struct Replace<'a> {
     pub old: &'a str,
@@ -54,7 +54,7 @@ pub struct Occurrences {
     pub rung: Rung,
 }
 
-/// Why nothing was replaced. Lines are one-based.
+/// The reason why nothing was replaced. Lines are one-based.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     #[error(
@@ -81,7 +81,7 @@ fn list(lines: &[usize]) -> String {
     lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// How many places an ambiguity names.
+/// The most places that an ambiguity names.
 const PLACES: usize = 5;
 
 /// Finds `old` and fits `new` to the place.
@@ -110,7 +110,7 @@ pub fn find(text: &str, replace: &Replace<'_>) -> Result<Occurrences, FindError>
     Err(FindError::NotFound { nearest: nearest::nearest(text, &index, old, &within) })
 }
 
-/// A place that matched, and how the new text has to be indented there.
+/// A matching place, and the indentation that the new text needs there.
 struct Place {
     range: Range<usize>,
     shift: Option<whitespace::Shift>,
@@ -131,7 +131,7 @@ fn ladder(text: &str, index: &LineIndex, replace: &Replace<'_>, within: &Range<u
     if places.is_empty() { None } else { Some((Rung::Whitespace, places)) }
 }
 
-/// Every occurrence, those that overlap included: they make a text ambiguous too.
+/// Every occurrence, overlapping ones included: they make a text ambiguous too.
 fn occurrences(text: &str, old: &str, base: usize) -> Vec<Range<usize>> {
     let step = old.chars().next().map_or(1, char::len_utf8);
     let mut out = Vec::new();
@@ -149,10 +149,10 @@ fn by_line_ends(text: &str, old: &str, within: &Range<usize>) -> Vec<Range<usize
     if !old.contains('\n') || !(part.contains("\r\n") || old.contains("\r\n")) {
         return Vec::new();
     }
-    // For every byte of the text without its `\r`s: where it stands in the text with them.
+    // For every byte of the text without its `\r`s: its place in the text with them.
     let mut offsets = Vec::with_capacity(part.len() + 1);
     let mut plain = String::with_capacity(part.len());
-    // Where the `\r`s at hand end, and whether a `\n` follows them.
+    // The end of the current `\r`s, and whether a `\n` follows them.
     let (mut end, mut of_line_end) = (0, false);
     for (at, c) in part.char_indices() {
         if c == '\r' && at >= end {
@@ -204,7 +204,7 @@ fn settle(
         };
         let new = fit_line_ends(text, &text[place.range.clone()], rung, replace.old, new);
         let edit = TextEdit::new(place.range, new);
-        // Whole lines were matched; what stays of them is not part of the edit.
+        // Whole lines were matched; their unchanged parts do not belong to the edit.
         edits.push(if rung == Rung::Whitespace { trim(text, &edit) } else { edit });
     }
     if edits.iter().all(|edit| text[edit.range.clone()] == edit.text) {
@@ -213,7 +213,7 @@ fn settle(
     Ok(Occurrences { edits, rung })
 }
 
-/// Gives new text the line ends of its place: of what it replaces, or else of the whole text.
+/// Gives new text the line ends of its place: those of the replaced text, or else of the whole text.
 fn fit_line_ends(text: &str, replaced: &str, rung: Rung, old: &str, new: String) -> String {
     if !new.contains('\n') || (rung == Rung::Exact && old.contains('\n')) {
         return new;

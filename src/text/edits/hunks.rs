@@ -12,7 +12,8 @@ use crate::edits::dense;
 ///
 /// Equal texts give no edit. Applying the result to `before` always gives `after`.
 pub fn hunks(before: &str, after: &str) -> Vec<TextEdit> {
-    // Grown as needed: made at once for two texts it has a place for each of their lines, and most are in both.
+    // Grown as needed: an input made for both texts at once reserves a place for each of their lines, and most are in
+    // both.
     let mut input = InternedInput { before: Vec::new(), after: Vec::new(), interner: Interner::new(0) };
     input.update_before(lines(before));
     input.update_after(lines(after));
@@ -56,7 +57,7 @@ fn starts<'a>(lines: impl ExactSizeIterator<Item = &'a str>) -> Vec<u32> {
     out
 }
 
-/// The same edit without what it leaves as it is at both ends.
+/// The same edit without the unchanged text at both ends.
 ///
 /// A line end of two characters (`\r\n`) is never cut in half. The range must lie in `text`.
 pub fn trim(text: &str, edit: &TextEdit) -> TextEdit {

@@ -1,6 +1,6 @@
-//! Indentation: what a line starts with, and tabs against spaces.
+//! Indentation: the start of a line, and tabs against spaces.
 
-/// The spaces and tabs that a line starts with.
+/// The spaces and tabs at the start of a line.
 pub(crate) fn indent(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
@@ -13,7 +13,7 @@ pub(crate) enum Retab {
 }
 
 impl Retab {
-    /// What brings the quoted lines to the style of the text; `None` where they agree or the text mixes both.
+    /// The change from the quoted lines to the style of the text; `None` if they agree or the text mixes both.
     pub(crate) fn between(text: &str, quoted: &[&str]) -> Option<Self> {
         let has = |text: &str, c: char| text.lines().any(|line| line.starts_with(c) && !line.trim().is_empty());
         let (tabs, spaces) = (has(text, '\t'), has(text, ' '));
@@ -39,7 +39,7 @@ impl Retab {
     }
 }
 
-/// The spaces that one level is indented by: what all indentations are multiples of.
+/// The spaces of one level: a divisor of all indentations.
 fn level<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
     let gcd = |mut a: usize, mut b: usize| {
         while b != 0 {
@@ -48,6 +48,6 @@ fn level<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
         a
     };
     let found = lines.map(|line| indent(line).matches(' ').count()).filter(|spaces| *spaces > 0).fold(0, gcd);
-    // Aligned continuation lines are multiples of nothing; 4 is what most code has.
+    // Aligned continuation lines have no common divisor; 4 is the usual level.
     if found < 2 { 4 } else { found }
 }

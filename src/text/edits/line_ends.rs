@@ -1,6 +1,6 @@
-//! The line end that a text has throughout: what is put into the text ends its lines alike.
+//! Finds the line end that a text has throughout, so that inserted lines end alike.
 
-/// How many `\r` stand before each `\n` of a text; `None` where its lines end differently, or it is one line.
+/// The number of `\r` before each `\n` of a text; `None` if its lines end differently, or it is one line.
 pub fn returns(text: &str) -> Option<usize> {
     let mut found = None;
     for (at, _) in text.match_indices('\n') {

@@ -1,5 +1,5 @@
-//! An edit of one state of a text as the same edit of another: where the symbols that it touches read alike in both, and
-//! outside of symbols where the lines that it touches stand once in each.
+//! Moves an edit from one state of a text to another: by symbols that read alike in both, or by lines that are unique
+//! in each.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::symbols::outline::Outline;
 
 /// The edits of `from` as edits of `to`. Each belongs to the innermost symbol that holds it.
 ///
-/// `None` where one lies in no symbol, or its symbol is not in `to`, or reads otherwise there: then nobody knows whether
-/// it is still what was meant.
+/// `None` if an edit lies in no symbol, or its symbol is missing in `to` or reads otherwise there: then the meaning of
+/// the edit is uncertain.
 pub fn rebase(language: &Language, from: &str, to: &str, edits: &[TextEdit]) -> Option<Vec<TextEdit>> {
     let (old, new) = (Outline::parse(language, from), Outline::parse(language, to));
     let mut out = Vec::with_capacity(edits.len());
@@ -33,10 +33,10 @@ pub fn rebase(language: &Language, from: &str, to: &str, edits: &[TextEdit]) -> 
     apart.then_some(out)
 }
 
-/// The same for edits that lie in no symbol: of a text without symbols, or between them. Each goes where its lines are,
-/// with as many around them as make them the only ones.
+/// The same for edits that lie in no symbol: in a text without symbols, or between them. Each goes to the place of its
+/// lines, with as many lines around them as make them unique.
 ///
-/// `None` where one lies in a symbol, or its lines are not in `to` or there more than once.
+/// `None` if one lies in a symbol, or its lines are missing in `to` or stand there more than once.
 pub fn by_lines(language: Option<&Language>, from: &str, to: &str, edits: &[TextEdit]) -> Option<Vec<TextEdit>> {
     let in_symbol = |outline: &Outline| edits.iter().any(|edit| holder(outline, from, &edit.range).is_some());
     if language.is_some_and(|language| in_symbol(&Outline::parse(language, from))) {
@@ -53,10 +53,10 @@ pub fn by_lines(language: Option<&Language>, from: &str, to: &str, edits: &[Text
     apart.then_some(out)
 }
 
-/// Lines around an edit that may be needed to tell its place from others.
+/// Lines around an edit that may be needed to make its place unique.
 const AROUND: usize = 20;
 
-/// The lines of an edit, with as many around them as there is one such place of.
+/// The lines of an edit, with as many lines around them as make the place unique.
 fn quoted(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
     let start_of = |at: usize| text[..at].rfind('\n').map_or(0, |at| at + 1);
     let end_of = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end);
@@ -70,7 +70,7 @@ fn quoted(text: &str, range: &Range<usize>) -> Option<Range<usize>> {
     None
 }
 
-/// Where lines stand in a text, where they stand there once. They are whole lines in both.
+/// The place of lines that stand once in a text. They are whole lines in both.
 fn only(text: &str, lines: &str) -> Option<usize> {
     let whole = |at: &usize| {
         let end = at + lines.len();
@@ -80,8 +80,8 @@ fn only(text: &str, lines: &str) -> Option<usize> {
     found.next().filter(|_| found.next().is_none())
 }
 
-/// The symbol of the same path in another outline. `None` where there are not as many of that name: a copy has the name
-/// and the text of what it was copied from.
+/// The symbol of the same path in another outline. `None` if the number of that name differs: a copy has the name and
+/// the text of its original.
 fn same_in(new: &Outline, old: &Outline, symbol: usize) -> Option<usize> {
     let path = old.path_of(symbol);
     let same = (0..new.symbols.len()).find(|index| new.path_of(*index) == path)?;
@@ -92,13 +92,14 @@ fn same_in(new: &Outline, old: &Outline, symbol: usize) -> Option<usize> {
     (twins(old, symbol) == twins(new, same)).then_some(same)
 }
 
-/// The bytes of a symbol, and what stands before it in its first line.
+/// The bytes of a symbol, and the text before it in its first line.
 fn with_indent(text: &str, outline: &Outline, symbol: usize) -> Range<usize> {
     let extent = &outline.symbols[symbol].extent;
     text[..extent.start].rfind('\n').map_or(0, |at| at + 1)..extent.end
 }
 
-/// The innermost symbol that holds a range, the blanks at its ends aside; of blanks alone, the one that they follow.
+/// The innermost symbol that holds a range, the blanks at its ends aside. Blanks alone belong to the symbol that they
+/// follow.
 fn holder(outline: &Outline, text: &str, range: &Range<usize>) -> Option<usize> {
     let inside = text.get(range.clone())?;
     let held = if inside.trim().is_empty() {
@@ -126,7 +127,7 @@ mod tests {
     const SHOP: &str = "import os\n\n\nclass Cart:\n    def total(self):\n        return 1\n\n    def add(self):\n        \
                         return 2\n\n\ndef main():\n    return Cart()\n";
 
-    /// What becomes of an edit of `SHOP` where somebody has changed it meanwhile.
+    /// The result of an edit of `SHOP` after a change in the meantime.
     fn moved(edited: (&str, &str), meanwhile: (&str, &str)) -> Option<String> {
         let now = SHOP.replace(meanwhile.0, meanwhile.1);
         assert!(now != SHOP && SHOP.contains(edited.0));
@@ -165,7 +166,7 @@ mod tests {
                 ("    def add(self):\n        return 2", "    def add(self):\n        return 20"),
                 ("        return 2", "  return 2"),
             ),
-            // Between two methods lies the class, and that is another one by now.
+            // Between two methods lies the class, which is another one by now.
             (("\n    def add", "\n    kind = 1\n\n    def add"), ("return 2", "return 20")),
             (("return Cart()\n", "return Cart()\n\n"), ("return Cart()\n", "return Cart()\n    # mine\n")),
         ] {
@@ -173,7 +174,7 @@ mod tests {
         }
     }
 
-    /// What becomes of an edit of a text without symbols where somebody has changed it meanwhile.
+    /// The result of an edit of a text without symbols after a change in the meantime.
     fn moved_line(from: &str, edited: (&str, &str), now: &str) -> Option<String> {
         let edits = hunks(from, &from.replacen(edited.0, edited.1, 1));
         Some(apply(now, &by_lines(None, from, now, &edits)?).unwrap())
@@ -191,7 +192,7 @@ mod tests {
         assert_eq!(with(&readme.replace("Words.", "Words!"), ("Words", "Text")), None);
         assert_eq!(with("# Title\n", ("Words", "Text")), None);
         assert_eq!(with(&format!("{readme}Words.\n"), ("Words", "Text")), None);
-        // A line that stands there twice is told by those around it.
+        // The lines around a repeated line make its place unique.
         let twice = "a\nx = 1\nb\nx = 1\nc\n";
         let now = format!("{twice}d\n");
         assert_eq!(moved_line(twice, ("b\nx = 1", "b\nx = 2"), &now), Some(now.replace("b\nx = 1", "b\nx = 2")));

@@ -1,7 +1,7 @@
 //! Editing a whole symbol: replace, insert before or after, delete, with the layout of its neighbours.
 //!
-//! Replacing keeps what the new content does not bring: leading comments stay unless it starts with
-//! comments, decorators stay unless it has decorators. To take a decorator away, edit it as text.
+//! Replacing keeps the parts that the new content lacks: leading comments stay unless it starts with comments,
+//! decorators stay unless it has decorators. To take a decorator away, edit it as text.
 
 mod layout;
 
@@ -44,7 +44,7 @@ pub enum SymbolEditError {
     Superfluous,
     #[error("the symbol is no longer there; list the symbols of the file again")]
     NoSuchSymbol,
-    /// Part of a symbol given for the whole of it would delete the rest.
+    /// The content is a part of the symbol; as a replacement it would delete the rest.
     #[error("the content neither defines a symbol nor names {0}; replace needs the whole symbol")]
     NotWhole(String),
     #[error("the symbol already reads like this; there is nothing to change")]
@@ -96,7 +96,7 @@ pub fn edit(
     if text[edit.range.clone()] == edit.text { Err(SymbolEditError::NoChange) } else { Ok(edit) }
 }
 
-/// New text with the line ends of its symbol, or of the whole text where that is one line.
+/// New text with the line ends of its symbol, or of the whole text if the symbol is one line.
 fn fit_line_ends(text: &str, symbol: &str, new: String) -> String {
     let count = line_ends::returns(if symbol.contains('\n') { symbol } else { text });
     count.map_or_else(|| new.clone(), |count| line_ends::with_returns(&new, count))
@@ -156,7 +156,7 @@ fn replace(
     TextEdit::new(start..extent.end, format!("{}{kept}{}", &content[..header], &content[header..]))
 }
 
-/// What stands above a definition is code where this is not so: then the content takes the place of everything.
+/// Whether only comments stand above a definition. If other code does, the content takes the place of everything.
 fn is_only_comments(language: &Language, above: &str) -> bool {
     above.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with(language.comment))
 }
@@ -190,7 +190,7 @@ fn insert_after(text: &str, outline: &Outline, symbol: usize, content: &str) -> 
     TextEdit::new(end..end, format!("{}{content}{}", "\n".repeat(1 + blank), "\n".repeat(after)))
 }
 
-/// How many blank lines stand between a symbol and its like: as its neighbours have it, or else as usual.
+/// The blank lines between a symbol and its like: as many as its neighbours have, or else the usual number.
 fn separation(text: &str, outline: &Outline, symbol: usize) -> usize {
     let parent = outline.symbols[symbol].parent;
     let siblings: Vec<usize> = (0..outline.symbols.len()).filter(|i| outline.symbols[*i].parent == parent).collect();
@@ -210,7 +210,7 @@ fn delete(text: &str, language: &Language, extent: Range<usize>, declaration: us
     let end = layout::line_end(text, extent.end);
     let own = &text[start..extent.start];
     if !own.trim().is_empty() {
-        // Something else stands on the line: that stays.
+        // Other code on the line stays.
         return TextEdit::new(extent, "");
     }
     if language.name == "python" && layout::alone_in_block(text, language, declaration..extent.end) {

@@ -1,4 +1,4 @@
-//! What differs between two texts, as a unified diff without its head.
+//! The difference of two texts as a unified diff without its head.
 
 use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 

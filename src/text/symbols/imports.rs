@@ -7,7 +7,7 @@ use streaming_iterator::StreamingIterator;
 use crate::symbols::language::Language;
 use crate::symbols::outline::Outline;
 
-/// A text as its imports and what else stands in it.
+/// A text split into its imports and the rest.
 struct Parts {
     /// Each import statement outside of all symbols, as it is written.
     imports: Vec<String>,
@@ -21,8 +21,8 @@ pub fn imports(language: &Language, text: &str) -> Vec<String> {
     Parts::of(language, text).map(|parts| parts.imports).unwrap_or_default()
 }
 
-/// Whether what makes one text of another is import statements that come, go or change at the module level, with the
-/// blank lines around them, and nothing else. Never where the text does not parse any more.
+/// Whether two texts differ only in import statements at the module level and the blank lines around them. Never true
+/// for a text that does not parse any more.
 pub fn only_imports_differ(language: &Language, before: &str, after: &str) -> bool {
     let (Some(before), Some(after)) = (Parts::of(language, before), Parts::of(language, after)) else { return false };
     before.rest == after.rest && (before.has_errors || !after.has_errors)
@@ -48,7 +48,7 @@ impl Parts {
     }
 }
 
-/// What of a text counts as imports.
+/// The parts of a text that count as imports.
 struct Taken {
     imports: Vec<Range<usize>>,
     /// The imports, the blocks that hold nothing else, and the comments behind either on its line.
@@ -66,7 +66,7 @@ impl Taken {
             for capture in one.captures() {
                 let node = capture.node;
                 match query.capture_names()[capture.index as usize] {
-                    // One that does not parse may be anything.
+                    // A statement with a syntax error may be anything.
                     "import" if !node.has_error() && outline.at(node.start_byte()).is_none() => {
                         imports.push(node.byte_range());
                     }
@@ -94,7 +94,7 @@ impl Taken {
         Some(Self { imports, all })
     }
 
-    /// A stretch of the text without what counts as imports in it, and without the lines that held nothing else.
+    /// A stretch of the text without its imports, and without the lines that held nothing else.
     fn left_of(&self, text: &str, range: Range<usize>) -> String {
         let mut left = String::new();
         let mut at = range.start;

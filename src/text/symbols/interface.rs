@@ -1,4 +1,4 @@
-//! What a text offers to other files: its names, each with the text that decides how it may be used.
+//! The offer of a text to other files: its names, each with the text that decides how it may be used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::symbols::outline::Outline;
 mod offer_places;
 mod reader;
 
-/// A name that stands for whatever a module offers.
+/// A name that stands for everything that a module offers.
 pub const EVERYTHING: &str = "*";
 
 /// A name that other files can use.
@@ -17,8 +17,8 @@ pub struct Offer {
     pub name: String,
     /// The path of the class that it is a member of; empty at the module level.
     pub owner: String,
-    /// The header, the declared type, and where the type is inferred what it is inferred from. Two offers with the same
-    /// text can be used in the same way, as long as what they mention stays the same.
+    /// The header, the declared type, and the source of an inferred type. Two offers with the same text can be used in
+    /// the same way, as long as the mentioned names keep their meaning.
     pub outward: String,
     /// The names in that text that others may have given it.
     pub mentions: BTreeSet<String>,
@@ -29,8 +29,8 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// The name that a use of it has to mention. What is used by syntax (`__init__`, `__iter__`) is used through its
-    /// class, and what a module says of itself (`__all__`) through any import of it.
+    /// The name that every use of it has to mention. A name used by syntax (`__init__`, `__iter__`) is used through its
+    /// class. A module's statement about itself (`__all__`) is used through any import of it.
     pub fn word(&self) -> &str {
         let is_special = self.name.starts_with("__") && self.name.ends_with("__");
         match (is_special, self.owner.rsplit("::").next().filter(|owner| !owner.is_empty())) {
@@ -54,12 +54,12 @@ pub fn placed_offers(language: &Language, text: &str) -> Option<Vec<(usize, Offe
     Some(reader::OfferReader::new(text, &outline, &parts).offers())
 }
 
-/// Words that other files may use and that mean something else, or nothing, after a change of a text.
+/// Words that other files may use, and that mean something else, or nothing, after a change of a text.
 ///
-/// A name that is not there any more, whose header, declared type or base is another, or whose type is inferred from
-/// something else; and each name whose own type may follow from one of these. Members that are new count too, since a
-/// class elsewhere may override them. The class counts as well where it may fulfil less than before: without a member,
-/// or with another one that `is_structural_member` names.
+/// These are the names that are gone, or whose header, declared type, base or source of an inferred type has changed,
+/// and each name whose own type may follow from one of these. New members count too, since a class elsewhere may
+/// override them. The class counts as well where it may fulfil less than before: without a member, or with another one
+/// that `is_structural_member` names.
 pub fn changed_words(before: &[Offer], after: &[Offer], is_structural_member: &dyn Fn(&str) -> bool) -> ChangedWords {
     let (old, new) = (by_name(before), by_name(after));
     let structural = structural_classes(before.iter().chain(after));
@@ -108,14 +108,14 @@ fn structural_classes<'a>(offers: impl Iterator<Item = &'a Offer>) -> BTreeSet<S
     offers.filter(|offer| offer.is_structural).map(path).collect()
 }
 
-/// What a change of a text means for others.
+/// The effect of a change of a text on other files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangedWords {
     /// Names that are gone or can be used in another way.
     pub words: BTreeSet<String>,
     /// Members that are new.
     pub added: BTreeSet<String>,
-    /// Names of the module that are new. They concern who imports them already.
+    /// Names of the module that are new. They concern the files that import them already.
     pub created: BTreeSet<String>,
 }
 

@@ -14,15 +14,15 @@ pub struct Language {
     /// The text of `queries/<name>/imports.scm`. Captures: `@import`, `@comment`, and `@guard` with its `@guarded`
     /// block, which counts as an import where nothing else is in it.
     pub imports: &'static str,
-    /// The text of `queries/<name>/interface.scm`: what a text offers to other files. The file says its captures.
+    /// The text of `queries/<name>/interface.scm`: the offer of a text to other files. The file explains its captures.
     pub interface: &'static str,
-    /// The words that a line begins with that makes names of other files usable.
+    /// The words at the start of a line that makes names of other files usable.
     pub import_words: &'static [&'static str],
     /// Members by which the types of the standard library are fulfilled (`SupportsRead` by `read`).
     pub structural_members: &'static [&'static str],
     /// The word without which no class of a text is fulfilled by its members alone.
     pub structural_word: &'static str,
-    /// What starts a line comment.
+    /// The start of a line comment.
     pub comment: &'static str,
 }
 
@@ -51,14 +51,14 @@ pub fn of_path(path: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
 }
 
-/// Bytes, and words and signs, of the longest text that is parsed: its trees take up to 0.8 KB a word during an edit, and
-/// no source that a person writes is as long.
+/// Bytes, and words and signs, of the longest text that is parsed. Its trees take up to 0.8 KB a word during an edit,
+/// and no source that a person writes is as long.
 const LARGEST_PARSED: usize = 1 << 20;
 const MOST_WORDS: usize = 150_000;
-/// How deep a tree may be. What reads trees goes down by calling itself, and a thread's stack ends at 1,500.
+/// The greatest depth of a tree. Readers of trees recurse, and a thread's stack ends at 1,500.
 const DEEPEST: usize = 800;
-/// Children of one error. A query looks at all that follow for each of them: 0.4 s for as many as this in a debug build.
-/// The widest of 260 damaged files of Python's library had 1,777.
+/// Children of one error. A query looks at all later siblings for each of them: 0.4 s for as many as this in a debug
+/// build. The widest of 260 damaged files of Python's library had 1,777.
 const WIDEST_ERROR: u32 = 10_000;
 
 impl Language {
@@ -103,7 +103,8 @@ impl Language {
     }
 }
 
-/// Whether a text has more than so many words, signs and lines: as many as its tree has leaves, or more.
+/// Whether a text has more than so many words, signs and lines. Their number is at least that of the leaves of its
+/// tree.
 fn has_more_words(text: &str, most: usize) -> bool {
     let (mut count, mut in_word) = (0, false);
     for byte in text.bytes() {
@@ -114,7 +115,7 @@ fn has_more_words(text: &str, most: usize) -> bool {
     count > most
 }
 
-/// Whether a tree is neither so deep nor an error so wide that reading it takes too much.
+/// Whether the depth of a tree and the width of its errors keep it cheap to read.
 fn is_for_reading(tree: &tree_sitter::Tree) -> bool {
     let (mut cursor, mut depth) = (tree.walk(), 0);
     loop {
@@ -180,7 +181,7 @@ mod tests {
                 let query = tree_sitter::Query::new(&(language.grammar)(), text)
                     .unwrap_or_else(|error| panic!("{}: {error}", language.name));
                 for name in query.capture_names() {
-                    // An underscore marks what only a predicate looks at.
+                    // An underscore marks a capture that only a predicate looks at.
                     assert!(known.contains(name) || name.starts_with('_'), "{}: @{name} means nothing", language.name);
                 }
             }

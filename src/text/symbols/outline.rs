@@ -22,9 +22,9 @@ pub struct Symbol {
     pub ordinal: usize,
     /// Index of the enclosing symbol in [`Outline::symbols`]; `None` at module level.
     pub parent: Option<usize>,
-    /// Bytes of the whole symbol: leading comments, decorators, header, body. From the start of its
-    /// first line's text (indentation excluded) to the end of its last statement (or of a comment indented
-    /// like the body below it), line end excluded.
+    /// Bytes of the whole symbol: leading comments, decorators, header, body. From the start of its first line's text
+    /// (indentation excluded) to the end of its last statement (or of a comment indented like the body below it), line
+    /// end excluded.
     pub extent: Range<usize>,
     /// As `extent`, without the leading comments.
     pub declaration: Range<usize>,
@@ -41,7 +41,7 @@ pub struct Outline {
 }
 
 impl Outline {
-    /// Parses a text. A text that does not parse has the symbols that could be read.
+    /// Parses a text. A text with syntax errors has the symbols that could be read.
     pub fn parse(language: &Language, text: &str) -> Self {
         match language.tree(text) {
             Some(tree) => Self::of_tree(language, text, &tree),
@@ -92,7 +92,7 @@ impl Outline {
         crate::symbols::symbol_path::find(self, names)
     }
 
-    /// The same, and all of them where several share the name in one place: overloads, a property and its setter.
+    /// The same, with every symbol where several share the name in one place: overloads, a property and its setter.
     pub fn find_all(&self, names: &str) -> Result<Vec<usize>, NotFound> {
         crate::symbols::symbol_path::find_all(self, names)
     }

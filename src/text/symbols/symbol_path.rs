@@ -55,7 +55,7 @@ pub(crate) fn find_all(outline: &Outline, names: &str) -> Result<Vec<usize>, Not
     Err(NotFound { candidates: many.iter().map(|i| exact_path(outline, *i, &many)).collect() })
 }
 
-/// All that the names fit, one at least.
+/// Every symbol that fits the names; at least one.
 fn hits(outline: &Outline, names: &str) -> Result<Vec<usize>, NotFound> {
     let wanted: Vec<(&str, Option<usize>)> = names.trim().split("::").map(part).collect();
     let Some((last, _)) = wanted.last() else { return Err(NotFound { candidates: Vec::new() }) };
@@ -78,7 +78,7 @@ fn hits(outline: &Outline, names: &str) -> Result<Vec<usize>, NotFound> {
     if hits.is_empty() { Err(NotFound { candidates: nearest(outline, last) }) } else { Ok(hits) }
 }
 
-/// `total#2` as name and ordinal; a `#` without a number is part of the name, and matches nothing.
+/// Splits `total#2` into name and ordinal. A `#` without a number is part of the name, and matches nothing.
 fn part(text: &str) -> (&str, Option<usize>) {
     let text = text.trim();
     match text.rsplit_once('#').and_then(|(name, n)| Some((name, n.parse().ok()?))) {

@@ -1,4 +1,4 @@
-//! What counts as outside, and what only looks like it.
+//! Changes outside of a scope, and changes that only look so.
 
 use crate::edits::edit_zones::*;
 use crate::edits::hunks::hunks;
@@ -24,7 +24,7 @@ class C:
         pass
 ";
 
-/// Checks the way from `TEXT` to what it becomes when `old` is replaced.
+/// Checks the edit of `TEXT` that replaces `old` by `new`.
 fn change(scope: &[&str], old: &str, new: &str) -> Result<(), ScopeError> {
     assert_eq!(TEXT.matches(old).count(), 1, "{old}");
     let outline = outline();

@@ -1,4 +1,4 @@
-//! Where a text that was not found comes closest, for the reader of the error.
+//! Finds the place where a missing text comes closest, for the reader of the error.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use sextant_base::positions::LineIndex;
 
-/// The place most like the text that was not found. Lines are one-based; texts are cut at 120 characters.
+/// The place most like the missing text. Lines are one-based; texts are cut at 120 characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nearest {
     pub line: usize,
     pub text: String,
-    /// The first line that differs: its number, the line asked for, and the line that stands there.
+    /// The first line that differs: its number, the quoted line, and the line of the text.
     pub differs: Option<(usize, String, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! The ladder, rung by rung, and what is said when it fails.
+//! The ladder, rung by rung, and its errors.
 
 use proptest::prelude::*;
 

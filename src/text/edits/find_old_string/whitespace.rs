@@ -1,7 +1,7 @@
 //! The last rung: whole lines that agree but for trailing white space and one shift of indentation.
 //!
-//! All lines have to be shifted alike. Where the indentation of the lines against each other differs,
-//! the quote means other code (in Python, another program), and nothing is matched.
+//! All lines have to be shifted alike. A quote whose lines have another indentation against each other means other code
+//! (in Python, another program), and matches nothing.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::edits::find_old_string::Place;
 use crate::edits::indent::{Retab, indent};
 use sextant_base::positions::LineIndex;
 
-/// What brings a quoted line's indentation to that of the text.
+/// The change from a quoted line's indentation to that of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Change {
     Same,
@@ -17,11 +17,11 @@ enum Change {
     Remove(String),
 }
 
-/// How new text is indented like the place that was found.
+/// The shift that indents new text like the place that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Shift {
     retab: Option<Retab>,
-    /// Differs from `rest` where the quote began in the middle of its first line, after the indentation.
+    /// Differs from `rest` if the quote began in the middle of its first line, after the indentation.
     first: Change,
     rest: Change,
 }

@@ -1,4 +1,4 @@
-//! Where new code goes on the page: its indentation, and the lines of strings that must not move.
+//! The layout of new code: its indentation, and the lines of strings that must not move.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub(super) fn dedent(text: &str, indent: &str) -> String {
 
 /// The place of a symbol.
 pub(super) struct SymbolLayout {
-    /// What its first line is indented by.
+    /// The indentation of its first line.
     pub(super) indent: String,
 }
 
@@ -32,8 +32,8 @@ impl SymbolLayout {
         Self { indent: indent(&text[line_start(text, extent.start)..extent.start]).to_owned() }
     }
 
-    /// Content brought to this place: without blank lines around it, without the indentation of its first
-    /// line (which stands in the text already), all other lines indented in full.
+    /// Content brought to this place: without blank lines around it, without the indentation of its first line (which
+    /// stands in the text already), all other lines indented in full.
     pub(super) fn indented(&self, text: &str, language: &Language, content: &str) -> String {
         let content = content.replace("\r\n", "\n");
         let content = content.trim_end();
@@ -88,8 +88,8 @@ impl SymbolLayout {
 
 /// The lines that begin inside a multi-line string and do not follow the layout of the code around it.
 ///
-/// A string whose lines are all indented at least like the line that it opens on (a docstring) moves
-/// with the code. One that goes further left says exactly what it says.
+/// A string whose lines are all indented at least like its opening line (a docstring) moves with the code. A string
+/// that goes further left means exactly its characters.
 fn strings(language: &Language, text: &str) -> HashSet<usize> {
     let mut fixed = HashSet::new();
     let Some(tree) = language.tree(text) else { return fixed };
@@ -114,7 +114,7 @@ fn strings(language: &Language, text: &str) -> HashSet<usize> {
     fixed
 }
 
-/// Whether what the range holds is the only statement of its block.
+/// Whether the range holds the only statement of its block.
 pub(super) fn alone_in_block(text: &str, language: &Language, range: Range<usize>) -> bool {
     let Some(tree) = language.tree(text) else { return false };
     let mut node = tree.root_node().descendant_for_byte_range(range.start, range.end);

@@ -238,7 +238,7 @@ fn module() -> impl Strategy<Value = String> {
         prop_oneof![Just(""), Just("# c\n"), Just("@d\n"), Just("# c\n# d\n@d(\n    1,\n)\n"), Just("# far\n\n")];
     let function = (head, 0..3u8, body).prop_map(|(head, name, body)| format!("{head}def f{name}():\n{body}"));
     let indent = |text: &str| {
-        // Lines of strings would mean something else, so they are not indented.
+        // Lines of strings would get another meaning, so they are not indented.
         let lines = text
             .lines()
             .map(|l| if l.is_empty() || l == "left" || l == "\"\"\"" { l.into() } else { format!("    {l}") });

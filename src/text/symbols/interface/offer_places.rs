@@ -36,13 +36,13 @@ pub(super) struct Branch {
 /// What the query finds in a text.
 #[derive(Default)]
 pub(super) struct Parts {
-    /// Where the name of a definition stands to where its body begins.
+    /// From the place of a definition's name to the place where its body begins.
     pub(super) bodies: BTreeMap<usize, usize>,
-    /// Where the names of the functions stand that declare what they return.
+    /// The places of the names of functions that declare their return type.
     pub(super) declared: BTreeSet<usize>,
-    /// Where the names of the classes stand whose fields decide how they are made.
+    /// The places of the names of classes whose fields decide how they are made.
     pub(super) shaped: BTreeSet<usize>,
-    /// Where the names of the classes stand that others fulfil by their members.
+    /// The places of the names of classes that others fulfil by their members.
     pub(super) structural: BTreeSet<usize>,
     pub(super) results: Vec<Range<usize>>,
     pub(super) endings: Endings,
@@ -55,7 +55,7 @@ pub(super) struct Parts {
     pub(super) details: Details,
 }
 
-/// How functions come to an end without a result.
+/// The ways in which functions end without a result.
 #[derive(Default)]
 pub(super) struct Endings {
     pub(super) exits: Vec<Range<usize>>,
@@ -65,7 +65,7 @@ pub(super) struct Endings {
     pub(super) tails: Vec<Range<usize>>,
 }
 
-/// What may change without a change of any type.
+/// The parts that may change without a change of any type.
 #[derive(Default)]
 pub(super) struct Details {
     pub(super) literals: Vec<Range<usize>>,
@@ -150,7 +150,7 @@ impl Parts {
     }
 }
 
-/// Those of sorted ranges that lie in another.
+/// Those of sorted ranges that lie in another range.
 pub(super) fn within<'a>(
     sorted: &'a [Range<usize>],
     range: &Range<usize>,

@@ -11,7 +11,7 @@ use crate::symbols::outline::{Outline, SymbolKind};
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Literals {
     All,
-    /// Those that may decide a type: not what is printed or raised.
+    /// Those that may decide a type: no literals that are printed or raised.
     Typed,
     None,
 }
@@ -32,7 +32,7 @@ impl<'a> OfferReader<'a> {
         reader
     }
 
-    /// The offers, each with where its name stands, in source order.
+    /// The offers, each with the place of its name, in source order.
     pub(super) fn offers(&self) -> Vec<(usize, Offer)> {
         let mut out: Vec<(usize, Offer)> = Vec::new();
         for (index, symbol) in self.outline.symbols.iter().enumerate() {
@@ -58,7 +58,7 @@ impl<'a> OfferReader<'a> {
         out
     }
 
-    /// The path of what holds a member that others can name; `None` inside of a function.
+    /// The path of the holder of a member that others can name; `None` inside of a function.
     fn owner(&self, holder: Option<usize>) -> Option<String> {
         let Some(holder) = holder else { return Some(String::new()) };
         let mut chain = std::iter::successors(Some(holder), |at| self.outline.symbols[*at].parent);
@@ -123,7 +123,7 @@ impl<'a> OfferReader<'a> {
                 format!("{before}\n{}", self.plain(binding.range.clone(), literals))
             }
         };
-        // An import names where the thing comes from and no more.
+        // An import names only the origin of the thing.
         let outward = if binding.kind == BindingKind::Import { import_of(&outward, &name) } else { outward };
         let outward = format!("{}{outward}", self.tests(binding.range.start));
         Some(self.offer(&name, owner, outward, holder))
@@ -157,8 +157,8 @@ impl<'a> OfferReader<'a> {
         names.filter(|name| !self.is_global(Some(symbol), name)).collect()
     }
 
-    /// What the result of a function without a declared one follows from: everything that it does where it has a
-    /// result, else how it ends.
+    /// The source of the result of a function without a declared type: its whole body if it returns a result, else the
+    /// way it ends.
     fn inferred(&self, symbol: usize, body: usize) -> String {
         let (name, end) = (self.outline.symbols[symbol].name_range.start, self.outline.symbols[symbol].declaration.end);
         if self.parts.declared.contains(&name) {
@@ -182,7 +182,7 @@ impl<'a> OfferReader<'a> {
         tail.filter(may_end).map(|tail| self.plain(tail.clone(), Literals::None)).unwrap_or_default()
     }
 
-    /// A stretch of the text without its layout, its comments and some of what is in literals.
+    /// A stretch of the text without its layout, its comments and some of its literals.
     fn plain(&self, range: Range<usize>, literals: Literals) -> String {
         let effects: Vec<&Range<usize>> = match literals {
             Literals::Typed => within(&self.parts.details.effects, &range).collect(),
@@ -213,7 +213,7 @@ impl<'a> OfferReader<'a> {
     }
 }
 
-/// Whether a value is made by a call or a subscript, whose literals may decide its type: `namedtuple("P", "x y")`,
+/// Whether a call or a subscript makes a value, whose literals may decide its type: `namedtuple("P", "x y")`,
 /// `Literal["r"]`.
 fn is_made(text: &str) -> bool {
     let mut before = ' ';
@@ -245,7 +245,7 @@ fn without_layout(text: &str) -> String {
     out
 }
 
-/// The part of an import statement that says where one of its names comes from.
+/// The part of an import statement that names the origin of one of its names.
 fn import_of(statement: &str, name: &str) -> String {
     let word = identifiers(statement).find(|word| *word == "import");
     let at = word.map_or(0, |word| word.as_ptr() as usize - statement.as_ptr() as usize);

@@ -1,4 +1,4 @@
-//! What a change of a text means for others, by examples.
+//! The effects of a change of a text on others, by examples.
 
 use super::*;
 use crate::symbols::language;
@@ -49,7 +49,7 @@ fn read(text: &str) -> Vec<Offer> {
     offers(language::of_path("a.py").unwrap(), text).unwrap()
 }
 
-/// What a change of one place of the text means for others.
+/// The effect on others of a change at one place of the text.
 fn change(old: &str, new: &str) -> (Vec<String>, Vec<String>) {
     assert_eq!(SHOP.matches(old).count(), 1, "{old}");
     let changed = changed_words(&read(SHOP), &read(&SHOP.replace(old, new)), &|_| false);
