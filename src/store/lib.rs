@@ -1,4 +1,4 @@
-//! What is kept: the files of the workspace, and the record of what was done in it.
+//! The stored data: the files of the workspace, and the record of the work in it.
 
 #![deny(unreachable_pub)]
 

@@ -1,4 +1,4 @@
-//! What a connection may do and how long: a file is data that somebody may have made, never instructions.
+//! Limits a connection's work and its time: a file is data that somebody may have made, never instructions.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::memory::memory_error::{MemoryError, Result};
 
-/// How long a piece of work may take, once it has the file.
+/// The most time that a piece of work may take, once it has the file.
 pub(in crate::memory) const READ: Duration = Duration::from_secs(5);
 pub(in crate::memory) const WRITE: Duration = Duration::from_secs(20);
-/// What looks at a file before it is used.
+/// The most time for a look at a file before it is used.
 pub(in crate::memory) const LOOK: Duration = Duration::from_secs(4);
-/// What is no part of a transaction: bringing up, copying.
+/// The most time for work outside a transaction: migrating, copying.
 pub(in crate::memory) const BARE: Duration = Duration::from_secs(60);
 
-/// How long is waited for a file that was held by another process just before.
+/// The wait for a file that another process held just before.
 const HELD: Duration = Duration::from_millis(50);
 
 /// Steps of SQLite's machine between two looks at the clock: about 0.1 ms.
@@ -32,13 +32,13 @@ const LIMITS: &[(Limit, i32)] = &[
     (Limit::SQLITE_LIMIT_COLUMN, 100),
     (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
     (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 20),
-    // Copying a file into another one is attaching it.
+    // SQLite copies a file into another one by attaching it.
     (Limit::SQLITE_LIMIT_ATTACHED, 1),
     (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 10),
 ];
 
-/// Opens the file of ours that is there: no link, no functions in its schema that could do harm, no views, no
-/// shadow tables written by hand.
+/// Opens an existing file of ours: no link, no functions in its schema that could do harm, no views, no shadow tables
+/// written by hand.
 pub(in crate::memory) fn connect(path: &Path, write: bool) -> Result<(Connection, Watch)> {
     let access = if write { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -54,7 +54,7 @@ pub(in crate::memory) fn connect(path: &Path, write: bool) -> Result<(Connection
     Ok((conn, watch))
 }
 
-/// Ends what a connection does when its time is over ([`MemoryError::Slow`]).
+/// Ends the work of a connection when its time is over ([`MemoryError::Slow`]).
 #[derive(Clone, Debug)]
 pub(in crate::memory) struct Watch {
     start: Instant,
@@ -74,19 +74,19 @@ impl Watch {
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The next piece of work may take so long.
+    /// Starts the time of the next piece of work.
     pub(in crate::memory) fn begin(&self, budget: Duration) {
         let budget = u64::try_from(budget.as_millis()).unwrap_or(u64::MAX);
         self.end.store(self.now().saturating_add(budget), Ordering::Relaxed);
     }
 }
 
-/// Whether another process was found to hold the file: the first who finds out has waited, the next do not.
+/// Whether another process was found to hold the file: the first caller to find out has waited, the next do not wait.
 #[derive(Clone, Debug, Default)]
 pub(in crate::memory) struct Held(Arc<AtomicBool>);
 
 impl Held {
-    /// How long is waited now.
+    /// The present limit of a wait.
     pub(in crate::memory) fn patience(&self, usual: Duration) -> Duration {
         if self.0.load(Ordering::Relaxed) { HELD } else { usual }
     }

@@ -1,4 +1,4 @@
-//! Whether a file can be trusted, and what becomes of one that cannot.
+//! Decides whether a file can be trusted, and replaces one that cannot.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -18,24 +18,24 @@ use sextant_base::private_files;
 pub(in crate::memory) enum Trust {
     /// Every page of a small file, the first page of a large one: a start must not take seconds.
     Usual,
-    /// Every page: something was found wrong.
+    /// Every page: an error was found.
     None,
-    /// It holds what this program does not write, and why that is known: it is set aside as it is.
+    /// It holds rows or schema that this program does not write; the text is the reason. It is set aside as it is.
     Refused(String),
 }
 
 /// Up to this size, in bytes, every page is checked when a file is opened (about 20 ms).
 const SMALL: u64 = 8 << 20;
 
-/// Set aside at most so many times; then somebody has to look.
+/// The most times that files are set aside; then somebody has to look.
 const ASIDE: u32 = 1000;
 
-/// Opens for writing, and replaces what cannot be used. One process at a time: a lock beside the file
-/// keeps two from setting it aside or migrating it at once.
+/// Opens for writing, and replaces a file that cannot be used. One process at a time: a lock beside the file keeps two
+/// from setting it aside or migrating it at once.
 ///
 /// # Errors
-/// Where a link, a pipe or a folder is in the place of one of our files, and where another process keeps the lock
-/// for longer than [`BUSY`].
+/// If a link, a pipe or a folder is in the place of one of our files, or another process keeps the lock for longer than
+/// [`BUSY`].
 pub(in crate::memory) fn open(path: &Path, trust: Trust) -> Result<((Connection, Watch), Vec<StoreNotice>)> {
     let beside = migrate::beside(path, ".lock");
     let lock = private_files::open(&beside, true).map_err(|error| MemoryError::io(&beside, error))?;
@@ -61,7 +61,7 @@ pub(in crate::memory) fn open(path: &Path, trust: Trust) -> Result<((Connection,
     }
 }
 
-/// Makes the file where there is none, and makes sure that it and what belongs to it are files of ours.
+/// Makes the file if it is missing, and checks that it and the files that belong to it are ours.
 fn ours(path: &Path) -> Result<()> {
     for (ending, make) in [("", true), ("-wal", false), ("-shm", false), ("-journal", false)] {
         let file = migrate::beside(path, ending);
@@ -93,7 +93,7 @@ fn prepare(
     conn.pragma_update(None, "journal_mode", "WAL")?;
     conn.pragma_update(None, "synchronous", "NORMAL")?;
     conn.pragma_update(None, "foreign_keys", true)?;
-    // What is deleted is overwritten, so that a forgotten text is gone from the file too.
+    // Deleted rows are overwritten, so that a forgotten text is gone from the file too.
     conn.pragma_update(None, "secure_delete", true)?;
     conn.pragma_update(None, "temp_store", "MEMORY")?;
     conn.set_prepared_statement_cache_capacity(64);
@@ -102,12 +102,12 @@ fn prepare(
     Ok((conn, watch))
 }
 
-/// The schema before anything else, then the pages.
+/// Checks the schema before anything else, then the pages.
 fn look(conn: &Connection, path: &Path, trust: &Trust, notices: &mut Vec<StoreNotice>) -> Result<()> {
     conn.pragma_update(None, "cell_size_check", true)?;
     conn.pragma_update(None, "mmap_size", 0)?;
     schema_check::check(conn).map_err(|error| match error {
-        // Ours is read in a millisecond.
+        // Our own schema is read in a millisecond.
         MemoryError::Slow => MemoryError::Damaged("its schema has no end".to_owned()),
         other => other,
     })?;
@@ -140,7 +140,7 @@ pub(in crate::memory) fn reader(path: &Path) -> Result<(Connection, Watch)> {
     Ok((conn, watch))
 }
 
-/// Moves the file and what belongs to it to the first free `.damaged-N`.
+/// Moves the file, and the files that belong to it, to the first free `.damaged-N`.
 fn set_aside(path: &Path) -> Result<PathBuf> {
     let free =
         (1..=ASIDE).map(|n| migrate::beside(path, &format!(".damaged-{n}"))).find(|to| to.symlink_metadata().is_err());

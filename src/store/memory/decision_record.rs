@@ -1,4 +1,4 @@
-//! The record of what led to which decision, and what was discarded and why.
+//! The record of decisions: the evidence that led to each, and the discarded evidence with the reason.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,9 +13,9 @@ names! {
         Decision = "decision",
         /// A diagnostic or another signal that was used.
         Evidence = "evidence",
-        /// One that was not, and why.
+        /// Evidence that was not used, and the reason.
         Discard = "discard",
-        /// What memory brought.
+        /// The result of a recall.
         Recall = "recall",
         Approval = "approval",
         Escalation = "escalation",
@@ -29,7 +29,7 @@ pub struct TraceRecord {
     pub task: String,
     pub step: u32,
     pub event: Event,
-    /// What it is about: a diagnostic, a symbol, an entry of memory.
+    /// Its subject: a diagnostic, a symbol, an entry of memory.
     pub subject: String,
     pub reason: String,
     pub detail: Value,
@@ -53,7 +53,7 @@ impl Memory {
         })
     }
 
-    /// The newest records of a session, oldest first; of one task where it is given.
+    /// The newest records of a session, oldest first; only those of one task if `task` is given.
     pub fn trace(&self, name: &str, task: Option<&str>, limit: usize) -> Result<Vec<TraceRecord>> {
         self.read(|conn| {
             let Some(session) = known_session(conn, name)? else { return Ok(Vec::new()) };
@@ -77,8 +77,8 @@ impl Memory {
         })
     }
 
-    /// Tokens that recalls have found, and that prompts have got of them, since a time in milliseconds: the sums of
-    /// `found` and `given` in the details of [`Event::Recall`].
+    /// Tokens that recalls have found, and the part of them that prompts got, since a time in milliseconds. These are
+    /// the sums of `found` and `given` in the details of [`Event::Recall`].
     pub(in crate::memory) fn recalled_tokens(&self, since_ms: i64) -> Result<(u64, u64)> {
         let sql = "SELECT coalesce(sum(CAST(json_extract(detail, '$.found') AS INTEGER)), 0), \
                    coalesce(sum(CAST(json_extract(detail, '$.given') AS INTEGER)), 0) FROM trace WHERE event = ?1 AND timestamp >= ?2";

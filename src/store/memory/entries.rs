@@ -1,4 +1,4 @@
-//! Keeping entries and reading them by number: what is acknowledged is in the file.
+//! Keeps entries and reads them by number: every acknowledged entry is in the file.
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -6,10 +6,10 @@ use crate::memory::entry::{COLUMNS, Entry, EntryId, Kind, NewEntry, from_row};
 use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
 
-/// So many of the newest entries are looked through for the end of a chat.
+/// The number of newest entries that are searched for the end of a chat.
 pub const RECENT: i64 = 1000;
 
-/// The relevance that use and feedback can give an entry: no one of them decides alone for ever.
+/// The relevance that use and feedback can give an entry: the range keeps any single one from deciding alone for ever.
 pub const RELEVANCE: std::ops::RangeInclusive<f64> = 0.01..=3.0;
 
 impl Memory {
@@ -35,7 +35,7 @@ impl Memory {
 
     /// The newest entries of a session, oldest first: the chat as it went.
     ///
-    /// Without kinds, all of them.
+    /// Without kinds, entries of all kinds.
     pub fn history(&self, session: &str, kinds: &[Kind], limit: usize) -> Result<Vec<Entry>> {
         let kinds = serde_json::to_string(kinds)?;
         self.read(|conn| {
@@ -68,8 +68,8 @@ impl Memory {
         })
     }
 
-    /// Multiplies the relevance of entries, as they prove useful (more than 1) or not; the planner mode recalls by
-    /// it. It stays within [`RELEVANCE`]. Entries that are gone are passed over.
+    /// Multiplies the relevance of entries, as they prove useful (more than 1) or not; the planner mode recalls by it.
+    /// It stays within [`RELEVANCE`]. Missing entries are skipped.
     pub fn weigh(&self, ids: Vec<EntryId>, factor: f64) -> Result<()> {
         if !(factor.is_finite() && factor > 0.0) {
             return Err(MemoryError::invalid("factor", "it is no positive number"));
@@ -86,7 +86,7 @@ impl Memory {
         })
     }
 
-    /// The last number given out: everything kept later is larger. A checkpoint's memory mark.
+    /// The last number given out: every later entry has a larger one. A checkpoint's memory mark.
     pub fn mark(&self) -> Result<EntryId> {
         self.read(mark)
     }

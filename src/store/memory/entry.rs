@@ -1,4 +1,4 @@
-//! What one entry of memory is: its kind, its mode, its content and what it is about.
+//! One entry of memory: its kind, its mode, its content and its subject.
 
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ names! {
 }
 
 names! {
-    /// Who said it, for entries of a chat.
+    /// The author of an entry of a chat.
     Role { User = "user", Assistant = "assistant", Tool = "tool" }
 }
 
@@ -87,7 +87,7 @@ pub struct NewEntry {
     pub tools: Vec<String>,
     /// Paths relative to the root.
     pub files: Vec<String>,
-    /// Larger is more useful; 1.0 when nothing is known.
+    /// Larger is more useful; 1.0 is the neutral start.
     pub relevance: f64,
     pub related: Vec<EntryId>,
     /// Milliseconds since 1970 (UTC).
@@ -136,7 +136,7 @@ pub struct Entry {
 pub(in crate::memory) const COLUMNS: &str = "entries.id, sessions.name, entries.mode, entries.kind, entries.role, \
     entries.content, entries.tools, entries.files, entries.relevance, entries.related, entries.timestamp";
 
-/// A list column that cannot be read is empty: the content is what counts.
+/// A list column that cannot be read is empty: only the content is essential.
 pub(in crate::memory) fn from_row(row: &Row<'_>) -> rusqlite::Result<Entry> {
     let texts = |at: usize| -> rusqlite::Result<Vec<String>> {
         Ok(serde_json::from_str(row.get_ref(at)?.as_str()?).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! Whether a file is sound, for somebody who wants to know: nothing of it is changed, and nothing set aside.
+//! Checks whether a file is sound, for a user who asks: nothing of it is changed, and nothing set aside.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use sextant_base::private_files;
 /// Looks at the schema and at every page.
 ///
 /// # Errors
-/// What is wrong with it ([`MemoryError::is_damage`]), or why it cannot be looked at.
+/// The damage of the file ([`MemoryError::is_damage`]), or the reason why it cannot be looked at.
 pub fn sound(path: &Path) -> Result<()> {
     private_files::look(path).map_err(|error| MemoryError::io(path, error))?;
     let (conn, watch) = damage::reader(path)?;

@@ -1,4 +1,4 @@
-//! What worked for which kind of task: counted, and the more reliable first.
+//! Counts the successes of each approach by kind of task, and lists the more reliable first.
 
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::memory::store::{self, Memory};
 pub struct Learning {
     /// The kind of task, such as `fix type error`.
     pub task: String,
-    /// What was done: a tool, a plan's shape, a repair.
+    /// The approach: a tool, a plan's shape, a repair.
     pub approach: String,
     /// `None`: learned for every project.
     pub project: Option<String>,
@@ -59,7 +59,7 @@ impl Memory {
         })
     }
 
-    /// What was counted as a success proved otherwise, as when the user takes it back: it becomes a failure.
+    /// Turns a counted success into a failure, as when the user takes it back.
     pub fn unlearn(&self, experience: Experience) -> Result<()> {
         let (task, approach) = (experience.task.clone(), experience.approach.clone());
         let project = experience.project.clone().unwrap_or_default();
@@ -72,7 +72,7 @@ impl Memory {
         })
     }
 
-    /// What [`Memory::unlearn`] had made a failure is a success again; a remark that begins with `remark` goes.
+    /// Turns the failure from [`Memory::unlearn`] back into a success; a remark that begins with `remark` goes.
     pub fn relearn(&self, experience: Experience, remark: &str) -> Result<()> {
         let remark = remark.to_owned();
         self.write(move |conn| {
@@ -85,8 +85,7 @@ impl Memory {
         })
     }
 
-    /// What is known for a kind of task, in the project and in general: the more reliable first, then the
-    /// later used.
+    /// The learnings for a kind of task, in the project and in general: the more reliable first, then the later used.
     pub fn learnings(&self, task: &str, project: Option<&str>, limit: usize) -> Result<Vec<Learning>> {
         let mut out = self.read(|conn| {
             let sql = format!("{COLUMNS} WHERE project IN ('', ?1) AND task = ?2");
@@ -97,7 +96,7 @@ impl Memory {
         Ok(out)
     }
 
-    /// What was learned for any kind of task, in the project and in general, the later used first.
+    /// The learnings for any kind of task, in the project and in general, the later used first.
     pub fn all_learnings(&self, project: Option<&str>, limit: usize) -> Result<Vec<Learning>> {
         self.read(|conn| {
             let sql = format!("{COLUMNS} WHERE project IN ('', ?1) ORDER BY last_used DESC, task, approach LIMIT ?2");

@@ -1,4 +1,4 @@
-//! What can go wrong with memory, in words that do not name the store behind it.
+//! The errors of memory, in words that do not name the store behind it.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +12,10 @@ pub enum MemoryError {
     /// The file was set aside if it could be, and the next call works on a new one.
     #[error("the memory file is damaged: {0}")]
     Damaged(String),
-    /// Sound as a database, and nothing that this program writes. Treated as [`MemoryError::Damaged`].
+    /// A sound database that this program did not write. Treated as [`MemoryError::Damaged`].
     #[error("the memory file is not what this program writes: {0}")]
     Foreign(String),
-    /// A call took longer than it may; nothing was changed by it.
+    /// A call took longer than it may; it changed nothing.
     #[error("the memory file takes too long to read")]
     Slow,
     #[error("no room is left for the memory file")]
@@ -24,7 +24,7 @@ pub enum MemoryError {
     Io { path: PathBuf, source: std::io::Error },
     #[error("there is no {what} {id}")]
     NotFound { what: &'static str, id: i64 },
-    /// What was given cannot be kept; nothing was written.
+    /// The given value cannot be kept; nothing was written.
     #[error("{field}: {problem}")]
     Invalid { field: &'static str, problem: String },
     /// The thread that writes is gone; this process can only read.

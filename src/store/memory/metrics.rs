@@ -1,4 +1,4 @@
-//! How the runs went, and the measures that each mode is held to.
+//! The outcomes of the runs, and the goals of each mode.
 
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,12 @@ names! {
     Outcome {
         Success = "success",
         Failure = "failure",
-        /// Stopped by the user: counted as use, and neither as success nor as failure.
+        /// Stopped by the user: counted as use, but not as success or failure.
         Cancelled = "cancelled",
     }
 }
 
-/// One run of the agent, when it has ended: a row of the table, column by column.
+/// One finished run of the agent: a row of the table, column by column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
     pub session: String,
@@ -46,20 +46,20 @@ pub struct RunRecord {
     pub calls_saved: u32,
 }
 
-/// What a run's questions and answers had together.
+/// The tokens of a run's questions and answers together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunTokens {
     pub prompt: u32,
     pub answer: u32,
-    /// Of those of the prompts, what the provider read from its cache.
+    /// The part of the prompts' tokens that the provider read from its cache.
     pub cached: u32,
 }
 
-/// A goal and what was measured.
+/// A goal and its measured value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     pub name: String,
-    /// Shares are in 0..=1, times in milliseconds; `None` when nothing was measured.
+    /// Shares are in 0..=1, times in milliseconds; `None` without any measurement.
     pub measured: Option<f64>,
     pub bound: f64,
     /// Whether the measure must be above the bound, or below it.
@@ -80,7 +80,7 @@ pub struct ModeStats {
     pub successes: u64,
     pub failures: u64,
     pub cancelled: u64,
-    /// Of the runs that were not cancelled.
+    /// A share of the runs that were not cancelled.
     pub success_rate: Option<f64>,
     pub mean_ms: Option<f64>,
     /// Runs with at least one, as a share of the runs that were not cancelled.
@@ -93,22 +93,22 @@ pub struct ModeStats {
     pub goals: Vec<Goal>,
 }
 
-/// What memory was asked.
+/// The lookups in memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LookupStats {
-    /// Of all lookups, those that found something.
+    /// The share of lookups with a result.
     pub hit_rate: Option<f64>,
     /// Milliseconds a lookup.
     pub mean_retrieval_ms: Option<f64>,
 }
 
-/// What all runs cost together.
+/// The cost of all runs together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpentStats {
     pub steps: u64,
     pub tokens_in: u64,
     pub tokens_out: u64,
-    /// Of the tokens in, those that the provider read from its cache.
+    /// The part of the tokens in that the provider read from its cache.
     #[serde(default)]
     pub tokens_cached: u64,
     pub cost_micros: u64,
@@ -120,7 +120,7 @@ pub struct SpentStats {
 pub struct Stats {
     /// In the order of [`Mode::ALL`].
     pub modes: Vec<ModeStats>,
-    /// Tokens of shortened chats and of what was found for prompts, divided by what was left of them.
+    /// Tokens of shortened chats and of the results found for prompts, divided by the tokens left of them.
     pub compression: Option<f64>,
 }
 
@@ -129,7 +129,7 @@ impl Memory {
         self.write(move |conn| insert(conn, &run))
     }
 
-    /// Lets the run of a task count as another outcome; the former one comes back, `None` where it has no run.
+    /// Sets another outcome for the run of a task and returns the former one; `None` if the task has no run.
     pub fn set_outcome(&self, session: &str, task: &str, outcome: Outcome) -> Result<Option<Outcome>> {
         let (session, task) = (session.to_owned(), task.to_owned());
         self.write(move |conn| {
@@ -142,7 +142,7 @@ impl Memory {
         })
     }
 
-    /// As [`Memory::add_run`], in place of what was kept of the same task: a run that paused and went on is one.
+    /// As [`Memory::add_run`], in place of the kept run of the same task: a run that paused and went on is one.
     pub fn replace_run(&self, run: RunRecord) -> Result<()> {
         self.write(move |conn| {
             let session = session(conn, &run.session)?;
@@ -151,7 +151,7 @@ impl Memory {
         })
     }
 
-    /// The figures by mode: of runs that began at `since_ms` or later, with one model where it is named.
+    /// The figures by mode: of runs that began at `since_ms` or later, with one model if it is named.
     pub fn stats(&self, since_ms: i64, model: Option<&str>) -> Result<Stats> {
         let modes: Result<Vec<ModeStats>> =
             Mode::ALL.iter().map(|mode| self.mode_stats(*mode, since_ms, model)).collect();
@@ -234,7 +234,7 @@ impl Memory {
                 stats.goals = goals(&stats);
                 Ok(stats)
             })?;
-            // An aggregate without groups is one row always.
+            // An aggregate without groups always gives one row.
             rows.into_iter()
                 .next()
                 .ok_or_else(|| crate::memory::memory_error::MemoryError::Storage("no figures".to_owned()))
@@ -246,8 +246,8 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// What each mode is held to: simple succeeds in more than 90 % within 10 s on average; planner in more than
-/// 85 % and plans anew in fewer than 25 %; supervised succeeds in more than 95 % and asks in fewer than 10 %.
+/// The goals of each mode: simple succeeds in more than 90 % within 10 s on average; planner in more than 85 % and
+/// plans again in fewer than 25 %; supervised succeeds in more than 95 % and asks in fewer than 10 %.
 fn goals(stats: &ModeStats) -> Vec<Goal> {
     let goal = |name: &str, measured, bound, above| Goal { name: name.to_owned(), measured, bound, above };
     let success = |bound| goal("success", stats.success_rate, bound, true);

@@ -1,4 +1,4 @@
-//! Which schema a file has, and how an older one becomes today's without losing the older file.
+//! Finds the schema of a file, and migrates an older one to today's without losing the older file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,13 @@ pub(in crate::memory) const MIGRATIONS: &[&str] = &[
 /// Marks a file as ours (`PRAGMA application_id`): "SXT1" in ASCII, set by the first migration.
 pub(in crate::memory) const APPLICATION: i64 = 1_398_297_649;
 
-/// What a file turns out to be before anything is done with it.
+/// The kind of a file, found before anything is done with it.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::memory) enum SchemaFound {
     Empty,
     /// Ours, with so many steps taken.
     Version(usize),
-    /// Not to be written to, and why.
+    /// Must not be written to; the text is the reason.
     Foreign(String),
 }
 
@@ -48,9 +48,9 @@ pub(in crate::memory) fn inspect(conn: &Connection, known: usize) -> Result<Sche
     }
 }
 
-/// Takes the missing steps in one transaction; a file that holds something is copied first.
+/// Takes the missing steps in one transaction; a file with content is copied first.
 ///
-/// Returns the copy. When a step fails, the file is as it was.
+/// Returns the copy. If a step fails, the file stays unchanged.
 pub(in crate::memory) fn migrate(conn: &mut Connection, path: &Path, steps: &[&str]) -> Result<Option<PathBuf>> {
     let taken: usize = match inspect(conn, steps.len())? {
         SchemaFound::Empty => 0,
@@ -70,7 +70,7 @@ pub(in crate::memory) fn migrate(conn: &mut Connection, path: &Path, steps: &[&s
     Ok(copy)
 }
 
-/// The name is only given to a copy that is whole.
+/// Only a whole copy gets the name.
 fn back_up(conn: &Connection, path: &Path, version: usize) -> Result<PathBuf> {
     let copy = beside(path, &format!(".backup-{version}"));
     let partial = beside(path, &format!(".backup-{version}.partial"));
@@ -87,7 +87,7 @@ fn back_up(conn: &Connection, path: &Path, version: usize) -> Result<PathBuf> {
     Ok(copy)
 }
 
-/// The same path with something after the file's name.
+/// The same path with a suffix after the file's name.
 pub(in crate::memory) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);

@@ -1,4 +1,4 @@
-//! Memory in one file: what was said and learned, recalled under a token budget, searched, and really forgotten.
+//! Memory in one file: chats and learnings, recalled under a token budget, searched, and really forgotten.
 //!
 //! [`store::Memory`] is the handle; each file of this room adds the calls of its subject to it.
 

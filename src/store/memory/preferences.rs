@@ -1,4 +1,4 @@
-//! What the user prefers, for every project or for one; the project's word counts more.
+//! The preferences of the user, for every project or for one; the project's preference wins.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,21 +12,21 @@ pub struct Preference {
     pub value: Value,
     /// `None`: for every project.
     pub project: Option<String>,
-    /// Concluded from what the user did, not said; it never replaces what was said.
+    /// Concluded from the actions of the user; it never replaces a stated preference.
     pub inferred: bool,
     /// Milliseconds since 1970.
     pub updated: i64,
 }
 
 impl Memory {
-    /// Keeps a preference in place of the former one. Returns whether it was taken: an inferred one is not,
-    /// where the user has said something for the same project and key.
+    /// Keeps a preference in place of the former one. Returns whether it was taken: an inferred one is rejected if the
+    /// user has stated one for the same project and key.
     pub fn set_preference(&self, preference: Preference) -> Result<bool> {
         if preference.key.is_empty() {
             return Err(MemoryError::invalid("key", "it is empty"));
         }
         self.write(move |conn| {
-            // Later is newer, also within a millisecond and where the clock went back.
+            // Later is newer, also within a millisecond and after the clock went back.
             let sql = "INSERT INTO preferences (project, key, value, inferred, updated) VALUES (?1, ?2, ?3, ?4, \
                        max(?5, (SELECT coalesce(max(updated), 0) + 1 FROM preferences))) ON CONFLICT DO UPDATE \
                        SET value = ?3, inferred = ?4, updated = excluded.updated WHERE inferred >= ?4";
@@ -37,7 +37,7 @@ impl Memory {
         })
     }
 
-    /// What holds in a project: its own preferences, and the general ones that it does not replace; by key.
+    /// The preferences that hold in a project: its own, and the general ones that they do not replace; by key.
     pub fn preferences(&self, project: Option<&str>) -> Result<Vec<Preference>> {
         let rows = self.read(|conn| {
             let sql = "SELECT key, value, project, inferred, updated FROM preferences \
@@ -94,9 +94,9 @@ mod tests {
         assert_eq!(get(None), None);
         assert!(set("short", None, false));
         assert_eq!(get(Some("p")), Some(json!("short")));
-        assert!(set("long", Some("p"), true), "inferred, where nothing was said");
+        assert!(set("long", Some("p"), true), "inferred, without a stated one");
         assert_eq!((get(Some("p")), get(None)), (Some(json!("long")), Some(json!("short"))));
-        assert!(!set("medium", None, true), "inferred, against what was said");
+        assert!(!set("medium", None, true), "inferred, against the stated one");
         assert_eq!(get(None), Some(json!("short")));
         assert!(set("terse", Some("p"), false));
         assert_eq!(memory.preferences(Some("p")).unwrap().len(), 1);

@@ -1,4 +1,4 @@
-//! What is known of a project's files and commands. Others scan; here it is kept and asked for.
+//! The known files and commands of a project. Others scan; this file keeps the results and answers queries.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::memory::store::{self, Memory};
 pub struct FileFact {
     /// Relative to the root, with `/`.
     pub path: String,
-    /// Empty where none is known.
+    /// Empty if unknown.
     pub language: String,
     pub bytes: u64,
     pub symbols: u32,
@@ -44,7 +44,7 @@ pub struct ProjectFacts {
 }
 
 impl Memory {
-    /// Keeps what a scan found; a file that is known already is replaced.
+    /// Keeps the results of a scan; a file that is known already is replaced.
     pub fn put_files(&self, project: &str, files: Vec<FileFact>) -> Result<()> {
         let project = project.to_owned();
         self.write(move |conn| {
@@ -59,7 +59,7 @@ impl Memory {
         })
     }
 
-    /// Forgets files that are gone; returns how many were known.
+    /// Forgets files that are gone; returns how many of them were known.
     pub fn remove_files(&self, project: &str, paths: Vec<String>) -> Result<usize> {
         let project = project.to_owned();
         self.write(move |conn| {

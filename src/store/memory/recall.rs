@@ -1,4 +1,4 @@
-//! What a prompt may carry of the memory: which entries by mode, and how they are kept under the limit.
+//! Selects the entries of memory for a prompt: which ones by mode, and how they are kept under the limit.
 
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ pub const WINDOW_MS: i64 = 24 * 60 * 60 * 1000;
 /// The most entries that one recall brings.
 pub const ENTRIES: usize = 10;
 
-/// An entry is only cut when at least so many tokens of it stay; less says nothing.
+/// An entry is only cut when at least so many tokens of it stay; a shorter rest has no use.
 const CUT: usize = 12;
 
 /// The limit of a mode, in tokens.
@@ -28,7 +28,7 @@ pub fn limit(mode: Mode) -> usize {
     }
 }
 
-/// Tokens of a text where the model's own counter is not at hand: bytes / 3.5, rounded up.
+/// Tokens of a text when the model's own counter is not at hand: bytes / 3.5, rounded up.
 pub fn estimate(text: &str) -> usize {
     (text.len() * 2).div_ceil(7)
 }
@@ -47,13 +47,13 @@ pub struct Recalled {
 pub struct Recall {
     /// In the mode's order.
     pub entries: Vec<Recalled>,
-    /// Of [`Recall::text`], by the counter that was given.
+    /// Tokens of [`Recall::text`], by the given counter.
     pub tokens: usize,
-    /// Of the contents before anything was cut or left out, by the same counter.
+    /// Tokens of the contents before anything was cut or left out, by the same counter.
     pub tokens_found: usize,
     /// Entries that were found and did not fit.
     pub left_out: usize,
-    /// Microseconds that finding them took.
+    /// Microseconds that the search took.
     pub retrieval_us: u64,
 }
 
@@ -99,7 +99,7 @@ fn find(conn: &Connection, mode: Mode, session: &str, now_ms: i64) -> Result<Vec
 }
 
 fn chosen(mode: Mode) -> String {
-    // Word for word the conditions of the partial indices: only so are they used.
+    // The conditions match the partial indices word for word: SQLite uses them only then.
     let (index, kinds, order) = match mode {
         Mode::Simple => ("entries_simple", "AND kind IN ('error', 'solution')", "timestamp DESC, id DESC"),
         Mode::Planner => {
@@ -115,8 +115,8 @@ fn chosen(mode: Mode) -> String {
 
 /// Takes entries in order while they fit, counting the text as a whole.
 ///
-/// The first that does not fit is cut at a word if [`CUT`] tokens are left for it; otherwise it is left
-/// out, and shorter ones behind it may still come. After a cut nothing more is taken.
+/// The first that does not fit is cut at a word if [`CUT`] tokens are left for it. Otherwise it is left out, and
+/// shorter ones behind it may still come. After a cut nothing more is taken.
 fn fit(entries: Vec<Entry>, limit: usize, count: &dyn Fn(&str) -> usize) -> Recall {
     let mut out =
         Recall { tokens_found: entries.iter().map(|entry| count(&entry.entry.content)).sum(), ..Recall::default() };
@@ -153,7 +153,7 @@ fn fit(entries: Vec<Entry>, limit: usize, count: &dyn Fn(&str) -> usize) -> Reca
     out
 }
 
-/// The largest number below `words` for which it fits; 0 when none does.
+/// The largest number below `words` that fits; 0 if none fits.
 fn most(words: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, words.saturating_sub(1));
     while low < high {

@@ -1,4 +1,4 @@
-//! Whether a file's schema is ours, word for word: what is not could run where only data is expected.
+//! Checks that a file's schema is ours, word for word: foreign schema could run where only data is expected.
 
 use rusqlite::Connection;
 
@@ -8,10 +8,10 @@ use crate::memory::migrate::{self, MIGRATIONS, SchemaFound};
 /// A table, index or trigger: its kind, name, table, and the statement that made it.
 type Object = (String, String, String, Option<String>);
 
-/// More than any schema of ours has.
+/// More objects than any schema of ours has.
 const OBJECTS: i64 = 200;
 
-/// Compares the file's schema with what the migrations make of an empty one, up to the version that the file has.
+/// Compares the file's schema with the one that the migrations make from an empty file, up to the file's version.
 pub(in crate::memory) fn check(conn: &Connection) -> Result<()> {
     let version = match migrate::inspect(conn, MIGRATIONS.len())? {
         SchemaFound::Empty => return Ok(()),
@@ -73,8 +73,8 @@ mod tests {
         ] {
             let conn = ours(MIGRATIONS.len());
             conn.execute_batch(change).unwrap();
-            let told = check(&conn).unwrap_err();
-            assert!(told.is_damage() && told.to_string().contains(name), "{change}: {told}");
+            let error = check(&conn).unwrap_err();
+            assert!(error.is_damage() && error.to_string().contains(name), "{change}: {error}");
         }
     }
 }

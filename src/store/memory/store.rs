@@ -1,4 +1,4 @@
-//! The handle on the one file: who may write, who reads, and how a damaged file is replaced under way.
+//! The handle on the one file: the writer, the readers, and the replacement of a damaged file under way.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,16 +19,16 @@ use sextant_base::lock::{lock, read, write};
 /// How long a call waits for another process before it is [`MemoryError::Busy`].
 pub const BUSY: Duration = Duration::from_millis(1500);
 
-/// The most rows and bytes of one answer. More than that no record of a workspace has.
+/// The most rows and bytes of one answer. No record of a workspace has more.
 const ROWS: usize = 100_000;
 const BYTES: usize = 128 << 20;
 
 const READERS: usize = 2;
 
-/// Something the user should be told, because the file is not what it was.
+/// A change of the file that the user should hear of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreNotice {
-    /// A damaged or foreign file was moved away, and memory begins anew.
+    /// A damaged or foreign file was moved away, and memory begins empty.
     SetAside { to: PathBuf, why: String },
     /// The full-text index was damaged and made again; no entry was lost.
     Reindexed { why: String },
@@ -38,8 +38,8 @@ pub enum StoreNotice {
 
 /// Memory, in one file. Clones share it; every call blocks for as long as the file takes (about 0.1 ms a write).
 ///
-/// What a call has acknowledged survives the end of the process, `kill -9` included. A power cut may take
-/// the last moments with it, never the file (`synchronous = NORMAL`).
+/// An acknowledged write survives the end of the process, `kill -9` included. A power cut may take the last moments
+/// with it, never the file (`synchronous = NORMAL`).
 #[derive(Clone)]
 pub struct Memory {
     shared: Arc<Shared>,
@@ -86,7 +86,7 @@ impl File {
         let (conn, watch) = &*reader;
         watch.begin(READ);
         conn.busy_timeout(self.held.patience(BUSY))?;
-        // One snapshot for everything that the work reads.
+        // One snapshot for every read of the work.
         let done = conn.unchecked_transaction().map_err(MemoryError::from).and_then(|tx| work(&tx));
         self.held.learn(&done);
         done
@@ -96,8 +96,8 @@ impl File {
 impl Memory {
     /// Opens the file, or makes it; its folder must exist.
     ///
-    /// A file that is no memory of ours, is damaged, or comes from a newer program is set aside under
-    /// `<name>.damaged-N`, and a new one is begun: see [`Memory::notices`].
+    /// A file of another program, a damaged file, or one from a newer version is set aside under `<name>.damaged-N`,
+    /// and a new one is begun: see [`Memory::notices`].
     pub fn open(path: &Path) -> Result<Self> {
         let (file, notices) = File::open(path, Trust::Usual)?;
         let shared = Shared {
@@ -113,13 +113,13 @@ impl Memory {
         &self.shared.path
     }
 
-    /// Bytes of all that is in the file, and of what was in it and may be used again.
+    /// Bytes of the file, free pages that may be used again included.
     pub fn bytes(&self) -> Result<u64> {
         let sql = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
         self.read(|conn| Ok(conn.query_row(sql, [], |row| row.get::<_, i64>(0))?.unsigned_abs()))
     }
 
-    /// What the user should be told; each notice is handed out once.
+    /// The notices for the user; each is handed out once.
     pub fn notices(&self) -> Vec<StoreNotice> {
         std::mem::take(&mut *lock(&self.shared.notices))
     }
@@ -129,7 +129,7 @@ impl Memory {
     }
 
     pub(in crate::memory) fn read<T>(&self, work: impl Fn(&Connection) -> Result<T>) -> Result<T> {
-        self.mended(|file| file.read(&work))
+        self.with_repair(|file| file.read(&work))
     }
 
     /// Runs in one transaction and returns once it is committed. The work may run twice, if the file has
@@ -139,7 +139,7 @@ impl Memory {
         work: impl Fn(&Connection) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let work = Arc::new(work);
-        self.mended(|file| {
+        self.with_repair(|file| {
             let work = Arc::clone(&work);
             file.writer.write(move |conn| work(conn))
         })
@@ -151,14 +151,14 @@ impl Memory {
         work: impl Fn(&mut Connection) -> Result<T> + Send + Sync + 'static,
     ) -> Result<T> {
         let work = Arc::new(work);
-        self.mended(|file| {
+        self.with_repair(|file| {
             let work = Arc::clone(&work);
             file.writer.bare(move |conn| work(conn))
         })
     }
 
     /// Does the work; if the file proves damaged, replaces it and does the work once more.
-    fn mended<T>(&self, work: impl Fn(&File) -> Result<T>) -> Result<T> {
+    fn with_repair<T>(&self, work: impl Fn(&File) -> Result<T>) -> Result<T> {
         let first = self.with_file(&work);
         match first {
             Err(MemoryError::Foreign(why)) => {
@@ -180,8 +180,8 @@ impl Memory {
 
     fn replace(&self, trust: Trust) -> Result<()> {
         let mut file = write(&self.shared.file);
-        // Closed before the file is moved: a connection that closes later would tidy up by path, and so
-        // remove what belongs to the new file.
+        // Closed before the file is moved: a connection that closes later would tidy up by path, and so remove the
+        // files that belong to the new file.
         file.take();
         let (new, notices) = File::open(&self.shared.path, trust)?;
         *file = Some(new);
@@ -190,11 +190,11 @@ impl Memory {
     }
 }
 
-/// Every row of a question, read.
+/// Reads every row of a query.
 ///
 /// # Errors
-/// Where there are more rows than a record of ours can have ([`MemoryError::Foreign`]), or more bytes than are read
-/// at once.
+/// If there are more rows than a record of ours can have ([`MemoryError::Foreign`]), or more bytes than are read at
+/// once.
 pub(in crate::memory) fn all<T>(
     conn: &Connection,
     sql: &str,

@@ -1,4 +1,4 @@
-//! What stays of a long chat: the requests and their outcomes, the first request always; the middle goes.
+//! Shortens a long chat: the requests and their outcomes stay, the first request always; the middle goes.
 
 use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
@@ -23,11 +23,11 @@ pub trait Summarise {
     fn summarise(&self, turns: &[SummaryTurn], limit_tokens: usize) -> String;
 }
 
-/// Keeps what was asked and what came of it, word for word.
+/// Keeps the requests and their outcomes, word for word.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extract;
 
-/// How much of a request and of an outcome is kept, in characters.
+/// Characters that are kept of a request and of an outcome.
 const PART: usize = 160;
 
 impl Summarise for Extract {
@@ -44,7 +44,7 @@ impl Summarise for Extract {
             out.extend_from_slice(&lines[lines.len() - newest..]);
             out.join("\n")
         };
-        // A line is several tokens: trying more of them than tokens is of no use.
+        // A line is several tokens: trying more lines than tokens is of no use.
         let most = lines.len().min(limit_tokens);
         let fitting = (0..most).rev().map(with).find(|text| estimate(text) <= limit_tokens);
         fitting.unwrap_or_default()
@@ -60,7 +60,7 @@ fn exchanges(turns: &[SummaryTurn]) -> Vec<String> {
                 let paragraphs = turn.text.split("\n\n").filter(|part| !part.trim().is_empty());
                 *outcome = paragraphs.last().map(beginning).or(outcome.take());
             }
-            // What a tool answered is the middle; what was said before the first request belongs to nothing.
+            // A tool's answer is the middle; text before the first request belongs to nothing.
             _ => {}
         }
     }
@@ -98,7 +98,7 @@ pub struct Summary {
 }
 
 impl Memory {
-    /// Shortens a session's chat and keeps the result; the chat itself stays. `None` when nothing was said.
+    /// Shortens a session's chat and keeps the result; the chat itself stays. `None` for an empty chat.
     pub fn summarise_chat(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Tasks as they stand: what a new process needs to go on with one, and who works on it.
+//! The stored tasks: the data that a new process needs to go on with one, and the process that works on it.
 
 use rusqlite::{OptionalExtension, Row};
 use serde_json::Value;
@@ -12,28 +12,28 @@ use crate::memory::store::{self, Memory};
 pub struct TaskState {
     pub task: String,
     pub session: String,
-    /// The process that works on it; `None` where none does.
+    /// The process that works on it, if any.
     pub owner: Option<String>,
     pub phase: String,
     pub state: Value,
     /// Grows with every write.
     pub revision: i64,
-    /// Milliseconds since 1970, and later than that of every write before: a clock that was in the future once
-    /// makes no older task the last one.
+    /// Milliseconds since 1970, and later than that of every write before. So a clock that was in the future once makes
+    /// no older task the last one.
     pub updated: i64,
 }
 
-/// What is kept of what was said in a task, beside its state.
+/// The conversation of a task that is kept beside its state.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeptTalk {
     /// Nobody goes on with the task.
     Nothing,
-    /// What is kept already.
+    /// The conversation that is kept already.
     AsItWas,
     This(Value),
 }
 
-/// How many states of ended tasks without checkpoints are kept.
+/// The number of states of ended tasks without checkpoints that are kept.
 const ENDED: i64 = 50;
 
 /// Characters of the longest name that this program gives to a task or a process.
@@ -45,7 +45,7 @@ pub fn is_name(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
-/// A file with another name in it was written by somebody else.
+/// Only another program writes a file with another name in it.
 pub(in crate::memory) fn sound(name: &str) -> Result<()> {
     if is_name(name) {
         Ok(())
@@ -65,8 +65,8 @@ const COLUMNS: &str = "SELECT task, sessions.name, owner, phase, \
     FROM tasks JOIN sessions ON sessions.id = tasks.session";
 
 impl Memory {
-    /// Keeps the state over the one before; `revision` is given by the store. With `expected` only where the
-    /// stored revision is that one: `None` comes back where another process was faster.
+    /// Keeps the state over the one before; `revision` is given by the store. With `expected`, only if the stored
+    /// revision is that one: the result is `None` if another process was faster.
     pub fn save_task(&self, new: TaskState, said: &KeptTalk, expected: Option<i64>) -> Result<Option<i64>> {
         let state = serde_json::to_string(&new.state)?;
         let (drops, said) = match said {
@@ -100,7 +100,7 @@ impl Memory {
         })
     }
 
-    /// What was said in a task; `None` where nothing is kept, or what is kept cannot be read.
+    /// The conversation of a task; `None` if nothing is kept, or the kept text cannot be read.
     pub fn said(&self, task: &str) -> Result<Option<Value>> {
         let said: Option<String> = self.read(|conn| {
             let sql = "SELECT said FROM conversations WHERE task = ?1 AND octet_length(said) <= ?2";
@@ -121,7 +121,7 @@ impl Memory {
             }
             Ok(rows)
         })?;
-        // A state that cannot be read is one that nobody can go on from, and no reason to hide the others.
+        // Nobody can go on from a state that cannot be read, but it must not hide the others.
         let whole = |(task, state): (TaskState, String)| TaskState {
             state: serde_json::from_str(&state).unwrap_or_default(),
             ..task
@@ -129,8 +129,8 @@ impl Memory {
         Ok(rows.into_iter().map(whole).collect())
     }
 
-    /// Drops the oldest states that nothing can be done with any more: no process works on them, they are in one
-    /// of the phases `ended`, and no checkpoint of theirs is left.
+    /// Drops the oldest states that have no use any more: no process works on them, they are in one of the phases
+    /// `ended`, and they have no checkpoint left.
     pub fn prune_tasks(&self, ended: &[&str]) -> Result<usize> {
         let ended = serde_json::to_string(ended)?;
         self.write(move |conn| {

@@ -1,4 +1,4 @@
-//! What led to what in each task: kept whole, entry by entry, for the last tasks of the file.
+//! The trace of causes in each task: kept whole, entry by entry, for the last tasks of the file.
 
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub struct TracedTask {
 }
 
 impl Memory {
-    /// Adds entries to the trace of a task, behind those that it has.
+    /// Adds entries to the trace of a task, behind the existing ones.
     pub fn add_traced(&self, name: &str, task: &str, request: &str, entries: Vec<TracedEntry>) -> Result<()> {
         let (name, task, request) = (name.to_owned(), task.to_owned(), request.to_owned());
         self.write(move |conn| {

@@ -27,7 +27,7 @@ impl Memory {
         self.variables().get_mut(session)?.remove(name)
     }
 
-    /// Ends the short term: the variables and the entries of kind `short_term`. Returns how many of each.
+    /// Ends the short term: deletes the variables and the entries of kind `short_term`. Returns how many of each.
     pub fn end_session(&self, session: &str) -> Result<(usize, usize)> {
         let variables = self.variables().remove(session).map_or(0, |variables| variables.len());
         let name = session.to_owned();

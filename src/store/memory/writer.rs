@@ -1,4 +1,4 @@
-//! One thread owns the connection that writes; who asks for a write is answered once it is committed.
+//! One thread owns the connection that writes; the caller of a write gets its answer after the commit.
 
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
@@ -45,7 +45,7 @@ impl MemoryWriter {
         })
     }
 
-    /// Runs outside a transaction, for what cannot be part of one.
+    /// Runs outside a transaction, for work that cannot be part of one.
     pub(in crate::memory) fn bare<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> Result<T> + Send + 'static,
@@ -65,7 +65,7 @@ impl MemoryWriter {
             let ready = conn.busy_timeout(held.patience(BUSY)).map_err(MemoryError::from);
             let done = ready.and_then(|()| work(conn));
             held.learn(&done);
-            // Nobody is left to tell when the caller is gone; the work is done all the same.
+            // The caller may be gone; the work is done all the same.
             let _ = answer.send(done);
         });
         self.jobs.as_ref().ok_or(MemoryError::Closed)?.send(job).map_err(|_| MemoryError::Closed)?;
@@ -77,7 +77,7 @@ impl Drop for MemoryWriter {
     fn drop(&mut self) {
         self.jobs.take();
         if let Some(thread) = self.thread.take() {
-            // What was sent before is still written: the channel is read to its end.
+            // Earlier messages are still written: the channel is read to its end.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Which files run code by being there: when a folder is entered, opened, built, tested, committed or pushed.
+//! Lists the files that run code by being there: when a folder is entered, opened, built, tested, committed or pushed.
 
 use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ use sextant_text::symbols::language;
 
 mod lists;
 
-/// What runs a file, the names of such files, and the folders whose every file is one.
+/// The program that runs a file, the names of such files, and the folders whose every file is one.
 struct Row {
     runs: &'static str,
     names: &'static [&'static str],
@@ -255,27 +255,27 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// What runs a file of this path, in words; `None` where nothing is known to. What begins with a dot is read by some
-/// program by itself, whichever that is.
+/// Names the program that runs a file of this path; `None` if no known program runs it. Some program reads every file
+/// with a leading dot by itself.
 pub fn runs_code(path: &str) -> Option<&'static str> {
     let path = bare_names::folded(path);
     listed(&path).or_else(|| hidden(&path))
 }
 
-/// What runs a file that may be run as a program, by what the disk says of it. A module of a language that is read as
-/// symbols is source of the project, whether somebody may start it or not: published packages have many.
+/// Names what runs a file that the disk marks as a program. A module of a language that is read as symbols is source of
+/// the project, even if it is executable: published packages have many.
 pub fn is_program(root: &Root, path: &str, text: &str) -> Option<&'static str> {
     let mode = root.join(path).symlink_metadata().ok().filter(Metadata::is_file)?.permissions().mode();
     if language::of_path(path).is_some() {
         return None;
     }
-    // Some disks call everything a program.
+    // Some disks mark every file as a program.
     let name = path.rsplit('/').next().unwrap_or(path);
     let script = text.starts_with("#!") || !name.contains('.') || name.ends_with("sh");
     (mode & 0o111 != 0 && script).then_some("it can be run as a program")
 }
 
-/// By a dot in front of its name, or of a folder on its way.
+/// Files with a dot in front of their name, or of a folder on their way.
 fn hidden(path: &str) -> Option<&'static str> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let mut dotted = folders.split('/').filter(|folder| folder.starts_with('.') && !["", ".", ".."].contains(folder));
@@ -285,7 +285,7 @@ fn hidden(path: &str) -> Option<&'static str> {
     (within && !prose || own).then_some("a program may read it by itself")
 }
 
-/// By what a list knows.
+/// Files that a list knows.
 fn listed(path: &str) -> Option<&'static str> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let folders = format!("/{folders}/");
@@ -317,7 +317,7 @@ fn listed(path: &str) -> Option<&'static str> {
         .or_else(|| edits.then_some("an editor runs it"))
 }
 
-/// Whether a folder is on the way; `hooks` alone is many things, and only a hook's folder at the top counts.
+/// Whether a folder is on the way. `hooks` alone is many things, so only a hook's folder at the top counts.
 fn inside(folders: &str, folder: &str) -> bool {
     let found = format!("/{folder}/");
     if folder == "hooks" { folders == found } else { folders.contains(&found) }

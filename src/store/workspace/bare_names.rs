@@ -1,11 +1,12 @@
-//! How a file's name reads once spellings that a disk takes for the same, and the marks of a copy, are taken off.
+//! Reduces a file's name to its plain form: without spellings that a disk takes for the same, and without the marks of
+//! a copy.
 
-/// Characters that some file systems pass over in a name.
+/// Characters that some file systems ignore in a name.
 fn is_passed_over(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}')
 }
 
-/// A path as a disk that minds neither case nor what is not seen would look it up.
+/// A path as a disk would look it up that ignores case and invisible characters.
 pub(crate) fn folded(path: &str) -> String {
     let seen = path.chars().filter(|c| !is_passed_over(*c));
     let lower: String = seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
@@ -16,7 +17,7 @@ pub(crate) fn folded(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// What editors, tools and people put behind a name when they keep a copy of the file.
+/// Endings that editors, tools and people add to the name of a copy.
 const BEHIND: &[&str] = &[
     "~",
     ".bak",
@@ -62,7 +63,7 @@ const BEHIND: &[&str] = &[
     "%",
     "#",
 ];
-/// The same in front of one.
+/// Beginnings that they add.
 const BEFORE: &[&str] = &["#", ".#", "~$", "copy of ", "backup of ", "backup-", "backup_", "bak-", "old-"];
 
 /// The name, in small letters, of which another may be a copy: `.env` for `.env~`, `#.env#` and `.env.bak.2`.
@@ -75,7 +76,7 @@ pub(crate) fn original(name: &str) -> &str {
 }
 
 fn without_mark(name: &str) -> Option<&str> {
-    // What vim keeps in one folder is named after its whole path.
+    // vim names the files of its one folder after their whole paths.
     if let Some((_, own)) = name.rsplit_once('%').filter(|(_, own)| !own.is_empty()) {
         return Some(own);
     }

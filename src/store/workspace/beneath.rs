@@ -1,9 +1,8 @@
-//! Files below a folder, reached name by name and through no link: what was checked is what is opened, whoever swaps
-//! folders for links meanwhile.
+//! Opens files below a folder name by name and through no link, so that nobody can swap a checked folder for a link.
 //!
 //! Each folder on the way is opened from the one above it with `O_NOFOLLOW`, and the file is named from the last of
-//! them. So no path is looked up a second time, on any system; a link that is found on the way is an error, since
-//! paths are resolved before they come here.
+//! them. So no path is looked up a second time, on any system. A link on the way is an error, since paths are resolved
+//! before they come here.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -16,7 +15,7 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode};
 
-/// A file as it was read: its bytes, and its permission bits.
+/// The content of a file at the time of reading: its bytes, and its permission bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileContent {
     pub bytes: Vec<u8>,
@@ -25,7 +24,7 @@ pub struct FileContent {
     pub names: u64,
 }
 
-/// What tells whether a file was written since: which one it is, its size and its time.
+/// Identity, size and time of a file, which show whether it was written since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStamp {
     file: (i128, i128),
@@ -53,14 +52,14 @@ pub fn read(root: &Path, relative: &str) -> io::Result<FileContent> {
     Folders::new(root)?.place(relative, false)?.read()
 }
 
-/// The folders on the way to a file that are not there, the outermost first.
+/// The missing folders on the way to a file, the outermost first.
 pub fn missing_folders(root: &Path, relative: &str) -> Vec<String> {
     let ends = relative.match_indices('/').map(|(at, _)| &relative[..at]);
     let there = |folder: &&str| Folders::new(root).and_then(|mut folders| folders.folder(folder, false)).is_ok();
     ends.skip_while(there).map(str::to_owned).collect()
 }
 
-/// Removes a folder that is empty; one that is not stays.
+/// Removes an empty folder; any other folder stays.
 pub fn remove_empty(root: &Path, relative: &str) {
     let place = Folders::new(root).and_then(|mut folders| folders.place(relative, false));
     if let Ok(place) = place {
@@ -82,16 +81,16 @@ pub fn text(root: &Path, relative: &str, largest: u64) -> Option<String> {
 }
 
 impl Folders {
-    /// Below this folder, which is taken as it stands.
+    /// Works below this folder, which is taken as it stands.
     pub fn new(root: &Path) -> io::Result<Self> {
         let root = rustix::fs::openat(CWD, root, flags() | OFlags::DIRECTORY, Mode::empty())?;
         Ok(Self { root: Arc::new(root), open: HashMap::new(), made: Vec::new() })
     }
 
-    /// The place of a file, with its folders made where `make` says so.
+    /// The place of a file; makes its folders if `make` is set.
     ///
     /// # Errors
-    /// Where a part of the path is a link, no folder, or no plain name.
+    /// If a part of the path is a link, not a folder, or not a plain name.
     pub fn place(&mut self, relative: &str, make: bool) -> io::Result<OpenFolder> {
         let (folders, name) = relative.rsplit_once('/').unwrap_or(("", relative));
         let folder = self.folder(folders, make)?;
@@ -123,7 +122,7 @@ impl Folders {
         Ok(here)
     }
 
-    /// Removes the folders that were made here, where they are empty.
+    /// Removes the folders that were made here, if they are empty.
     pub fn unmake(&mut self) {
         for place in self.made.drain(..).rev() {
             let _ = rustix::fs::unlinkat(&*place.folder, &*place.name, AtFlags::REMOVEDIR);
@@ -157,7 +156,7 @@ impl OpenFolder {
     }
 
     fn open(&self) -> io::Result<File> {
-        // A pipe in its place would otherwise be waited for.
+        // A pipe in its place would otherwise make the open wait.
         let way = flags() | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = File::from(rustix::fs::openat(&*self.folder, &*self.name, way, Mode::empty())?);
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
@@ -172,7 +171,7 @@ impl OpenFolder {
         Ok(FileContent { bytes, mode: about.permissions().mode() & 0o7777, names: about.nlink() })
     }
 
-    /// Of what has this name, a link included; `None` where nothing has.
+    /// The stamp of the file or link with this name; `None` if nothing has it.
     pub fn stamp(&self) -> Option<FileStamp> {
         let found = rustix::fs::statat(&*self.folder, &*self.name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(FileStamp {
@@ -182,11 +181,11 @@ impl OpenFolder {
         })
     }
 
-    /// Writes over the content of the file that is there, which keeps all of its names. It is empty first: what a cut
-    /// leaves is a beginning of the new text.
+    /// Writes over the content of the existing file, which keeps all of its names. The file is emptied first, so a
+    /// crash leaves a beginning of the new text.
     ///
     /// # Errors
-    /// It has another content than `seen` ([`io::ErrorKind::AlreadyExists`]), or cannot be written.
+    /// If it has another content than `seen` ([`io::ErrorKind::AlreadyExists`]), or cannot be written.
     pub fn overwrite(&self, seen: &[u8], bytes: &[u8]) -> io::Result<()> {
         let way = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let mut file = File::from(rustix::fs::openat(&*self.folder, &*self.name, way, Mode::empty())?);
@@ -204,12 +203,12 @@ impl OpenFolder {
     /// Gives each of two files the other one's name, in one stroke.
     ///
     /// # Errors
-    /// One of them is not there, or the file system cannot do it ([`is_unsupported`]).
+    /// If one of them is missing, or the file system cannot do it ([`is_unsupported`]).
     pub fn exchange_with(&self, other: &Self) -> io::Result<()> {
         exchange((&self.folder, &self.name), (&other.folder, &other.name))
     }
 
-    /// Makes the file, which must not be there, and writes it through to the disk.
+    /// Makes the file, which must not exist, and writes it through to the disk.
     pub fn create(&self, bytes: &[u8], mode: Option<u32>) -> io::Result<()> {
         let way = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let made = rustix::fs::openat(&*self.folder, &*self.name, way, Mode::from_raw_mode(0o666))?;
@@ -221,7 +220,7 @@ impl OpenFolder {
         file.sync_all()
     }
 
-    /// Takes another place's file, over whatever has that name.
+    /// Takes another place's file, over the file that has that name.
     pub fn rename_to(&self, to: &Self) -> io::Result<()> {
         Ok(rustix::fs::renameat(&*self.folder, &*self.name, &*to.folder, &*to.name)?)
     }
@@ -255,7 +254,7 @@ fn exchange(_: (&OwnedFd, &OsStr), _: (&OwnedFd, &OsStr)) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether an exchange failed since it cannot be made there at all.
+/// Whether an exchange failed because the file system does not support it.
 pub fn is_unsupported(error: &io::Error) -> bool {
     use rustix::io::Errno;
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);

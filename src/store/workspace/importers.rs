@@ -1,7 +1,7 @@
-//! Which files of a workspace import which, read from the lines that begin with an import word.
+//! Finds the imports between the files of a workspace, read from the lines that begin with an import word.
 //!
 //! The reading is by words: a line that mentions the name of a module counts as an import of every module of that name.
-//! It names too many files rather than too few, and holds without a search path or an environment.
+//! It names too many files rather than too few, and works without a search path or an environment.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::SystemTime;
@@ -11,7 +11,7 @@ use crate::workspace::workspace_files;
 use sextant_text::symbols::interface::{self, EVERYTHING, identifiers};
 use sextant_text::symbols::language::{self, Language};
 
-/// Files that are listed; in a larger project some of each folder.
+/// The most files that are listed; a larger project lists some of each folder.
 const LISTED: usize = 20_000;
 
 /// The import lines of a workspace, each file read again when it changes.
@@ -39,7 +39,7 @@ impl ImportLines {
 }
 
 impl Importers {
-    /// Reads what has changed on disk since the last time. Files that are open are given with their texts. Blocks.
+    /// Reads the changes on disk since the last time. Open files are given with their texts. Blocks.
     pub fn refresh(&mut self, root: &Root, open: &HashMap<String, String>) {
         let listing = workspace_files::list(root, "", LISTED);
         self.more = listing.more;
@@ -103,14 +103,14 @@ impl Importers {
     }
 }
 
-/// The name by which others import a file: that of its folder where the file stands for the folder.
+/// The name by which others import a file: that of its folder if the file stands for the folder.
 fn module_name(path: &str) -> &str {
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = file.split('.').next().unwrap_or(file);
     if stem == "__init__" { folder.rsplit('/').next().unwrap_or(folder) } else { stem }
 }
 
-/// The members of the structural classes of a file, which is parsed only where it names one.
+/// The members of the structural classes of a file, which is parsed only if it names one.
 fn structural_members(language: &Language, text: &str) -> BTreeSet<String> {
     match text.contains(language.structural_word) {
         true => interface::structural_members(language, text),
@@ -141,7 +141,7 @@ fn import_words(language: &Language, path: &str, text: &str) -> BTreeSet<String>
     words
 }
 
-/// What of a line begins with an import word: the line, or a statement behind others on it.
+/// The part of a line that begins with an import word: the line, or a statement behind others on it.
 fn import_of<'a>(language: &Language, line: &'a str) -> Option<&'a str> {
     let begins = |at: usize| {
         let rest = line[at..].trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');

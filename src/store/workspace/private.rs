@@ -1,4 +1,4 @@
-//! What lies below a folder that no prompt may show: secrets' files, what git ignores, links that lead out.
+//! Finds private files below a folder, which no prompt may show: secrets' files, ignored files, links that lead out.
 
 use std::path::Path;
 
@@ -9,21 +9,21 @@ use crate::workspace::secret_files::is_secret;
 use crate::workspace::workspace_files::is_ignored;
 use sextant_base::path;
 
-/// How many entries are looked at; behind them everything counts as private.
+/// The most entries that are looked at; every folder with more counts as private.
 const MOST: usize = 20_000;
 
-/// What of it a program that reads a whole folder would come by.
+/// The part of a folder that a program reads when it reads the whole folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sweep {
-    /// Everything that is there.
+    /// Every file.
     All,
-    /// Neither hidden files nor what git ignores.
+    /// No hidden files and no ignored files.
     Listed,
-    /// Everything, and what links lead to.
+    /// Every file, and the targets of links.
     Linked,
 }
 
-/// The first private file below a folder (relative to the root, empty for the root), and why it is one.
+/// The first private file below a folder (relative to the root, empty for the root), and the reason.
 pub fn first_below(root: &Root, folder: &str, sweep: Sweep) -> Option<(String, &'static str)> {
     let mut walk = WalkBuilder::new(root.join(folder));
     walk.standard_filters(sweep == Sweep::Listed).require_git(false).git_global(false).follow_links(false);

@@ -1,7 +1,7 @@
-//! Where the record of a workspace is: in the user's state folder, so that nothing in a workspace can pass for it.
+//! The place of a workspace's record: in the user's state folder, so that no file of a workspace can pass for it.
 //!
-//! Whoever hands over a repository can put any file into it. What Sextant remembers, takes back and goes on with
-//! is therefore kept where only this user writes, under a name that the workspace's own path gives.
+//! The sender of a repository can put any file into it. So Sextant keeps its memory, undo states and open tasks where
+//! only this user writes, under a name made from the workspace's own path.
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -16,19 +16,19 @@ use sextant_base::private_files;
 const WORKSPACES: &str = "workspaces";
 /// The record's one database.
 const FILE: &str = "memory.db";
-/// Names the workspace, for a person who looks.
+/// Names the workspace for a person who looks.
 const NAMES: &str = "workspace";
-/// Says that the user was told of a record that came with the workspace.
-const TOLD: &str = "told-of-another-record";
+/// Marks that the user was shown the notice about a record that came with the workspace.
+const NOTICED: &str = "told-of-another-record";
 
 /// Characters of a workspace's own name in the name of its folder.
 const NAME: usize = 32;
 /// Bytes of the path's SHA-256 in it, two characters each.
 const HASH: usize = 16;
 
-/// Sextant's state folder: `$XDG_STATE_HOME/sextant`, or else `$HOME/.local/state/sextant`. A relative path counts
-/// for nothing (XDG Base Directory Specification). `None` where neither can be used. Not with `etcetera`: without `HOME`
-/// it asks the user database, and whoever unset it for a run would find it written to all the same.
+/// Sextant's state folder: `$XDG_STATE_HOME/sextant`, or else `$HOME/.local/state/sextant`. A relative path counts for
+/// nothing (XDG Base Directory Specification). `None` if neither can be used. Not with `etcetera`: without `HOME` it
+/// asks the user database, and would write there for a user who unset `HOME` for a run.
 pub fn state_folder(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".local/state")));
@@ -44,7 +44,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// In Sextant's state folder, of which nothing need exist.
+    /// In Sextant's state folder, which need not exist yet.
     pub fn of(state: &Path, root: &Root) -> Self {
         Self { state: state.to_owned(), key: key(root.path()), root: root.path().to_owned() }
     }
@@ -57,15 +57,15 @@ impl Record {
         self.folder().join(FILE)
     }
 
-    /// Whether anything was ever kept: a workspace without a record has nothing to undo or to go on with.
+    /// Whether a record exists: a workspace without one has nothing to undo or to go on with.
     pub fn exists(&self) -> bool {
         self.file().symlink_metadata().is_ok()
     }
 
-    /// Makes the folders that are missing. The answer is the same record by its real path.
+    /// Makes the missing folders. Returns the same record by its real path.
     ///
     /// # Errors
-    /// Where one of our folders is a link, no folder, or another user's; with the path that it is about.
+    /// If one of our folders is a link, another kind of file, or another user's; with the path in question.
     pub fn make(&self) -> Result<Self, (PathBuf, io::Error)> {
         let base = self.state.parent().unwrap_or(&self.state);
         let at = |path: &Path| {
@@ -88,14 +88,14 @@ impl Record {
         Ok(made)
     }
 
-    /// Whether the workspace holds what looks like a record, and the user was never told that it is not read.
-    /// Answers with yes once.
+    /// Whether the workspace holds an apparent record, and the user has not yet seen the notice that it is not read.
+    /// Returns true once.
     pub fn another(&self) -> bool {
         let folder = self.root.join(OLD_FOLDER);
         let kind = |path: &Path| path.symlink_metadata().ok();
         kind(&folder).is_some_and(|found| found.is_dir())
             && kind(&folder.join(FILE)).is_some()
-            && private_files::make(&self.folder().join(TOLD)).is_ok()
+            && private_files::make(&self.folder().join(NOTICED)).is_ok()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which paths may be touched: those inside the workspace root that hold no secrets.
+//! Decides which paths may be touched: those inside the workspace root that hold no secrets.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,12 +7,12 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
 use sextant_base::path::{self, is_hidden};
 
-/// Why a path is refused.
+/// The reason why a path is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     #[error("the path is empty")]
     Empty,
-    /// One that shows another name than it has.
+    /// A name that shows as another one.
     #[error("the path {0:?} has a control character in it, or one that is not seen")]
     BadName(String),
     #[error("the path is too long (in bytes {0}, and {LONGEST} is the most)")]
@@ -59,7 +59,7 @@ impl From<PathError> for Failure {
     }
 }
 
-/// Where a record lies that came with the workspace: an older Sextant's, or what somebody planted. It counts for nothing.
+/// The place of a record that came with the workspace: an older Sextant's, or a planted one. It counts for nothing.
 pub const OLD_FOLDER: &str = ".sextant";
 
 /// The folder that everything happens in, without symbolic links.
@@ -87,7 +87,7 @@ impl Root {
         Ok(marked.map_or(root.clone(), |folder| Self { path: folder.to_owned(), state: None }))
     }
 
-    /// The same workspace without this folder, wherever it is: what is in it is neither read nor written as a file.
+    /// The same workspace without this folder, wherever it is: the files in it are not read or written.
     #[must_use]
     pub fn without(self, state: &Path) -> Self {
         let state = follow(state, "").unwrap_or_else(|_| state.to_owned());
@@ -108,18 +108,18 @@ impl Root {
         self.path.join(relative)
     }
 
-    /// Makes sure that a path which was resolved once, and was kept since, still is what it was: in the workspace,
-    /// no secret, and the file itself. To be asked at every use of a path that a record names.
+    /// Checks that a path, resolved once and kept since, is unchanged: in the workspace, no secret, and the file
+    /// itself. Call it at every use of a path from a record.
     pub fn confirm(&self, resolved: &str) -> Result<(), PathError> {
         let target = self.resolve(resolved)?;
         if target == resolved { Ok(()) } else { Err(PathError::Moved { path: resolved.to_owned(), target }) }
     }
 
-    /// Brings a path that somebody gave, relative or absolute, to a path relative to the root, with `/`.
+    /// Turns a given path, relative or absolute, into a path relative to the root, with `/`.
     ///
-    /// The file need not exist; what exists of its path is followed through symbolic links, and the
-    /// answer is the file itself and not the link. Refused: everything outside, secrets, and what
-    /// exists and is no regular file.
+    /// The file need not exist. The existing part of its path is followed through symbolic links, and the result is the
+    /// file itself and not the link. Refused: every path outside, secrets, and existing paths that are not regular
+    /// files.
     pub fn resolve(&self, given: &str) -> Result<String, PathError> {
         if given.trim().is_empty() {
             return Err(PathError::Empty);
@@ -143,7 +143,7 @@ impl Root {
         if relative.contains(is_hidden) {
             return Err(PathError::BadName(relative));
         }
-        // The name asked for counts too: a link named `.env` is as little our business as its target.
+        // The requested name counts too: a link named `.env` is as little our business as its target.
         if is_secret(&relative) || inside(&asked).is_some_and(|asked| is_secret(&asked)) {
             return Err(PathError::Secret(relative));
         }
@@ -159,10 +159,10 @@ impl Root {
     }
 }
 
-/// Bytes of a path that the system takes (`PATH_MAX`).
+/// The most bytes of a path that the system takes (`PATH_MAX`).
 const LONGEST: usize = 4096;
 
-/// What marks the top of a project, in no order: the nearest folder that holds any of them is taken.
+/// Marks of the top of a project, in no order: the nearest folder that holds any of them is taken.
 const MARKS: &[&str] = &[
     ".git",
     ".hg",
@@ -182,7 +182,7 @@ const MARKS: &[&str] = &[
     "deno.json",
 ];
 
-/// Follows symbolic links through as much of the path as exists; the rest is added as it stands.
+/// Follows symbolic links through the existing part of the path; the rest is added as it stands.
 fn follow(path: &Path, given: &str) -> Result<PathBuf, PathError> {
     let io = |error: std::io::Error| PathError::Io { path: given.to_owned(), reason: error.to_string() };
     let mut rest = Vec::new();
@@ -191,7 +191,7 @@ fn follow(path: &Path, given: &str) -> Result<PathBuf, PathError> {
         match here.canonicalize() {
             Ok(real) => {
                 let path = rest.iter().rev().fold(real, |path, part| path.join(part));
-                // A `..` after what does not exist leads back to what may exist, and may be a link.
+                // A `..` after a missing folder leads back to a path that may exist, and may be a link.
                 let climbs = path.components().any(|part| part == Component::ParentDir);
                 return if climbs { follow(&path::normalize(&path), given) } else { Ok(path) };
             }

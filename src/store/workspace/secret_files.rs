@@ -1,4 +1,4 @@
-//! Which files are off limits by their names, or since they are the same file under another name.
+//! Decides which files are off limits: by their names, or because they are the same file under another name.
 //!
 //! The names are those that the tools' own manuals give the files that they keep secrets in.
 
@@ -37,7 +37,7 @@ const FOLDERS: &[&str] = &[
     ".local/share/keyrings",
     ".terraform.d",
 ];
-/// Of these, the ones that hold so many files that they are not searched for another name of a file.
+/// Those of these folders with so many files that they are not searched for another name of a file.
 const RECORDS: &[&str] = &[".git", ".hg", ".jj", ".svn"];
 
 const FILES: &[&str] = &[
@@ -119,7 +119,7 @@ const ENDINGS: &[&str] = &[
     ".kubeconfig",
 ];
 
-/// Beginnings; what follows is another word (`id_rsa.bak`, `credentials-prod.yml`).
+/// Beginnings; another word follows (`id_rsa.bak`, `credentials-prod.yml`).
 const BEGINNINGS: &[&str] = &[
     ".env",
     "wp-config.php",
@@ -143,7 +143,7 @@ const DATA: &[&str] =
 /// Words of a template that is meant to be read and holds no values.
 const TEMPLATES: &[&str] = &["example", "sample", "template", "dist", "tmpl", "schema"];
 
-/// Source code and prose that is merely named after what it handles.
+/// Source code and prose that is merely named after the data it handles.
 const SOURCES: &[&str] = &[
     "c", "cpp", "cs", "go", "h", "html", "java", "js", "jsx", "kt", "lua", "md", "php", "py", "pyi", "rb", "rs", "rst",
     "swift", "ts", "tsx",
@@ -152,7 +152,7 @@ const SOURCES: &[&str] = &[
 /// Entries of a workspace that are looked at for the other name of a file.
 const MOST: usize = 20_000;
 
-/// Whether a path relative to the root is, by its names, likely to hold secrets. A copy is what it is a copy of.
+/// Whether a path relative to the root is, by its names, likely to hold secrets. A copy counts as its original.
 pub fn is_secret(relative: &str) -> bool {
     let relative = bare_names::folded(relative);
     let originals = relative.split('/').map(bare_names::original).collect::<Vec<_>>().join("/");
@@ -205,8 +205,8 @@ fn has_word(name: &str, word: &str) -> bool {
     })
 }
 
-/// Whether a file with more than one name has one in the workspace that is a secret's. Names outside of the
-/// workspace, and behind the first 20,000 entries, are not seen.
+/// Whether one of a file's several names in the workspace is a secret's. Names outside of the workspace, and behind the
+/// first 20,000 entries, are not seen.
 pub fn is_linked_to_secret(root: &Path, file: &Metadata) -> bool {
     if !file.is_file() || file.nlink() < 2 {
         return false;

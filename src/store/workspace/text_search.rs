@@ -1,4 +1,4 @@
-//! Finding text in files by a regular expression, with answers that stay small.
+//! Finds text in files by a regular expression, with answers that stay small.
 
 use regex::RegexBuilder;
 
@@ -22,9 +22,9 @@ pub struct SearchHit {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hits {
     pub hits: Vec<SearchHit>,
-    /// Whether there were more than asked for.
+    /// Whether there were more matches than the limit.
     pub more: bool,
-    /// Files that were passed over: larger than 2 MiB, unreadable, or not UTF-8 text.
+    /// Skipped files: larger than 2 MiB, unreadable, or not UTF-8 text.
     pub skipped: usize,
 }
 
@@ -49,7 +49,7 @@ impl From<SearchError> for Failure {
     }
 }
 
-/// Bytes of the longest pattern: to compile one takes a hundred times its size.
+/// Bytes of the longest pattern: compiling one takes a hundred times its size.
 const LONGEST: usize = 16 << 10;
 /// Characters of a line that are shown.
 const SHOWN: usize = 200;
@@ -65,7 +65,7 @@ pub fn search(root: &Root, files: &[String], pattern: &str, limit: usize) -> Res
         return Err(SearchError::TooLong(pattern.len() >> 10));
     }
     let regex = RegexBuilder::new(pattern).multi_line(true).crlf(true).build().map_err(|error| {
-        // The full text draws the pattern over several lines; its last line says what is wrong.
+        // The full text draws the pattern over several lines; its last line names the error.
         let text = error.to_string();
         SearchError::BadPattern(text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned())
     })?;
@@ -92,7 +92,7 @@ pub fn search(root: &Root, files: &[String], pattern: &str, limit: usize) -> Res
     Ok(out)
 }
 
-/// The text of a file without the secrets in it; `None` for what is too large, binary or gone.
+/// The text of a file without the secrets in it; `None` if it is too large, binary or gone.
 fn read(root: &Root, path: &str) -> Option<String> {
     workspace_files::text_up_to(root, path, LARGEST).filter(|text| !text.contains('\0'))
 }

@@ -1,4 +1,4 @@
-//! Which files there are: those that version control would keep, without the hidden ones.
+//! Lists the files that version control would keep, without the hidden ones.
 
 use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -9,7 +9,7 @@ use crate::workspace::secret_files::{is_linked_to_secret, is_secret};
 use sextant_base::path::{self, is_hidden};
 use sextant_base::secrets::mask;
 
-/// Bytes of the largest text that is looked into.
+/// Bytes of the largest text that is read.
 const LARGEST: u64 = 64 << 20;
 
 /// The files of a workspace, as paths relative to its root.
@@ -17,16 +17,15 @@ const LARGEST: u64 = 64 << 20;
 pub struct Listing {
     /// Sorted.
     pub files: Vec<String>,
-    /// Whether there were more than asked for.
+    /// Whether there were more files than the limit.
     pub more: bool,
 }
 
 /// Lists at most `limit` files, below `folder` (as [`folder`] gives it; empty for all).
 ///
-/// Left out: what `.gitignore` and `.ignore` name (in a folder without git too), hidden files and
-/// folders, symbolic links, secrets, names that are not UTF-8 or hold characters that are not seen, and folders
-/// that cannot be read. The files kept under a limit are the first of each folder in order, not those that the disk
-/// gave first.
+/// Left out: files that `.gitignore` and `.ignore` name (in a folder without git too), hidden files and folders,
+/// symbolic links, secrets, names that are not UTF-8 or hold invisible characters, and folders that cannot be read. The
+/// files kept under a limit are the first of each folder in order, independent of the order of the disk.
 pub fn list(root: &Root, folder: &str, limit: usize) -> Listing {
     let walk = WalkBuilder::new(root.join(folder))
         .require_git(false)
@@ -64,8 +63,8 @@ pub fn folder(root: &Root, given: &str) -> Result<String, PathError> {
     }
 }
 
-/// The text of a listed file on disk, without the secrets in it; `None` where it is gone, no UTF-8 text, or a secret's
-/// file under another name. For looking for something in many files: what is edited is read through the editor.
+/// The text of a listed file on disk, without the secrets in it; `None` if it is gone, not UTF-8 text, or a secret's
+/// file under another name. For searches in many files: edits read the text through the editor.
 pub fn text(root: &Root, path: &str) -> Option<String> {
     text_up_to(root, path, LARGEST)
 }
@@ -79,7 +78,7 @@ pub fn text_up_to(root: &Root, path: &str, bytes: u64) -> Option<String> {
 }
 
 /// Whether the project's own rules leave a file out of version control: `.gitignore` of its folder and of those above
-/// it, `.ignore`, and `.git/info/exclude`. A folder that is left out takes all that is in it along.
+/// it, `.ignore`, and `.git/info/exclude`. A folder that is left out takes its whole content along.
 pub fn is_ignored(root: &Root, path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let mut rules = vec![rules_of(root, "", &[".git/info/exclude", ".gitignore", ".ignore"])];
@@ -104,17 +103,17 @@ pub fn is_ignored(root: &Root, path: &str) -> bool {
 fn rules_of(root: &Root, folder: &str, names: &[&str]) -> Gitignore {
     let mut builder = GitignoreBuilder::new(root.join(folder));
     for name in names {
-        // A file that is not there has no rules; one that can be read in part has those.
+        // A missing file has no rules; a file that can be read in part has the rules of that part.
         let _ = builder.add(root.join(folder).join(name));
     }
     builder.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
-/// Bytes of the largest file that is worked on: a text takes some twenty times as much once it is parsed, compared
-/// and told to servers.
+/// Bytes of the largest file that is worked on: a text takes some twenty times as much once it is parsed, compared and
+/// sent to servers.
 pub const LARGEST_TARGET: u64 = 10 << 20;
 
-/// Bytes of a file on disk; 0 where there is none.
+/// Bytes of a file on disk; 0 if it is missing.
 pub fn size(root: &Root, path: &str) -> u64 {
     std::fs::metadata(root.join(path)).map_or(0, |found| found.len())
 }

@@ -1,4 +1,4 @@
-//! File contents kept once, under their SHA-256, packed where that makes them smaller.
+//! File contents kept once, under their SHA-256, packed if that makes them smaller.
 
 use std::io::{Read, Write};
 
@@ -39,7 +39,7 @@ pub(in crate::memory) fn put(conn: &Connection, bytes: &[u8]) -> Result<i64> {
     Ok(conn.last_insert_rowid())
 }
 
-/// The contents, byte for byte; an error when they are not what was kept.
+/// The contents, byte for byte; an error if they differ from the kept ones.
 pub(in crate::memory) fn get(conn: &Connection, id: i64) -> Result<Vec<u8>> {
     let sql = "SELECT hash, size, packed, bytes FROM blobs WHERE id = ?1";
     let row = conn.prepare_cached(sql)?.query_row([id], |row| {
@@ -59,7 +59,7 @@ fn pack(bytes: &[u8]) -> Option<Vec<u8>> {
     encoder.finish().ok().filter(|packed| packed.len() < bytes.len())
 }
 
-/// Never more than `size` bytes, whatever the packed ones say.
+/// Never more than `size` bytes, for any length that the packed bytes state.
 fn unpack(packed: &[u8], size: usize) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     DeflateDecoder::new(packed).take(u64::try_from(size).ok()?).read_to_end(&mut out).ok()?;

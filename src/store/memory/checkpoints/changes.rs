@@ -1,4 +1,5 @@
-//! Which checkpoints changed which files, in their order and without any content: what can be undone or brought back.
+//! Lists the checkpoints with the files that each changed, in order and without any content: the changes to undo or
+//! bring back.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use crate::memory::store::{self, Memory};
 /// A checkpoint without its texts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangeInfo {
-    /// Larger is later, whatever the clock says.
+    /// Larger is later, regardless of the clock.
     pub id: i64,
     pub task: String,
     pub reason: String,
@@ -20,7 +21,8 @@ pub struct ChangeInfo {
 }
 
 impl Memory {
-    /// A session's checkpoints of these reasons that no process is in the middle of, the newest first.
+    /// A session's checkpoints of these reasons, the newest first. Checkpoints that a process is in the middle of are
+    /// left out.
     pub fn changes(&self, name: &str, reasons: &[&str]) -> Result<Vec<ChangeInfo>> {
         let reasons = serde_json::to_string(reasons)?;
         self.read(|conn| {

@@ -1,6 +1,6 @@
 //! States to go back to: the files of a step before and after it, the session's state, the memory's mark.
 //!
-//! Nothing is applied here: [`Memory::checkpoint`] gives the data, and who asked decides.
+//! Nothing is applied here: [`Memory::checkpoint`] gives the data, and the caller decides.
 
 mod blobs;
 pub mod changes;
@@ -19,10 +19,10 @@ use sextant_base::plural::counted;
 
 pub(in crate::memory) use blobs::{get as content, sweep};
 
-/// A file as it was at one moment.
+/// The state of a file at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileState {
-    /// There was no such file.
+    /// The file did not exist.
     Absent,
     Bytes(Vec<u8>),
 }
@@ -32,7 +32,7 @@ pub struct CheckpointFile {
     /// Relative to the root, with `/`.
     pub path: String,
     pub before: FileState,
-    /// `None` until [`Memory::finish_checkpoint`] tells.
+    /// `None` until [`Memory::finish_checkpoint`] sets it.
     pub after: Option<FileState>,
 }
 
@@ -42,10 +42,10 @@ pub struct NewCheckpoint {
     pub task: String,
     pub step: u32,
     pub reason: String,
-    /// Whatever the session needs to go on from here.
+    /// The data that the session needs to go on from here.
     pub state: Value,
     pub files: Vec<CheckpointFile>,
-    /// The name of the call that makes it, which no other has.
+    /// The unique name of the call that makes it.
     pub once: Option<String>,
     /// Milliseconds since 1970.
     pub created: i64,
@@ -75,11 +75,11 @@ pub struct StoredCheckpoint {
     pub files: Vec<CheckpointFile>,
 }
 
-/// What a cleaning removed.
+/// The result of a cleaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cleaned {
     pub dropped: Vec<i64>,
-    /// Whose they were. Nothing of these is left.
+    /// The tasks of the removed checkpoints. Nothing of these is left.
     pub tasks: Vec<CleanedTask>,
     pub bytes_before: u64,
     pub bytes_after: u64,
@@ -102,7 +102,7 @@ const INFO: &str = "SELECT checkpoints.id, sessions.name, task, step, reason, ma
     (SELECT count(*) FROM checkpoint_files WHERE checkpoint = checkpoints.id), once FROM checkpoints JOIN sessions ON sessions.id = checkpoints.session";
 
 impl Memory {
-    /// Keeps a checkpoint whole or not at all; contents that are kept already are not kept again.
+    /// Keeps a checkpoint whole or not at all. Contents that are kept already are not stored again.
     pub fn add_checkpoint(&self, new: NewCheckpoint) -> Result<i64> {
         self.keep_checkpoint(new, None)
     }
@@ -134,7 +134,7 @@ impl Memory {
         })
     }
 
-    /// Tells how files were after the step. A file that the checkpoint does not know is an error.
+    /// Records the state of the files after the step. A file that the checkpoint does not know is an error.
     pub fn finish_checkpoint(&self, id: i64, after: Vec<(String, FileState)>) -> Result<()> {
         self.write(move |conn| finish(conn, id, &after))
     }
@@ -168,7 +168,7 @@ impl Memory {
         })
     }
 
-    /// A session's checkpoints, oldest first; of one task where it is given.
+    /// A session's checkpoints, oldest first; only those of one task if `task` is given.
     pub fn checkpoints(&self, name: &str, task: Option<&str>) -> Result<Vec<CheckpointInfo>> {
         self.read(|conn| {
             let Some(session) = known_session(conn, name)? else { return Ok(Vec::new()) };
@@ -177,10 +177,11 @@ impl Memory {
         })
     }
 
-    /// Drops the checkpoints of the least recently used tasks until contents and states take at most `max_bytes`: all
-    /// of a task, since with a part of them a part of it would be taken back.
+    /// Drops the checkpoints of the least recently used tasks until contents and states take at most `max_bytes`. All
+    /// of a task go together, since a part of them would take back a part of the task.
     ///
-    /// Those of a running task stay whatever they take, and of one in the middle of a change, so the limit may be missed.
+    /// The checkpoints of a running task, and of a task in the middle of a change, stay at any size. So the limit may
+    /// be missed.
     pub fn clean_checkpoints(&self, max_bytes: u64, running: &[&str]) -> Result<Cleaned> {
         let running = serde_json::to_string(running)?;
         self.write(move |conn| {

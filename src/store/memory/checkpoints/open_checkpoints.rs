@@ -1,4 +1,4 @@
-//! Changes under way: a checkpoint is open from before the change until it is known what came of it.
+//! Changes under way: a checkpoint is open from before the change until its result is known.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::Value;
@@ -8,18 +8,18 @@ use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
 use crate::memory::tasks;
 
-/// The most changes that can be open at once: one for each process that has died since, and one for each that runs.
+/// The most changes that can be open at once: one for each dead process, and one for each running process.
 const OPEN: i64 = 200;
 
 impl Memory {
-    /// Keeps a checkpoint of a change that is about to be made by `owner`. Its files name the intended after,
-    /// so that whoever finds it open can tell how far the change came.
+    /// Keeps a checkpoint of a change that `owner` is about to make. Its files name the intended result, so that a
+    /// reader of an open checkpoint can see how far the change came.
     pub fn open_checkpoint(&self, new: NewCheckpoint, owner: &str) -> Result<i64> {
         self.keep_checkpoint(new, Some(owner.to_owned()))
     }
 
-    /// The change is made: what the files are now, and whatever is kept with it instead. In the same stroke the
-    /// checkpoints `gone` are dropped, which the change has taken back.
+    /// Closes the checkpoint of a finished change, with the present state of the files and the new state if there is
+    /// one. The same transaction drops the checkpoints `gone`, which the change has taken back.
     pub fn close_checkpoint(
         &self,
         id: i64,
@@ -38,7 +38,7 @@ impl Memory {
         })
     }
 
-    /// Takes over an open checkpoint of a process that is gone; false where somebody else has done so.
+    /// Takes over an open checkpoint of a process that is gone; false if another process has done so.
     pub fn take_checkpoint(&self, id: i64, from: &str, to: &str) -> Result<bool> {
         let (from, to) = (from.to_owned(), to.to_owned());
         self.write(move |conn| {
@@ -47,7 +47,7 @@ impl Memory {
         })
     }
 
-    /// Drops checkpoints; one that is not there is no error.
+    /// Drops checkpoints; a missing one is not an error.
     pub fn drop_checkpoints(&self, ids: Vec<i64>) -> Result<()> {
         self.write(move |conn| drop_all(conn, &ids))
     }

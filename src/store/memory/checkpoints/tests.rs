@@ -87,7 +87,7 @@ proptest! {
         let (_dir, memory) = memory();
         let mut by_use: Vec<(i64, i64, u8)> = Vec::new();
         for (task, used, content) in &made {
-            // Contents that cannot be packed, so that sizes are what they seem.
+            // Contents that cannot be packed, so that their sizes stay the same on disk.
             let content: Vec<u8> = (0..100).map(|at: u8| at.wrapping_mul(37) ^ content).collect();
             let id = memory.add_checkpoint(new(&format!("t{task}"), *used, vec![file("a", bytes(&content))])).unwrap();
             by_use.push((*used, id, *task));

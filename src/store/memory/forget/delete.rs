@@ -1,4 +1,4 @@
-//! Which rows a forgetting takes, store by store, within one transaction.
+//! Deletes the rows that a forgetting takes, store by store, within one transaction.
 
 use rusqlite::{Connection, Params, Row};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::memory::memory_error::Result;
 /// The tables with a column of this name.
 const SESSION_TABLES: [&str; 7] = ["entries", "summaries", "trace", "traced_tasks", "runs", "checkpoints", "tasks"];
 
-/// Entries whose beginning is told, and characters of each.
+/// Entries whose beginning is shown, and characters of each.
 const SHOWN: usize = 5;
 const BEGINNING: usize = 80;
 
@@ -25,7 +25,7 @@ pub(in crate::memory) fn holds(text: &str, part: &str) -> bool {
     lower.contains(&part) || part.contains(' ') && plain(text).contains(&part)
 }
 
-/// The same of JSON, also inside of its strings, where a quote or a line end is written otherwise.
+/// The same for JSON, also inside of its strings, where a quote or a line end is written otherwise.
 pub(in crate::memory) fn json_holds(json: &str, part: &str) -> bool {
     fn inside(value: &Value, part: &str) -> bool {
         match value {
@@ -38,8 +38,8 @@ pub(in crate::memory) fn json_holds(json: &str, part: &str) -> bool {
     holds(json, part) || serde_json::from_str(json).is_ok_and(|value| inside(&value, part))
 }
 
-/// Shows every row (an id, a text) of a question that takes a session and the last id it has shown, in the order of the
-/// ids: there may be more rows than one answer holds, and a row that has been shown may be deleted.
+/// Shows every row (an id, a text) of a query that takes a session and the last id it has shown, in the order of the
+/// ids. There may be more rows than one answer holds, and a row that has been shown may be deleted.
 pub(super) fn in_pages(
     conn: &Connection,
     sql: &str,
@@ -69,7 +69,7 @@ pub(super) fn in_pages(
     }
 }
 
-/// What is kept of each row of a question; the rows themselves may be more than an answer holds.
+/// The values kept from each row of a query; the rows themselves may be more than an answer holds.
 pub(super) fn sifted<T>(
     conn: &Connection,
     sql: &str,
@@ -162,7 +162,7 @@ fn everything(conn: &Connection, filter: &Forget, out: &mut Forgotten) -> Result
     Ok(())
 }
 
-/// What belongs to a project, or to all of them.
+/// The rows of a project, or of all projects.
 fn of_projects(conn: &Connection, filter: &Forget, out: &mut Forgotten) -> Result<()> {
     let project = filter.project.as_deref();
     let remove = |table: &str, shown: &str, texts: &str| -> Result<Vec<String>> {
@@ -201,7 +201,7 @@ fn of_projects(conn: &Connection, filter: &Forget, out: &mut Forgotten) -> Resul
     Ok(())
 }
 
-/// What a session left besides entries, or all of them.
+/// The rows of a session besides entries, or of all sessions.
 fn of_sessions(conn: &Connection, filter: &Forget, session: Option<i64>, out: &mut Forgotten) -> Result<()> {
     let json: Test = |content, text| json_holds(content, text);
     out.summaries += remove(conn, ("summaries", "text", json), filter, session)?;
@@ -214,7 +214,7 @@ fn of_sessions(conn: &Connection, filter: &Forget, session: Option<i64>, out: &m
 /// Whether a content holds a text.
 type Test = fn(&str, &str) -> bool;
 
-/// Deletes the rows of a table with a session whose texts are meant; how many.
+/// Deletes the rows of a table with a session whose texts match; returns their number.
 fn remove(
     conn: &Connection,
     (table, texts, test): (&str, &str, Test),
@@ -233,15 +233,15 @@ fn remove(
     Ok(gone)
 }
 
-/// A trace goes as a whole where its request holds the text, otherwise entry by entry. Every entry counts, and a trace
-/// that has none left counts as one.
+/// A trace goes as a whole if its request holds the text, otherwise entry by entry. Every entry counts, and a trace
+/// with no entry left counts as one.
 fn traces(conn: &Connection, filter: &Forget, session: Option<i64>) -> Result<usize> {
     let has = |content: &str| filter.text.as_ref().is_none_or(|text| holds(content, text));
     let mut gone = 0;
     let sql = "SELECT id, request FROM traced_tasks WHERE (?1 IS NULL OR session = ?1) AND id > ?2 ORDER BY id";
     in_pages(conn, sql, session, |id, request| {
         if has(request) {
-            // By themselves and first: what goes along with a task is counted by nobody.
+            // Deleted by themselves and first: rows that go along with a task are not counted.
             let entries = conn.prepare_cached("DELETE FROM traced_entries WHERE traced = ?1")?.execute([id])?;
             conn.prepare_cached("DELETE FROM traced_tasks WHERE id = ?1")?.execute([id])?;
             gone += entries.max(1);

@@ -1,4 +1,4 @@
-//! What a forgetting takes of tasks: the state and the checkpoints of one go together, or stay together.
+//! Decides what a forgetting takes of tasks: the state and the checkpoints of one go together, or stay together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::memory::forget::{Cost, Forget, Forgotten};
 use crate::memory::memory_error::Result;
 use crate::memory::store;
 
-/// The tasks whose state, checkpoints or kept contents are meant.
+/// The tasks whose state, checkpoints or kept contents match.
 fn meant(conn: &Connection, filter: &Forget, session: Option<i64>) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for sql in [
@@ -40,7 +40,7 @@ fn meant(conn: &Connection, filter: &Forget, session: Option<i64>) -> Result<BTr
 fn packed(conn: &Connection, part: &str, session: Option<i64>) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for blob in sifted(conn, "SELECT id FROM blobs ORDER BY id", [], |row| Ok(Some(row.get::<_, i64>(0)?)))? {
-        // What cannot be read any more can be given back to nobody, and is not known to be without the text.
+        // Unreadable contents cannot be given back, and they may hold the text.
         let hit = content(conn, blob).map_or(true, |bytes| holds(&String::from_utf8_lossy(&bytes), part));
         if hit {
             let sql = "SELECT DISTINCT task FROM checkpoints JOIN checkpoint_files ON checkpoint = id \

@@ -1,9 +1,8 @@
-//! Forgetting: what is to go, what went, and that nothing of it stays in the file.
+//! Forgetting: the filter, the deleted rows, and the proof that nothing of them stays in the file.
 //!
-//! Deleted rows are overwritten (`secure_delete`), the full-text index drops their words at once, and the
-//! write-ahead log is emptied afterwards. Copies of older schemas are removed too, since they hold the same
-//! rows; files that were set aside as damaged are only named, because they cannot be read to see what is
-//! theirs to keep.
+//! Deleted rows are overwritten (`secure_delete`), the full-text index drops their words at once, and the write-ahead
+//! log is emptied afterwards. Copies of older schemas are removed too, since they hold the same rows. Files that were
+//! set aside as damaged are only named, because they cannot be read to sort their rows.
 
 mod delete;
 mod forget_tasks;
@@ -21,13 +20,13 @@ use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::migrate;
 use crate::memory::store::Memory;
 
-/// What is to be forgotten: whatever meets all the conditions that are given.
+/// The filter of a forgetting: a row goes if it meets all the given conditions.
 ///
-/// By `project` go its files, commands, preferences and learnings. By `session` goes all that the session
-/// left: entries, summaries, traces, runs, checkpoints, task states, variables. By `text` goes whatever holds it, in
-/// every store, packed contents of files too: of a task its state and its checkpoints go together, since with a part
-/// of them a part of it would be taken back. The other conditions are about entries alone. A summary goes with any
-/// entry that it stands for.
+/// `project` takes its files, commands, preferences and learnings. `session` takes all that the session left: entries,
+/// summaries, traces, runs, checkpoints, task states, variables. `text` takes every row that holds it, in every store,
+/// packed contents of files too. The state and the checkpoints of a task go together, since a part of them would take
+/// back a part of the task. The other conditions are about entries alone. A summary goes with any entry that it stands
+/// for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forget {
     /// Part of a text; case does not matter.
@@ -40,11 +39,11 @@ pub struct Forget {
     /// Not before, and before, these times in milliseconds since 1970.
     pub since: Option<i64>,
     pub before: Option<i64>,
-    /// Entries with a larger number: what came after a checkpoint's mark.
+    /// Entries with a larger number: the entries after a checkpoint's mark.
     pub after: Option<EntryId>,
-    /// All that there is, of every session and project; no other condition counts then.
+    /// All rows of every session and project; no other condition counts then.
     pub everything: bool,
-    /// Tasks whose state and checkpoints stay, whatever they hold.
+    /// Tasks whose state and checkpoints stay, even if they hold the text.
     pub keep: Vec<String>,
 }
 
@@ -85,7 +84,7 @@ impl Forget {
         if self.everything {
             return Ok(());
         }
-        // Everything at once is a slip where it is not named.
+        // A request for everything must name it, since an empty filter is most likely a slip.
         if self.text.is_none() && self.session.is_none() && self.project.is_none() && !self.entries_only() {
             return Err(MemoryError::invalid("filter", "it names nothing"));
         }
@@ -93,17 +92,17 @@ impl Forget {
     }
 }
 
-/// What was deleted.
+/// The counts of the deleted rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Forgotten {
     pub entries: BTreeMap<Kind, Vec<EntryId>>,
-    /// The beginnings of the first of them, so that the user sees what went.
+    /// The beginnings of the first deleted entries, for the user.
     pub shown: Vec<String>,
     pub summaries: usize,
     /// Their keys.
     pub preferences: Vec<String>,
     pub learnings: usize,
-    /// Paths and names of what was known of a project.
+    /// Paths and names of the known files and commands of a project.
     pub files: Vec<String>,
     pub commands: Vec<String>,
     pub variables: usize,
@@ -113,7 +112,7 @@ pub struct Forgotten {
     pub left: ForgottenLeft,
 }
 
-/// What was deleted of the record of tasks.
+/// The deleted parts of the record of tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForgottenRecord {
     pub trace: usize,
@@ -121,9 +120,9 @@ pub struct ForgottenRecord {
     pub checkpoints: Vec<i64>,
     /// States of tasks, to resume or to undo.
     pub tasks: usize,
-    /// Whose states or checkpoints these are.
+    /// The tasks of these states or checkpoints.
     pub task_names: Vec<String>,
-    /// Tasks that would have gone and were to be kept.
+    /// Tasks that match and were kept on request.
     pub kept: Vec<String>,
 }
 
@@ -132,21 +131,21 @@ pub struct ForgottenRecord {
 pub struct ForgottenLeft {
     /// Copies of older schemas that were removed.
     pub backups: Vec<PathBuf>,
-    /// Damaged files beside ours that may still hold it; nobody but the user can decide about them.
+    /// Damaged files beside ours that may still hold it; only the user can decide about them.
     pub copies_left: Vec<PathBuf>,
     /// Another process was reading: its log keeps the text until the next forgetting or the last close.
     pub log_left: bool,
 }
 
-/// A task that a forgetting would take the state and the checkpoints of.
+/// A task that would lose its state and checkpoints by a forgetting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     pub task: String,
-    /// What it had been asked for, as far as its state says.
+    /// The request of the task, from its state.
     pub request: String,
-    /// As its state has it; empty where there is none.
+    /// The phase in its state; empty if there is no state.
     pub phase: String,
-    /// Who works on it.
+    /// The process that works on it.
     pub owner: Option<String>,
     /// Checkpoints by the reason why they were kept.
     pub checkpoints: BTreeMap<String, usize>,
@@ -161,7 +160,7 @@ impl Forgotten {
         self.counts().iter().all(|(count, _)| *count == 0)
     }
 
-    /// What went, by kind.
+    /// The numbers of deleted rows, by kind.
     pub fn counts(&self) -> [(usize, &'static str); 11] {
         [
             (self.entry_count(), "entries"),
@@ -203,17 +202,17 @@ impl fmt::Display for Forgotten {
 }
 
 impl Memory {
-    /// Deletes for good and says what. A search through the texts reads every entry: about a second a million.
+    /// Deletes for good and returns the counts. A search through the texts reads every entry: about a second a million.
     pub fn forget(&self, filter: &Forget) -> Result<Forgotten> {
         filter.check()?;
         let wanted = filter.clone();
         let mut out = self.write(move |conn| delete::delete(conn, &wanted))?;
         out.variables = self.forget_variables(filter);
         if !out.is_empty() {
-            // A page that rows have left may hold copies of them between those that stay.
+            // A page may hold copies of deleted rows between those that stay.
             self.bare(|conn| Ok(conn.execute_batch("VACUUM")?))?;
         }
-        // Also when nothing was found: an earlier forgetting may have left its log.
+        // Also if nothing was found: an earlier forgetting may have left its log.
         out.left.log_left = self.bare(|conn| {
             let busy: i64 = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
             Ok(busy != 0)
@@ -228,7 +227,7 @@ impl Memory {
         Ok(out)
     }
 
-    /// The tasks that a forgetting would take the undo or the resuming of.
+    /// The tasks that could not be undone or resumed after a forgetting.
     pub fn forget_costs(&self, filter: &Forget) -> Result<Vec<Cost>> {
         filter.check()?;
         self.read(|conn| forget_tasks::costs(conn, filter))

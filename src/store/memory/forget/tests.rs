@@ -1,4 +1,4 @@
-//! What is forgotten is gone from the answers and from the bytes of every file, and the rest is whole.
+//! Forgotten text is gone from the answers and from the bytes of every file, and the rest is whole.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -99,7 +99,8 @@ fn the_words_of_the_forgotten_leave_the_index_to_its_inner_pages() {
     let kept: BTreeSet<String> = (0..8000).filter(|at| at % 3 != 0).map(word).collect();
     for at in gone {
         let word = word(at);
-        // A page is named by as much of a word as tells it from the one before; the first byte is the index's own.
+        // A page is named by the shortest prefix of a word that differs from the page before; the first byte is the
+        // index's own.
         let whole = inner.iter().any(|term| term.get(1..) == Some(word.as_bytes()));
         assert!(!whole || kept.contains(&word), "{word}");
     }

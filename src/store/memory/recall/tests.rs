@@ -141,7 +141,7 @@ proptest! {
                 prop_assert!(count(&found.text()) <= budget.min(limit(*mode)));
                 prop_assert_eq!(found.tokens, count(&found.text()));
                 prop_assert_eq!(found.entries.len() + found.left_out, want.len());
-                // In order, and a subsequence of what the rules give.
+                // In order, and a subsequence of the rules' result.
                 let mut rest = want.iter();
                 for recalled in &found.entries {
                     prop_assert!(rest.any(|e| **e == recalled.entry.entry));

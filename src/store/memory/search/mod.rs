@@ -1,15 +1,14 @@
 //! Full-text search whose cost does not grow with the number of entries that hold a common word.
 //!
-//! The index's own ranking reads every hit of every word, so a common word costs hundreds of milliseconds
-//! on a million entries; and two common words that never meet are compared to the end, whatever the limit.
-//! Here each word and each filter is first asked for its newest [`DEPTH`] holders. The rarest leads: its
-//! holders are read and looked at for the other words and filters. When it has between [`DEPTH`] and
-//! [`DEEP`] holders, the index combines the conditions, which costs no more than the rarest has holders.
-//! Then each word leads once, from the rarest on, until there are enough. What was found is ranked: more
-//! of the words, then BM25, then the newest.
+//! The index's own ranking reads every hit of every word, so a common word costs hundreds of milliseconds on a million
+//! entries. Two common words that never meet are compared to the end, at any limit. Here each word and each filter is
+//! first asked for its newest [`DEPTH`] holders. The rarest leads: its holders are read and looked at for the other
+//! words and filters. When it has between [`DEPTH`] and [`DEEP`] holders, the index combines the conditions, which
+//! costs no more than the rarest has holders. Then each word leads once, from the rarest on, until there are enough.
+//! The hits are ranked: more of the words, then BM25, then the newest.
 //!
-//! So what holds a word of fewer than [`DEPTH`] holders is always considered, and so is every entry of a
-//! session with fewer than [`DEEP`]; of what is more common, the newest.
+//! So the holders of a word with fewer than [`DEPTH`] holders are always considered, and so is every entry of a session
+//! with fewer than [`DEEP`]; of more common words, the newest holders.
 
 mod rank;
 mod search_words;
@@ -26,17 +25,17 @@ use crate::memory::search::rank::Candidate;
 use crate::memory::search::search_words::Term;
 use crate::memory::store::{self, Memory};
 
-/// So many of the newest holders of a word are considered (see the module's text). With 200 the slowest kind
-/// of question takes 2.4 ms of processor time at the 99th percentile of a million entries (`benches/recall.rs`).
+/// The number of newest holders of a word that are considered (see the module's text). With 200 the slowest kind of
+/// question takes 2.4 ms of processor time at the 99th percentile of a million entries (`benches/recall.rs`).
 pub const DEPTH: usize = 200;
 
-/// Up to so many holders of the rarest condition, the index is asked for those that meet all.
+/// Up to so many holders of the rarest condition, the index is asked for the entries that meet all.
 pub const DEEP: usize = 1000;
 
 /// The most hits that one search brings.
 pub const HITS: usize = 100;
 
-/// What a hit must be, besides holding words; empty means anything.
+/// The conditions of a hit, besides its words; empty means anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Filters {
     pub session: Option<String>,
@@ -51,7 +50,7 @@ pub struct MemoryHit {
     pub entry: Entry,
     /// BM25 over the candidates; comparable within one search only.
     pub score: f64,
-    /// How many parts of the question it holds.
+    /// The number of parts of the question that it holds.
     pub terms: u32,
 }
 
@@ -67,12 +66,12 @@ impl Condition {
         Ok(Self { expression, newest })
     }
 
-    /// How far back the newest holders go; 0 when they are all there are.
+    /// The entry that the newest holders reach back to; 0 if the list is complete.
     fn reach(&self) -> i64 {
         if self.newest.len() < DEPTH { 0 } else { self.newest.last().copied().unwrap_or(0) }
     }
 
-    /// How many of the entries up to `last` hold it: exact when they are few, else as dense as the newest.
+    /// The number of entries up to `last` that hold it: exact if they are few, else as dense as the newest.
     fn holders(&self, last: i64) -> f64 {
         let seen = self.newest.len() as f64;
         if self.newest.len() < DEPTH { seen } else { seen * last as f64 / (last - self.reach() + 1) as f64 }
@@ -152,7 +151,7 @@ fn search(conn: &Connection, terms: &[Term], filters: &Filters, limit: usize) ->
     Ok(hits)
 }
 
-/// Which terms are asked for together, one try after the other.
+/// The groups of terms that are asked for together, one try after the other.
 fn levels(holders: &[f64]) -> Vec<Vec<usize>> {
     let mut known: Vec<usize> = (0..holders.len()).filter(|at| holders[*at] > 0.0).collect();
     known.sort_by(|a, b| holders[*a].total_cmp(&holders[*b]));
@@ -176,7 +175,7 @@ fn conditions(conn: &Connection, filters: &Filters, session: Option<i64>) -> Res
     expressions.into_iter().map(|text| Condition::ask(conn, text)).collect()
 }
 
-/// Entries that may meet all conditions, newest first, and the bits of those that they are known to meet.
+/// Entries that may meet all conditions, newest first, and the bits of the conditions that they are known to meet.
 fn leading(conn: &Connection, conditions: &[(&Condition, u32)]) -> Result<(Vec<i64>, u32)> {
     let rarest = conditions.iter().min_by_key(|(condition, _)| (condition.newest.len(), condition.reach()));
     let Some((rarest, bit)) = rarest else { return Ok((Vec::new(), 0)) };

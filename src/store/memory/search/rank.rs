@@ -1,4 +1,4 @@
-//! In which order hits are shown: more of the words first, then BM25, then the newest.
+//! Orders the hits: more of the words first, then BM25, then the newest.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -9,7 +9,7 @@ use crate::memory::search::search_words::{Term, words};
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
 
-/// So much of a text is read for ranking, in bytes: a long output must not make a search slow.
+/// Bytes of a text that ranking reads: a long output must not make a search slow.
 const READ: usize = 4096;
 
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(in crate::memory) struct Candidate {
 pub(in crate::memory) struct Ranked {
     pub id: i64,
     pub score: f64,
-    /// How many terms of the question it holds.
+    /// The number of terms of the question that it holds.
     pub terms: u32,
 }
 
@@ -56,8 +56,8 @@ pub(in crate::memory) fn holds_any(candidate: &Candidate, terms: &[Term]) -> boo
     candidate.matched != 0 || count(candidate, terms).0.iter().any(|tf| *tf > 0.0)
 }
 
-/// How often each term occurs, and the length in words. What the index found counts once at least, also
-/// where it folds letters that we do not, or beyond what is read here.
+/// How often each term occurs, and the length in words. A term that the index found counts once at least, even if the
+/// index folds letters that we do not, or the term lies behind the part that is read here.
 fn count(candidate: &Candidate, terms: &[Term]) -> (Vec<f64>, f64) {
     let end = (0..=READ.min(candidate.content.len())).rev().find(|at| candidate.content.is_char_boundary(*at));
     let read = &candidate.content[..end.unwrap_or(0)];

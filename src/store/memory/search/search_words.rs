@@ -1,4 +1,4 @@
-//! What counts as a word, in a question and in a text, close to how the full-text index splits them.
+//! Splits a question and a text into words, close to how the full-text index splits them.
 
 use std::borrow::Cow;
 
@@ -19,8 +19,8 @@ pub(in crate::memory) const TERMS: usize = 8;
 pub(in crate::memory) struct Term {
     /// Folded, for comparing.
     pub words: Vec<String>,
-    /// A quoted phrase of the index's language. It holds letters, digits and spaces only, so that nothing
-    /// the user types is read as an operator.
+    /// A quoted phrase of the index's language. It holds letters, digits and spaces only, so that no typed text is read
+    /// as an operator.
     pub phrase: String,
 }
 
@@ -59,7 +59,7 @@ fn plain(c: char) -> char {
     }
 }
 
-/// The parts of a question that can be looked for. Stop words are dropped unless there is nothing else.
+/// The parts of a question that can be searched for. Stop words are dropped unless there is nothing else.
 pub(in crate::memory) fn terms(text: &str) -> Vec<Term> {
     let mut all: Vec<Term> = Vec::new();
     for token in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! Search on small files: what is found, in which order, and that nothing typed breaks it.
+//! Search on small files: the hits, their order, and typed text that must not break it.
 
 use proptest::prelude::*;
 
@@ -97,7 +97,7 @@ proptest! {
         let refs: Vec<&str> = texts.iter().map(String::as_str).collect();
         let (_dir, memory) = memory(&refs);
         let hits = memory.search(&question, &Filters::default(), 100).unwrap();
-        // In other scripts the index has a notion of letters of its own, and an older one (Unicode 6.1).
+        // In other scripts the index has its own, older idea of letters (Unicode 6.1).
         prop_assume!(question.is_ascii());
         let asked = search_words::terms(&question);
         let holds = |text: &str| {

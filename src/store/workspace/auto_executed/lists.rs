@@ -1,6 +1,6 @@
 //! The names of files that run: those with a list of their own, endings, beginnings and folders.
 
-/// More of them, each with a word for what runs it.
+/// More of them, each with a word for the program that runs it.
 pub(super) const MORE: &[(&str, &str)] = &[
     (
         "an agent does what it says",
@@ -37,7 +37,7 @@ pub(super) const DATA: &[&str] = &[".yml", ".yaml", ".toml", ".json", ".jsonc", 
 /// Folders of an editor's configuration; a script in one is read at its start, or with a file of its kind.
 pub(super) const EDITOR: &[&str] = &["plugin", "autoload", "compiler", "colors", "indent", "syntax", "after", "lsp"];
 
-/// Names behind a dot that only keep something out, or say how a text is laid out.
+/// Names behind a dot that only exclude files, or set the layout of a text.
 pub(super) const HARMLESS: &[&str] = &[
     ".gitkeep",
     ".keep",
@@ -99,5 +99,5 @@ pub(super) const CONFIG_ENDINGS: &[&str] = &[
     "rc.mjs",
 ];
 
-/// What is read by people, or is a source, whatever it is named after.
+/// Prose for people and sources, under any name.
 pub(super) const PROSE: &[&str] = &[".md", ".rst", ".adoc", ".txt", ".html", ".py", ".rs", ".go", ".java"];

@@ -1,4 +1,4 @@
-//! Which names are told from which.
+//! The names of files that run, and similar names that do not.
 
 use super::*;
 

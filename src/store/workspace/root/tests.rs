@@ -1,4 +1,4 @@
-//! What is let in and what is kept out.
+//! Accepted and refused paths.
 
 use std::fs;
 use std::os::unix::fs::symlink;
