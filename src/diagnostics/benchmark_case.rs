@@ -9,7 +9,7 @@ use crate::delta::{Delta, MatchedBy, SnapshotChange, SnapshotFile, delta};
 use crate::model::{Confidence, Diagnostic, Location, Severity};
 use sextant_base::positions::{Encoding, LineIndex, Range};
 
-/// A case: two snapshots. More keys may stand in the line and are not looked at.
+/// A case: two snapshots. Further keys in the line are ignored.
 #[derive(Deserialize)]
 struct Case {
     id: Value,
@@ -18,7 +18,7 @@ struct Case {
     after: Vec<Said>,
 }
 
-/// A text is null where the file does not exist on that side.
+/// A text is null if the file does not exist on that side.
 #[derive(Deserialize)]
 struct Texts {
     before: Option<String>,
@@ -51,11 +51,12 @@ struct Answer {
 
 /// Answers one case.
 ///
-/// `new` is every after-index without a partner and `fixed` every before-index without one, as whoever scores pairs
-/// expects; `revealed` and `masked` name the part of each that is only a matter of sight. `updated` is a part of `pairs`.
+/// `new` is every after-index without a partner and `fixed` every before-index without one, as the scorer of pairs
+/// expects. `revealed` and `masked` name the part of each that is only a matter of sight. `updated` is a part of
+/// `pairs`.
 ///
 /// # Errors
-/// What is wrong with the line, and where in it.
+/// The error in the line, and its place.
 pub fn answer(line: &str) -> Result<String, String> {
     let case: Case = serde_json::from_str(line).map_err(|error| format!("not a case: {error}"))?;
     let files = case.files.iter().map(|(path, texts)| SnapshotFile {
@@ -77,7 +78,7 @@ pub fn answer(line: &str) -> Result<String, String> {
     serde_json::to_string(&answer).map_err(|error| format!("no answer: {error}"))
 }
 
-/// Every range that is of a text of the case is one of that text.
+/// Clamps the ranges in a text of the case to that text.
 fn read<'c>(list: Vec<Said>, text: impl Fn(&str) -> Option<&'c str>) -> Vec<Diagnostic> {
     let mut indexes: BTreeMap<String, (&str, LineIndex)> = BTreeMap::new();
     let clamp = |mut said: Said| {

@@ -1,4 +1,4 @@
-//! What a diagnostic is about, across checkers: the same complaint under another code and in other words.
+//! The subject of a diagnostic across checkers: the same complaint under another code and in other words.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -82,10 +82,10 @@ const THEMES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The share of words that two masked messages must have in common where the codes say nothing.
+/// The share of words that two masked messages must have in common if the codes decide nothing.
 const ALIKE: f32 = 0.6;
 
-/// The known complaint that a diagnostic is; `None` where its code is in no row.
+/// The known complaint of a diagnostic; `None` if its code is in no row.
 pub fn theme(diagnostic: &Diagnostic) -> Option<&'static str> {
     if is_syntax(diagnostic) {
         return Some("syntax");
@@ -94,7 +94,7 @@ pub fn theme(diagnostic: &Diagnostic) -> Option<&'static str> {
     THEMES.iter().find(|(_, codes)| codes.contains(&code)).map(|(theme, _)| *theme)
 }
 
-/// The theme, or else the code, or else the masked message: what diagnostics are grouped by.
+/// The theme, or else the code, or else the masked message: the key of diagnostic groups.
 pub fn label(diagnostic: &Diagnostic) -> String {
     match (theme(diagnostic), &diagnostic.code) {
         (Some(theme), _) => theme.to_owned(),
@@ -103,7 +103,7 @@ pub fn label(diagnostic: &Diagnostic) -> String {
     }
 }
 
-/// Whether two diagnostics complain of the same thing, wherever they stand.
+/// Whether two diagnostics complain of the same thing, at any place.
 pub fn same_complaint(a: &Diagnostic, b: &Diagnostic) -> bool {
     match (theme(a), theme(b)) {
         (Some(a), Some(b)) => a == b,
@@ -112,7 +112,7 @@ pub fn same_complaint(a: &Diagnostic, b: &Diagnostic) -> bool {
     }
 }
 
-/// What one diagnostic complains of, read once, so that it can be held against many others.
+/// The complaint of one diagnostic, read once, so that it can be compared with many others.
 #[derive(Clone, Debug)]
 pub struct Gist<'a> {
     theme: Option<&'static str>,
@@ -164,17 +164,17 @@ pub fn quoted(message: &str) -> BTreeSet<&str> {
     names
 }
 
-/// The tool behind a source, without how it is reached.
+/// The tool behind a source, without the channel that reaches it.
 pub fn tool(source: &str) -> &str {
     source.split_once(':').map_or(source, |(_, name)| name)
 }
 
-/// Whether what a source says of a file depends on that file alone. A tool that is not known here may look at others.
+/// Whether a source judges a file by that file alone. An unknown tool may look at others.
 pub fn looks_at_one_file(source: &str) -> bool {
     knows(tool(source), Fact::OneFile)
 }
 
-/// Whether two sources came to their word on their own.
+/// Whether two sources judge independently.
 pub fn independent(a: &str, b: &str) -> bool {
     !same_engine(tool(a), tool(b))
 }

@@ -1,8 +1,8 @@
-//! What git sees of a repository: its objects, names and index, and none of its configuration or hooks.
+//! Confines git to a repository's objects, names and index: its configuration and hooks stay unseen.
 //!
-//! Configuration can name a program in dozens of keys, and every release of git adds some. So git is not told to pass
-//! over the dangerous ones: it gets a common folder (`GIT_COMMON_DIR`) of our own, with links to the repository's data
-//! and a configuration that holds the few values without which the data would be read wrongly.
+//! Configuration can name a program in dozens of keys, and every release of git adds some. So the dangerous keys are
+//! not listed: git gets a common folder (`GIT_COMMON_DIR`) of our own. That folder has links to the repository's data,
+//! and a configuration with the few values that git needs to read the data correctly.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,19 +16,19 @@ use tokio::process::Command;
 use crate::{environment, program};
 use sextant_base::failure::{Failure, FailureKind};
 
-/// How long git may take to say where a repository is and how it is set up. It reads a few small files for that.
+/// The most time for git to report the place of a repository and its setup. It reads a few small files for that.
 const SETUP: Duration = Duration::from_secs(5);
 
-/// How long any other question may take.
+/// The most time for any other command.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What is taken over into the common folder, where it is there.
+/// The files that are taken over into the common folder, if they exist.
 const DATA: &[&str] = &["objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow"];
 
-/// Values without which the objects or names would be read wrongly; each is one plain word.
+/// Values that git needs to read the objects and names correctly; each is one plain word.
 const FORMAT: &[&str] = &["core.repositoryformatversion", "extensions.objectformat", "extensions.refstorage"];
 
-/// Values that say how the working tree is to be compared; each is one plain word.
+/// Values that set the comparison of the working tree; each is one plain word.
 const TREE: &[&str] = &[
     "core.autocrlf",
     "core.eol",
@@ -43,7 +43,7 @@ const TREE: &[&str] = &[
 /// Paths of files that only the user's own configuration may name.
 const USER_FILES: &[&str] = &["core.excludesfile", "core.attributesfile"];
 
-/// The git program, and how it is started for one repository.
+/// The git program, and its settings for one repository.
 #[derive(Clone, Debug)]
 pub struct Confined {
     program: PathBuf,
@@ -56,14 +56,14 @@ pub struct Confined {
     common: Arc<TempDir>,
 }
 
-/// What git said: standard output where it succeeded, else the last line of its complaint.
+/// The standard output of a successful git, else the last line of its complaint.
 pub type GitOutput = Result<Vec<u8>, String>;
 
 impl Confined {
     /// Finds the repository of a folder; the second part is the top of its working tree.
     ///
     /// # Errors
-    /// No git, no repository, none with a working tree, or one whose configuration claims a working tree elsewhere.
+    /// Without git, a repository or a working tree, or if the configuration claims a working tree elsewhere.
     pub async fn open(here: &Path) -> Result<(Self, PathBuf), Failure> {
         let places = program::places(here, &[], std::env::var_os("PATH").as_deref());
         let program = program::find(&places, "git").ok_or_else(|| {
@@ -99,13 +99,13 @@ impl Confined {
         command
     }
 
-    /// Git for what a model asks, in a folder of the working tree: with few variables, and no pager.
+    /// Git for a model's requests, in a folder of the working tree: with few variables, and no pager.
     pub fn for_model(&self, tree: &Path, folder: &Path, named: &[String]) -> Command {
         let mut command = Command::new(&self.program);
         environment::needed_alone(&mut command, named);
         command.env("PATH", &self.path).env("LC_ALL", "C");
         self.confine(&mut command, tree);
-        // A look writes nothing, the index included.
+        // A read-only command writes nothing, the index included.
         command.args(["-c", "core.pager=cat", "-c", "diff.autoRefreshIndex=false", "-c", "core.untrackedCache=false"]);
         command.current_dir(folder);
         command
@@ -119,7 +119,8 @@ impl Confined {
             }
         }
         quieten(command);
-        // Whatever a later git may find in its folders: no program of the repository's, nothing from elsewhere.
+        // For anything that a later git may find in its folders: no program of the repository's, no data from
+        // elsewhere.
         for setting in [
             "core.hooksPath=/dev/null",
             "core.fsmonitor=false",
@@ -140,7 +141,7 @@ impl Confined {
 /// Runs it to its end.
 ///
 /// # Errors
-/// It cannot be started, or does not end.
+/// If it cannot be started, or does not end.
 pub async fn said(command: Command) -> Result<GitOutput, Failure> {
     within(command, LIMIT).await
 }
@@ -165,7 +166,7 @@ async fn within(mut command: Command, limit: Duration) -> Result<GitOutput, Fail
     Ok(Err(line.trim_start_matches("fatal: ").to_owned()))
 }
 
-/// Git before its repository is known. These questions read configuration, and no value of it is run.
+/// Git before its repository is known. These commands read configuration, and no value of it is run.
 struct Finder<'a> {
     program: &'a Path,
     path: &'a OsString,
@@ -209,13 +210,13 @@ fn started(program: &Path, path: &OsString) -> Command {
     command
 }
 
-/// No pager, no question, and no lock that the user's own git would meet.
+/// No pager, no prompt, and no lock that blocks the user's own git.
 fn quieten(command: &mut Command) {
     command.arg("--no-pager").env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
 }
 
-/// Whether the `.git` of a folder is this folder of git's, or the file that leads to it. A configuration that claims
-/// other files as its own (`core.worktree`) is the repository's word alone.
+/// Whether the `.git` of a folder is this folder of git's, or the file that leads to it. Only the repository itself
+/// vouches for a configuration that claims other files (`core.worktree`).
 fn belongs(top: &Path, folder: &Path) -> bool {
     let entry = top.join(".git");
     let target = match std::fs::symlink_metadata(&entry) {

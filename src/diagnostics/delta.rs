@@ -1,7 +1,7 @@
-//! Which diagnostics a change introduced, fixed, hid or uncovered: the interface and the order of the work.
+//! Decides which diagnostics a change introduced, fixed, hid or uncovered: the interface and the order of the work.
 //!
 //! The code is aligned once (files, symbols, statements, tokens), then the diagnostics are carried over it. Messages
-//! confirm, they never find: a token that survived elsewhere is not the diagnostic here.
+//! only confirm a match: a token that survived elsewhere is not the diagnostic here.
 
 mod anchors;
 mod carry;
@@ -37,7 +37,7 @@ use crate::delta::tokenize::Spellings;
 use crate::delta::verdict::{View, is_import, is_syntax};
 use crate::model::Diagnostic;
 
-/// One file before and after; a text is `None` where the file does not exist on that side.
+/// One file before and after; a text is `None` if the file does not exist on that side.
 #[derive(Clone, Copy, Debug)]
 pub struct SnapshotFile<'a> {
     pub path: &'a str,
@@ -45,7 +45,7 @@ pub struct SnapshotFile<'a> {
     pub after: Option<&'a str>,
 }
 
-/// Everything that changed between two snapshots. Files that did not change may be left out or given twice the same.
+/// Every change between two snapshots. Unchanged files may be left out or given twice the same.
 #[derive(Clone, Debug, Default)]
 pub struct SnapshotChange<'a> {
     pub files: Vec<SnapshotFile<'a>>,
@@ -89,7 +89,7 @@ pub fn delta(change: &SnapshotChange<'_>, before: &[Diagnostic], after: &[Diagno
     if before.is_empty() && after.is_empty() {
         return Delta::default();
     }
-    // A file whose text stands is compared by position, and never read.
+    // A file with an unchanged text is compared by position, and never read.
     let changed = || change.files.iter().filter(|file| file.before != file.after);
     let old_texts: Vec<(&str, &str)> = changed().filter_map(|f| Some((f.path, f.before?))).collect();
     let new_texts: Vec<(&str, &str)> = changed().filter_map(|f| Some((f.path, f.after?))).collect();
@@ -148,13 +148,13 @@ fn places<'a>(paths: &[&'a str]) -> HashMap<&'a str, usize> {
     paths.iter().enumerate().map(|(i, path)| (*path, i)).collect()
 }
 
-/// The last component of a path without its extension: how code speaks of a module.
+/// The last component of a path without its extension: the name of a module in code.
 fn stem(path: &str) -> &str {
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Sorts everything into its list.
+/// Sorts every diagnostic into its list.
 struct Verdicts<'v, 'a> {
     carry: &'v Carry<'v, 'a>,
     partner: &'v [u32],
@@ -202,7 +202,7 @@ impl Verdicts<'_, '_> {
         d.file_level || d.span.0 == NONE || self.carry.tokens.before(d.span.0) != NONE
     }
 
-    /// How the parse of every file changed that has one of the diagnostics or was read.
+    /// The change in the parse of every file that has one of the diagnostics or was read.
     fn views(&self) -> HashMap<u64, View> {
         let (old, new) = (self.carry.old, self.carry.new);
         let mut errors: HashMap<u64, (usize, usize)> = HashMap::new();
@@ -216,7 +216,7 @@ impl Verdicts<'_, '_> {
             if is_syntax(d) {
                 said.entry(anchored.file).or_default().0 += 1;
             } else if is_import(d) && self.pairs.after(index as u32) == NONE && self.survived(anchored) {
-                // An import that was deleted uncovers nothing: what its users say now is the change's own doing.
+                // A deleted import uncovers nothing: the new complaints about its users come from the change itself.
                 cured.insert(anchored.file);
             }
         }
@@ -236,7 +236,7 @@ impl Verdicts<'_, '_> {
     fn how(&self, before: usize, after: usize) -> MatchedBy {
         let (b, a) = (&self.carry.old.0[before], &self.carry.new.0[after]);
         let (x, y) = (&self.carry.old.1[before], &self.carry.new.1[after]);
-        // Words that the change spells otherwise are no other words, and the same words are the same in any case.
+        // Another spelling of the same words by the change is no new message, and equal messages are always the same.
         let says_other = b.message != a.message && x.texts[2] != y.texts[2];
         if b.severity != a.severity || b.code != a.code || says_other {
             MatchedBy::Updated

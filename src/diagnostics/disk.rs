@@ -1,4 +1,4 @@
-//! Whether a text is what the disk has: for whoever reads the disk and not the text.
+//! Checks whether the disk holds a text, for tools that read the disk and not the editor's text.
 
 use std::path::Path;
 

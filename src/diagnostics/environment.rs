@@ -1,10 +1,10 @@
-//! Which environment variables a program that is started is given: an allow list for what a model asks for, and
-//! everything but secrets for what the user has configured.
+//! Selects the environment variables of a started program: an allow list for a model's programs, and everything but
+//! secrets for the user's.
 
 use tokio::process::Command;
 
-/// What programs need to find themselves, their libraries and their caches. None of them holds a secret by its
-/// purpose.
+/// The variables by which programs find themselves, their libraries and their caches. None of them holds a secret by
+/// its purpose.
 const NEEDED: &str = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM COLORTERM TMPDIR TMP TEMP HOSTNAME \
     DISPLAY WAYLAND_DISPLAY CI NO_COLOR FORCE_COLOR COLUMNS LINES \
     LD_LIBRARY_PATH DYLD_LIBRARY_PATH DYLD_FALLBACK_LIBRARY_PATH PKG_CONFIG_PATH CC CXX AR LD CFLAGS CXXFLAGS LDFLAGS \
@@ -51,8 +51,8 @@ fn is_secret_value(value: &str) -> bool {
     host.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
 }
 
-/// Gives a program that a model asks for what programs need, and what the user has named. What the user names is
-/// passed on whatever its name.
+/// Gives a model's program the variables that programs need, and those that the user has named. A variable that the
+/// user names is passed on under any name.
 pub fn needed_alone(command: &mut Command, named: &[String]) {
     command.env_clear();
     for (name, value) in std::env::vars_os() {
@@ -68,7 +68,7 @@ pub fn needed_alone(command: &mut Command, named: &[String]) {
     }
 }
 
-/// Takes from a program that the user has configured what it does not need to know: it may run the project's code.
+/// Removes the secrets from a user's program, which does not need them: it may run the project's code.
 pub fn without_secrets(command: &mut Command) {
     for (name, value) in std::env::vars_os() {
         if is_secret(&name.to_string_lossy()) || is_secret_value(&value.to_string_lossy()) {

@@ -1,4 +1,4 @@
-//! What a tool wrote, before its place and its severity are in our words.
+//! A tool's message, before its place and its severity are in our words.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::model::Location;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex, Position, Range};
 
-/// A line and, where the tool gave one, a column; both zero-based.
+/// A line and, if the tool gave one, a column; both zero-based.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FindingPlace {
     pub line: u32,
@@ -25,19 +25,19 @@ pub struct Finding {
     pub severity: Option<String>,
     pub code: Option<String>,
     pub message: String,
-    /// What the tool says would mend it.
+    /// The tool's own suggestion for a fix.
     pub suggestion: Option<String>,
-    /// The unit of its columns where the output itself says so.
+    /// The unit of its columns, if the output itself names it.
     pub columns: Option<Encoding>,
 }
 
 impl Finding {
-    /// The file relative to the root; `None` without one, or where it lies outside.
+    /// The file relative to the root; `None` without a file, or for one outside.
     pub fn file_in(&self, root: &Path) -> Option<String> {
         path::relative(root, &root.join(self.file.as_deref()?)).filter(|file| !file.is_empty())
     }
 
-    /// Where it is in a text, in UTF-16. A place that the text does not have is the file alone.
+    /// Its place in a text, in UTF-16. A place outside of the text becomes the whole file.
     ///
     /// Without an end it is the word that begins there, without a column the text of the line.
     pub fn location(&self, file: &str, text: &str, index: &LineIndex, columns: Encoding) -> Location {
@@ -93,7 +93,7 @@ mod tests {
             assert_eq!(covered(&at((0, Some(column)), Some((0, Some(column + 4)))), text, columns), "miss");
         }
         let said = Finding { columns: Some(Encoding::Utf8), ..at((0, Some(15)), None) };
-        assert_eq!(covered(&said, text, Encoding::Utf16), "missing", "what the output says itself goes first");
+        assert_eq!(covered(&said, text, Encoding::Utf16), "missing", "the unit in the output goes first");
     }
 
     #[test]

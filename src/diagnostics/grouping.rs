@@ -1,4 +1,4 @@
-//! Many diagnostics as few groups, by symbol or by theme, each with one line that sums it up.
+//! Groups many diagnostics by symbol or by theme, each group with one line that sums it up.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub fn by_theme(items: &[Placed]) -> Vec<DiagnosticGroup> {
     group(items, |item| short(&label(item.diagnostic)), |item| item.symbol.to_string())
 }
 
-/// At most `most` lines, the last one a number where there are more groups.
+/// At most `most` lines; the last one is a number if there are more groups.
 pub fn lines(groups: &[DiagnosticGroup], most: usize) -> Vec<String> {
     let mut lines: Vec<String> = groups.iter().take(most).map(|group| group.summary.clone()).collect();
     let (rest, count) = groups.iter().skip(most).fold((0, 0), |(n, count), group| (n + 1, count + group.members.len()));

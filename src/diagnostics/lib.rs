@@ -1,4 +1,4 @@
-//! Diagnostics: the model, what a report may claim, and which diagnostics a change introduced.
+//! Diagnostics: the model, the claims of a report, and the diagnostics that a change introduced.
 
 #![deny(unreachable_pub)]
 

@@ -12,7 +12,7 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocatedDiagnostic {
     pub diagnostic: Diagnostic,
-    /// Everybody who says so, its own source first.
+    /// Every source that reports it, its own source first.
     pub sources: Vec<String>,
     /// Full symbol path; the file alone at module level.
     pub symbol: SymbolPath,

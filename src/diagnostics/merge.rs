@@ -1,4 +1,5 @@
-//! Several providers in one list: what two sources say of the same place is shown once, with both named.
+//! Merges several providers into one list: two sources' reports of the same complaint at one place are shown once, with
+//! both named.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,7 +17,7 @@ pub struct Placed<'a> {
     pub symbol: &'a SymbolPath,
 }
 
-/// What is shown once.
+/// A group of duplicates, which is shown once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// The index of the one that is shown: the worst, then the surest, then the first.
@@ -28,17 +29,17 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// Whether two of its sources came to it on their own.
+    /// Whether two of its sources judge independently.
     pub fn agreed(&self) -> bool {
         self.sources.iter().enumerate().any(|(i, a)| self.sources[..i].iter().any(|b| independent(a, b)))
     }
 }
 
-/// Merges duplicates. Every index is in exactly one group, groups are in the order of their first member, and none
+/// Merges duplicates. Every index is in exactly one group, and groups are in the order of their first member. No group
 /// reaches over two symbols or has a source twice.
 pub fn merge(items: &[Placed]) -> Vec<Merged> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    // Which groups touch a line: two that overlap have one in common.
+    // The groups on a line: two that overlap have a line in common.
     let mut on_line: HashMap<(&str, Option<u32>), Vec<usize>> = HashMap::new();
     let mut gists = Gists::default();
     let gists: Vec<Gist> = items.iter().map(|item| gists.read(item.diagnostic)).collect();
@@ -63,18 +64,18 @@ pub fn merge(items: &[Placed]) -> Vec<Merged> {
     groups.into_iter().map(|members| shown(items, members)).collect()
 }
 
-/// The lines of one diagnostic, from its first on, on which another may be found to be the same.
+/// The lines of one diagnostic, from its first on, that are searched for the same complaint.
 const LINES: u32 = 200;
 
-/// The groups that a diagnostic is held against. Where more stand in one place nobody reads them, and comparing all
-/// with all would take minutes.
+/// The most groups that a diagnostic is compared with. Nobody reads more in one place, and comparing all with all would
+/// take minutes.
 const NEAR: usize = 100;
 
 /// The lines that a diagnostic touches in its file; `None` for one without a range.
 fn lines<'a>(item: &Placed<'a>) -> impl Iterator<Item = (&'a str, Option<u32>)> {
     let file = item.diagnostic.location.file().unwrap_or_default();
     let range = item.diagnostic.location.range();
-    // A range that somebody invented must cost no more than a long one.
+    // An invented range must cost no more than a long one.
     let touched = range.map(|range| {
         let last = range.end.line.max(range.start.line);
         range.start.line..=last.min(range.start.line.saturating_add(LINES))
@@ -83,7 +84,7 @@ fn lines<'a>(item: &Placed<'a>) -> impl Iterator<Item = (&'a str, Option<u32>)> 
     touched.into_iter().flatten().map(move |line| (file, Some(line))).chain(unplaced)
 }
 
-/// What was said already, by place, so that each of many can be looked up in it.
+/// The known statements by place, so that each of many can be looked up.
 pub struct KnownStatements<'a> {
     items: Vec<(Placed<'a>, Gist<'a>)>,
     on_line: HashMap<(&'a str, Option<u32>), Vec<usize>>,
@@ -106,7 +107,7 @@ impl<'a> KnownStatements<'a> {
         Self { items, on_line, gists }
     }
 
-    /// Whether another source says the same of the same place, no milder.
+    /// Whether another source reports the same at the same place, no milder.
     pub fn holds(&mut self, item: &Placed) -> bool {
         let gist = self.gists.read(item.diagnostic);
         let near = lines(item).filter_map(|(file, line)| self.on_line.get(&(file, line))).flatten().take(NEAR);
@@ -129,7 +130,7 @@ fn shown(items: &[Placed], members: Vec<usize>) -> Merged {
     Merged { shown: best, members, sources }
 }
 
-/// Whether two sources say the same of the same place.
+/// Whether two sources report the same at the same place.
 fn are_one((a, first): (&Placed, &Gist), (b, second): (&Placed, &Gist)) -> bool {
     looked_at(1);
     let (x, y) = (a.diagnostic, b.diagnostic);
@@ -154,7 +155,7 @@ pub fn agree(a: &Placed, b: &Placed) -> bool {
     same && (place() || name())
 }
 
-/// Whether two ranges have something in common; an empty one lies in what it touches.
+/// Whether two ranges have something in common; an empty range lies in any range that it touches.
 fn overlap(a: Range, b: Range) -> bool {
     let empty = a.start == a.end || b.start == b.end;
     if empty { a.start <= b.end && b.start <= a.end } else { a.start < b.end && b.start < a.end }
@@ -200,7 +201,7 @@ mod tests {
         assert_eq!(groups(&[(pyright.clone(), "f"), (elsewhere, "f")]), [vec![0], vec![1]], "another place");
         assert_eq!(groups(&[(pyright.clone(), "f"), (other, "f")]), [vec![0], vec![1]], "another complaint");
         assert_eq!(groups(&[(pyright.clone(), "f"), (ruff.clone(), "g")]), [vec![0], vec![1]], "another symbol");
-        assert_eq!(groups(&[(ruff.clone(), "f"), (ruff.clone(), "f")]), [vec![0], vec![1]], "one source said it twice");
+        assert_eq!(groups(&[(ruff.clone(), "f"), (ruff.clone(), "f")]), [vec![0], vec![1]], "one source repeated it");
         let symbol = SymbolPath::new("a.py", "f");
         let (a, b) = (Placed { diagnostic: &pyright, symbol: &symbol }, Placed { diagnostic: &ruff, symbol: &symbol });
         let merged = merge(&[a, b]).remove(0);

@@ -30,8 +30,8 @@ impl Severity {
     }
 }
 
-/// The most diagnostics of one file that a report holds. Who sends more is not known to the end. Matching takes time
-/// and memory by the square of them.
+/// The most diagnostics of one file that a report holds. The report of a server that sends more is incomplete. Matching
+/// takes time and memory by the square of them.
 pub const MOST: usize = 2_000;
 
 /// The most characters of a message that are kept.
@@ -40,7 +40,7 @@ pub(crate) const MESSAGE: usize = 4_000;
 /// The most characters of a code or a title.
 const NAME: usize = 200;
 
-/// A message as it is kept: what a server writes beyond any reader's patience is cut off.
+/// A message as it is kept: the end of an overlong message is cut off.
 pub fn message(text: &str) -> String {
     cut(text, MESSAGE)
 }
@@ -117,12 +117,12 @@ pub struct Diagnostic {
     pub message: String,
     pub location: Location,
     pub confidence: Confidence,
-    /// What its source, a fix that is offered for it, or the policy says to do; `None` where nobody says.
+    /// The proposed action, from its source, an offered fix or the policy; `None` without a proposal.
     pub suggested_action: Option<String>,
     pub evidence: Option<String>,
 }
 
-/// What is known of a report's age. Only `Exact` and `Versioned` are fresh.
+/// The known age of a report. Only `Exact` and `Versioned` are fresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Freshness {
@@ -144,22 +144,22 @@ impl Freshness {
     }
 }
 
-/// One provider's word on one file. A failing provider is a report, never an error of the caller.
+/// One provider's report on one file. A failing provider is a report, never an error of the caller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// `lsp:NAME`, `analyzer:NAME` or `tool:NAME`.
     pub provider: String,
     /// Path relative to the root.
     pub file: String,
-    /// Empty means "none" only where `freshness` is fresh.
+    /// Empty means "no diagnostics" only if `freshness` is fresh.
     pub diagnostics: Vec<Diagnostic>,
     pub freshness: Freshness,
-    /// The document version that the diagnostics are of, where known.
+    /// The document version of the diagnostics, if known.
     pub version: Option<i64>,
-    /// The document version that was asked about.
+    /// The document version of the request.
     pub wanted_version: Option<i64>,
     pub elapsed_ms: u64,
-    /// Why it is not fresh, for a reader.
+    /// The reason why it is not fresh, for a reader.
     pub note: Option<String>,
 }
 
@@ -172,7 +172,7 @@ pub enum Reach {
     Global,
 }
 
-/// One file as a provider is asked about it.
+/// One file in a request to a provider.
 #[derive(Clone, Debug)]
 pub struct FileText {
     /// Path relative to the root.
@@ -187,7 +187,7 @@ pub trait DiagnosticsProvider: Send + Sync {
     /// Language names (`symbols::language`); empty means any.
     fn languages(&self) -> &[String];
     fn reach(&self) -> Reach;
-    /// Asks about the given texts and answers with one report a file before the deadline.
+    /// Requests diagnostics of the given texts and returns one report a file before the deadline.
     async fn fetch(&self, files: &[FileText], deadline: Deadline) -> Vec<Report>;
 }
 

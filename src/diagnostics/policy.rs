@@ -1,6 +1,7 @@
-//! How far a diagnostic is believed and what may be done about it: every rule by name, every use of one recorded.
+//! Decides how far a diagnostic is believed and what may be done about it: every rule by name, every use of one
+//! recorded.
 //!
-//! A diagnostic is a hypothesis. The rules order, raise, lower, set aside and ask; none of them acts.
+//! A diagnostic is a hypothesis. The rules order, raise, lower, set aside and ask; they never act.
 
 pub mod confidence;
 pub mod confidence_words;
@@ -17,10 +18,10 @@ use crate::merge::{Placed, agree};
 use crate::model::{Confidence, Diagnostic, Severity};
 use crate::policy::contradiction::Contradiction;
 
-/// The bounds of what is done without asking.
+/// The bounds of unprompted actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PolicyLimits {
-    /// Diagnostics of one file above which nothing is begun that was not asked for.
+    /// Diagnostics of one file above which nothing is begun without a request.
     pub noise: usize,
     /// Fixes that a diagnostic may survive before it is doubted.
     pub survived: u32,
@@ -35,26 +36,26 @@ impl Default for PolicyLimits {
     }
 }
 
-/// What is known of a diagnostic beside itself.
+/// The known facts about a diagnostic beside itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evidence {
-    /// Everybody who says so, itself included.
+    /// Every source that reports it, itself included.
     pub sources: Vec<String>,
     pub file_exists: bool,
     /// Whether the text is still the one that it was reported for.
     pub text_current: bool,
     /// Whether a newer report no longer has it.
     pub fixed: bool,
-    /// Whether its source says so whenever it is asked.
+    /// Whether its source reports it on every request.
     pub reproducible: bool,
-    /// Fixes meant for it after which it was still there.
+    /// Fixes meant for it that it survived.
     pub survived: u32,
-    /// What the project's texts say against it.
+    /// The evidence against it in the project's texts.
     pub contradiction: Option<Contradiction>,
 }
 
 impl Evidence {
-    /// Of a report on the present text.
+    /// For a report on the present text.
     pub fn fresh(source: &str) -> Self {
         Self {
             sources: vec![source.to_owned()],
@@ -78,13 +79,13 @@ pub enum Effect {
     SetAside,
     Asked,
     Stopped,
-    /// What is to be done, in a plan.
+    /// A planned action.
     Planned,
-    /// What was done in the end; written by whoever acts, never by a rule.
+    /// A finished action; written by the actor, never by a rule.
     Acted,
-    /// What was asked for and not done, since a rule forbids it.
+    /// A requested action that a rule forbids.
     Refused,
-    /// What a request was taken for.
+    /// The meaning that a request was taken for.
     Understood,
 }
 
@@ -112,11 +113,11 @@ impl Effect {
     }
 }
 
-/// Which rule did what to which diagnostic, and why.
+/// The rule, its effect on a diagnostic, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Trace {
     pub effect: Effect,
-    /// The diagnostic in words, or what the entry is about.
+    /// The diagnostic in words, or the entry's subject.
     pub about: String,
     pub rule: String,
     pub reason: String,
@@ -128,10 +129,10 @@ impl Trace {
     }
 }
 
-/// What the rules made of one diagnostic.
+/// The rules' result for one diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
-    /// Into the list that was given.
+    /// Into the given list.
     pub index: usize,
     pub confidence: Confidence,
     /// Whether the state of the project speaks against it.
@@ -140,10 +141,10 @@ pub struct Judged {
     pub supported: bool,
 }
 
-/// What the rules made of a list.
+/// The rules' result for a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
-    /// What is left to look at, in the order to look at it.
+    /// The diagnostics left to look at, in the order to look at them.
     pub kept: Vec<Judged>,
     pub set_aside: Vec<usize>,
     pub trace: Vec<Trace>,
@@ -167,7 +168,7 @@ pub fn judge(items: &[Placed], evidence: &[Evidence], limits: &PolicyLimits) -> 
         for (rule, apply) in confidence::RULES {
             let seen = confidence::Seen { item, sources: &sources, evidence: known, limits };
             let Some((next, reason)) = apply(belief, &seen) else { continue };
-            // Which texts contradict it is said by name.
+            // The rule's name shows which texts contradict it.
             let rule = known
                 .contradiction
                 .as_ref()
@@ -200,7 +201,7 @@ pub fn severity_orders(a: (Severity, Confidence), b: (Severity, Confidence)) -> 
     a.0.cmp(&b.0).then(b.1.cmp(&a.1))
 }
 
-/// Why nothing is begun on these diagnostics at all; `None` where there is no such reason.
+/// The reason why nothing is begun on these diagnostics at all; `None` without such a reason.
 pub fn stop(
     items: &[&Diagnostic],
     any_fresh: bool,

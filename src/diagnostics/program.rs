@@ -1,7 +1,7 @@
-//! Other programs: where they are looked for, and that they end together with all that they started.
+//! Finds and starts other programs, and ends them together with all their children.
 //!
-//! Not with `process-wrap`: dropping its handle kills the leader of a group alone, and what ends with a dropped future
-//! or runtime here is the whole group, also one whose leader is gone already.
+//! Not with `process-wrap`: dropping its handle kills the leader of a group alone. Here a dropped future or runtime
+//! ends the whole group, even one whose leader is gone already.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Child;
 
-/// The folders to search, in order. `directories` are trusted; of `path` (the value of `PATH`) relative ones and those
-/// inside the project, or the repository that it is in, are passed over, so that a repository cannot bring its own
-/// executables to be run.
+/// The folders to search, in order. `directories` are trusted. Relative folders of `path` (the value of `PATH`), and
+/// those inside the project or its repository, are skipped, so that a repository cannot bring its own executables to be
+/// run.
 pub fn places(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec<PathBuf> {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let repository = root.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok());
@@ -29,11 +29,11 @@ pub fn find(places: &[PathBuf], program: &str) -> Option<PathBuf> {
     places.iter().map(|place| place.join(program)).find(|file| is_program(file))
 }
 
-/// A program to be started in a folder of the project: one with a whole path, and with a `PATH` from which relative
-/// folders are gone. What it starts by name (`env node`) would otherwise be looked for in the project.
+/// A program to start in a folder of the project: one with a whole path, and with a `PATH` without relative folders. A
+/// program that it starts by name (`env node`) would otherwise be searched in the project.
 ///
 /// # Errors
-/// The program is named by less than its whole path.
+/// If the program is named by less than its whole path.
 pub fn command(program: &Path) -> std::io::Result<tokio::process::Command> {
     if !program.is_absolute() {
         let why = if program.components().count() > 1 {
@@ -61,8 +61,8 @@ fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// A program that leads its own process group, with all that it started; they end with this, also where the runtime
-/// is torn down.
+/// A program that leads its own process group, with all its children; they end when this is dropped, even if the
+/// runtime is torn down.
 pub struct ProcessGroup(Option<Pid>);
 
 impl ProcessGroup {
@@ -70,7 +70,7 @@ impl ProcessGroup {
         child.id().map_or(Self(None), Self::of_id)
     }
 
-    /// By the number of its leader; 0 is none.
+    /// By the id of its leader; 0 means no group.
     pub fn of_id(leader: u32) -> Self {
         Self(i32::try_from(leader).ok().and_then(Pid::from_raw))
     }
@@ -79,7 +79,7 @@ impl ProcessGroup {
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
         if let Some(group) = self.0 {
-            // Nothing left of the group is the usual case.
+            // Usually nothing of the group is left.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }

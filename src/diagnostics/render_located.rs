@@ -1,4 +1,4 @@
-//! A located diagnostic as a comparison shows it: JSON, a line for an editor's error format, a line for a reader.
+//! Shows a located diagnostic in a comparison: JSON, a line for an editor's error format, a line for a reader.
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
-//! What is known of single language servers and checkers, each fact measured: one row a tool, for every editor.
+//! The known facts of single language servers and checkers, each fact measured: one row a tool, for every editor.
 //!
-//! Headless asks [`knows`]; Neovim's Lua is given the rows in the handshake ([`handshake`]).
+//! Headless code asks [`knows`]; Neovim's Lua gets the rows in the handshake ([`handshake`]).
 
 use std::time::Duration;
 
@@ -9,27 +9,27 @@ use serde_json::{Value, json};
 
 use crate::model;
 
-/// How long an answer is waited for after nobody waits for it any more, and told as a late one. A cold start of a type
+/// The time that an answer is still awaited after its caller has gone, for a late report. A cold start of a type
 /// checker on a large project takes some 20 s on a busy machine.
 pub const LATE: Duration = Duration::from_secs(120);
 
-/// How long a server must be silent after a publish that proves nothing before it is taken for its last
-/// word. A guess: 9 of 60 such answers of a real server were wrong, which is why it is never called fresh.
+/// The silence after a publish without proof, after which the publish counts as the server's last word. A guess: 9 of
+/// 60 such answers of a real server were wrong, which is why it is never called fresh.
 pub const QUIET: Duration = Duration::from_millis(250);
 
-/// The pause before an answer is asked for again that has to be confirmed.
+/// The pause before a pull that has to confirm an answer is sent.
 pub const CONFIRM: Duration = Duration::from_millis(50);
 
-/// Why nothing is known of an unsaved text: of a server that declares to check what is saved.
+/// The note for an unsaved text: this server declares to check saved files.
 pub const SAVED_ONLY: &str = "it checks saved files only, and this one is not saved";
 
-/// The same of one that hears of saves and has never spoken of an unsaved text: nothing is known of its habits.
+/// The same for a server that gets saves and has never reported on an unsaved text: its habits are unknown.
 pub const PERHAPS_SAVED_ONLY: &str = "it may check saved files only, and this one is not saved";
 
-/// Of the half of a server that [`Fact::CompilesBeside`].
+/// The note for the compiling half of a server with [`Fact::CompilesBeside`].
 pub const NOT_COMPILED: &str = "cargo check has not run on this text";
 
-/// Something that is true of a tool.
+/// A fact that is true of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact {
@@ -37,25 +37,25 @@ pub enum Fact {
     AnswersPulls,
     /// It publishes a version once and whole: only then does the version of a publish prove anything.
     PublishesOnce,
-    /// It never looks at another file than the one that it speaks of.
+    /// It never looks at another file than the one that it reports on.
     OneFile,
-    /// Of another file's edits only those of headers concern it.
+    /// Edits of another file concern it only if that is a header.
     OnlyHeaders,
     /// Its pull has answered from the text before, without an error (pyrefly 1.4.1: about 1 in 200).
     AnswersEarly,
-    /// Its answer to a pull is of the whole buffer: no range is looked at, and no save changes it.
+    /// Its answer to a pull is of the whole buffer: ranges are ignored, and no save changes it.
     PullOfBuffer,
     /// It publishes a version twice where `#` lines changed, first with the old preamble.
     Preamble,
     /// A read request makes it look at once instead of waiting for more typing.
     WokenByRequest,
-    /// What it says before it has loaded is of a part, and it tells when it has (`experimental/serverStatus`).
+    /// Its reports before it has loaded are partial, and it reports the end of loading (`experimental/serverStatus`).
     TellsWhenLoaded,
-    /// It compiles after a save, and what the compiler says is none of its answers to a pull.
+    /// It compiles after a save, and its answers to a pull leave the compiler's reports out.
     CompilesBeside,
-    /// It answers with an empty list where it cannot check at all, and tells so elsewhere.
+    /// It answers with an empty list if it cannot check at all, and reports that elsewhere.
     HidesTrouble,
-    /// It holds documents and has nothing to say about them.
+    /// It holds documents and has no reports on them.
     NoChecker,
 }
 
@@ -67,9 +67,9 @@ use Fact::{
 /// One tool.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct ToolFacts {
-    /// In lower case: what editors call it, and what it calls itself. `*name*` is every name with this in it.
+    /// In lower case: the editors' name for it, and its own. `*name*` is every name with this in it.
     names: &'static [&'static str],
-    /// Tools of one engine have one opinion, said twice. Empty: an engine of its own.
+    /// Tools of one engine have one opinion, reported twice. Empty: an engine of its own.
     #[serde(skip)]
     engine: &'static str,
     facts: &'static [Fact],
@@ -124,7 +124,7 @@ pub(crate) fn same_engine(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b) || engine(a).is_some_and(|shared| engine(b) == Some(shared))
 }
 
-/// The facts and the constants that go with them, as an editor's own layer is given them.
+/// The facts and the constants that go with them, as an editor's own layer gets them.
 pub fn handshake() -> Value {
     let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     json!({
@@ -132,7 +132,7 @@ pub fn handshake() -> Value {
         "late_ms": ms(LATE),
         "quiet_ms": ms(QUIET),
         "confirm_ms": ms(CONFIRM),
-        // One more than is kept, so that it shows that there were more.
+        // One more than is kept, which shows that there were more.
         "most": model::MOST + 1,
         "message": model::MESSAGE + 1,
         "notes": {

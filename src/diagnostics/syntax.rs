@@ -1,4 +1,4 @@
-//! Syntax errors as tree-sitter sees them: at once, without a server, and only that a text does not parse.
+//! Reports syntax errors as tree-sitter sees them: at once, without a server, and only that a text does not parse.
 
 use async_trait::async_trait;
 use tree_sitter::Node;
@@ -24,7 +24,7 @@ pub fn covers(path: &str) -> bool {
     language::of_path(path).is_some()
 }
 
-/// The syntax errors of a text in source order, at most [`MOST`]; `None` where there is no grammar.
+/// The syntax errors of a text in source order, at most [`MOST`]; `None` without a grammar.
 ///
 /// A grammar may lag behind its language, so each is of medium confidence.
 pub fn check(path: &str, text: &str) -> Option<Vec<Diagnostic>> {
@@ -53,8 +53,8 @@ pub fn report(path: &str, text: &str, version: Option<i64>, elapsed_ms: u64) -> 
     })
 }
 
-/// Visits the error nodes that stand in no other, in source order, as long as the visitor wants more.
-/// A root that is an error itself says only that there are some inside.
+/// Visits the error nodes that stand in no other, in source order, as long as the visitor wants more. A root that is an
+/// error itself only means that there are some inside.
 fn topmost<'t>(root: Node<'t>, visit: &mut impl FnMut(Node<'t>) -> bool) {
     let mut cursor = root.walk();
     let mut any = false;
@@ -84,7 +84,7 @@ fn topmost<'t>(root: Node<'t>, visit: &mut impl FnMut(Node<'t>) -> bool) {
 
 fn diagnostic(path: &str, text: &str, index: &LineIndex, node: Node) -> Diagnostic {
     let bytes = node.byte_range();
-    // What does not parse can reach far; it begins where a reader has to look.
+    // A syntax error can reach far; it begins at the place where a reader has to look.
     let line_end = index.line_range(text, index.line_of(bytes.start)).end;
     let bytes = bytes.start..bytes.end.min(line_end).max(bytes.start);
     let message = if node.is_missing() {

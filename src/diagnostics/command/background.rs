@@ -1,4 +1,5 @@
-//! The commands of a workspace beside an editor: one that is slower than its question goes on and is told late, once.
+//! Runs the commands of a workspace beside an editor: a command slower than its request goes on, and its result is
+//! delivered late, once.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,10 +12,10 @@ use crate::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 
-/// Milliseconds that nobody waits for: the limit of a run in the background is the command's own.
+/// A time in milliseconds that no caller waits: the limit of a run in the background is the command's own.
 const FAR_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Runs at the same time, so that a question about many files leaves the machine to its user.
+/// Simultaneous runs, so that a request for many files leaves the machine to its user.
 const AT_ONCE: usize = 4;
 
 /// One file as the editor has it.
@@ -25,18 +26,18 @@ pub struct Asked {
     pub text: String,
     /// The editor's own version of the text.
     pub version: i64,
-    /// Whether it was edited; a command that looks at single files is asked about these alone.
+    /// Whether it was edited; a command that looks at single files runs for these alone.
     pub edited: bool,
 }
 
-/// Reports that came after their deadline, and word of them.
+/// Reports that came after their deadline, and the signal for them.
 #[derive(Debug)]
 struct Letters {
     waiting: Mutex<Vec<Report>>,
     news: watch::Sender<u64>,
 }
 
-/// The commands of one workspace. Dropping it ends what still runs.
+/// The commands of one workspace. Dropping it ends the runs.
 #[derive(Debug)]
 pub struct Commands {
     commands: Vec<Arc<CommandProvider>>,
@@ -45,10 +46,10 @@ pub struct Commands {
     room: Arc<Semaphore>,
 }
 
-/// One question to one command, answered or not.
+/// One request to one command, answered or not.
 #[derive(Clone, Debug)]
 struct Run {
-    /// The command, and the file where it is asked about each on its own.
+    /// The command, and the file if it runs for each file on its own.
     key: (usize, String),
     asked: Vec<Asked>,
     state: Arc<Mutex<State>>,
@@ -59,12 +60,12 @@ struct Run {
 #[derive(Debug, Default)]
 struct State {
     answer: Option<Vec<Report>>,
-    /// Whether who asked last went away without the answer.
+    /// Whether the last caller went away without the answer.
     owed: bool,
 }
 
 impl Commands {
-    /// Runs nothing.
+    /// Does not start a run.
     pub fn new(commands: Vec<CommandProvider>) -> Self {
         let letters = Letters { waiting: Mutex::default(), news: watch::Sender::new(0) };
         Self {
@@ -79,7 +80,7 @@ impl Commands {
         self.commands.is_empty()
     }
 
-    /// Whether any of them looks further than at single files.
+    /// Whether any command looks further than at single files.
     pub fn reach_over_files(&self) -> bool {
         self.commands.iter().any(|command| command.reach() != Reach::File)
     }
@@ -95,7 +96,7 @@ impl Commands {
         for (index, command) in self.commands.iter().enumerate() {
             let single = command.reach() == Reach::File;
             let covered = files.iter().filter(|file| command.covers(&file.path) && (file.edited || !single));
-            // From here on only the texts matter: whoever asks the same again gets the same run.
+            // From here on only the texts matter: a caller with the same request gets the same run.
             let mut covered: Vec<Asked> = covered.map(|file| Asked { edited: true, ..file.clone() }).collect();
             covered.sort_by(|a, b| a.path.cmp(&b.path));
             if single {
@@ -107,7 +108,7 @@ impl Commands {
         join_all(runs.into_iter().map(|run| self.answer(run, deadline))).await.concat()
     }
 
-    /// What came after its deadline, each once. Only what is fresh of its text.
+    /// The reports that came after their deadline, each once. Only reports that are fresh for their text.
     pub fn late(&self) -> Vec<Report> {
         std::mem::take(&mut *lock(&self.letters.waiting))
     }
@@ -117,7 +118,7 @@ impl Commands {
         self.letters.news.subscribe()
     }
 
-    /// The run that answers this question already, or a new one in the place of an older question's.
+    /// The run that answers this request already, or a new one in the place of an older request's.
     fn run(&self, index: usize, about: String, asked: Vec<Asked>) -> Run {
         let key = (index, about);
         let mut runs = lock(&self.runs);
@@ -171,12 +172,12 @@ impl Commands {
         if let Some(reports) = &state.answer {
             return reports.clone();
         }
-        // A run that ended without an answer was put aside for a newer question.
+        // A run that ended without an answer was dropped for a newer request.
         let goes_on = in_time.is_err();
         state.owed = goes_on;
         drop(state);
         let note =
-            if goes_on { "it goes on, and is told when it is done" } else { "asked again before it was answered" };
+            if goes_on { "it goes on, and is reported when it is done" } else { "asked again before it was answered" };
         let unanswered = |file: &Asked| Report {
             provider: self.commands[run.key.0].name().to_owned(),
             file: file.path.clone(),
@@ -266,7 +267,7 @@ mod tests {
         std::fs::write(folder.path().join("go"), "").unwrap();
         let answer = commands.ask(&[a("x = 1\n", 1)], Deadline::after_ms(LONG_MS)).await;
         assert_eq!(answer[0].freshness, Freshness::Exact, "{answer:?}");
-        assert_eq!(commands.late(), [], "what was answered is not told late as well");
+        assert_eq!(commands.late(), [], "a delivered answer is not reported late as well");
         let ran = std::fs::read_to_string(folder.path().join("go.ran")).unwrap();
         assert_eq!(ran.lines().count(), 1, "one run for one question");
         let unsaved = commands.ask(&[a("x = 2\n", 2)], Deadline::after_ms(LONG_MS)).await;

@@ -1,4 +1,5 @@
-//! Runs one program for its output's sake: no shell, a short list of variables, a time limit, and only so much kept of what it says.
+//! Runs one program to capture its output: no shell, a short list of variables, a time limit, and a bounded part of the
+//! output.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -13,33 +14,33 @@ use crate::program::{self, ProcessGroup};
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
 
-/// How long a program may run, and how many bytes of its output are kept: a quarter of them from the beginning, the
-/// rest from the end, where test runners sum up.
+/// The time that a program may run, and the bytes of its output that are kept: a quarter of them from the beginning,
+/// the rest from the end, where test runners sum up.
 #[derive(Clone, Copy, Debug)]
 pub struct CaptureLimits {
     pub time: Duration,
     pub bytes: usize,
-    /// The same of a program that ends with status 0: there is less to find in what it says.
+    /// The same limit for a program that ends with status 0: its output holds less to find.
     pub passed: usize,
 }
 
 #[derive(Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// `None` where it was ended by a signal, or by its time limit.
+    /// `None` if a signal or its time limit ended it.
     pub status: Option<i32>,
     pub timed_out: bool,
-    /// Both outputs as they came, without control characters; cut in the middle where it was long.
+    /// Both outputs in their order, without control characters; a long one is cut in the middle.
     pub text: String,
 }
 
-/// Says of a line of the output whether it is kept.
+/// Decides of a line of the output whether it is kept.
 pub type Sieve<'s> = &'s (dyn Fn(&str) -> bool + Send + Sync);
 
-/// Bytes of a line from which on it is looked at in parts.
+/// Bytes of a line from which on it is read in parts.
 const LINE: usize = 64 * 1024;
 
-/// Runs a program in a folder, with the variables that programs need and those `named`. When its time is over, or nobody waits any more, it is killed with all that it
-/// started. Errors where it cannot be run.
+/// Runs a program in a folder, with the variables that programs need and those `named`. When its time is over, or the
+/// caller goes away, it is killed with all its children. Returns an error if it cannot be run.
 pub async fn run(
     program: &Path,
     arguments: &[String],
@@ -59,7 +60,7 @@ fn failed(program: &Path, error: &std::io::Error) -> String {
     format!("{} cannot be run: {error}", program.display())
 }
 
-/// The same of a program whose arguments, folder and variables are set already.
+/// The same for a program whose arguments, folder and variables are set already.
 pub async fn run_prepared(mut command: Command, limits: CaptureLimits, sieve: Sieve<'_>) -> Result<Captured, String> {
     let program = Path::new(command.as_std().get_program()).to_owned();
     let failed = |error: std::io::Error| failed(&program, &error);
@@ -72,7 +73,7 @@ pub async fn run_prepared(mut command: Command, limits: CaptureLimits, sieve: Si
     let work = async {
         let ended = async {
             let status = child.wait().await;
-            // What it left running would keep its pipes open.
+            // Children that still run would keep its pipes open.
             drop(group);
             status
         };
@@ -92,10 +93,10 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>, kept: &Mutex<Kept>, sieve: 
     let Some(mut pipe) = pipe else { return };
     let mut piece = [0; 4096];
     let mut line = Vec::new();
-    // What is said of the beginning of a line holds for all of it.
+    // The decision for the beginning of a line holds for all of it.
     let mut begun = None;
     let mut keep = |line: &mut Vec<u8>| {
-        // A zero byte ends a name where one is asked for.
+        // A zero byte ends a name if the arguments ask for that.
         let text: Vec<u8> = line.iter().map(|byte| if *byte == 0 { b':' } else { *byte }).collect();
         let keeps = begun.unwrap_or_else(|| sieve(&plain(&text)));
         if keeps {
@@ -104,7 +105,7 @@ async fn drain(pipe: Option<impl AsyncRead + Unpin>, kept: &Mutex<Kept>, sieve: 
         begun = (!line.ends_with(b"\n")).then_some(keeps);
         line.clear();
     };
-    // Read to its end whatever its length: a full pipe would stop the program.
+    // Read to its end at any length: a full pipe would stop the program.
     while let Ok(read @ 1..) = pipe.read(&mut piece).await {
         for part in piece[..read].split_inclusive(|byte| *byte == b'\n') {
             line.extend_from_slice(part);
@@ -123,7 +124,7 @@ struct Kept {
     room: usize,
     head: Vec<u8>,
     tail: Vec<u8>,
-    /// What stood between them.
+    /// The bytes between them.
     bytes: usize,
     lines: usize,
 }
@@ -166,7 +167,7 @@ impl Kept {
         if self.bytes == 0 {
             return plain(&[self.head.as_slice(), self.tail.as_slice()].concat());
         }
-        // Whole lines on both sides, where they are not far.
+        // Whole lines on both sides, if their ends are near.
         let near = |at: Option<usize>| at.filter(|at| *at < LINE_ENDS);
         if let Some(over) = near(self.head.iter().rev().position(|byte| *byte == b'\n')) {
             self.bytes += over;
@@ -180,10 +181,10 @@ impl Kept {
     }
 }
 
-/// Bytes that are given up for the end of a line.
+/// Bytes that may be given up to reach the end of a line.
 const LINE_ENDS: usize = 400;
 
-/// Without control characters and the sequences that move a terminal's cursor or colour it.
+/// Removes control characters and the sequences that move a terminal's cursor or colour it.
 fn plain(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut out = String::with_capacity(text.len());

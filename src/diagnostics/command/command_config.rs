@@ -1,4 +1,4 @@
-//! A command as configuration: how it is started, how its output is read, and what it knows of its columns.
+//! A command as configuration: its start, the format of its output, and the unit of its columns.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Confidence, Reach, Severity};
 use sextant_base::positions::Encoding;
 
-/// The commands that are known by name alone.
+/// The commands that a name alone selects.
 const BUILTIN: &str = include_str!("builtin.toml");
 
 /// One command. It is run without a shell, in the workspace root.
@@ -18,8 +18,8 @@ const BUILTIN: &str = include_str!("builtin.toml");
 pub struct CommandConfig {
     /// The short name: its reports come from `tool:NAME`.
     pub name: String,
-    /// Program and arguments. `{file}` is the absolute path of the file that is asked about, and `{root}` that of the
-    /// workspace. With `{file}` it is run once for every file, without it once for all.
+    /// Program and arguments. `{file}` is the absolute path of the checked file, and `{root}` that of the workspace.
+    /// With `{file}` it is run once for every file, without it once for all.
     pub command: Vec<String>,
     /// LSP language ids; empty means any.
     #[serde(default)]
@@ -27,8 +27,8 @@ pub struct CommandConfig {
     #[serde(default = "file")]
     pub reach: Reach,
     pub format: CommandFormat,
-    /// From a code, or else from the tool's own word in lower case, or else from `*`. Where none of them is here, the
-    /// word counts for what it means (`error`, `note`, `style`, …), and is a warning where that is not known.
+    /// From a code, or else from the tool's own word in lower case, or else from `*`. Without a match the word counts
+    /// by its meaning (`error`, `note`, `style`, …); an unknown word is a warning.
     #[serde(default)]
     pub severity: BTreeMap<String, Severity>,
     /// Whether it reads the file from the disk. Otherwise it gets the text on its standard input.
@@ -47,7 +47,7 @@ pub struct CommandConfig {
     pub timeout_ms: u64,
     #[serde(default = "medium")]
     pub confidence: Confidence,
-    /// The exit statuses with which it has done its work; the first is that of nothing found.
+    /// The exit statuses of a complete run; the first is that of a run without findings.
     #[serde(default = "zero_or_one")]
     pub ran: Vec<i32>,
 }
@@ -58,21 +58,21 @@ pub enum CommandFormat {
     Json(Box<Mapping>),
     Sarif,
     /// Patterns with the groups `file`, `line`, `column`, `end_line`, `end_column`, `severity`, `code` and `message`.
-    /// The first that matches a line reads it; lines that none matches say nothing.
+    /// The first that matches a line reads it; other lines are ignored.
     Regex(Vec<String>),
 }
 
-/// Where things stand in JSON output, as JSON pointers (RFC 6901) relative to an item.
+/// The places of the fields in JSON output, as JSON pointers (RFC 6901) relative to an item.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Mapping {
     /// Whether every line of the output is a document of its own.
     pub lines: bool,
-    /// The list of items in a document, from its top; what is no list is one item.
+    /// The list of items in a document, from its top; a value that is not a list is one item.
     pub items: String,
-    /// Only items where this stands are read.
+    /// Only items that hold this value are read.
     pub only: Option<Only>,
-    /// The places of an item, and what marks the one that counts; the pointers to the place then start there.
+    /// The places of an item, and the mark of the primary one; the pointers to the place then start there.
     pub spans: Option<Spans>,
     pub file: Option<String>,
     pub line: Option<String>,
@@ -82,7 +82,7 @@ pub struct Mapping {
     pub severity: Option<String>,
     pub code: Option<String>,
     pub message: String,
-    /// What the tool says would mend it.
+    /// The tool's own suggestion for a fix.
     pub suggestion: Option<String>,
 }
 
@@ -101,7 +101,7 @@ pub struct Spans {
     pub primary: String,
 }
 
-/// What a column counts.
+/// The unit of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Columns {
@@ -109,7 +109,7 @@ pub enum Columns {
     Utf16,
     #[default]
     Codepoints,
-    /// Right in lines of ASCII only; in others the line alone is believed.
+    /// Right in lines of ASCII only; in other lines only the line number is used.
     Ascii,
 }
 
@@ -142,7 +142,7 @@ fn zero_or_one() -> Vec<i32> {
     vec![0, 1]
 }
 
-/// As a list in a configuration file: a name of the built-in table, or a command in full.
+/// An entry of the list in a configuration file: a name of the built-in table, or a command in full.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum CommandSpec {
@@ -152,7 +152,7 @@ pub enum CommandSpec {
 
 impl CommandSpec {
     /// # Errors
-    /// What is wrong with it, and which names there are.
+    /// The error in it, with the list of names.
     pub fn config(self) -> Result<CommandConfig, String> {
         match self {
             Self::Named(name) => {
@@ -169,10 +169,10 @@ impl CommandSpec {
     }
 }
 
-/// The commands that are known by name.
+/// The commands that a name selects.
 ///
 /// # Errors
-/// Where the table itself cannot be read, which a test rules out.
+/// If the table itself cannot be read, which a test rules out.
 pub fn builtin() -> Result<Vec<CommandConfig>, String> {
     #[derive(Deserialize)]
     struct Table {
@@ -186,7 +186,7 @@ impl CommandConfig {
         self.command.iter().any(|part| part.contains("{file}"))
     }
 
-    /// What makes it unusable.
+    /// The reason why it is unusable.
     pub fn problem(&self) -> Option<String> {
         if self.name.is_empty() || self.name.contains(|c: char| c == ':' || c.is_whitespace()) {
             return Some("its name is empty, or has a colon or a blank in it".to_owned());
@@ -195,7 +195,7 @@ impl CommandConfig {
             return Some("it names no program".to_owned());
         }
         if self.command.first().is_some_and(|program| program.contains('/') && !program.starts_with('/')) {
-            // In the folder that it is run in, that would be a file of the repository.
+            // A relative path would name a file of the repository, since the command runs there.
             return Some("its program is a relative path; give a name or an absolute path".to_owned());
         }
         if self.ran.is_empty() {
@@ -213,8 +213,8 @@ impl CommandConfig {
         }
     }
 
-    /// The severity of a finding: by its code, or by the tool's word, or what the map says of all; else what the word
-    /// means, and a warning where it means nothing.
+    /// The severity of a finding: by its code, or by the tool's word, or by the map's `*`. Otherwise by the meaning of
+    /// the word, and a warning for an unknown word.
     pub fn severity_of(&self, code: Option<&str>, word: Option<&str>) -> Severity {
         let word = word.map(str::to_lowercase);
         let mut keys = code.into_iter().chain(word.as_deref()).chain(["*"]);
@@ -223,7 +223,7 @@ impl CommandConfig {
     }
 }
 
-/// What tools call their severities, in lower case. Numbers are left out: one tool's 1 is another's 2.
+/// The names of severities in tools, in lower case. Numbers are left out: one tool's 1 is another's 2.
 const WORDS: &[(Severity, &[&str])] = &[
     (Severity::Error, &["error", "err", "e", "fatal", "fatal error", "f", "failure", "critical", "blocker", "major"]),
     (Severity::Warning, &["warning", "warn", "w", "minor"]),

@@ -25,19 +25,19 @@ use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
 use sextant_base::positions::LineIndex;
 
-/// How tools call their standard input.
+/// The names that tools give their standard input.
 const STDIN: &[&str] = &["-", "<stdin>", "stdin", "stdin.py"];
 
-/// Characters of a suggestion: it is meant to be one short line.
+/// Characters of a suggestion, which should be one short line.
 const SUGGESTION: usize = 120;
 
-/// The first line of what a tool says would mend it.
-fn suggestion(said: &str) -> String {
-    let line = said.trim().lines().next().unwrap_or_default();
+/// The first line of the tool's suggestion for a fix.
+fn suggestion(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
     line.chars().filter(|c| !c.is_control()).take(SUGGESTION).collect()
 }
 
-/// Why there is nothing to be said of a text that is only in an editor.
+/// The reason why a text that is only in an editor gets no report.
 const UNSAVED: &str = "it checks saved files only, and this one is not or was changed meanwhile";
 
 /// One command over one workspace.
@@ -47,22 +47,22 @@ pub struct CommandProvider {
     config: CommandConfig,
     reader: Reader,
     root: PathBuf,
-    /// `None` where it is not installed.
+    /// `None` if it is not installed.
     program: Option<PathBuf>,
 }
 
-/// What one run came to.
 /// The most findings of one run.
 const FINDINGS: usize = 50_000;
 
+/// The result of one run.
 type Answer = Result<CommandOutput, (Freshness, String)>;
 
 impl CommandProvider {
-    /// Runs nothing. A program without a `/` is looked for in these folders; one that is not there makes every report
+    /// Does not run it. A program without a `/` is searched in these folders; a missing one makes every report
     /// unavailable.
     ///
     /// # Errors
-    /// What is wrong with the configuration.
+    /// The error in the configuration.
     pub fn new(config: CommandConfig, root: &Path, folders: &[PathBuf]) -> Result<Self, String> {
         let wrong = |problem| format!("the command {}: {problem}", config.name);
         if let Some(problem) = config.problem() {
@@ -75,7 +75,7 @@ impl CommandProvider {
         Ok(Self { source: format!("tool:{}", config.name), config, reader, root, program })
     }
 
-    /// Where its program is; `None` where it is not installed.
+    /// The path of its program; `None` if it is not installed.
     pub fn program(&self) -> Option<&Path> {
         self.program.as_deref()
     }
@@ -170,7 +170,7 @@ impl CommandProvider {
         }
     }
 
-    /// Whether a finding is about a file. In a run for one file, one without a place is about that.
+    /// Whether a finding is about a file. In a run for one file, a finding without a place is about that file.
     fn is_about(&self, finding: &Finding, path: &str) -> bool {
         let by_file = self.config.asks_by_file();
         match finding.file.as_deref() {
@@ -231,7 +231,7 @@ impl DiagnosticsProvider for CommandProvider {
         } else {
             vec![covered]
         };
-        // What reaches over the project reads all of it from the disk, where an unsaved text is another.
+        // A command that reaches over the project reads all of it from the disk, which differs from an unsaved text.
         let whole = self.config.needs_saved && self.config.reach != Reach::File;
         let unsaved = if whole { self.first_unsaved(files).await } else { None };
         let mut reports = Vec::new();
@@ -246,7 +246,7 @@ impl DiagnosticsProvider for CommandProvider {
                 continue;
             }
             let before = self.all_on_disk(&group).await;
-            // Nothing that it could say would be of a text that was asked about.
+            // None of its findings would fit a requested text.
             let answer = if before.contains(&true) {
                 let one = if self.config.asks_by_file() { group.first().copied() } else { None };
                 self.run(one, deadline).await

@@ -1,4 +1,4 @@
-//! Reads what a command printed: JSON by pointers, SARIF, or lines by patterns.
+//! Reads the output of a command: JSON by pointers, SARIF, or lines by patterns.
 
 use regex::Regex;
 use serde_json::Value;
@@ -11,11 +11,11 @@ use sextant_base::plural::counted;
 /// The groups that a pattern may have.
 const GROUPS: &[&str] = &["file", "line", "column", "end_line", "end_column", "severity", "code", "message"];
 
-/// What an output says.
+/// The findings in an output.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandOutput {
     pub findings: Vec<Finding>,
-    /// Items or lines that should have been findings and cannot be read.
+    /// Items or lines that look like findings and cannot be read.
     pub lost: usize,
 }
 
@@ -29,7 +29,7 @@ pub enum Reader {
 
 impl Reader {
     /// # Errors
-    /// What is wrong with a pattern.
+    /// The error in a pattern.
     pub fn new(format: &CommandFormat) -> Result<Self, String> {
         Ok(match format {
             CommandFormat::Json(mapping) => Self::Json(mapping.clone()),
@@ -43,7 +43,7 @@ impl Reader {
     /// Numbers stay as the tool counts them, less `first_line` and `first_column`.
     ///
     /// # Errors
-    /// Why the output as a whole says nothing.
+    /// The reason why the whole output cannot be used.
     pub fn read(&self, text: &str, first_line: u32, first_column: u32) -> Result<CommandOutput, String> {
         let first = (first_line, first_column);
         match self {
@@ -68,7 +68,7 @@ fn pattern(text: &str) -> Result<Regex, String> {
     }
 }
 
-/// Tools print banners between their JSON lines; a line that was meant to be JSON and is not makes it all doubtful.
+/// Tools print banners between their JSON lines. But a broken JSON line makes the whole output doubtful.
 fn lines(mapping: &Mapping, text: &str, first: (u32, u32)) -> Result<CommandOutput, String> {
     let mut out = CommandOutput::default();
     let (mut read, mut other) = (0, 0);
@@ -132,7 +132,7 @@ fn json_finding(mapping: &Mapping, item: &Value, first: (u32, u32)) -> Option<Fi
     })
 }
 
-/// A number below the tool's own first one is how some tools say that they do not know.
+/// A number below the tool's own first one means an unknown place for some tools.
 fn place(line: Option<u32>, column: Option<u32>, (first_line, first_column): (u32, u32)) -> Option<FindingPlace> {
     let line = line?.checked_sub(first_line)?;
     Some(FindingPlace { line, column: column.and_then(|column| column.checked_sub(first_column)) })

@@ -1,4 +1,4 @@
-//! Runs one program to its end within its limits: time, output, and nothing left behind.
+//! Runs one program to its end within its limits: time, output, and no process left behind.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use crate::environment;
 use crate::program::{self, ProcessGroup};
 
-/// Bytes of standard output. A report of more than that is no help to anybody.
+/// Bytes of standard output. A larger report helps nobody.
 pub const OUTPUT: u64 = 8 * 1024 * 1024;
 
 /// Bytes of standard error that are kept, from its end.
@@ -26,7 +26,7 @@ pub struct CommandReports {
     pub last_words: String,
 }
 
-/// Why there is nothing to read.
+/// The reason why there is no output to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stopped {
     TimedOut,
@@ -34,8 +34,7 @@ pub enum Stopped {
     Failed(String),
 }
 
-/// Runs a program in a folder. Where it exceeds its limits, or nobody waits any more, it is killed with all that it
-/// started.
+/// Runs a program in a folder. If it exceeds its limits, or the caller goes away, it is killed with all its children.
 pub async fn run(
     program: &Path,
     arguments: &[String],
@@ -62,13 +61,13 @@ pub async fn run(
     let work = async {
         let ended = async {
             let status = child.wait().await.map_err(failed);
-            // What it left running would keep its pipes open.
+            // Children that still run would keep its pipes open.
             drop(group);
             status
         };
         let written = async {
             if let (Some(mut stdin), Some(input)) = (stdin, input) {
-                // A program that does not read to the end has its reasons, and its exit status tells them.
+                // A program may stop reading before the end; its exit status shows the reason.
                 let _ = stdin.write_all(input.as_bytes()).await;
             }
             Ok(())
@@ -95,7 +94,7 @@ async fn last_line(pipe: Option<impl AsyncRead + Unpin>) -> Result<String, Stopp
     let Some(mut pipe) = pipe else { return Ok(String::new()) };
     let mut kept: Vec<u8> = Vec::new();
     let mut piece = [0; 4096];
-    // Read to its end whatever its length: a full pipe would stop the program.
+    // Read to its end at any length: a full pipe would stop the program.
     while let Ok(read @ 1..) = pipe.read(&mut piece).await {
         kept.extend_from_slice(&piece[..read]);
         let excess = kept.len().saturating_sub(ERRORS);

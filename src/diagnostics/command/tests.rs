@@ -12,7 +12,7 @@ use sextant_base::deadline::Deadline;
 const PATIENCE_MS: u64 = 60_000;
 const TEXT: &str = "x = '😀'; missing\n";
 
-/// A script that is given `{file}` where it asks for it.
+/// A script that gets `{file}` if `by_file` is set.
 fn config(script: &str, by_file: bool) -> CommandConfig {
     let mut command = vec!["/bin/sh".to_owned(), "-c".to_owned(), script.to_owned()];
     if by_file {

@@ -1,4 +1,4 @@
-//! Where a diagnostic holds on to the code: the tokens at its start and end, the first token of its line.
+//! The anchor of a diagnostic in the code: the tokens at its start and end, the first token of its line.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use sextant_base::positions::{Encoding, Range};
 /// A place in the after snapshot that a diagnostic of either side points to. [`NOWHERE`] when its code is gone.
 pub(super) type AnchorPlace = u64;
 pub(super) const NOWHERE: AnchorPlace = u64::MAX;
-/// Set on places that are positions of a text that did not change.
+/// Set on places that are positions in an unchanged text.
 const POSITION: u64 = 1 << 63;
 
-/// What a message says, ever more loosely: as it is, after renames, without numbers, its template.
+/// The text of a message, ever more loosely: as it is, after renames, without numbers, its template.
 pub(super) type Texts = [u32; 4];
 
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub(super) struct Anchored {
     /// Source and code.
     pub kind: u32,
     pub texts: Texts,
-    /// The after-file, or a hash of what stands for it.
+    /// The after-file, or a hash that stands for it.
     pub file: u64,
     pub start: AnchorPlace,
     pub end: AnchorPlace,
@@ -33,7 +33,7 @@ pub(super) struct Anchored {
     pub file_level: bool,
     /// Starts in the middle of a token or before one.
     pub line_shaped: bool,
-    /// First and last own token (indices of its own side); [`NONE`] for a text that did not change.
+    /// First and last own token (indices of its own side); [`NONE`] for an unchanged text.
     pub span: (u32, u32),
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Ground<'s, 'a> {
     pub files: HashMap<&'s str, usize>,
     /// Own file to after-file.
     pub partner: Vec<u32>,
-    /// Of the before side: where its tokens went. The after side's are where they are.
+    /// For the before side: the new places of its tokens. The tokens of the after side stay in place.
     pub tokens: Option<&'s Matching>,
 }
 
@@ -73,7 +73,7 @@ impl Ground<'_, '_> {
         if after == NONE { NOWHERE } else { u64::from(after) }
     }
 
-    /// The files of a path that is not part of the change stand for themselves.
+    /// A file outside of the change stands for itself.
     fn file(&self, location: &Location) -> (u64, Option<usize>) {
         let Some(path) = location.file() else {
             return (hash_of(&matches!(location, Location::Project)) | POSITION, None);

@@ -1,4 +1,4 @@
-//! The matcher's figures on the development sample of the benchmark, held where they stand.
+//! Holds the matcher's figures on the development sample of the benchmark at their present values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,7 @@ impl Counts {
     }
 }
 
-/// Every index to the first one that cannot be told from it.
+/// Maps every index to the first index that is equal to it.
 fn classes(diagnostics: &[Value], equal: &[Vec<usize>]) -> Vec<usize> {
     let mut first: BTreeMap<String, usize> = BTreeMap::new();
     let mut class: Vec<usize> =
@@ -89,8 +89,8 @@ fn the_reached_figures_hold() {
         let unsure_b: BTreeSet<usize> = t.ambiguous_before.iter().copied().collect();
         let hidden: BTreeSet<usize> = t.masked.iter().copied().chain(unsure_b.iter().copied()).collect();
         let after = |list: &[usize], error: bool| -> Vec<usize> {
-            let told = list.iter().filter(|a| !unsure_a.contains(a));
-            told.filter(|a| !error || case.after[**a]["severity"] == 1).map(|a| class_a[*a]).collect()
+            let sure = list.iter().filter(|a| !unsure_a.contains(a));
+            sure.filter(|a| !error || case.after[**a]["severity"] == 1).map(|a| class_a[*a]).collect()
         };
         let before = |list: &[usize]| -> Vec<usize> {
             list.iter().filter(|b| !hidden.contains(b)).map(|b| class_b[*b]).collect()
@@ -98,9 +98,9 @@ fn the_reached_figures_hold() {
         let here = compare(after(&t.new, false).into_iter(), after(&answer.new, false).into_iter());
         let gone = compare(before(&t.fixed).into_iter(), before(&answer.fixed).into_iter());
         errors.add(compare(after(&t.new, true).into_iter(), after(&answer.new, true).into_iter()));
-        let told = |(b, a): &&(usize, usize)| !unsure_a.contains(a) && !hidden.contains(b);
+        let sure = |(b, a): &&(usize, usize)| !unsure_a.contains(a) && !hidden.contains(b);
         let classed = |(b, a): &(usize, usize)| (class_b[*b], class_a[*a]);
-        pairs.add(compare(t.preexisting.iter().map(classed), answer.pairs.iter().filter(told).map(classed)));
+        pairs.add(compare(t.preexisting.iter().map(classed), answer.pairs.iter().filter(sure).map(classed)));
         if here.1 + here.2 + gone.1 + gone.2 > 0 {
             failing.push(format!("{} {}", case.id, case.kind));
         }

@@ -13,10 +13,10 @@ use crate::pair_count::looked_at;
 /// Groups up to this size are searched for the equal offset; in larger ones order decides.
 const SEARCHED: usize = 64;
 
-/// The tokens of one range whose partners are looked up; a range as long as that is known by its beginning.
+/// The tokens of one range whose partners are looked up; the beginning of a longer range identifies it.
 const WALKED: usize = 4096;
 
-/// The aligned code and what stands on it.
+/// The aligned code and the diagnostics on it.
 pub(super) struct Carry<'c, 'a> {
     pub before: &'c Side<'a>,
     pub after: &'c Side<'a>,
@@ -27,11 +27,11 @@ pub(super) struct Carry<'c, 'a> {
     pub new: (&'c [Diagnostic], &'c [Anchored]),
 }
 
-/// What two diagnostics must agree on besides source and code.
+/// The values that two diagnostics must agree on besides source and code.
 type Key = (u64, u64, u32);
 
 impl Carry<'_, '_> {
-    /// Pairs the diagnostics that persist.
+    /// Pairs the persisting diagnostics.
     pub(super) fn run(&self) -> Matching {
         let mut out = Matching::new(self.old.0.len(), self.new.0.len());
         let known = |place: u64| place != NOWHERE;
@@ -74,7 +74,7 @@ impl Carry<'_, '_> {
         self.pass_by(out, |d, _| key(d), |d, _| key(d), |_, _| true);
     }
 
-    /// Pairs what has the same kind and key and is accepted; equal offsets first, then in order.
+    /// Pairs diagnostics with the same kind and key that `accept` passes; equal offsets first, then in order.
     fn pass_by(
         &self,
         out: &mut Matching,
@@ -187,8 +187,8 @@ impl Carry<'_, '_> {
         );
     }
 
-    /// The same complaint about the code that stands in place of what is gone: an `__init__` that has become the fields
-    /// of a dataclass. Of what survives anywhere that is not known.
+    /// Pairs the same complaint about the code in the place of removed code: an `__init__` that has become the fields
+    /// of a dataclass. Code that survives elsewhere gives no such evidence.
     fn replaced(&self, out: &mut Matching) {
         let fresh = |d: &Anchored| {
             self.tokens.before(d.span.0) == NONE && self.tokens.before(d.span.1) == NONE && d.span.0 != NONE

@@ -1,14 +1,14 @@
-//! Which file of the one snapshot is which file of the other: equal paths, known renames, then likeness.
+//! Pairs the files of the two snapshots: equal paths, known renames, then likeness.
 
 use std::collections::HashMap;
 
 use crate::delta::sequence::dice;
 use crate::delta::side::{NONE, Side};
 
-/// Below this share of common tokens two files are not the same file.
+/// Below this share of common tokens, two files are different files.
 const LIKENESS: f32 = 0.5;
 
-/// `partner[before] = after`, [`NONE`] where a file has none. Paths are those of the two sides' files, in order.
+/// `partner[before] = after`, [`NONE`] for a file without one. Paths are those of the two sides' files, in order.
 pub(super) fn pair(
     before: (&Side<'_>, &[&str]),
     after: (&Side<'_>, &[&str]),

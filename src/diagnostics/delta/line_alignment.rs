@@ -1,7 +1,7 @@
-//! Alignment by lines for what no syntax tree could give: languages without a grammar, files that do not parse.
+//! Aligns by lines the text that no syntax tree covers: languages without a grammar, files that do not parse.
 //!
-//! A lost bracket collapses the tree, yet most analysers keep reporting. Equal lines between lines that are aligned
-//! already are taken for the same; what is left between two such lines is compared token by token.
+//! A lost bracket collapses the tree, yet most analysers keep reporting. Equal lines between aligned lines are paired;
+//! the rest between two such lines is compared token by token.
 
 use std::collections::HashMap;
 
@@ -11,15 +11,15 @@ use crate::delta::side::{NONE, Side, hash_of};
 use crate::delta::spelling::{Votes, pair_lists};
 use crate::delta::tokenize::Class;
 
-/// Below this share of common tokens two stretches of lines have nothing to do with each other.
+/// Below this share of common tokens, two stretches of lines have no relation.
 const LIKENESS: f32 = 0.5;
 
-/// A line with tokens: which they are, what they say, and what the line is compared by.
+/// A line with tokens: their range, their spellings, and the key of the comparison.
 struct Line {
     tokens: Vec<u32>,
     text: u64,
     key: u64,
-    /// None of its tokens is paired.
+    /// Whether all of its tokens are unpaired.
     free: bool,
 }
 

@@ -13,7 +13,7 @@ impl Matching {
         Self { to: vec![NONE; before], from: vec![NONE; after] }
     }
 
-    /// Pairs two that are both free; says whether they were.
+    /// Pairs two indices that are both free; returns whether they were.
     pub(super) fn pair(&mut self, before: u32, after: u32) -> bool {
         let free = self.free(before, after);
         if free {

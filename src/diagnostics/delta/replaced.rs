@@ -1,18 +1,18 @@
-//! What an edit has replaced: the code between two statements that stand, before it and after it.
+//! Finds the replaced code of an edit: the code between two statements that stand, before it and after it.
 
 use std::ops::Range;
 
 use crate::delta::matching::Matching;
 use crate::delta::side::{NONE, Side};
 
-/// The statements that stand around each statement, by their numbers after the edit. Two statements with the same ones
-/// are of the same replacement.
+/// The unchanged statements around each statement, by their numbers after the edit. Two statements with the same pair
+/// belong to the same replacement.
 pub(super) struct Replacements {
     pub(super) before: Vec<(u32, u32)>,
     pub(super) after: Vec<(u32, u32)>,
 }
 
-/// Finds the replacements. A statement stands that is there as it was.
+/// Finds the replacements. A statement stands if its text is unchanged.
 pub(super) fn find((old, new): (&Side<'_>, &Side<'_>), units: &Matching) -> Replacements {
     let stands = |before: u32, after: u32| old.units[before as usize].key == new.units[after as usize].key;
     let of_before = |unit: u32| Some(units.after(unit)).filter(|after| *after != NONE && stands(unit, *after));

@@ -1,4 +1,4 @@
-//! When two messages say the same: numbers, quoted parts and renamed words are not what a complaint is about.
+//! Decides when two messages are the same: numbers, quoted parts and renamed words do not count.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub(super) fn without_numbers(message: &str) -> String {
     out
 }
 
-/// Digits and quoted parts masked: what is left is the complaint itself.
+/// Masks digits and quoted parts: the rest is the complaint itself.
 pub(crate) fn template(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let mut rest = message;
@@ -29,7 +29,7 @@ pub(crate) fn template(message: &str) -> String {
         let after = &rest[c.len_utf8()..];
         let close = match c {
             '"' | '`' => Some(c),
-            // An apostrophe inside a word is none.
+            // An apostrophe inside a word does not quote.
             '\'' if !word_before => Some('\''),
             '“' => Some('”'),
             '‘' => Some('’'),
@@ -81,7 +81,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The text cut into words and what stands between them.
+/// The text cut into words and the parts between them.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

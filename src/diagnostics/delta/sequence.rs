@@ -1,4 +1,5 @@
-//! Longest common subsequences: exact and weighted where small, Myers with its usual shortcuts where large.
+//! Finds longest common subsequences: exact and weighted for small inputs, Myers with its usual shortcuts for large
+//! ones.
 
 use std::collections::HashMap;
 

@@ -49,26 +49,26 @@ pub(super) struct SideScope {
     pub path: u64,
     /// Own units in source order, those of nested symbols left out.
     pub units: Vec<u32>,
-    /// The unit with the name in it.
+    /// The unit that holds the name.
     pub header: u32,
     pub name_token: u32,
     pub own: OwnTokens,
 }
 
-/// The tokens of a symbol that are not those of a nested one, comments and layout left out.
+/// The tokens of a symbol without those of a nested one, comments and layout left out.
 #[derive(Default)]
 pub(super) struct OwnTokens {
     /// Their hash.
     pub body: u64,
     /// As `body`, every occurrence of the own name blanked.
     pub blanked: u64,
-    /// How many they are.
+    /// Their number.
     pub weight: u32,
     /// Their spellings, sorted.
     pub bag: Vec<u32>,
 }
 
-/// What the syntax tree says of one text. Without a grammar its units are lines under one module level.
+/// The structure of one text from its syntax tree. Without a grammar its units are lines under one module level.
 pub(super) struct Structure {
     cuts: Cuts,
     outline: Outline,
@@ -232,8 +232,8 @@ impl<'a> Side<'a> {
         &self.members[self.units[unit as usize].members.clone()]
     }
 
-    /// Sorted spellings of a unit, layout left out. A string inside a statement counts as one, whatever its length;
-    /// a unit that is nothing but text (a docstring, a comment) counts its words.
+    /// Sorted spellings of a unit, layout left out. A string inside a statement counts as one, at any length; a unit
+    /// that is pure text (a docstring, a comment) counts its words.
     pub(super) fn unit_bag(&self, unit: u32) -> Vec<u32> {
         let tokens = self.unit_tokens(unit).iter().map(|t| &self.tokens[*t as usize]);
         let solid: Vec<&Token> = tokens.filter(|t| t.class != Class::Layout).collect();
@@ -255,11 +255,11 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Set on the key of a whole string, so that it meets no spelling.
+/// Set on the key of a whole string, so that it never equals a spelling.
 const STRING: u32 = 1 << 31;
 
-/// Where the string that starts at a token ends; the next token where none starts or it does not end in the unit.
-/// Read from the quotes alone, which is near enough for a measure of likeness.
+/// The end of the string that starts at a token; the next token if no string starts there or it does not end in the
+/// unit. Read from the quotes alone, which is near enough for a measure of likeness.
 fn string_end(tokens: &[&Token], at: usize, quote: u32) -> usize {
     let is_quote = |i: usize| tokens.get(i).is_some_and(|t| t.key == quote);
     let run = (at..at + 3).take_while(|i| is_quote(*i)).count();

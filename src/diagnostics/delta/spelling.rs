@@ -1,4 +1,4 @@
-//! Which token of the one snapshot is which of the other inside paired units, and which words were renamed.
+//! Pairs the tokens inside paired units, and finds the renamed words.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use crate::delta::sequence::align;
 use crate::delta::side::Side;
 use crate::delta::tokenize::Class;
 
-/// Replaced runs up to this length are the same tokens spelled anew.
+/// Replaced runs up to this length are the same tokens with a new spelling.
 const REPLACED: usize = 4;
 
 /// Votes for `old → new`, in spellings.
@@ -26,7 +26,7 @@ pub(super) fn pair(
     }
 }
 
-/// Pairs two lists of tokens; `same` when they are known to differ in layout only.
+/// Pairs two lists of tokens; `same` if they are known to differ in layout only.
 pub(super) fn pair_lists(
     before: (&Side<'_>, &[u32]),
     after: (&Side<'_>, &[u32]),
@@ -57,7 +57,7 @@ pub(super) fn pair_lists(
     pair_between((x, before), (y, after), chain, tokens);
 }
 
-/// Pairs of what is no layout, in order, by equal keys and by equal runs of few replaced tokens between them.
+/// Pairs the tokens other than layout, in order, by equal keys and by equal runs of few replaced tokens between them.
 fn solid_pairs(
     (x, before, solid_b): (&Side<'_>, &[u32], &[usize]),
     (y, after, solid_a): (&Side<'_>, &[u32], &[usize]),
@@ -127,7 +127,7 @@ fn pair_between(
     }
 }
 
-/// The words that were renamed: for every old spelling the new one with most votes, when most votes agree on it.
+/// The renamed words: for every old spelling the new one with most votes, if most votes agree on it.
 pub(super) fn renames(votes: &Votes) -> HashMap<u32, u32> {
     let mut best: HashMap<u32, (u32, u32, u32)> = HashMap::new();
     let mut sorted: Vec<(&(u32, u32), &u32)> = votes.iter().filter(|((old, new), _)| old != new).collect();

@@ -1,4 +1,4 @@
-//! Which statement of the one snapshot is which of the other, given the pairing of symbols.
+//! Pairs the statements of the two snapshots, given the pairing of symbols.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -7,17 +7,17 @@ use crate::delta::matching::Matching;
 use crate::delta::sequence::{align, best_chain, dice};
 use crate::delta::side::{NONE, Side, Unit};
 
-/// A run of equal statements is taken for moved from this many tokens on.
+/// Tokens from which on a run of equal statements counts as moved.
 const RUN: u32 = 6;
-/// A single statement whose text is found once on either side, from this many tokens on.
+/// Tokens from which on a single statement counts as moved, if its text is unique on either side.
 const UNIQUE: u32 = 3;
-/// Seeds of runs that are looked at; rare statements first.
+/// The most seeds of runs; rare statements first.
 const SEEDS: usize = 250_000;
 /// Cells of one gap's table; a larger gap is a rewrite, and is not paired by likeness.
 const GAP: usize = 40_000;
 /// Statements with this share of common tokens are the same one, changed.
 const LIKENESS: f32 = 0.5;
-/// Lines with this share of common tokens were only wrapped anew.
+/// Lines with this share of common tokens were only wrapped again.
 const REWRAPPED: f32 = 0.9;
 
 /// Units of a before-scope and of its after-scope that were paired in order.
@@ -44,8 +44,8 @@ struct Pairing<'s, 'a> {
     doubtful: Vec<(u32, u32)>,
 }
 
-/// The pairing, and the part of it that rests on likeness inside texts that do not parse: statements of a broken tree
-/// are a poor measure, so equal lines have precedence over it.
+/// The pairing, and the part of it that rests on likeness inside texts that do not parse. Statements of a broken tree
+/// are a poor measure, so equal lines have precedence over that part.
 pub(super) struct Statements {
     pub units: Matching,
     pub doubtful: Vec<(u32, u32)>,
@@ -76,7 +76,7 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> St
     let (b, a) = left(&p);
     p.within_scope(&b, &a);
     let (mut b, mut a) = left(&p);
-    // Headers and decorators go with their symbols, and those are decided.
+    // Headers and decorators go with their symbols, which are paired already.
     b.retain(|u| !heads_symbol(before, *u));
     a.retain(|u| !heads_symbol(after, *u));
     p.runs(&b, &a);
@@ -99,7 +99,7 @@ impl Pairing<'_, '_> {
         self.before.units[before as usize].weight
     }
 
-    /// Equal statements in order; the header of a symbol is paired with the header whatever became of it.
+    /// Equal statements in order; headers of paired symbols are always paired.
     fn in_order(&mut self, b: u32, a: u32) {
         let (x, y) = (&self.before.scopes[b as usize], &self.after.scopes[a as usize]);
         let split = |units: &[u32], header: u32| units.binary_search(&header).ok();
@@ -293,7 +293,7 @@ impl Pairing<'_, '_> {
         let bags_b: Vec<Vec<u32>> = before.iter().map(|u| self.before.unit_bag(*u)).collect();
         let bags_a: Vec<Vec<u32>> = after.iter().map(|u| self.after.unit_bag(*u)).collect();
         if !file_b.parsed && !file_a.parsed {
-            // Lines that were wrapped anew belong together; they are compared token by token later.
+            // Lines that were wrapped again belong together; they are compared token by token later.
             let whole = |bags: &[Vec<u32>]| {
                 let mut whole = bags.concat();
                 whole.sort_unstable();

@@ -1,4 +1,4 @@
-//! Which symbol of the one snapshot is which of the other: strongest evidence first, one to one.
+//! Pairs the symbols of the two snapshots: strongest evidence first, one to one.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,7 +10,7 @@ use sextant_text::symbols::outline::SymbolKind;
 
 /// Fewer tokens than this prove nothing by themselves: trivial getters are all alike.
 const TELLING: u32 = 8;
-/// Pairs that are compared one by one; beyond it, order decides.
+/// Pairs that are compared one by one; beyond this number, order decides.
 const COMPARED: usize = 10_000;
 /// As [`COMPARED`], between one pair of siblings.
 const CROWD: usize = 64;
@@ -78,7 +78,7 @@ impl Pairing<'_, '_> {
         (before.filter(|b| self.b(*b).kind.is_some()).collect(), after.filter(|a| self.a(*a).kind.is_some()).collect())
     }
 
-    /// Pairs what has the same key. The key is given the after-file that a scope's file is paired with.
+    /// Pairs scopes with the same key. The key is given the after-file that a scope's file is paired with.
     fn stage<K: Hash + Eq>(
         &mut self,
         key: impl Fn(&SideScope, Option<u32>) -> Option<K>,
@@ -169,7 +169,7 @@ impl Pairing<'_, '_> {
         }
     }
 
-    /// Likeness with what the surroundings add: the name, children in common, the parent.
+    /// Likeness, with the bonus of the surroundings: the name, children in common, the parent.
     fn family(&self, b: u32, a: u32) -> f32 {
         let mut score = self.alike(b, a);
         if self.b(b).name == self.a(a).name {
@@ -194,7 +194,7 @@ impl Pairing<'_, '_> {
         })
     }
 
-    /// The only one left between the same paired siblings, with a like header.
+    /// The only scope left between the same paired siblings, with a like header.
     fn between_siblings(&mut self) {
         let (before, after) = self.left();
         if before.is_empty() || after.is_empty() {
@@ -224,10 +224,10 @@ impl Pairing<'_, '_> {
         }
     }
 
-    /// The scopes that are left, by the paired siblings they stand between.
+    /// The unpaired scopes, by the paired siblings they stand between.
     fn slots(&self, forward: bool) -> HashMap<Slot, Vec<u32>> {
         let side = if forward { self.before } else { self.after };
-        // Everything is named by its after-index.
+        // All names are after-indices.
         let mate = |s: u32| if forward { self.scopes.after(s) } else { self.scopes.before(s) };
         let name = |s: u32| if forward { self.scopes.after(s) } else { s };
         let mut waiting: HashMap<u32, (u32, Vec<u32>)> = HashMap::new();
@@ -267,8 +267,8 @@ impl Pairing<'_, '_> {
         weight(self.before, self.b(b).header).min(weight(self.after, self.a(a).header)) >= TELLING
     }
 
-    /// Moved and rewritten: the only one of its name on either side, with a like header; also the only one of its
-    /// name that is left, when it stands at the top of a file or under the same parent.
+    /// Moved and rewritten: the only one of its name on either side, with a like header. Also the last unpaired one of
+    /// its name, if it stands at the top of a file or under the same parent.
     fn sole_namesakes(&mut self) {
         let (before, after) = self.left();
         if before.is_empty() || after.is_empty() {
@@ -289,7 +289,7 @@ impl Pairing<'_, '_> {
     }
 }
 
-/// How often a name is left, and where; how often it is there at all.
+/// The number and the places of a name's unpaired scopes, and its number in all.
 #[derive(Default)]
 struct Namesakes {
     scope: u32,

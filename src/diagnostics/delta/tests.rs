@@ -1,4 +1,4 @@
-//! Small changes and what is new, old, fixed, hidden or uncovered by them.
+//! Small changes, and the diagnostics that are new, old, fixed, hidden or uncovered by them.
 //!
 //! A diagnostic is written behind the word it is about: `tottl⟨F821 Undefined name "tottl"⟩`. Without a message the
 //! code is the message; `⟨code ^…⟩` puts it on the file instead (an empty range at 0:0).

@@ -1,7 +1,7 @@
-//! What counts as a token: words and single punctuation marks, spelled as numbers, the same in every language.
+//! Splits a text into tokens: words and single punctuation marks, spelled as numbers, the same in every language.
 //!
-//! Strings and comments are split into words like code. That keeps tokens alike where a text does not parse, and
-//! lets a re-wrapped docstring or a re-indented comment keep its tokens.
+//! Strings and comments are split into words like code. That keeps tokens alike in a text that does not parse, and lets
+//! a re-wrapped docstring or a re-indented comment keep its tokens.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ pub(super) enum Class {
 pub(super) struct Token {
     pub start: u32,
     pub end: u32,
-    /// The spelling; equal in both snapshots where the spelling is.
+    /// The spelling as a number; equal spellings are equal in both snapshots.
     pub key: u32,
     pub unit: u32,
     pub class: Class,

@@ -1,4 +1,4 @@
-//! Where one unit ends and the next begins: a simple statement, a compound statement's header, a decorator, a comment.
+//! Splits a file into units: a simple statement, a compound statement's header, a decorator, a comment.
 //!
 //! Without a syntax tree a unit is a line.
 

@@ -1,13 +1,13 @@
-//! What became of the diagnostics that have no partner: new or revealed, fixed or masked.
+//! Decides on the diagnostics without a partner: new or revealed, fixed or masked.
 
 use crate::model::{Diagnostic, Severity};
 
-/// Whether a diagnostic says that its file does not parse.
+/// Whether a diagnostic reports that its file does not parse.
 pub(crate) fn is_syntax(d: &Diagnostic) -> bool {
     let code = d.code.as_deref().unwrap_or_default();
     let message = d.message.to_ascii_lowercase();
     d.severity == Severity::Error
-        // Pyright's syntax errors have no rule; a checker that gives no codes at all says so in words.
+        // Pyright's syntax errors have no rule; a checker without any codes names them in its message.
         && (code.is_empty() && d.source.to_ascii_lowercase().contains("pyright")
             || matches!(code, "invalid-syntax" | "syntax-error" | "syntax" | "E999" | "E0001")
             || is_typescript_syntax(d, code)
@@ -23,7 +23,7 @@ fn is_typescript_syntax(d: &Diagnostic, code: &str) -> bool {
     typescript && code.parse::<u32>().is_ok_and(|number| (1000..2000).contains(&number))
 }
 
-/// Whether a diagnostic says that an import could not be followed, which leaves its users unknown.
+/// Whether a diagnostic reports an import that could not be followed, which leaves its users unknown.
 pub(super) fn is_import(d: &Diagnostic) -> bool {
     let code = d.code.as_deref().unwrap_or_default();
     let message = d.message.to_ascii_lowercase();
@@ -45,12 +45,12 @@ pub(super) fn is_import(d: &Diagnostic) -> bool {
         || message.contains("unresolved import")
 }
 
-/// How the parse of one file changed.
+/// The change in the parse of one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct View {
-    /// Syntax errors it had not before: what is gone may only be hidden.
+    /// It has new syntax errors: a missing diagnostic may only be hidden.
     pub broke: bool,
-    /// Syntax errors, or an import that could not be followed, went away: what is new may only be uncovered.
+    /// Its syntax errors, or an import that could not be followed, went away: a new diagnostic may only be uncovered.
     pub mended: bool,
 }
 

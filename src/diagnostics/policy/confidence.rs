@@ -1,4 +1,4 @@
-//! The rules of confidence: who agrees, what contradicts, what cannot be placed or repeated, what survives.
+//! The rules of confidence: agreement, contradiction, place, repetition, survival of fixes.
 
 use crate::code_aliases::independent;
 use crate::merge::Placed;
@@ -6,23 +6,23 @@ use crate::model::{Confidence, Freshness, Location};
 use crate::policy::{Evidence, PolicyLimits};
 use sextant_base::plural::counted;
 
-/// What a rule sees.
+/// The input of a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
     pub item: &'a Placed<'a>,
-    /// All that say so, of the same place or the same symbol.
+    /// All sources that report it, for the same place or the same symbol.
     pub sources: &'a [String],
     pub evidence: &'a Evidence,
     pub limits: &'a PolicyLimits,
 }
 
-/// The confidence after a rule and why; `None` where the rule has nothing to say.
+/// The confidence after a rule, with the reason; `None` if the rule does not apply.
 pub type ConfidenceRule = fn(Confidence, &Seen) -> Option<(Confidence, String)>;
 
-/// The rule that is told by the name of what it has found.
+/// The rule that reports the name of its evidence instead of its own.
 pub const CONTRADICTED: &str = "contradicted_lowers";
 
-/// In the order in which they apply: what lowers goes after what raises.
+/// In the order in which they apply: lowering rules go after raising ones.
 pub const RULES: &[(&str, ConfidenceRule)] = &[
     ("agreement_raises", agreement_raises),
     ("changed_text_lowers", changed_text_lowers),
@@ -32,8 +32,8 @@ pub const RULES: &[(&str, ConfidenceRule)] = &[
     ("irreproducible_is_low", irreproducible_is_low),
 ];
 
-/// What the word of one language server counts for before any rule, through whatever door it came: one opinion of
-/// the present text, or of some text.
+/// The confidence in the report of one language server before any rule, through any door: one opinion of the present
+/// text, or of some text.
 pub fn of_server(freshness: Freshness) -> Confidence {
     if freshness.is_fresh() { Confidence::Medium } else { Confidence::Low }
 }
@@ -52,7 +52,7 @@ pub fn lowered(confidence: Confidence) -> Confidence {
     }
 }
 
-/// How many opinions there are: a tool and its relatives are one.
+/// The number of opinions: a tool and its relatives count as one.
 pub fn independent_sources(sources: &[String]) -> usize {
     let mut opinions: Vec<&str> = Vec::new();
     for source in sources {
@@ -63,7 +63,7 @@ pub fn independent_sources(sources: &[String]) -> usize {
     opinions.len()
 }
 
-/// Why the project's state leaves nothing of a diagnostic.
+/// The reason why the project's state leaves nothing of a diagnostic.
 pub fn gone(evidence: &Evidence) -> Option<&'static str> {
     if !evidence.file_exists {
         Some("its file does not exist any more")
@@ -80,17 +80,17 @@ pub fn agreement_raises(confidence: Confidence, seen: &Seen) -> Option<(Confiden
     (opinions > 1).then(|| (raised(confidence), format!("{opinions} independent sources agree")))
 }
 
-/// The text is no longer the one that it was said of.
+/// The text is no longer the one that it was reported for.
 pub fn changed_text_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
     (!seen.evidence.text_current).then(|| (lowered(confidence), "the text has changed since".to_owned()))
 }
 
-/// The project's texts say otherwise.
+/// The project's texts contradict it.
 pub fn contradicted_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
     seen.evidence.contradiction.as_ref().map(|found| (lowered(confidence), found.reason.clone()))
 }
 
-/// Fixes that were meant for it did nothing to it.
+/// It survived fixes that were meant for it.
 pub fn survivor_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
     let survived = seen.evidence.survived;
     (survived >= seen.limits.survived)

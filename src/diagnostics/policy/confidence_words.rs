@@ -1,4 +1,4 @@
-//! Diagnostics in humble words: who reports what, and how sure that is. Never that it is so.
+//! Diagnostics in humble words: the source of each report, and its confidence. Never that it is true.
 
 use crate::code_aliases::tool;
 use crate::merge::Placed;
@@ -28,8 +28,8 @@ pub fn names(sources: &[String]) -> String {
 pub fn claim(item: &Placed, sources: &[String], confidence: Confidence) -> String {
     let several = names(sources).contains(" and ");
     let verb = if several { "report" } else { "reports" };
-    let said = headline(item.diagnostic);
-    format!("{} {verb} {said} in {}, confidence {}.", names(sources), item.symbol, word(confidence))
+    let text = headline(item.diagnostic);
+    format!("{} {verb} {text} in {}, confidence {}.", names(sources), item.symbol, word(confidence))
 }
 
 /// `reportUndefinedVariable of basedpyright in src/a.py::f: "x" is not defined`, for a trace.

@@ -1,5 +1,5 @@
-//! What the project's texts say against a diagnostic. Only what can be read off them beyond doubt: whatever could be
-//! otherwise under any reading is no contradiction. Python so far; elsewhere a macro may say what no text holds.
+//! Finds the evidence against a diagnostic in the project's texts. Evidence must hold under every reading of the text.
+//! Python so far; elsewhere a macro may define names that no text holds.
 
 mod bindings;
 
@@ -17,7 +17,7 @@ use crate::policy::contradiction::bindings::{binds, imported, is_used_only};
 use sextant_base::positions::{Encoding, LineIndex};
 use sextant_text::symbols::language;
 
-/// What speaks against a diagnostic.
+/// The evidence against a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     /// The rule that found it, as the trace names it.
@@ -25,20 +25,20 @@ pub struct Contradiction {
     pub reason: String,
 }
 
-/// The texts of other files by path; `None` for one that is not there.
+/// The texts of other files by path; `None` for a missing one.
 pub type Others = BTreeMap<String, Option<String>>;
 
 /// The trees of the files that were read so far, by path: many complaints are about one text. `None` for a text with
 /// syntax errors.
 pub type Trees = BTreeMap<String, Option<Tree>>;
 
-/// The complaints that a rule has something to say about; no other text is parsed.
+/// The complaints that a rule covers; no other text is parsed.
 const THEMES: [&str; 5] =
     ["undefined name", "unused import", "unused variable", "import not found", "unknown attribute"];
 
 type Rule = fn(&Case, &Others) -> Option<String>;
 
-/// In the order in which they are asked; the first that finds something is the one that is told.
+/// In the order of their use; the first rule with evidence is reported.
 const RULES: &[(&str, Rule)] = &[
     ("misplaced_lowers", misplaced),
     ("defined_name_lowers", defined_name),
@@ -56,7 +56,7 @@ struct Case<'a> {
     place: Range<usize>,
     lines: Range<usize>,
     theme: &'static str,
-    /// `None` where the text has syntax errors.
+    /// `None` if the text has syntax errors.
     tree: Option<Tree>,
 }
 
@@ -74,13 +74,13 @@ impl<'a> Case<'a> {
         Some(Self { diagnostic, path, text, place, lines, theme, tree })
     }
 
-    /// The quoted names, where all that is quoted are names.
+    /// The quoted parts, if all of them are names.
     fn names(&self) -> Option<Vec<&'a str>> {
         let names: Vec<&str> = quoted(&self.diagnostic.message).into_iter().collect();
         (!names.is_empty() && names.iter().all(|name| is_name(name))).then_some(names)
     }
 
-    /// The name that stands at its place, where the message quotes it.
+    /// The name at its place, if the message quotes it.
     fn name(&self) -> Option<&'a str> {
         let name = self.text.get(self.place.clone())?;
         quoted(&self.diagnostic.message).contains(name).then_some(name).filter(|name| is_name(name))
@@ -111,14 +111,14 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The other files that must be known to judge a diagnostic.
+/// The other files that a judgement of a diagnostic needs.
 pub fn depends_on(diagnostic: &Diagnostic, text: &str, trees: &mut Trees) -> Vec<String> {
     let case = Case::new(diagnostic, text, trees)
         .filter(|case| ["import not found", "unknown attribute"].contains(&case.theme));
     case.map(|case| case.imports_from()).unwrap_or_default()
 }
 
-/// What speaks against a diagnostic of this very text.
+/// The evidence against a diagnostic of this very text.
 pub fn against(diagnostic: &Diagnostic, text: &str, others: &Others, trees: &mut Trees) -> Option<Contradiction> {
     let case = Case::new(diagnostic, text, trees)?;
     RULES.iter().find_map(|(rule, found)| Some(Contradiction { rule, reason: found(&case, others)? }))
@@ -130,7 +130,7 @@ fn is_name(text: &str) -> bool {
         && chars.all(|next| next.is_alphanumeric() || next == '_')
 }
 
-/// The lines at its place hold none of the names that it is about: it was said of another text.
+/// The lines at its place hold none of its names: it was reported for another text.
 fn misplaced(case: &Case, _: &Others) -> Option<String> {
     if !["undefined name", "unused import", "unused variable"].contains(&case.theme) {
         return None;
@@ -142,7 +142,7 @@ fn misplaced(case: &Case, _: &Others) -> Option<String> {
     none.then(|| format!("the text at its place does not hold `{}`", names[0]))
 }
 
-/// The module itself defines the name, before its use or for whoever is called later.
+/// The module itself defines the name, before its use or for a later caller.
 fn defined_name(case: &Case, _: &Others) -> Option<String> {
     if case.theme != "undefined name" {
         return None;
@@ -182,7 +182,7 @@ fn present_module(case: &Case, others: &Others) -> Option<String> {
     Some(format!("{file} is there"))
 }
 
-/// The module that a relative import names defines what is imported.
+/// The module that a relative import names defines the imported name.
 fn present_name(case: &Case, others: &Others) -> Option<String> {
     if case.theme != "unknown attribute" {
         return None;

@@ -1,4 +1,4 @@
-//! What may be done about a diagnostic: act, ask first, leave it alone, or begin nothing at all.
+//! Decides what to do about a diagnostic: act, ask first, leave it alone, or begin nothing at all.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub enum PolicyDecision {
 }
 
 impl PolicyDecision {
-    /// What it comes to, in a few words; `None` where there is nothing against acting.
+    /// The decision in a few words; `None` if nothing speaks against acting.
     pub fn suggestion(&self, reason: &str) -> Option<String> {
         match self {
             Self::Act => None,
@@ -29,7 +29,7 @@ impl PolicyDecision {
     }
 }
 
-/// What a change would do, as far as it is known before.
+/// The known effects of a change, before it is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSize {
     pub files: usize,
@@ -38,10 +38,10 @@ pub struct ChangeSize {
     pub destructive: bool,
 }
 
-/// Why a diagnostic is not acted upon without an answer; `None` where the rule has nothing against it.
+/// The question that must be answered before a change; `None` if the rule does not object.
 pub type PolicyRule = fn(&Placed, &Judged, &ChangeSize, &PolicyLimits) -> Option<String>;
 
-/// In the order in which they are asked; the first that objects gives the question.
+/// In the order of their use; the first that objects gives the question.
 pub const ASKS: &[(&str, PolicyRule)] = &[
     ("contradiction_asks", contradiction_asks),
     ("survivor_asks", survivor_asks),
@@ -51,7 +51,7 @@ pub const ASKS: &[(&str, PolicyRule)] = &[
     ("unsure_asks", unsure_asks),
 ];
 
-/// Decides on one diagnostic and a change meant for it, and says which rule decided.
+/// Decides on one diagnostic and a change meant for it, and names the deciding rule.
 pub fn decide(
     item: &Placed,
     evidence: &Evidence,
@@ -79,7 +79,7 @@ pub fn decide(
     (PolicyDecision::Act, Trace::new(Effect::Kept, about, "sure_and_safe", reason))
 }
 
-/// A hint or a remark that is hardly believed.
+/// A hint or a remark of low confidence.
 pub fn faint_is_ignored(item: &Placed, judged: &Judged) -> Option<String> {
     let mild = item.diagnostic.severity >= Severity::Info;
     (mild && judged.confidence == Confidence::Low).then(|| "it is mild and its confidence low".to_owned())
@@ -100,7 +100,7 @@ pub fn destructive_asks(_: &Placed, _: &Judged, change: &ChangeSize, _: &PolicyL
     takes_away(change).map(str::to_owned)
 }
 
-/// Why a change is not made without a word, whatever it is for.
+/// The reason why a change needs a question, for any purpose.
 pub fn takes_away(change: &ChangeSize) -> Option<&'static str> {
     change.destructive.then_some("The change takes something away")
 }
@@ -109,7 +109,7 @@ pub fn wide_asks(_: &Placed, _: &Judged, change: &ChangeSize, limits: &PolicyLim
     is_wide(change, limits)
 }
 
-/// The same for one that touches much.
+/// The same for a change that touches much.
 pub fn is_wide(change: &ChangeSize, limits: &PolicyLimits) -> Option<String> {
     let wide = change.files > limits.files || change.symbols > limits.symbols;
     wide.then(|| {
@@ -117,7 +117,7 @@ pub fn is_wide(change: &ChangeSize, limits: &PolicyLimits) -> Option<String> {
     })
 }
 
-/// Of low or medium severity, and nobody else says so.
+/// Of low or medium severity, and reported by one source only.
 pub fn unsupported_asks(item: &Placed, judged: &Judged, _: &ChangeSize, _: &PolicyLimits) -> Option<String> {
     let mild = item.diagnostic.severity > Severity::Error;
     (mild && !judged.supported && judged.confidence < Confidence::High).then(|| "Nothing else supports it".to_owned())
@@ -127,7 +127,7 @@ pub fn unsure_asks(_: &Placed, judged: &Judged, _: &ChangeSize, _: &PolicyLimits
     (judged.confidence < Confidence::High).then(|| "That is not certain".to_owned())
 }
 
-/// More diagnostics in one file than anybody can weigh, and nothing was asked about them.
+/// More diagnostics in one file than anybody can weigh, and no request about them.
 pub fn noise_stops(items: &[&Diagnostic], asked: bool, limits: &PolicyLimits) -> Option<String> {
     let mut files: BTreeMap<&str, usize> = BTreeMap::new();
     for item in items {
@@ -139,7 +139,7 @@ pub fn noise_stops(items: &[&Diagnostic], asked: bool, limits: &PolicyLimits) ->
     })
 }
 
-/// Nothing that is known is of the present text, or nothing of it has a place or is believed.
+/// No report is of the present text, or no diagnostic has a place or is believed.
 pub fn no_evidence_stops(items: &[&Diagnostic], any_fresh: bool) -> Option<String> {
     if !any_fresh {
         return Some("no provider has answered for the present text: there is too little evidence".to_owned());

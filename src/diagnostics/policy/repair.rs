@@ -1,7 +1,7 @@
-//! What makes a complaint go away without repairing what it is about: rules by name, over a file before and after.
+//! Finds edits that silence a complaint without repairing its cause: rules by name, over a file before and after.
 //!
-//! They compare what the two texts hold, so that what was there before may stay and may move. Python is read by its
-//! grammar; of other languages only the marks are known.
+//! The rules compare the two texts, so existing code may stay and may move. Python is read by its grammar; in other
+//! languages only the marks are known.
 
 mod conditions;
 mod marks;
@@ -18,18 +18,18 @@ use sextant_text::symbols::language;
 
 pub use strictness_config::configures_checker;
 
-/// What a rule makes of an edit.
+/// A rule's judgement of an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
     /// It only hides.
     Refused,
     /// It takes a check away, which the user may want.
     Asked,
-    /// It may be meant well: it is done, and what goes away with it is not counted as fixed.
+    /// It may be well meant: it is done, but the complaints that it removes do not count as fixed.
     NotCounted,
 }
 
-/// A rule that objects, and why.
+/// An objecting rule, and its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairObjection {
     pub rule: &'static str,
@@ -38,27 +38,27 @@ pub struct RepairObjection {
     pub reason: String,
 }
 
-/// What a rule counts, and which way is suspicious.
+/// The thing that a rule counts, and the suspicious direction.
 struct Rule {
     name: &'static str,
     weight: Weight,
     /// Whether more of it is suspicious; otherwise less.
     more: bool,
-    says: &'static str,
+    text: &'static str,
 }
 
-const fn more(name: &'static str, weight: Weight, says: &'static str) -> Rule {
-    Rule { name, weight, more: true, says }
+const fn more(name: &'static str, weight: Weight, text: &'static str) -> Rule {
+    Rule { name, weight, more: true, text }
 }
 
-const fn fewer(name: &'static str, says: &'static str) -> Rule {
-    Rule { name, weight: Weight::Asked, more: false, says }
+const fn fewer(name: &'static str, text: &'static str) -> Rule {
+    Rule { name, weight: Weight::Asked, more: false, text }
 }
 
-/// The rule that is about what a type is said of: the same said of the same, in another place, has moved.
+/// The rule about the subjects of a type: the same type on the same subject, in another place, has moved.
 const WIDENED: &str = "any_annotation";
 
-/// The rule that is about one function, wherever it stands.
+/// The rule about one function, at any place.
 const EMPTIED: &str = "body_emptied";
 
 const RULES: &[Rule] = &[
@@ -83,13 +83,13 @@ const RULES: &[Rule] = &[
     more("getattr_hook", Weight::NotCounted, "it answers for every attribute"),
     more("getattr_default", Weight::NotCounted, "it gives an attribute a default by its name in a string"),
     more("wildcard_import", Weight::NotCounted, "it imports every name"),
-    Rule { name: "annotation_removed", weight: Weight::NotCounted, more: false, says: "it takes a type away" },
+    Rule { name: "annotation_removed", weight: Weight::NotCounted, more: false, text: "it takes a type away" },
 ];
 
-/// What a text holds of what a rule counts: each thing with how often it is there.
+/// The things in a text that a rule counts, each with its number of occurrences.
 pub(crate) type Things = BTreeMap<&'static str, BTreeMap<String, usize>>;
 
-/// All functions of a text, and those that do something: what some rules need to know beside what they count.
+/// All functions of a text, and those with a working body: some rules need them beside their own counts.
 pub(crate) const FUNCTIONS: &str = "functions";
 pub(crate) const WORKING: &str = "working";
 
@@ -106,7 +106,8 @@ fn things(path: &str, text: &str) -> Things {
     }
 }
 
-/// What all files of one edit hold, before it and after it: what moves from one to another is neither added nor taken away.
+/// The things in all files of one edit, before it and after it: code that moves from one to another is not added or
+/// taken away.
 #[derive(Debug, Default)]
 pub struct WholeEdit {
     before: Things,
@@ -137,7 +138,7 @@ fn pool(into: &mut Things, of: Things) {
     }
 }
 
-/// Which rules object to a file's change, as a part of an edit. A file that was not there is empty before.
+/// The rules that object to a file's change, as a part of an edit. A file that did not exist is empty before.
 pub fn objections(path: &str, before: &str, after: &str, edit: &WholeEdit) -> Vec<RepairObjection> {
     let (mut old, new) = (things(path, before), things(path, after));
     forget_gone(&mut old, &new);
@@ -154,8 +155,8 @@ pub fn objections(path: &str, before: &str, after: &str, edit: &WholeEdit) -> Ve
     out
 }
 
-/// An edit that takes a function away takes its checks and its types along: that has a rule of its own, which knows symbols. A function
-/// that got another name is not gone.
+/// An edit that removes a function removes its checks and its types with it: that has a rule of its own, which knows
+/// symbols. A renamed function is not gone.
 fn forget_gone(old: &mut Things, new: &Things) {
     let names = |side: &Things| side.get(FUNCTIONS).cloned().unwrap_or_default();
     let (was, is) = (names(old), names(new));
@@ -188,11 +189,11 @@ fn objection(rule: &Rule, old: &Things, new: &Things) -> Option<RepairObjection>
     if shown.len() < thing.len() {
         shown.push('…');
     }
-    let reason = if shown.is_empty() { rule.says.to_owned() } else { format!("{} (“{shown}”)", rule.says) };
+    let reason = if shown.is_empty() { rule.text.to_owned() } else { format!("{} (“{shown}”)", rule.text) };
     Some(RepairObjection { rule: rule.name, weight: rule.weight, reason })
 }
 
-/// What is there more often than before; a mark that was for everything and is for one thing now is no more.
+/// Things that occur more often than before. A mark narrowed from everything to one thing does not count as more.
 fn added<'t>(old: &BTreeMap<String, usize>, new: &'t BTreeMap<String, usize>) -> Option<&'t String> {
     let count = |side: &BTreeMap<String, usize>, thing: &str| side.get(thing).copied().unwrap_or(0);
     let narrowed = |thing: &str| {
@@ -204,7 +205,7 @@ fn added<'t>(old: &BTreeMap<String, usize>, new: &'t BTreeMap<String, usize>) ->
     new.iter().find(|(thing, now)| **now > count(old, thing) && !narrowed(thing)).map(|(thing, _)| thing)
 }
 
-/// As [`added`], but what is said once more of the same name has moved, or was taken along.
+/// As [`added`], but one more mention of the same name has moved, or was taken along.
 fn widened<'t>(old: &BTreeMap<String, usize>, new: &'t BTreeMap<String, usize>) -> Option<&'t String> {
     let is_named = |thing: &str| thing.split_once(": ").is_some_and(|(name, _)| !name.is_empty());
     let fresh = new.iter().filter(|(thing, _)| !(is_named(thing) && old.contains_key(*thing)));
@@ -212,7 +213,7 @@ fn widened<'t>(old: &BTreeMap<String, usize>, new: &'t BTreeMap<String, usize>) 
     added(old, &fresh).and_then(|thing| new.get_key_value(thing)).map(|(thing, _)| thing)
 }
 
-/// What is gone where there are fewer in all: what was put in other words is not gone.
+/// Things that are gone, if there are fewer in all: a reworded thing is not gone.
 fn lost<'t>(old: &'t BTreeMap<String, usize>, new: &BTreeMap<String, usize>) -> Option<&'t String> {
     let fewer = new.values().sum::<usize>() < old.values().sum();
     let gone = |(thing, then): &(&String, &usize)| new.get(*thing).is_none_or(|now| now < *then);

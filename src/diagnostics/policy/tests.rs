@@ -1,4 +1,4 @@
-//! Every rule by its table, and what holds for all of them together.
+//! Every rule by its table, and the properties of all of them together.
 
 use Confidence::{High, Low, Medium};
 use proptest::prelude::*;
@@ -53,7 +53,7 @@ fn by(sources: &[&str]) -> Evidence {
     Evidence { sources: sources.iter().map(|source| (*source).to_owned()).collect(), ..fresh }
 }
 
-/// What a rule of confidence makes of a medium one.
+/// The result of a rule of confidence for a medium one.
 fn ruled(rule: confidence::ConfidenceRule, diagnostic: &Diagnostic, evidence: &Evidence) -> Option<Confidence> {
     let symbol = symbol();
     let item = Placed { diagnostic, symbol: &symbol };

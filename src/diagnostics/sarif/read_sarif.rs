@@ -10,7 +10,7 @@ use sextant_base::positions::Encoding;
 /// Reads a log. Results that passed, are suppressed or are gone since the baseline are left out.
 ///
 /// # Errors
-/// What is wrong with the log as a whole. A result that cannot be read is left out and counted.
+/// The error in the log as a whole. A result that cannot be read is left out and counted.
 pub fn read(text: &str) -> Result<(Vec<Finding>, usize), String> {
     let log: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
     let runs = log.get("runs").and_then(Value::as_array).ok_or("no SARIF log: it has no runs")?;
@@ -73,7 +73,7 @@ fn finding(run: &Value, result: &Value) -> Option<Finding> {
     })
 }
 
-/// The description of the only fix; of several none is the one.
+/// The description of the only fix; several fixes give no suggestion.
 fn suggestion(result: &Value) -> Option<String> {
     let [fix] = result.get("fixes")?.as_array()?.as_slice() else { return None };
     text(fix, "/description/text").filter(|said| !said.trim().is_empty()).map(str::to_owned)
@@ -104,7 +104,7 @@ fn message(rule: Option<&Value>, result: &Value) -> Option<String> {
     Some(said)
 }
 
-/// The path of an artifact: relative to the root where the log does not say what it is relative to.
+/// The path of an artifact: relative to the root if the log names no base for it.
 fn file(run: &Value, place: &Value) -> Option<String> {
     let own = place.get("artifactLocation")?;
     let listed = own.get("index").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok());
@@ -115,7 +115,7 @@ fn file(run: &Value, place: &Value) -> Option<String> {
         return Some(path.to_string_lossy().into_owned());
     }
     let base = text(given, "/uriBaseId").and_then(|id| run.get("originalUriBaseIds")?.get(id)?.get("uri")?.as_str());
-    // The root stands for whatever base is not known; it is taken off again below.
+    // The root stands for an unknown base; it is taken off again below.
     let known = base.and_then(|base| Url::parse(base).ok());
     let joined = known.clone().or_else(|| Url::parse("file:///").ok())?.join(uri).ok()?;
     let path = joined.to_file_path().ok()?.to_string_lossy().into_owned();

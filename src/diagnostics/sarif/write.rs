@@ -13,7 +13,7 @@ use crate::model::Severity;
 /// The fingerprint's key; its number goes up when the same diagnostic would get another one.
 const FINGERPRINT: &str = "sextantSymbol/v1";
 
-/// What became of a result since the baseline.
+/// The change of a result since the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BaselineState {
     New,
@@ -33,7 +33,7 @@ impl BaselineState {
     }
 }
 
-/// A diagnostic to write; `state` is `None` where nothing was compared.
+/// A diagnostic to write; `state` is `None` without a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct SarifResult<'a> {
     pub placed: Placed<'a>,
@@ -42,8 +42,8 @@ pub struct SarifResult<'a> {
 
 /// The log as JSON. Results keep their order within their provider's run; runs are sorted by name.
 ///
-/// Of several alike in one symbol the first in order has the ordinal 1. What is gone is counted apart from what is
-/// there, so that a fingerprint does not depend on what was repaired beside it.
+/// Of several alike in one symbol the first in order has the ordinal 1. Gone results are counted apart from present
+/// ones, so that a fingerprint does not depend on repairs beside it.
 pub fn write(entries: &[SarifResult], version: &str) -> Value {
     let mut runs: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     let mut ordinals: HashMap<(String, bool), usize> = HashMap::new();
@@ -120,7 +120,7 @@ fn uri(file: &str) -> String {
     whole.map_or_else(|| file.to_owned(), |url| url.path().trim_start_matches('/').to_owned())
 }
 
-/// What stays of a diagnostic when its symbol moves: source, symbol path, code, and the message without its numbers
+/// The stable part of a diagnostic whose symbol moves: source, symbol path, code, and the message without its numbers
 /// and names.
 fn key(placed: &Placed) -> String {
     let Placed { diagnostic, symbol } = placed;

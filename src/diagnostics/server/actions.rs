@@ -1,4 +1,4 @@
-//! Quick fixes and source actions: what a server offers for a place, and the edit that one of them means.
+//! Quick fixes and source actions: a server's offers for a place, and the edit that one of them means.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -21,13 +21,13 @@ use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_base::positions::{Encoding, LineIndex, Range};
 
-/// How long an edit may come after the answer to the command that causes it.
+/// The longest delay of an edit after the answer to the command that causes it.
 const AFTERWARDS: Duration = Duration::from_millis(250);
 
-/// How long a server is waited for that has let the last question for its actions pass.
+/// The wait for a server that has left the last request for its actions unanswered.
 const UNANSWERED: Duration = Duration::from_millis(200);
 
-/// Actions for one place that are looked at.
+/// The most actions for one place.
 const OFFERS: usize = 200;
 
 /// One action that a server offers.
@@ -39,7 +39,7 @@ pub struct ActionOffer {
     pub preferred: bool,
     /// The diagnostics that it claims to repair.
     pub repairs: Vec<Diagnostic>,
-    /// The file that it was asked for, and the version of its text then.
+    /// The file of the request, and the version of its text then.
     pub path: String,
     version: i64,
     action: SentAction,
@@ -67,7 +67,7 @@ pub enum ActionError {
     /// The text is not the one that it was offered for.
     #[error("the text changed since the fix was offered")]
     Outdated,
-    /// The server is not there or refuses; why.
+    /// The server is gone or refuses; the text is the reason.
     #[error("{0}")]
     Failed(String),
     #[error("the language server did not answer in time")]
@@ -84,8 +84,8 @@ impl From<RequestError> for ActionError {
 }
 
 impl LanguageServer {
-    /// The quick fixes for a place (UTF-16), or without one the source actions for the whole file. A server that has
-    /// let the last question pass is given the whole time where `waits` says so, once.
+    /// The quick fixes for a place (UTF-16), or without a place the source actions for the whole file. A server that
+    /// left the last request unanswered gets the whole time if `waits` is set, once.
     pub async fn offers(
         &self,
         file: &FileText,
@@ -105,7 +105,7 @@ impl LanguageServer {
             deadline.left()
         };
         let answer = if waits {
-            // That it has been silent for long is no reason to give up here: it may still be starting.
+            // A long silence is no reason to give up here: the server may still be starting.
             run.connection.request::<CodeActionRequest>(&params, limit).await
         } else {
             self.asked::<CodeActionRequest>(&run, &params, Deadline::after(limit)).await
@@ -132,7 +132,7 @@ impl LanguageServer {
         }
     }
 
-    /// Asks until the deadline, or until the server is found to be mute.
+    /// Requests until the deadline, or until the server is found to be mute.
     async fn asked<R: Request>(
         &self,
         run: &ServerConnection,
@@ -195,7 +195,7 @@ impl LanguageServer {
         }
         let kind = fields.kind.as_deref().unwrap_or_default();
         let of_kind = kind.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-        // A bare command has no kind and is taken for what was asked for.
+        // A bare command has no kind and is taken for the requested one.
         if !(of_kind || kind.is_empty()) || fields.edit.is_none() && !can_finish(run, &fields) {
             return None;
         }
@@ -219,8 +219,8 @@ impl LanguageServer {
         })
     }
 
-    /// The workspace edits that an offer means, in LSP's words and in units of [`Self::encoding`].
-    /// Nothing is changed by asking.
+    /// The workspace edits that an offer means, in LSP's form and in units of [`Self::encoding`]. The request changes
+    /// nothing.
     pub async fn edits(&self, offer: &ActionOffer, deadline: Deadline) -> Result<Vec<LspAny>, ActionError> {
         let run = self.run()?;
         let mut action = offer.action.fields().unwrap_or_default();
@@ -244,7 +244,7 @@ impl LanguageServer {
         self.run().map(|run| run.encoding).unwrap_or_default()
     }
 
-    /// Runs a command of the server and keeps the edits that it asks for instead of applying them.
+    /// Runs a command of the server, and keeps the edits that the server sends instead of applying them.
     async fn execute(
         &self,
         run: &ServerConnection,
@@ -257,22 +257,22 @@ impl LanguageServer {
         let mut news = self.inner.news.subscribe();
         *lock(&self.inner.fixing.captured) = Some(Vec::new());
         let capture = Capture(self);
-        // As they came: a server that has sent something else than a list wants it back so.
+        // Passed on unchanged: a server that has sent something else than a list wants it back so.
         let params = json!({"command": name, "arguments": arguments});
         let answer = self.asked::<ExecuteCommandRequest>(run, &params, deadline).await;
         let any = || lock(&self.inner.fixing.captured).as_ref().is_some_and(|edits| !edits.is_empty());
         if answer.is_ok() {
             let arrived = async { while !any() && news.changed().await.is_ok() {} };
-            // Without an edit the command did something else, which is no fix.
+            // A command without an edit did something else, which is not a fix.
             let _ = tokio::time::timeout(AFTERWARDS.min(deadline.left()), arrived).await;
         }
         let edits = capture.take();
-        // A server may complain that its edit was not seen to be applied; the edit is what was wanted.
+        // A server may complain that its edit was not applied; only the edit matters here.
         if edits.is_empty() { answer.map(|_| edits).map_err(ActionError::from) } else { Ok(edits) }
     }
 }
 
-/// Edits are taken as long as this lives, also where the caller goes away.
+/// Edits are captured as long as this lives, even if the caller goes away.
 struct Capture<'a>(&'a LanguageServer);
 
 impl Capture<'_> {

@@ -1,4 +1,4 @@
-//! What a server is told of us when it starts.
+//! The capabilities that a server gets from us when it starts.
 
 use lsp_types::{
     ClientCapabilities, ClientCodeActionKindOptions, ClientCodeActionLiteralOptions, ClientCodeActionResolveOptions,
@@ -21,7 +21,7 @@ pub(super) fn folders(inner: &Inner) -> Vec<WorkspaceFolder> {
     path::to_uri(&inner.root).map(|uri| WorkspaceFolder { uri: uri.into(), name }).into_iter().collect()
 }
 
-/// Servers that know no workspace folders yet go by the root.
+/// Servers without support for workspace folders use the root.
 #[allow(deprecated)]
 pub(super) fn params(inner: &Inner) -> InitializeParams {
     InitializeParams {
@@ -95,7 +95,7 @@ fn capabilities() -> ClientCapabilities {
     }
 }
 
-/// What is asked about a name.
+/// The capabilities for questions about a name.
 fn names() -> TextDocumentClientCapabilities {
     TextDocumentClientCapabilities {
         definition: Some(DefinitionClientCapabilities {

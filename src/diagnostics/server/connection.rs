@@ -1,4 +1,5 @@
-//! One server process and the pipes to it, or the socket of one that runs: who writes, who reads, and how its death is noticed.
+//! One server process and the pipes to it, or the socket of a running one: the writer, the reader, and the notice of
+//! its death.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -20,31 +21,31 @@ use crate::server::documents::DocumentNotice;
 use crate::server::json_rpc::{self, Message, Pending, Reply, RequestError};
 use sextant_base::lock::lock;
 
-/// Messages that may wait to be written. A server that lets more pile up has stopped reading.
+/// Messages that may wait for the writer. A server that lets more pile up has stopped reading.
 const QUEUE: usize = 1024;
 
 /// A message of more bytes is read on a thread that may be busy.
 const LARGE: usize = 64 * 1024;
 
-/// What the server says of its own accord. Both are called by the reader task and must not wait.
+/// Messages that the server sends of its own accord. The reader task calls both methods, so they must not wait.
 pub(crate) trait Handler: Send + Sync + 'static {
-    /// A message came, of whatever kind.
+    /// A message of any kind came.
     fn heard(&self);
     fn notification(&self, method: &str, params: LspAny);
     fn request(&self, method: &str, params: &LspAny) -> Reply;
 }
 
-/// A running server. Dropping it kills the process and all that it started.
+/// A running server. Dropping it kills the process and all its children.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// What the log calls the server.
+    /// The server's name in the log.
     server: String,
     outgoing: mpsc::Sender<Vec<u8>>,
     pending: Arc<Pending>,
-    /// Why the server is gone, once it is.
+    /// The reason why the server is gone, once it is.
     gone: watch::Receiver<Option<String>>,
     stop: mpsc::Sender<String>,
-    /// The process id, for whoever wants to look at it.
+    /// The process id, for inspection.
     pub process: Option<u32>,
 }
 
@@ -98,7 +99,7 @@ impl Connection {
         Ok(Self::over(server, stream.into_split(), handler, None, ended))
     }
 
-    /// `ended` waits for the end, or makes it when it is told a reason to stop, and says why.
+    /// `ended` waits for the end, or causes it on a reason to stop, and returns the reason.
     fn over<E: Future<Output = String> + Send + 'static>(
         server: &str,
         (output, input): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
@@ -129,14 +130,14 @@ impl Connection {
         self.send(&json_rpc::notification(N::METHOD.as_str(), params));
     }
 
-    /// Sends what was put into words before there was a process.
+    /// Sends a notification that was prepared before there was a process.
     pub(super) fn send_notice(&self, notice: &DocumentNotice) {
         self.send(&json_rpc::notification(notice.method, &notice.params));
     }
 
-    /// Asks and waits for at most `limit`. Past it, and where the caller goes away, the server is told
-    /// to stop (`$/cancelRequest`) and whatever it still answers is ignored. The answer is as it came, for
-    /// [`received`](super::received) to read; the parameters may hold what a server sent, as it came.
+    /// Sends a request and waits for at most `limit`. Past it, and if the caller goes away, the server gets
+    /// `$/cancelRequest`, and its late answer is ignored. The answer is passed on unchanged, for
+    /// [`received`](super::received) to read; the parameters may hold parts of a server's message, unchanged.
     pub(crate) async fn request<R: Request>(
         &self,
         params: &impl Serialize,
@@ -164,7 +165,7 @@ impl Connection {
             .await
     }
 
-    /// Waits until the server is gone and says why.
+    /// Waits until the server is gone and returns the reason.
     pub(crate) async fn reason(&self) -> String {
         let mut gone = self.gone.clone();
         match gone.wait_for(Option::is_some).await {
@@ -173,7 +174,7 @@ impl Connection {
         }
     }
 
-    /// Kills the server and what it started.
+    /// Kills the server and its children.
     pub(crate) fn kill(&self, reason: &str) {
         // A full channel means that it is being killed already.
         let _ = self.stop.try_send(reason.to_owned());
@@ -192,7 +193,7 @@ impl Drop for Connection {
     }
 }
 
-/// Tells the server when nobody waits for an answer any more.
+/// Cancels the request at the server when the caller goes away.
 struct Cancel<'a> {
     id: i64,
     connection: &'a Connection,
@@ -201,7 +202,7 @@ struct Cancel<'a> {
 impl Drop for Cancel<'_> {
     fn drop(&mut self) {
         if self.connection.pending.forget(self.id) {
-            // Ids count from one; more than these have never been asked.
+            // Ids count from one; no run has more requests than these.
             let id = Id::Int(i32::try_from(self.id).unwrap_or(i32::MAX));
             self.connection.notify::<CancelNotification>(&CancelParams { id });
         }
@@ -226,7 +227,7 @@ async fn end(mut child: Child, mut stopped: mpsc::Receiver<String>) -> String {
 async fn write(mut stdin: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Vec<u8>>) {
     while let Some(message) = queue.recv().await {
         if stdin.write_all(&message).await.is_err() || stdin.flush().await.is_err() {
-            // A server that closed its input is dead or dying, which its exit or its output will tell.
+            // A server that closed its input is dead or dying, which its exit or its output will show.
             break;
         }
     }
@@ -271,7 +272,7 @@ async fn listen(
             Err(problem) => tracing::warn!(problem, "a message that cannot be read"),
         }
     };
-    // An exit closes the output a moment before it can be waited for, and its status says more.
+    // An exit closes the output a moment before it can be waited for, and its status is more precise.
     tokio::time::sleep(Duration::from_millis(50)).await;
     let _ = stop.send(reason).await;
 }

@@ -1,14 +1,14 @@
-//! How one message ends and the next begins: `Content-Length` framing that survives garbage and oversize.
+//! Splits a stream into messages: `Content-Length` framing that survives garbage and oversize.
 
 use std::io;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
-/// The largest message that is kept, in bytes. As JSON values it can take thirty times as much. What is asked for
-/// here, the diagnostics and fixes of one file, reaches some 2 MB.
+/// The largest message that is kept, in bytes. As JSON values it can take thirty times as much. The requested data,
+/// diagnostics and fixes of one file, reaches some 2 MB.
 pub(crate) const LIMIT: u64 = 8 * 1024 * 1024;
 
-/// A header line longer than this is no header, in bytes.
+/// Bytes of the longest line that can be a header.
 const LINE_LIMIT: u64 = 8 * 1024;
 
 const LENGTH: &str = "content-length:";
@@ -20,9 +20,9 @@ pub enum Frame {
     TooLarge(u64),
 }
 
-/// The next frame; `None` at the end of the stream, be it inside a frame.
+/// The next frame; `None` at the end of the stream, even inside a frame.
 ///
-/// What stands between frames and is no header (a server that prints to its standard output) is skipped.
+/// Text between frames that is not a header (a server that prints to its standard output) is skipped.
 pub async fn read(reader: &mut (impl AsyncBufRead + Unpin), limit: u64) -> io::Result<Option<Frame>> {
     let mut length = None;
     let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! What a server was told of each file, and what it has said about it since.
+//! The texts that a server has of each file, and its publishes about them since.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::server::received::{Publish, SentDiagnostic};
 use sextant_base::path;
 use sextant_text::symbols::language;
 
-/// Publishes kept for one text. More than two phases matter to nobody.
+/// Publishes kept for one text. No check needs more than two phases.
 const KEPT: usize = 4;
 
 /// A notification that is still to be sent.
@@ -48,7 +48,7 @@ pub(crate) struct Published {
     pub epoch: u64,
 }
 
-/// The set of diagnostics that a report was made of.
+/// The set of diagnostics that a report was made from.
 #[derive(Clone, Debug)]
 pub(crate) struct Settled {
     pub version: i64,
@@ -70,7 +70,7 @@ pub(crate) struct OpenDocument {
     /// Since the server was last sent this file.
     pub published: Vec<Published>,
     pub settled: Option<Settled>,
-    /// The version of its last opening, and of the last saving that the server was told of.
+    /// The version of its last opening, and of the last save that the server was notified of.
     pub opened: i64,
     pub saved: Option<i64>,
     /// The lines that begin with `#` when diagnostics last settled: clangd's preamble.
@@ -99,7 +99,7 @@ impl OpenDocument {
 pub(crate) struct Documents {
     root: PathBuf,
     files: HashMap<String, OpenDocument>,
-    /// Up by one whenever any text changed: what was asked before may answer for the text before.
+    /// Up by one on every change of any text: the answer to an earlier request may be for the text before.
     pub epoch: u64,
 }
 
@@ -123,7 +123,7 @@ impl Documents {
         open
     }
 
-    /// Takes the texts over as one change and says what the server must be told.
+    /// Takes the texts over as one change and returns the notifications for the server.
     pub(crate) fn sync(&mut self, files: &[FileText]) -> Vec<DocumentNotice> {
         let mut notices = Vec::new();
         let changed = |known: &OpenDocument, file: &FileText| known.open && *known.text != *file.text;
@@ -168,7 +168,7 @@ impl Documents {
         notices
     }
 
-    /// Forgets what an earlier process said and opens every file again.
+    /// Forgets the publishes of an earlier process and opens every file again.
     pub(crate) fn reopen(&mut self) -> Vec<DocumentNotice> {
         let mut notices = Vec::new();
         for document in self.files.values_mut().filter(|document| document.open) {
@@ -198,7 +198,7 @@ impl Documents {
         Some(DocumentNotice::of::<DidCloseTextDocumentNotification>(&params))
     }
 
-    /// Takes a publish in; the path it is about, where that is an open file.
+    /// Takes a publish in; returns its path if that is an open file.
     pub(crate) fn publish(&mut self, publish: Publish, at: Instant) -> Option<String> {
         let file = path::from_uri(&publish.uri).and_then(|p| path::relative(&self.root, &p))?;
         let (version, items) = (publish.version, publish.diagnostics);

@@ -1,4 +1,4 @@
-//! JSON-RPC on the wire: what kind of message a body is, and which request an answer belongs to.
+//! JSON-RPC on the wire: the kind of a message, and the request that an answer belongs to.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -36,14 +36,14 @@ impl RpcError {
     }
 }
 
-/// Why a request has no result.
+/// The reason why a request has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     #[error(transparent)]
     Rpc(#[from] RpcError),
     #[error("no answer in time")]
     TimedOut,
-    /// The server is gone; why.
+    /// The server is gone; the text is the reason.
     #[error("{0}")]
     Closed(String),
 }
@@ -57,7 +57,7 @@ pub(super) enum Message {
     Notification { method: String, params: LspAny },
 }
 
-/// A body. An absent result and one that is null are the same.
+/// A body. A missing result and a null result are the same.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Body {
@@ -69,7 +69,7 @@ struct Body {
 }
 
 impl Message {
-    /// Reads a body; the error says what is wrong with it.
+    /// Reads a body; the error names the problem in it.
     pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
         let sent: LspAny = serde_json::from_slice(body).map_err(|error| error.to_string())?;
         if !sent.is_object() {
@@ -89,7 +89,7 @@ impl Message {
     }
 }
 
-/// What we write: a request, or without an id a notification.
+/// An outgoing message: a request, or without an id a notification.
 #[derive(Serialize)]
 struct Call<'a, P> {
     jsonrpc: &'static str,
@@ -116,7 +116,7 @@ pub(super) fn response(id: &LspAny, reply: Reply) -> Vec<u8> {
     })
 }
 
-/// Nothing that we write can fail to be JSON: its keys are strings.
+/// Our messages always serialize to JSON: their keys are strings.
 fn bytes(message: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(message).unwrap_or_default()
 }
@@ -133,7 +133,7 @@ impl Pending {
         Self { last: AtomicI64::new(0), waiting: Mutex::new(Some(HashMap::new())) }
     }
 
-    /// A new id and where its answer will arrive; `None` once closed.
+    /// A new id and the channel of its answer; `None` once closed.
     pub(super) fn add(&self) -> Option<(i64, oneshot::Receiver<Reply>)> {
         let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, receiver) = oneshot::channel();
@@ -141,13 +141,13 @@ impl Pending {
         Some((id, receiver))
     }
 
-    /// Hands an answer over; false where nobody waits (any more).
+    /// Hands an answer over; false if no request waits for it (any more).
     pub(super) fn answer(&self, id: i64, reply: Reply) -> bool {
         let sender = lock(&self.waiting).as_mut().and_then(|waiting| waiting.remove(&id));
         sender.is_some_and(|sender| sender.send(reply).is_ok())
     }
 
-    /// Stops waiting for an answer; true where it was still to come.
+    /// Stops waiting for an answer; true if it was still to come.
     pub(super) fn forget(&self, id: i64) -> bool {
         lock(&self.waiting).as_mut().is_some_and(|waiting| waiting.remove(&id).is_some())
     }

@@ -1,4 +1,5 @@
-//! When a server is given up that neither speaks nor works: a slow one has the whole of a deadline, a mute one has not.
+//! Decides when to give up on a server that neither speaks nor works: a slow one has the whole of a deadline, a mute
+//! one has not.
 
 use std::fs;
 use std::sync::Mutex;
@@ -7,42 +8,42 @@ use std::time::{Duration, Instant};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 
-/// A server that has answered before is mute when questions were open for so long without a word, and without work.
+/// A server that has answered before is mute after this time of open requests without a message, and without work.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// One that has never said anything of a file may be loading, and has its first deadline; silence at its end counts
+/// A server that has never reported on a file may be loading, and has its first deadline; silence at its end counts
 /// from here.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// From here on it is looked at whether a silent server works. A start takes processor time too.
+/// The silence after which the server's processor time is checked. A start takes processor time too.
 const LOOKED_AT: Duration = Duration::from_millis(500);
 
-/// What a mute server is waited for in all, until it says something.
+/// The total wait for a mute server, until it sends a message.
 const LEFT: Duration = Duration::from_millis(300);
 
 const TICK: Duration = Duration::from_millis(100);
 
-/// One whose processes use less than this part of the time does not work.
+/// A server whose processes use less than this part of the time does not work.
 const PART: u32 = 20;
 
-/// What is known of one server process.
+/// The known state of one server process.
 #[derive(Debug, Default)]
 pub(crate) struct Patience(Mutex<Silence>);
 
 #[derive(Debug, Default)]
 struct Silence {
     process: Option<u32>,
-    /// Whether it ever said anything of a file.
+    /// Whether it ever reported on a file.
     spoken: bool,
     mute: bool,
-    /// Questions that are open now, and since when one is.
+    /// Requests that are open now, and the time since when one is.
     open: usize,
     since: Option<Instant>,
-    /// Silence of questions before.
+    /// Silence during earlier requests.
     before: Duration,
-    /// When it was first looked at in this silence, and the processor time that it had used then.
+    /// The time of the first look in this silence, and the processor time used until then.
     mark: Option<(Instant, Duration)>,
-    /// What it was waited for since it is mute.
+    /// The time that callers waited for it since it is mute.
     spent: Duration,
 }
 
@@ -51,14 +52,14 @@ impl Silence {
         self.before + self.since.map(|since| since.elapsed()).unwrap_or_default()
     }
 
-    /// A word, or work: what was silent until now counts no longer.
+    /// A message, or work: the silence until now counts no longer.
     fn end(&mut self) {
         let since = (self.open > 0).then(Instant::now);
         let (process, spoken, open) = (self.process, self.spoken, self.open);
         *self = Self { process, spoken, open, since, ..Self::default() };
     }
 
-    /// Whether it has worked since it was first looked at.
+    /// Whether it has worked since the first look.
     fn works(&self) -> bool {
         let Some(((at, before), now)) = self.mark.zip(self.process.and_then(processor)) else { return false };
         now.saturating_sub(before) * PART >= at.elapsed()
@@ -81,7 +82,7 @@ impl Silence {
     }
 }
 
-/// One open question.
+/// One open request.
 struct Question<'a>(&'a Patience);
 
 impl<'a> Question<'a> {
@@ -105,19 +106,19 @@ impl Drop for Question<'_> {
 }
 
 impl Patience {
-    /// A new process.
+    /// Starts over for a new process.
     pub(super) fn forget(&self, process: Option<u32>) {
         let mut silence = lock(&self.0);
         silence.end();
         (silence.process, silence.spoken) = (process, false);
     }
 
-    /// It said something, whatever it was.
+    /// Notes a message of any kind.
     pub(super) fn heard(&self) {
         lock(&self.0).end();
     }
 
-    /// It said something of a file.
+    /// Notes a report on a file.
     pub(super) fn spoke(&self) {
         lock(&self.0).spoken = true;
     }
@@ -126,7 +127,7 @@ impl Patience {
         lock(&self.0).mute
     }
 
-    /// Waits until a question that is asked now is given up.
+    /// Waits until a request made now is given up.
     pub(super) async fn end(&self, deadline: Deadline) {
         let _question = Question::new(self);
         loop {
@@ -149,7 +150,7 @@ impl Patience {
     }
 }
 
-/// The processor time that a group of processes has used; `None` where the system does not say.
+/// The processor time that a group of processes has used; `None` if the system does not provide it.
 fn processor(group: u32) -> Option<Duration> {
     let ticks = Some(rustix::param::clock_ticks_per_second()).filter(|ticks| *ticks > 0)?;
     let processes = fs::read_dir("/proc").ok()?.flatten();
@@ -158,7 +159,7 @@ fn processor(group: u32) -> Option<Duration> {
     Some(Duration::from_millis(used * 1000 / ticks))
 }
 
-/// The ticks in a line of `stat`, where it is of a process of this group. The name may hold anything.
+/// The ticks in a line of `stat`, if its process is in this group. The name may hold any characters.
 fn used_by(stat: &str, group: u32) -> Option<u64> {
     let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
     let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok());
@@ -170,7 +171,7 @@ fn used_by(stat: &str, group: u32) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Some time ago.
+    /// A silence that began some time ago.
     fn silent(spoken: bool, length: Duration) -> Silence {
         Silence { spoken, open: 1, before: length, since: Some(Instant::now()), ..Silence::default() }
     }

@@ -1,4 +1,4 @@
-//! A language server without an editor, as a provider of diagnostics: what is kept of it over its restarts.
+//! A language server without an editor, as a provider of diagnostics: the state that outlives its restarts.
 
 pub mod actions;
 mod client_capabilities;
@@ -47,27 +47,27 @@ use crate::server::server_status::Mood;
 use crate::server_facts::QUIET;
 use sextant_base::lock::lock;
 
-/// Edits that one fix may ask for.
+/// Edits that one fix may send.
 const CAPTURED: usize = 100;
 
-/// A language server over a folder. It is started by the first question and started again when it dies;
-/// none of its failures is an error of the caller. Dropping it kills the process.
+/// A language server over a folder. The first request starts it, and it is started again when it dies; none of its
+/// failures is an error of the caller. Dropping it kills the process.
 ///
-/// Every method that is not `async` returns at once, and every one that is keeps its deadline.
+/// Every method that is not `async` returns at once, and every `async` one keeps its deadline.
 #[derive(Debug)]
 pub struct LanguageServer {
     inner: Arc<Inner>,
 }
 
-/// Where the process stands.
+/// The phase of the process.
 #[derive(Clone, Debug)]
 pub(crate) enum ServerPhase {
     Idle,
     Starting,
     Running(Arc<ServerConnection>),
-    /// It died and is started again after a pause; how it died.
+    /// It died and is started again after a pause; the text describes the death.
     Pausing(String),
-    /// It is not started again; why.
+    /// It is not started again; the text is the reason.
     Ended(String),
 }
 
@@ -78,12 +78,12 @@ pub(crate) struct Inner {
     pub root: PathBuf,
     /// `lsp:NAME`.
     pub source: String,
-    /// Taken before `phase` where both are needed, so that no message is sent twice or to the wrong process.
+    /// Taken before `phase` if both are needed, so that no message is sent twice or to the wrong process.
     pub documents: Mutex<Documents>,
     pub phase: watch::Sender<ServerPhase>,
-    /// Moves with every publish and with everything else that a waiting question should look at.
+    /// Moves with every publish, and with every other event that a waiting request should look at.
     pub news: watch::Sender<u64>,
-    /// The number of the process; words of an earlier one are not listened to.
+    /// The number of the process; messages of an earlier one are ignored.
     pub run: AtomicU64,
     pub observed: Observed,
     pub settling: Mutex<HashMap<String, Settling>>,
@@ -92,14 +92,14 @@ pub(crate) struct Inner {
     pub stop: watch::Sender<bool>,
 }
 
-/// What a server was seen to do, and what it tells of itself beside its diagnostics.
+/// The observed behaviour of a server, and its status messages beside its diagnostics.
 #[derive(Debug, Default)]
 pub(crate) struct Observed {
     /// Whether it was seen to publish twice for one version.
     pub two_phase: AtomicBool,
     /// Whether it was seen to publish while the text was changed and not saved.
     pub speaks_unsaved: AtomicBool,
-    /// LSP language ids that it is for; `None` means any.
+    /// LSP language ids that it covers; `None` means any.
     languages: Mutex<Option<Vec<String>>>,
     pub mood: Mood,
     pub patience: Patience,
@@ -109,12 +109,12 @@ pub(crate) struct Observed {
 #[derive(Debug, Default)]
 pub(crate) struct Fixing {
     pub turn: tokio::sync::Mutex<()>,
-    /// Edits that the server asks for meanwhile.
+    /// Edits that the server sends meanwhile.
     pub captured: Mutex<Option<Vec<LspAny>>>,
 }
 
 impl LanguageServer {
-    /// Nothing is started yet. The root must exist.
+    /// Starts no process yet. The root must exist.
     pub fn new(config: ServerConfig, root: &Path) -> Self {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let inner = Inner {
@@ -144,7 +144,7 @@ impl LanguageServer {
         languages.as_ref().is_none_or(known)
     }
 
-    /// The same for no language, until [`LanguageServer::also_covers`] says of one.
+    /// The same for no language, until [`LanguageServer::also_covers`] adds one.
     #[must_use]
     pub fn for_no_language(self) -> Self {
         *lock(&self.inner.observed.languages) = Some(Vec::new());
@@ -156,7 +156,7 @@ impl LanguageServer {
         lock(&self.inner.observed.languages).clone()
     }
 
-    /// It is for the language of this file too. Whether it was not known to be.
+    /// Adds the language of this file. Returns whether it is new.
     pub fn also_covers(&self, path: &str) -> bool {
         if self.covers(path) {
             return false;
@@ -165,12 +165,12 @@ impl LanguageServer {
         true
     }
 
-    /// The files it was given and that are not closed, sorted.
+    /// The files that it was given and that are not closed, sorted.
     pub fn open(&self) -> Vec<String> {
         lock(&self.inner.documents).open()
     }
 
-    /// Gives it the texts, as one change, and says which of them it did not have. It is not started for that.
+    /// Gives it the texts, as one change, and returns those that it did not have. Does not start it.
     pub fn sync(&self, files: &[FileText]) -> Vec<String> {
         let mut changed = Vec::new();
         self.inner.tell(|documents| {
@@ -181,7 +181,7 @@ impl LanguageServer {
         changed
     }
 
-    /// The file was written as it was last given.
+    /// Notes that the file was written with its last given text.
     pub fn saved(&self, path: &str) {
         self.inner.tell(|documents| documents.saved(path).into_iter().collect());
     }
@@ -202,7 +202,7 @@ impl LanguageServer {
         };
         let params = DidChangeWatchedFilesParams { changes: files.iter().filter_map(event).collect() };
         self.inner.tell(|documents| {
-            // What is being answered now may be of the project before.
+            // An answer under way may be for the project before.
             documents.epoch += 1;
             vec![DocumentNotice::of::<DidChangeWatchedFilesNotification>(&params)]
         });
@@ -216,7 +216,7 @@ impl LanguageServer {
         late
     }
 
-    /// Moves whenever there may be something new to know, a late answer among others.
+    /// Moves on every event that may bring news, a late answer among others.
     pub fn news(&self) -> watch::Receiver<u64> {
         self.inner.news.subscribe()
     }
@@ -238,7 +238,7 @@ impl Drop for LanguageServer {
 }
 
 impl Inner {
-    /// Changes what is known of the files and tells the running server, in one breath.
+    /// Changes the state of the files and notifies the running server, under one lock.
     fn tell(&self, change: impl FnOnce(&mut Documents) -> Vec<DocumentNotice>) {
         let mut documents = lock(&self.documents);
         let notices = change(&mut documents);
@@ -262,17 +262,17 @@ impl Inner {
         self.news.send_modify(|count| *count += 1);
     }
 
-    /// Takes a publish in. One that amends an answer which was given already becomes a late report.
+    /// Takes a publish in. A publish that amends a delivered answer becomes a late report.
     pub(crate) fn published(&self, publish: Option<Publish>) {
         let mut documents = lock(&self.documents);
         if let Some(path) = publish.and_then(|publish| documents.publish(publish, Instant::now())) {
-            // Be it of an older version: it speaks while nothing is saved.
+            // Even for an older version: it publishes while nothing is saved.
             if documents.get(&path).is_some_and(OpenDocument::is_unsaved) {
                 self.observed.speaks_unsaved.store(true, Ordering::Relaxed);
             }
             if let Some(report) = self.amendment(&mut documents, &path) {
                 let mut late = lock(&self.late);
-                // Whoever has not heard of the one before needs the last one alone.
+                // A caller who missed the one before needs the last one alone.
                 late.retain(|known| known.file != report.file);
                 late.push(report);
             }
@@ -298,7 +298,7 @@ impl Inner {
         if publish.version.is_some() && settled.epoch == epoch {
             self.observed.two_phase.store(true, Ordering::Relaxed);
         }
-        // As if the silence had passed already: whoever hears of it later than this hears the correction too.
+        // As if the silence had passed already: a later reader of this report gets the correction too.
         let then = publish.at + QUIET;
         let SettleVerdict::Settled(_, freshness) = judge(document, epoch, settle::habits(self, &run), then) else {
             return None;
@@ -316,7 +316,7 @@ impl Inner {
             read_diagnostics::diagnostics(&answer.items, &self.source, path, text, answer.run.encoding, confidence);
         let vague = || "published without a proof of what text it is of".to_owned();
         let unread = (lost > 0).then(|| format!("{lost} of its items cannot be read, or are too many"));
-        // What is only a part of an answer says of nothing that it is gone.
+        // A partial answer does not prove that a diagnostic is gone.
         let freshness = if lost > 0 { Freshness::Quiet } else { answer.freshness };
         Report {
             provider: self.source.clone(),
@@ -330,7 +330,7 @@ impl Inner {
         }
     }
 
-    /// A report without an answer: never a list, for an old one would be taken for a new one.
+    /// A report without an answer: never a list, since an old one would be taken for a new one.
     fn nothing(&self, path: &str, freshness: Freshness, note: String, elapsed_ms: u64) -> Report {
         Report {
             provider: self.source.clone(),
@@ -344,7 +344,7 @@ impl Inner {
         }
     }
 
-    /// Takes an edit that the server asks for, where a fix is being executed; refuses it otherwise.
+    /// Takes an edit that the server sends during a fix; refuses it otherwise.
     fn capture(&self, wanted: WantedEdit) -> ApplyWorkspaceEditResult {
         match (lock(&self.fixing.captured).as_mut(), wanted.edit) {
             (Some(captured), Some(edit)) if captured.len() < CAPTURED => {

@@ -1,4 +1,4 @@
-//! The server as a `DiagnosticsProvider`: one settling a file, shared by all who ask, and what is late.
+//! The server as a `DiagnosticsProvider`: one settling a file, shared by all callers, and the late answers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use crate::server_facts::{Fact, LATE, NOT_COMPILED, PERHAPS_SAVED_ONLY};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 
-/// Why a text that is not there any more has no diagnostics.
+/// The reason why a replaced text has no diagnostics.
 const CHANGED: &str = "the text changed meanwhile";
 
 /// A settling that runs or has ended. It goes on after its first deadline, for the late answer.
 #[derive(Debug)]
 pub(crate) struct Settling {
     id: u64,
-    /// The state of all files that it was asked about; a later question after a change needs a new one.
+    /// The state of all files in the request; a later request after a change needs a new one.
     epoch: u64,
     version: i64,
     task: AbortHandle,
     result: watch::Receiver<Option<Report>>,
-    /// Those who wait for it now. When it ends and nobody does, its answer is late.
+    /// The callers that wait for it now. If it ends without one, its answer is late.
     waiting: usize,
 }
 
@@ -81,14 +81,14 @@ impl DiagnosticsProvider for LanguageServer {
 }
 
 impl LanguageServer {
-    /// The report of a question that could not be put to it before the deadline.
+    /// The report of a request that could not be sent before the deadline.
     pub fn unasked(&self, path: &str, deadline: Deadline) -> Report {
         let note = "it was busy with another question".to_owned();
         self.inner.nothing(path, Freshness::Timeout, note, deadline.elapsed_ms())
     }
 }
 
-/// The half that the server does not answer for: it compiles after a save, and tells of it when it has.
+/// The part of the checks that the server's own answers leave out: it compiles after a save, and reports the end.
 fn unchecked(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
     let report = inner.nothing(path, Freshness::Unavailable, NOT_COMPILED.to_owned(), elapsed_ms);
     Report { provider: format!("{}/check", inner.source), ..report }
@@ -126,12 +126,12 @@ async fn one(inner: &Arc<Inner>, path: &str, version: Option<i64>, deadline: Dea
     Report { elapsed_ms: deadline.elapsed_ms(), wanted_version: Some(version), ..report }
 }
 
-/// One who waits for a settling; a caller that goes away is no longer counted, and the answer will be late.
+/// One waiting caller of a settling; a caller that goes away is no longer counted, and the answer will be late.
 struct Waiter<'a> {
     inner: &'a Inner,
     path: &'a str,
     id: u64,
-    /// Whether it has still to be counted out.
+    /// Whether it is still counted.
     waits: bool,
 }
 
@@ -175,7 +175,7 @@ fn may_wait_for_a_save(inner: &Inner, run: &ServerConnection) -> bool {
     run.way() == PullMethod::Push && saves::hears_of_saves(&run.capabilities) && !spoken
 }
 
-/// `None` where the file has moved on from the version.
+/// `None` if the file has moved on from the version.
 fn join(inner: &Arc<Inner>, path: &str, version: i64) -> Option<(u64, watch::Receiver<Option<Report>>)> {
     let mut settling = lock(&inner.settling);
     let epoch = {
@@ -183,7 +183,7 @@ fn join(inner: &Arc<Inner>, path: &str, version: i64) -> Option<(u64, watch::Rec
         documents.get(path).filter(|known| known.version == version)?;
         documents.epoch
     };
-    // Whoever asks again has the answer that is waiting to be delivered replaced by a newer one.
+    // A second request replaces the answer that waits for delivery by a newer one.
     lock(&inner.late).retain(|report| report.file != path);
     let last = settling.get_mut(path);
     if let Some(known) = last
@@ -216,7 +216,7 @@ async fn run(inner: Arc<Inner>, path: String, id: u64, version: i64, sender: wat
     let text = lock(&inner.documents).get(&path).filter(|known| known.version == version).map(|k| Arc::clone(&k.text));
     let report = match (outcome, text) {
         (Ok(Ok(answer)), Some(text)) => {
-            // On a thread of its own: a server may send thousands, and nobody else has to wait for them.
+            // On a thread of its own: a server may send thousands, which must not delay others.
             let (inner, path, ms) = (Arc::clone(&inner), path.clone(), elapsed());
             let report = tokio::task::spawn_blocking(move || inner.report(&path, &answer, &text, ms)).await;
             let Ok(report) = report else { return };

@@ -1,4 +1,4 @@
-//! Asking a server for the diagnostics of one file, and which of its answers can be used.
+//! Requests the diagnostics of one file from a server, and decides which of its answers can be used.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ use sextant_base::path;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NotPulled {
-    /// The server was interrupted; the same question may be asked again.
+    /// The server was interrupted; the same request may be sent again.
     Again,
     /// It does not know the request.
     NotOffered,
     Failed(String),
-    /// The server is gone; why.
+    /// The server is gone; the text is the reason.
     Gone(String),
 }
 
@@ -46,7 +46,7 @@ pub(super) async fn diagnostics(
     }
 }
 
-/// tsserver's three lists, each asked for in its own request.
+/// tsserver's three lists, each by its own request.
 pub(super) async fn command(
     run: &ServerConnection,
     uri: &str,

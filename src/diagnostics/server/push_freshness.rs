@@ -1,4 +1,4 @@
-//! What the publishes for a text prove: the rules of freshness for servers that push.
+//! The rules of freshness for servers that push: the proof that the publishes for a text give.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use crate::server_facts::QUIET;
 pub(super) enum SettleVerdict {
     /// The publish at this index of the document's list is the answer.
     Settled(usize, Freshness),
-    /// Nothing yet; look again after this time where there is one, or when something new arrives.
+    /// No answer yet; look again after this time if there is one, or at the next event.
     Wait(Option<Duration>),
 }
 
-/// What is known of the server.
+/// The known habits of the server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Habits {
     pub reach: Reach,
@@ -24,14 +24,14 @@ pub(super) struct Habits {
     pub once: bool,
     /// It publishes once with the old preamble where `#` lines changed (clangd).
     pub preamble: bool,
-    /// It is told of saves and not of changes: the version that it names is that of the opening.
+    /// It gets saves and not changes: the version that it names is that of the opening.
     pub reads_disk: bool,
 }
 
 /// Judges the publishes since the file was last sent; `epoch` is that of the documents now.
 pub(super) fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) -> SettleVerdict {
     let ours = |publish: &Published| publish.version == Some(document.version);
-    // A version tells nothing of the other files: it proves freshness only where none changed since.
+    // A version proves nothing about the other files: it proves freshness only if none of them changed since.
     let proves = !habits.reads_disk && (habits.reach == Reach::File || document.changed == epoch);
     let since = |publish: &Published| publish.epoch == epoch || habits.reach == Reach::File;
     let last = |wanted: &dyn Fn(&Published) -> bool| document.published.iter().rposition(wanted);

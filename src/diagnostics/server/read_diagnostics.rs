@@ -7,8 +7,8 @@ use sextant_base::positions::{Encoding, LineIndex, Range};
 /// Related places of one diagnostic that are kept.
 const RELATED: usize = 20;
 
-/// Reads the items of one file; the second value counts those that cannot be read, or are too many. Every range is
-/// one of the text.
+/// Reads the items of one file; the second value counts the unreadable and surplus ones. Every range is one of the
+/// text.
 ///
 /// `encoding` is the unit of the server; the answer is UTF-16. Hypotheses of a server start at `confidence`.
 pub(super) fn diagnostics(
@@ -43,7 +43,7 @@ pub(super) fn diagnostics(
     (read, lost)
 }
 
-/// A range in the words that a server is asked in.
+/// A range in the form of a request to a server.
 pub(super) fn to_lsp(range: Range) -> lsp_types::Range {
     let [start, end] =
         [range.start, range.end].map(|at| lsp_types::Position { line: at.line, character: at.character });
@@ -68,7 +68,7 @@ fn evidence(related: &[RelatedPlace]) -> Option<String> {
     (!lines.is_empty()).then(|| model::message(&lines.join("\n")))
 }
 
-/// What makes two sets the same, whatever their order and the vendor's extra fields.
+/// The identity of a set, independent of its order and the vendor's extra fields.
 pub(super) fn fingerprint(items: &[SentDiagnostic]) -> Vec<String> {
     let mut keys: Vec<String> = items.iter().map(SentDiagnostic::key).collect();
     keys.sort();

@@ -1,8 +1,8 @@
-//! What a server sends, field by field: one that does not fit its type is as if it were not there, and costs no other.
+//! Reads a server's messages field by field: a field of a wrong type counts as missing, and costs no other.
 //!
-//! The protocol's own structures read as a whole or not at all: a diagnostic with a wrong related place would be lost,
-//! and all that came in one message with it. What goes back to the server (a diagnostic, a code action) is kept as it
-//! came, with its `data` and with what no type knows.
+//! The protocol's own structures read as a whole or not at all: a wrong related place would lose its diagnostic, and
+//! all others of the message. The parts that go back to the server (a diagnostic, a code action) are kept unchanged,
+//! with their `data` and the fields that no type knows.
 
 use lsp_types::LspAny;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use sextant_base::positions::Range;
 
-/// Reads an object; anything else is none of ours.
+/// Reads an object; any other value gives `None`.
 pub(super) fn read<T: DeserializeOwned>(sent: &LspAny) -> Option<T> {
     sent.is_object().then(|| T::deserialize(sent).ok()).flatten()
 }
@@ -20,13 +20,13 @@ fn fitting<'de, D: Deserializer<'de>, T: DeserializeOwned>(field: D) -> Result<O
     LspAny::deserialize(field).map(|sent| T::deserialize(sent).ok())
 }
 
-/// A list of which each item may be of another type.
+/// A list whose items may each be of another type.
 fn each<'de, D: Deserializer<'de>, T: DeserializeOwned>(field: D) -> Result<Option<Vec<T>>, D::Error> {
     let sent: Option<Vec<LspAny>> = fitting(field)?;
     Ok(sent.map(|items| items.into_iter().filter_map(|item| T::deserialize(item).ok()).collect()))
 }
 
-/// A part that counts as declared where it is anything but null, however it is written.
+/// A part that counts as declared if it is anything but null, in any form.
 fn declared<'de, D: Deserializer<'de>, T: DeserializeOwned + Default>(field: D) -> Result<Option<T>, D::Error> {
     let sent = LspAny::deserialize(field)?;
     Ok((!sent.is_null()).then(|| read(&sent).unwrap_or_default()))
@@ -49,7 +49,7 @@ pub(super) struct ServerName {
     pub(super) name: Option<String>,
 }
 
-/// What a server declares, as far as something depends on it.
+/// The declarations of a server that this code depends on.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct Capabilities {
@@ -63,7 +63,7 @@ pub(crate) struct Capabilities {
     pub(super) code_action_provider: Option<DeclaredActions>,
     #[serde(deserialize_with = "declared")]
     pub(super) execute_command_provider: Option<DeclaredCommands>,
-    /// Of these it only matters whether they are there, be it as a flag or as options.
+    /// For these only their presence matters, as a flag or as options.
     pub(super) definition_provider: LspAny,
     pub(super) references_provider: LspAny,
     pub(super) hover_provider: LspAny,
@@ -133,12 +133,12 @@ impl SentDiagnostic {
         read(&self.0)
     }
 
-    /// Where it stands, in the server's units.
+    /// Its place, in the server's units.
     pub(super) fn range(&self) -> Option<Range> {
         Range::deserialize(self.0.get("range")?).ok()
     }
 
-    /// What makes two of them the same.
+    /// The identity of a diagnostic.
     pub(super) fn key(&self) -> String {
         ["range", "severity", "code", "message"].map(|field| self.0[field].to_string()).join("\u{1f}")
     }
@@ -170,7 +170,7 @@ pub(super) enum SentCode {
     },
 }
 
-/// A text, or since LSP 3.18 a text with what it is written in.
+/// A text, or since LSP 3.18 a text with its markup kind.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum SentText {
@@ -224,7 +224,7 @@ pub(super) struct ActionFields {
     pub(super) diagnostics: Option<Vec<SentDiagnostic>>,
     #[serde(deserialize_with = "declared")]
     pub(super) disabled: Option<IgnoredAny>,
-    /// A workspace edit; whoever carries it out reads it.
+    /// A workspace edit; the code that carries it out reads it.
     pub(super) edit: Option<LspAny>,
     #[serde(deserialize_with = "fitting")]
     command: Option<SentCommand>,
@@ -264,7 +264,7 @@ pub(super) struct Said {
     pub(super) message: Option<String>,
 }
 
-/// What ESLint and rust-analyzer tell of themselves, in words of their own.
+/// The status messages of ESLint and rust-analyzer, in their own formats.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ServerStatus {
@@ -274,7 +274,7 @@ pub(super) struct ServerStatus {
     pub(super) quiescent: Option<bool>,
 }
 
-/// `workspace/configuration`: every item has its answer, one that cannot be read too.
+/// `workspace/configuration`: every item has its answer, an unreadable one too.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct WantedSettings {

@@ -1,4 +1,4 @@
-//! When a dead server is started again, and when it is given up.
+//! Decides when a dead server is started again, and when it is given up.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

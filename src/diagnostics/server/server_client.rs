@@ -1,4 +1,4 @@
-//! The handshake with one server process, and the answers to what the server asks of us.
+//! The handshake with one server process, and the answers to its requests.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -17,7 +17,7 @@ use crate::server_facts::{self, Fact};
 use sextant_base::lock::lock;
 use sextant_base::positions::Encoding;
 
-/// How long a server may take to answer `initialize`. Large projects on a busy machine need tens of seconds.
+/// The longest wait for the answer to `initialize`. Large projects on a busy machine need tens of seconds.
 const INITIALIZE: Duration = Duration::from_secs(60);
 
 /// The request of typescript-language-server that hands a command to tsserver and its answer back.
@@ -26,7 +26,7 @@ pub(super) const TSSERVER: &str = "typescript.tsserverRequest";
 /// Probe pulls sent to a server that neither advertises them nor is trusted, until one was conclusive.
 const PROBES: u8 = 8;
 
-/// Where a server's diagnostics come from.
+/// The method that gets a server's diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PullMethod {
     /// `textDocument/diagnostic`.
@@ -50,12 +50,12 @@ pub(crate) struct ServerConnection {
     pub connection: Connection,
     pub capabilities: Capabilities,
     pub encoding: Encoding,
-    /// Lower-case: the configured name and the one the server gives itself.
+    /// Lower-case: the configured name and the server's own name.
     names: [String; 2],
     learned: Mutex<Learned>,
-    /// Whether the last question for code actions was not answered in time: the next ones wait no longer for it.
+    /// Whether the last request for code actions was not answered in time: the next ones wait no longer for it.
     pub actions_unanswered: AtomicBool,
-    /// Whether a question for them was waited for as long as a start may take, in vain.
+    /// Whether a request for them waited in vain for as long as a start may take.
     pub actions_awaited: AtomicBool,
 }
 
@@ -69,7 +69,7 @@ impl ServerConnection {
         self.capabilities.diagnostic_provider.is_some()
     }
 
-    /// Whether it knows of a text only what was saved.
+    /// Whether it knows only the saved state of a text.
     pub(crate) fn reads_the_disk(&self) -> bool {
         saves::reads_the_disk(&self.capabilities)
     }
@@ -78,7 +78,8 @@ impl ServerConnection {
     pub(crate) fn reach(&self) -> Reach {
         let pull = self.capabilities.diagnostic_provider.as_ref();
         let (one, many) = pull.map_or((None, None), |pull| (pull.inter_file_dependencies, pull.workspace_diagnostics));
-        // One that reports on the whole workspace looks at other files, whatever it declares (emmylua_ls does both).
+        // A server that reports on the whole workspace looks at other files, even if it declares otherwise (emmylua_ls
+        // does both).
         let declared = one == Some(false) && many != Some(true);
         if declared || self.knows(Fact::OneFile) { Reach::File } else { Reach::Project }
     }
@@ -120,7 +121,7 @@ impl ServerConnection {
 #[derive(Debug)]
 pub(super) struct StartError {
     pub reason: String,
-    /// Whether another attempt is pointless: the program is not there.
+    /// Whether another attempt is pointless, because the program is missing.
     pub fatal: bool,
 }
 
@@ -165,7 +166,7 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
     Ok(run)
 }
 
-/// What comes from one process. Late words of an earlier process are not listened to.
+/// The messages of one process. Late messages of an earlier process are ignored.
 struct Incoming {
     server: Weak<Inner>,
     run: u64,
@@ -214,7 +215,7 @@ impl Handler for Incoming {
                 inner.observed.mood.cannot_check(method);
                 Ok(json!({}))
             }
-            // The refresh too: pyright exits where it is refused, and nothing kept here needs refreshing.
+            // The refresh too: pyright exits if it is refused, and nothing kept here needs refreshing.
             "client/registerCapability"
             | "client/unregisterCapability"
             | "window/workDoneProgress/create"

@@ -1,4 +1,4 @@
-//! How one language server is started and configured, and the servers that are found without being named.
+//! The start and the configuration of one language server, and the servers that are found without being named.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -20,23 +20,23 @@ pub struct ServerConfig {
     /// LSP language ids; empty means any.
     #[serde(default)]
     pub languages: Vec<String>,
-    /// What `workspace/configuration` is answered from: `{"python": {"analysis": {…}}}`.
+    /// The source of the answers to `workspace/configuration`: `{"python": {"analysis": {…}}}`.
     #[serde(default)]
     pub settings: LspAny,
     #[serde(default)]
     pub initialization_options: LspAny,
-    /// Whether it is known to publish the diagnostics of a version once and whole. Of a server that is not, a publish
+    /// Whether it is known to publish the diagnostics of a version once and whole. From any other server, a publish
     /// with the text's version is a guess.
     #[serde(default)]
     pub publishes_once: bool,
-    /// Where it listens already, in place of a program that is started: behind a proxy of ours. Never from a file.
+    /// The socket of a running server, in place of a program to start: behind a proxy of ours. Never from a file.
     #[serde(skip)]
     pub socket: Option<PathBuf>,
 }
 
 impl ServerConfig {
-    /// Gives a program that is named without a folder its whole path. One that is not there keeps its name, and
-    /// cannot be started.
+    /// Gives a program that is named without a folder its whole path. A missing one keeps its name, and cannot be
+    /// started.
     pub fn look_up(&mut self, places: &[PathBuf]) {
         if let Some(name) = self.command.first_mut().filter(|name| !name.contains('/'))
             && let Some(program) = program::find(places, name)
@@ -45,7 +45,7 @@ impl ServerConfig {
         }
     }
 
-    /// The part of the settings under a dotted name; `null` where there is none.
+    /// The part of the settings under a dotted name; `null` if it is missing.
     pub fn section(&self, name: &str) -> LspAny {
         let mut value = &self.settings;
         for part in name.split('.').filter(|part| !part.is_empty()) {
@@ -68,8 +68,8 @@ const PYTHON_CHECKERS: &[(&str, &str, &[&str])] = &[
 
 /// The servers for Python that are installed: one type checker, and ruff.
 ///
-/// `directories` are searched first and are trusted; of `path` (the value of `PATH`) those inside the
-/// project are passed over, so that a repository cannot bring its own executables to be run.
+/// `directories` are searched first and are trusted. Folders of `path` (the value of `PATH`) inside the project are
+/// skipped, so that a repository cannot bring its own executables to be run.
 pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec<ServerConfig> {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let places = program::places(&root, directories, path);
@@ -85,7 +85,7 @@ pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec
         publishes_once: false,
         socket: None,
     };
-    // The folder of a server is often an environment of its own, which lacks what the project imports.
+    // The folder of a server is often an environment of its own, which lacks the project's imports.
     let on_path = program::places(&root, &[], path);
     let interpreter =
         [&on_path, &places].iter().find_map(|at| ["python3", "python"].iter().find_map(|name| program::find(at, name)));
@@ -96,9 +96,9 @@ pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec
     checker.into_iter().chain(ruff).collect()
 }
 
-/// Settings for the pyright family. The packages of the project's own environment are named as search
-/// paths and its interpreter is not: the server would run it, and it comes with the repository. Left to
-/// itself basedpyright looks for it, and so another interpreter is always named, be it one that is not there.
+/// Settings for the pyright family. The packages of the project's own environment are named as search paths and its
+/// interpreter is not: the server would run it, and it comes with the repository. Left to itself basedpyright looks for
+/// it. So another interpreter is always named, even a missing one.
 fn python_settings(root: &Path, interpreter: Option<&Path>) -> LspAny {
     let interpreter = interpreter.unwrap_or(Path::new("/nonexistent/python3")).display().to_string();
     let mut packages: Vec<String> = std::fs::read_dir(root.join(".venv/lib"))

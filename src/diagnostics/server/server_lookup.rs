@@ -1,4 +1,4 @@
-//! What a server is asked about a name at a place, and its answer as it came.
+//! Questions to a server about a name at a place, and the answers as they came.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl NameQuestion {
     }
 }
 
-/// Why a server has no answer.
+/// The reason why a server has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LookupError {
     #[error("it does not offer that")]
@@ -53,7 +53,7 @@ pub enum LookupError {
     Refused(String),
     #[error("no answer in time")]
     TimedOut,
-    /// The server is not there; why.
+    /// The server is gone; the text is the reason.
     #[error("{0}")]
     Gone(String),
 }
@@ -71,8 +71,8 @@ impl From<RequestError> for LookupError {
 }
 
 impl LanguageServer {
-    /// Asks about the name at a place (in bytes of its line). The server is started and given the text where it does
-    /// not have it. The answer counts in units of [`Self::encoding`]; nothing is changed by asking.
+    /// Sends the question about the name at a place (in bytes of its line). Starts the server and gives it the text if
+    /// it lacks either. The answer counts in units of [`Self::encoding`]; the question changes nothing.
     pub async fn look_up(
         &self,
         file: &FileText,
@@ -111,7 +111,7 @@ impl LanguageServer {
         };
         let documents = lock(&self.inner.documents);
         let current = documents.get(&file.path).is_some_and(|known| *known.text == *file.text);
-        // The versions that it names are of the texts that it was given; one of any other is of an edit gone by.
+        // The versions in an answer are those of the given texts; any other version belongs to an earlier edit.
         let older = |(uri, version): (&str, i64)| {
             let file = path::from_uri(uri).and_then(|path| path::relative(&self.inner.root, &path));
             file.and_then(|file| documents.get(&file)).is_some_and(|known| known.version != version)
@@ -122,7 +122,7 @@ impl LanguageServer {
         Ok(answer)
     }
 
-    /// The text of a file as the server has it; `None` where it is not open there.
+    /// The text of a file as the server has it; `None` if it is not open there.
     pub fn text(&self, path: &str) -> Option<Arc<str>> {
         lock(&self.inner.documents).get(path).map(|known| Arc::clone(&known.text))
     }
@@ -161,7 +161,7 @@ fn offers(run: &ServerConnection, question: &NameQuestion) -> bool {
         NameQuestion::Hover => &capabilities.hover_provider,
         NameQuestion::Rename { .. } => &capabilities.rename_provider,
     };
-    // Either a flag or the options of what is offered.
+    // Either a flag or the options of the offered feature.
     *declared == json!(true) || declared.is_object()
 }
 
@@ -169,7 +169,7 @@ fn prepares(run: &ServerConnection) -> bool {
     run.capabilities.rename_provider.get("prepareProvider") == Some(&json!(true))
 }
 
-/// The documents of an edit whose version it names.
+/// The documents of an edit with their versions.
 fn versions(answer: &LspAny) -> impl Iterator<Item = (&str, i64)> {
     let changes = answer.get("documentChanges").and_then(LspAny::as_array);
     changes.into_iter().flatten().filter_map(|change| {

@@ -1,4 +1,4 @@
-//! What a server tells of itself beside its diagnostics: that it has loaded, or that it cannot check at all.
+//! The status that a server reports beside its diagnostics: that it has loaded, or that it cannot check at all.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,13 +12,13 @@ pub(crate) struct Mood {
     /// Errors that it has logged.
     complaints: AtomicU64,
     last: Mutex<String>,
-    /// Why it cannot check any file, until it says otherwise.
+    /// The reason why it cannot check any file, until it reports otherwise.
     trouble: Mutex<Option<String>>,
     at_rest: AtomicBool,
 }
 
 impl Mood {
-    /// A new process has said nothing yet.
+    /// Starts over for a new process, which has reported nothing yet.
     pub(super) fn forget(&self) {
         self.at_rest.store(false, Ordering::SeqCst);
         *lock(&self.trouble) = None;
@@ -33,7 +33,7 @@ impl Mood {
         self.complaints.load(Ordering::SeqCst)
     }
 
-    /// ESLint's word on its last run: 1 is well; a warning or an error is not.
+    /// ESLint's state after its last run: 1 is well; a warning or an error is not.
     pub(super) fn note_state(&self, state: Option<u64>) {
         *lock(&self.trouble) = (state != Some(1)).then(|| "it says that it could not check".to_owned());
     }
@@ -46,12 +46,12 @@ impl Mood {
         self.at_rest.store(at_rest, Ordering::SeqCst);
     }
 
-    /// Whether it said last that it has loaded everything.
+    /// Whether its last status was that it has loaded everything.
     pub(super) fn at_rest(&self) -> bool {
         self.at_rest.load(Ordering::SeqCst)
     }
 
-    /// Why an empty list that was asked for after so many complaints says nothing; `None` where it does.
+    /// The reason why an empty list after so many complaints proves nothing; `None` if it does.
     pub(super) fn objection(&self, complaints: u64) -> Option<String> {
         let logged =
             || (self.complaints() != complaints).then(|| format!("it logged an error meanwhile: {}", lock(&self.last)));

@@ -1,4 +1,4 @@
-//! Settling one file: asking or listening until something is known of this very text.
+//! Settles one file: pulls or listens until the diagnostics of this very text are known.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,18 +18,18 @@ use crate::server::{Inner, ServerPhase};
 use crate::server_facts::{CONFIRM, Fact, LATE, SAVED_ONLY};
 use sextant_base::lock::lock;
 
-/// The pause before an interrupted pull is asked again; doubled up to the second value.
+/// The pause before an interrupted pull is sent again; doubled up to the second value.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(80));
 
-/// How long a probe may take, from the question to the publish that it is compared with.
+/// The most time of a probe, from the request to the publish that it is compared with.
 const PROBE: Duration = Duration::from_secs(5);
 
-/// Why there will be no answer.
+/// The reason why there will be no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoAnswer {
-    /// The text is not the one that was asked about any more.
+    /// The text is no longer the requested one.
     Superseded,
-    /// The server is gone or refuses; why.
+    /// The server is gone or refuses; the text is the reason.
     Unavailable(String),
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Answer {
     pub run: Arc<ServerConnection>,
 }
 
-/// The state that a question is about.
+/// The state that a request is about.
 #[derive(Clone, Debug)]
 struct Asked {
     uri: String,
@@ -49,7 +49,7 @@ struct Asked {
     epoch: u64,
 }
 
-/// Ends with an answer for this version of the file, or with why there will be none.
+/// Returns an answer for this version of the file, or the reason why there will be none.
 pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answer, NoAnswer> {
     let run = running(inner).await.map_err(NoAnswer::Unavailable)?;
     if run.reads_the_disk() && run.way() == PullMethod::Push && !inner.is_saved(path).await {
@@ -75,7 +75,8 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
         };
         match outcome {
             Ok(items) if run.knows(Fact::AnswersEarly) => {
-                // Of a server that answers from the text before now and then, the second of two equal answers counts.
+                // Some servers answer now and then from the text before; for them the second of two equal answers
+                // counts.
                 let said = Some((asked.version, asked.epoch, fingerprint(&items)));
                 if before == said
                     && let Some(answer) = accept(inner, &run, path, &asked, items)
@@ -88,7 +89,7 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
             Ok(items) if run.knows(Fact::HidesTrouble) && items.is_empty() && mood.objection(complaints).is_some() => {
                 return Err(NoAnswer::Unavailable(mood.objection(complaints).unwrap_or_default()));
             }
-            // What it says while it loads is of a part.
+            // A list that it sends while it loads is partial.
             Ok(_) if run.knows(Fact::TellsWhenLoaded) && !mood.at_rest() => {}
             Ok(items) => {
                 if !items.is_empty() {
@@ -109,7 +110,7 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
     }
 }
 
-/// Waits until a server has loaded what it judges by, where it tells when it has.
+/// Waits until a server has loaded its project, if it reports the end of loading.
 async fn loaded(inner: &Inner, run: &ServerConnection) -> Result<(), NoAnswer> {
     let mut news = inner.news.subscribe();
     loop {
@@ -142,7 +143,7 @@ fn asked(inner: &Inner, path: &str) -> Option<Asked> {
     Some(Asked { uri: document.uri.clone(), version: document.version, epoch: documents.epoch })
 }
 
-/// Takes a pulled list where it is of the text that stands now; a reply for an older text is not used.
+/// Takes a pulled list if it is of the present text; a reply for an older text is not used.
 fn accept(
     inner: &Inner,
     run: &Arc<ServerConnection>,
@@ -172,7 +173,7 @@ pub(super) fn habits(inner: &Inner, run: &ServerConnection) -> Habits {
     }
 }
 
-/// Waits for a publish that will do. `None` where the server has meanwhile proved to answer pulls.
+/// Waits for a publish that will do. `None` if the server has meanwhile proved to answer pulls.
 async fn listen(
     inner: &Arc<Inner>,
     run: &Arc<ServerConnection>,
@@ -209,7 +210,7 @@ async fn listen(
     }
 }
 
-/// Looks at the publishes as they stand; the inner error is how long to wait before looking again.
+/// Looks at the present publishes; the inner error is the wait before the next look.
 fn hear(
     inner: &Inner,
     run: &Arc<ServerConnection>,
@@ -231,7 +232,7 @@ fn hear(
     })
 }
 
-/// A read request makes clangd stop waiting for more typing; its answer is of no interest.
+/// A read request makes clangd stop waiting for more typing; its answer is ignored.
 fn poke(run: &Arc<ServerConnection>, uri: &str) {
     let run = Arc::clone(run);
     let params = DocumentSymbolParams {
@@ -243,12 +244,12 @@ fn poke(run: &Arc<ServerConnection>, uri: &str) {
     tokio::spawn(poke.in_current_span());
 }
 
-/// Tries a pull that the server did not advertise, and trusts the way once it gave what was published
-/// for the same version. Two empty lists prove nothing, and are tried again another time.
+/// Tries a pull that the server did not advertise, and trusts the way once it gave the list that was published for the
+/// same version. Two empty lists prove nothing, and are tried again another time.
 async fn probe(inner: Arc<Inner>, run: Arc<ServerConnection>, path: String) {
     let compared = async {
         let asked = asked(&inner, &path)?;
-        // Heard at the same time, for the text may have moved on when the later of them comes.
+        // Awaited at the same time, since the text may have moved on when the later of them comes.
         let (pulled, published) =
             tokio::join!(pull::diagnostics(&run, &asked.uri, PROBE), heard(&inner, &path, asked.version));
         match (pulled, published) {
@@ -269,7 +270,7 @@ async fn probe(inner: Arc<Inner>, run: Arc<ServerConnection>, path: String) {
     }
 }
 
-/// The fingerprint of what is published for a version; `None` where the text moves on before that.
+/// The fingerprint of the publish for a version; `None` if the text moves on before that.
 async fn heard(inner: &Inner, path: &str, version: i64) -> Option<Vec<String>> {
     let mut news = inner.news.subscribe();
     loop {

@@ -1,4 +1,4 @@
-//! The life of a server over its processes: started by the first question, started again, ended.
+//! The life of a server over its processes: started by the first request, started again, ended.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,10 +15,10 @@ use crate::server::{Inner, LanguageServer, ServerPhase};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 
-/// How long a server may take to end by itself once it answered `shutdown`.
+/// The time for a server to end by itself once it answered `shutdown`.
 const EXIT: Duration = Duration::from_millis(500);
 
-/// Starts the server unless that was done before.
+/// Starts the server unless it is started already.
 pub(super) fn start(inner: &Arc<Inner>) {
     let first = inner.phase.send_if_modified(|phase| {
         let idle = matches!(phase, ServerPhase::Idle);
@@ -45,7 +45,7 @@ async fn supervise(inner: Arc<Inner>) {
     inner.bump();
 }
 
-/// Runs one process after the other; ends with why there will be no other.
+/// Runs one process after the other; returns the reason why there will be no other.
 async fn live(inner: &Arc<Inner>) -> String {
     let mut deaths = Deaths::default();
     for number in 1.. {
@@ -76,7 +76,7 @@ async fn live(inner: &Arc<Inner>) -> String {
     String::new()
 }
 
-/// Tells a new process everything that its predecessors knew.
+/// Gives a new process the full state of its predecessors.
 fn introduce(inner: &Inner, run: &Arc<ServerConnection>) {
     let mut documents = lock(&inner.documents);
     run.connection.notify::<InitializedNotification>(&InitializedParams {});
@@ -99,11 +99,11 @@ impl LanguageServer {
             _ => None,
         };
         if let Some(run) = running {
-            // Whoever answers nothing is not asked to leave.
+            // A mute server gets no request to leave.
             let mute = self.inner.observed.patience.is_mute();
             if !mute && run.connection.request::<ShutdownRequest>(&(), deadline.left()).await.is_ok() {
                 run.connection.notify::<ExitNotification>(&());
-                // Past this it is killed below.
+                // Past this time it is killed below.
                 let _ = tokio::time::timeout(EXIT.min(deadline.left()), run.connection.reason()).await;
             }
             self.inner.stop.send_replace(true);

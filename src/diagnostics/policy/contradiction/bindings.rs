@@ -1,11 +1,12 @@
-//! What a Python module binds at its top level, and whether a name is read where nothing but an import can have bound it.
+//! Reads the names that a Python module binds at its top level, and whether a name is read where only an import can
+//! have bound it.
 
 use std::ops::Range;
 
 use tree_sitter::Node;
 
-/// Where the module binds a name whatever happens: a definition, an assignment or an import that stands in no other
-/// statement. `None` where it does not, or where something deletes the name again.
+/// The place where the module binds a name in every run: a definition, an assignment or an import that stands in no
+/// other statement. `None` if there is none, or if another statement deletes the name again.
 pub(super) fn binds(root: Node, text: &str, name: &str) -> Option<Range<usize>> {
     let is = |node: Node| &text[node.byte_range()] == name;
     let mut cursor = root.walk();
@@ -31,7 +32,7 @@ pub(super) fn binds(root: Node, text: &str, name: &str) -> Option<Range<usize>> 
     (!deleted).then(|| bound.byte_range())
 }
 
-/// The names that an import binds; `None` where it may be any.
+/// The names that an import binds; `None` if it may bind any name.
 pub(super) fn imported<'t>(import: Node, text: &'t str) -> Option<Vec<&'t str>> {
     let mut cursor = import.walk();
     if import.children(&mut cursor).any(|child| child.kind() == "wildcard_import") {
@@ -47,8 +48,8 @@ pub(super) fn imported<'t>(import: Node, text: &'t str) -> Option<Vec<&'t str>> 
     Some(bound.collect())
 }
 
-/// The first line, from one, that reads the name, where no other place but this import could bind it: a name that
-/// stands anywhere that is not plainly a read decides nothing.
+/// The first line, from one, that reads the name, if only this import can bind it there. A name that stands anywhere
+/// that is not plainly a read decides nothing.
 pub(super) fn is_used_only(root: Node, text: &str, name: &str, import: Node) -> Option<usize> {
     let mut first = None;
     if has_wildcard(root) {

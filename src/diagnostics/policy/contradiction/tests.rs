@@ -1,4 +1,4 @@
-//! Each rule by what it must find and, more, by what it must leave alone.
+//! Each rule with its evidence and, more, with the diagnostics that it must leave alone.
 
 use super::*;
 use crate::model::{Confidence, Location, Severity};
@@ -42,11 +42,11 @@ fn a_name_that_does_not_stand_at_the_place_was_said_of_another_text() {
     assert_eq!(rule("a = 1\n$$", "F821", "Undefined name `total`", &[]), Some("misplaced_lowers"));
     for (text, code, message) in [
         ("a = $total$\n", "reportUndefinedVariable", said),
-        // The whole statement, or only its first word, is pointed at.
+        // The place is the whole statement, or only its first word.
         ("$a$ = total\n", "reportUndefinedVariable", said),
         ("$import$ os.path\n", "F401", "`os.path` imported but unused"),
         ("import numpy as $np$\n", "F401", "`numpy` imported but unused"),
-        // Of types a message quotes what no text holds.
+        // A message about types quotes words that no text holds.
         ("a: int = $f()$\n", "reportAssignmentType", "\"str\" is not assignable to \"int\""),
         ("a = $other$\n", "reportUndefinedVariable", "a name is not defined"),
     ] {
@@ -55,7 +55,7 @@ fn a_name_that_does_not_stand_at_the_place_was_said_of_another_text() {
     let (diagnostic, text) = case("a = $other$\n", "E0425", "cannot find value `total` in this scope");
     let location = Location::Range { file: "a.rs".into(), range: diagnostic.location.range().unwrap() };
     let rust = Diagnostic { location, ..diagnostic };
-    assert_eq!(against(&rust, &text, &Others::new(), &mut Trees::new()), None, "a macro may say it");
+    assert_eq!(against(&rust, &text, &Others::new(), &mut Trees::new()), None, "a macro may define it");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_name_that_the_module_defines_is_not_undefined() {
         assert_eq!(undefined(text), Some("defined_name_lowers"), "{text}");
     }
     for text in [
-        // Before it is there, as a default too.
+        // Before its definition, as a default too.
         "x = $f$()\n\n\ndef f(): ...\n",
         "def g(x=$f$): ...\n\n\ndef f(): ...\n",
         "f = 1\ndel f\nx = $f$\n",
@@ -137,7 +137,7 @@ fn a_relative_import_is_held_against_the_files_of_the_project() {
     assert_eq!(unknown("from .price import cost\nx = cost.$price$\n", price), None, "no import");
 }
 
-/// What real servers say of real texts, each of the text that it is given with.
+/// True diagnostics of real servers, each with its text.
 #[test]
 fn nothing_that_is_right_is_contradicted() {
     let (mut weighed, mut wrong) = (0, Vec::new());

@@ -1,15 +1,15 @@
-//! What a Python condition comes to that no run decides: constants, versions that are gone or never were, platforms.
+//! Decides Python conditions without running them: constants, versions that are gone or never were, platforms.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What is known of a condition before anything runs.
+/// The value of a condition, as known before any run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
     Never,
     Always,
-    /// A checker looks at one side alone: the one of the version and platform that it was told.
+    /// A checker looks at one side alone: the one of the configured version and platform.
     OneSide,
 }
 
@@ -25,7 +25,7 @@ const NEWEST: (u32, u32) = (4, 0);
 /// The major version of all between them.
 const MAJOR: u32 = 3;
 
-/// Of a condition without blanks.
+/// Decides a condition without blanks.
 pub(super) fn known(said: &str) -> Option<Known> {
     let bare = said.trim_matches(['(', ')']);
     if NEVER.contains(&bare) || NEVER.contains(&said) {

@@ -1,4 +1,4 @@
-//! The marks by which the checkers of all languages are silenced, and what else a text without a grammar shows.
+//! The marks that silence the checkers of all languages, and other signs in a text without a grammar.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::policy::repair::{Things, note};
 
-/// From the manuals of the checkers. What switches a checker to be stricter is none.
+/// From the manuals of the checkers. A mark that makes a checker stricter does not count.
 const MARKS: &str = concat!(
     // Python
     r"(?:ruff|flake8)\s*:\s*(?:noqa|ignore|disable)|noqa|type\s*:\s*ignore\b|(?:based)?pyright\s*:\s*(?:ignore|basic|standard|off)\b",
@@ -31,7 +31,7 @@ const MARKS: &str = concat!(
 
 static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?i)(?:{MARKS})")).ok());
 
-/// Code that is there for tests to be passed over, and errors that are caught and dropped.
+/// Code that makes tests skip, and errors that are caught and dropped.
 static SKIPPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"\b(?:it|test|describe|suite|context)\.(?:skip|todo|failing)\b|\bx(?:it|test|describe|context)\s*\(",
@@ -46,13 +46,13 @@ static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\b(?:debug_)?assert\w*\s*[!(]|\bexpect\s*\(|\bpanic!?\s*\(|\bthrow\s|\brequire(?:NotNull)?\s*\(|\bt\.(?:Error|Fatal)\w*\(").ok()
 });
 
-/// Languages in which these look as they are looked for.
+/// Languages in which these have the searched form.
 const CODE: &[&str] = &[
     "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue", "svelte", "rs", "go", "c", "cc", "cpp", "cxx", "h",
     "hpp", "java", "kt", "kts", "scala", "cs", "swift", "php", "dart", "zig",
 ];
 
-/// The suppressions in a comment: each mark with what it is for, `*` for everything.
+/// The suppressions in a comment: each mark with its target, `*` for everything.
 pub(super) fn suppressions(things: &mut Things, comment: &str) {
     let Some(mark) = MARK.as_ref() else { return };
     let found: Vec<_> = mark.find_iter(comment).collect();

@@ -1,4 +1,4 @@
-//! What a Python text holds of what the rules count.
+//! Collects the things in a Python text that the rules count.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use crate::policy::repair::conditions::{self, Known};
 use crate::policy::repair::python_names::Names;
 use crate::policy::repair::{FUNCTIONS, Things, WORKING, marks, note};
 
-/// What is called, and hardly ever handed on.
+/// Names that are called, and hardly ever handed on.
 const CALLED: &[&str] = &["eval", "exec", "globals", "locals", "__import__"];
 
 pub(super) fn things(root: Node, text: &str) -> Things {
@@ -40,7 +40,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 struct Reader<'t> {
     text: &'t str,
     names: Names<'t>,
-    /// How often each word stands in the text, once somebody asks.
+    /// The number of each word in the text, counted on first use.
     words: OnceCell<HashMap<&'t str, usize>>,
     things: Things,
 }
@@ -88,7 +88,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A type with Any, with what it is said of: a parameter, a field and an attribute of one name are the same.
+    /// A type with Any, with its subject: a parameter, a field and an attribute of one name are the same.
     fn annotation(&mut self, node: Node, above: &[Node]) {
         let around = above.last().copied().unwrap_or(node);
         let named = match around.kind() {
@@ -110,7 +110,7 @@ impl<'t> Reader<'t> {
         note(&mut self.things, "check_removed", thing);
     }
 
-    /// The last name of a dotted one, or what it is another name of.
+    /// The last part of a dotted name, or the name that it is an alias of.
     fn last(&self, node: Option<Node>) -> &'t str {
         self.names.meant(node.map_or("", |node| self.of(node)))
     }
@@ -120,7 +120,7 @@ impl<'t> Reader<'t> {
         words.into_iter().any(|word| self.names.meant(word) == "Any")
     }
 
-    /// `import os as os` is how a name is exported.
+    /// `import os as os` is the form of an export.
     fn aliased(&mut self, node: Node) {
         let field = |name: &str| node.child_by_field_name(name).map_or("", |node| self.of(node));
         let (name, alias) = (field("name"), field("alias"));
@@ -145,7 +145,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Whether nobody uses the names that are given here.
+    /// Whether the given names have no other use.
     fn is_said_once(&self, given: Node) -> bool {
         let counts = self.words.get_or_init(|| {
             let mut counts = HashMap::new();
@@ -155,7 +155,7 @@ impl<'t> Reader<'t> {
         words(self.of(given)).all(|name| name == "_" || counts.get(name) == Some(&1))
     }
 
-    /// The imported names in a list of what is exported. Its own names a module may list.
+    /// The imported names in a list of exports. A module may list its own names.
     fn exported(&mut self, list: Node) {
         let mut cursor = list.walk();
         let names: Vec<&str> = list.named_children(&mut cursor).map(|name| self.of(name)).collect();
@@ -167,7 +167,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A statement that does nothing but name what was imported.
+    /// A statement that only names imported things.
     fn statement(&mut self, node: Node) {
         let Some(said) = node.named_child(0) else { return };
         if self.names.only_names_imports(said, self.text) {
@@ -183,7 +183,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What is known by its name, where it is neither called nor imported.
+    /// A name that a rule knows, neither called nor imported.
     fn identifier(&mut self, node: Node, above: &[Node]) {
         let (Some(parent), name) = (above.last().copied(), self.of(node)) else { return };
         let called = parent.child_by_field_name("function") == Some(node);
@@ -323,7 +323,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// An assertion of what is always true.
+    /// An assertion that is always true.
     fn is_trivial(&self, node: Node) -> bool {
         let Some(said) = node.named_child(0) else { return true };
         ["true", "integer", "float", "string", "tuple", "ellipsis"].contains(&said.kind())
@@ -372,7 +372,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What stands behind the end of a block is reached by nobody, and checked by few.
+    /// Code behind the end of a block is unreachable, and few checkers look at it.
     fn block(&mut self, block: Node) {
         let mut cursor = block.walk();
         let mut statements = block.named_children(&mut cursor).filter(|statement| statement.kind() != "comment");

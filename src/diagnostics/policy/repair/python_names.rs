@@ -1,10 +1,10 @@
-//! What the names of a Python text stand for: what is imported, what is another name of what a rule knows.
+//! Resolves the names of a Python text: imports, and aliases of the names that a rule knows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use tree_sitter::Node;
 
-/// What a rule knows by its name, and what another name of it would hide.
+/// The names that a rule knows, and that an alias would hide.
 const KNOWN: &[&str] = &[
     "cast",
     "Any",
@@ -29,15 +29,15 @@ const KNOWN: &[&str] = &[
     "modules",
 ];
 
-/// Builtins that look at what they are given and change nothing.
+/// Builtins that look at their arguments and change nothing.
 const LOOKERS: &[&str] =
     &["print", "id", "type", "repr", "str", "bool", "hash", "callable", "len", "dir", "isinstance", "hasattr"];
 
 #[derive(Debug, Default)]
 pub(super) struct Names<'t> {
-    /// Another name, and what it stands for.
+    /// An alias, and the name that it stands for.
     aliases: BTreeMap<&'t str, &'t str>,
-    /// What imports bind.
+    /// The names that imports bind.
     imported: BTreeSet<&'t str>,
     /// Names of constant texts.
     texts: BTreeSet<&'t str>,
@@ -46,7 +46,7 @@ pub(super) struct Names<'t> {
 impl<'t> Names<'t> {
     pub(super) fn of(root: Node, text: &'t str) -> Self {
         let mut names = Self::default();
-        // What is another name of another name stands further down.
+        // An alias of an alias stands further down.
         let mut cursor = root.walk();
         loop {
             names.read(cursor.node(), text);
@@ -111,7 +111,7 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// The last part of a dotted name, or what that stands for.
+    /// The last part of a dotted name, or the name that it stands for.
     pub(super) fn meant(&self, name: &'t str) -> &'t str {
         let last = name.rsplit('.').next().unwrap_or_default().trim();
         let is_bare = last.len() == name.trim().len();
@@ -126,7 +126,7 @@ impl<'t> Names<'t> {
         node.kind().ends_with("string") || node.kind() == "identifier" && self.texts.contains(&text[node.byte_range()])
     }
 
-    /// Whether an expression does nothing but name what was imported.
+    /// Whether an expression only names imported things.
     pub(super) fn only_names_imports(&self, node: Node, text: &str) -> bool {
         let name = &text[node.byte_range()];
         match node.kind() {

@@ -1,4 +1,4 @@
-//! Which files say how strict the checkers are, and whether a change of one touches that.
+//! Lists the files that set the strictness of checkers, and finds the changes that touch it.
 
 use std::collections::BTreeSet;
 
@@ -62,10 +62,10 @@ const FILES: &[&str] = &[
 ];
 const BEGINNINGS: &[&str] =
     &[".eslintrc", "eslint.config.", ".stylelintrc", "stylelint.config.", "tsconfig", ".markdownlint", ".pylintrc."];
-/// Folders of baselines: what is listed there is not reported.
+/// Folders of baselines: checkers do not report the listed diagnostics.
 const FOLDERS: &[&str] = &[".basedpyright"];
 
-/// Why a change of a file changes what the checkers report; `None` where it does not.
+/// The reason why a change of a file changes the checkers' reports; `None` if it does not.
 pub fn configures_checker(path: &str, before: &str, after: &str) -> Option<String> {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let lower = name.to_ascii_lowercase();
@@ -81,7 +81,7 @@ pub fn configures_checker(path: &str, before: &str, after: &str) -> Option<Strin
     }
 }
 
-/// The tables of a project's file that a tool reads: those of the checkers, and those that name what is run.
+/// The tables of a project's file that a tool reads: those of the checkers, and those that name programs to run.
 fn changed_table(before: &str, after: &str) -> Option<String> {
     let (Ok(old), Ok(new)) = (before.parse::<toml::Table>(), after.parse::<toml::Table>()) else {
         return Some("it is the configuration of the project's tools, and is no TOML".to_owned());
