@@ -1,17 +1,17 @@
-//! What a model can do: how it is talked to, and how much it reads at once. Taken from its provider and name; what
-//! its server tells is taken over that, and what the user sets over both.
+//! The abilities of a model: the style of the work with it, and how much it reads at once. Taken from its provider and
+//! name; its server's report replaces that, and the user's settings replace both.
 
 use serde::{Deserialize, Serialize};
 
 use crate::endpoint::{Endpoint, Provider};
 
-/// How a task is worked on with a model.
+/// The style in which a task is worked on with a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
-    /// Tools, several calls an answer, the whole history: for models that can.
+    /// Tools, several calls an answer, the whole history: for strong models.
     Conversation,
-    /// One JSON object a step, facts anew each time: for models in between.
+    /// One JSON object a step, the facts again each time: for models in between.
     #[default]
     Step,
     /// The text of the symbol in scope, its new text back: for small models.
@@ -25,25 +25,25 @@ pub struct Abilities {
     pub context: usize,
 }
 
-/// Nothing is known of it.
+/// The abilities of an unknown model.
 impl Default for Abilities {
     fn default() -> Self {
         Self { style: Style::default(), context: UNKNOWN_CONTEXT }
     }
 }
 
-/// What every server that is in use gives a model.
+/// The context that every server in use gives a model.
 const UNKNOWN_CONTEXT: usize = 8192;
-/// What every hosted model of a strong family has.
+/// The context of every hosted model of a strong family.
 const HOSTED_CONTEXT: usize = 128_000;
 
-/// Billions of parameters up to which a model does more in one answer of plain text than with tools: those of 1.5 and
-/// 3 were measured to lose by choosing among tools and by writing code into JSON.
+/// Billions of parameters up to which a model does more in one answer of plain text than with tools: those of 1.5 and 3
+/// were measured to lose by choosing among tools and by writing code into JSON.
 const SMALL: f64 = 4.5;
-/// From here on models call tools soundly, whoever made them.
+/// From this size on models of all makers call tools soundly.
 const LARGE: f64 = 20.0;
 
-/// Families that are strong, and the tokens that the hosted ones read. The first that a name holds counts.
+/// Strong families, and the tokens that the hosted ones read. The first that a name holds counts.
 const STRONG: &[(&str, usize)] = &[
     ("gpt-oss", 131_072),
     ("gpt-4.1", 1_000_000),
@@ -68,7 +68,7 @@ const STRONG: &[(&str, usize)] = &[
     ("minimax", HOSTED_CONTEXT),
 ];
 
-/// Families of which there are large ones only: a number in the name is that of one expert.
+/// Families with large models only: a number in the name is that of one expert.
 const LARGE_ONLY: &[&str] = &["gpt-oss", "llama-4", "minimax", "kimi"];
 
 /// OpenAI's reasoning models, whose whole names are this short.
@@ -77,7 +77,7 @@ const SHORT: &[(&str, usize)] = &[("o1", 200_000), ("o3", 200_000), ("o4", 200_0
 /// Families of small models, and words for a small one.
 const SMALL_FAMILIES: &[&str] = &["smollm", "tinyllama", "phi-3-mini", "phi-3.5-mini", "phi-4-mini", "tiny", "nano"];
 
-/// What a server has said of its model.
+/// A server's report on its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ToldAbilities {
     /// Tokens of question and answer together.
@@ -86,15 +86,15 @@ pub struct ToldAbilities {
     pub size: Option<f64>,
 }
 
-/// The abilities of a model, as far as its name and its server tell.
-pub fn known(endpoint: &Endpoint, told: ToldAbilities) -> Abilities {
+/// The abilities of a model, from its name and its server's report.
+pub fn known(endpoint: &Endpoint, reported: ToldAbilities) -> Abilities {
     let name = base_name(&endpoint.model);
-    // The providers' own addresses serve no model that cannot.
+    // The providers' own addresses serve only models that can call tools.
     let own = endpoint.home && !matches!(endpoint.provider, Provider::Ollama | Provider::OpenAiCompatible);
-    let style = if own { Style::Conversation } else { style(&name, told.size) };
-    // A model on this machine has what its server was started with, whatever it could have.
+    let style = if own { Style::Conversation } else { style(&name, reported.size) };
+    // A model on this machine has the context that its server was started with, even if it could have more.
     let of_name = || if endpoint.local { UNKNOWN_CONTEXT } else { context(&name, own) };
-    Abilities { style, context: told.context.unwrap_or_else(of_name) }
+    Abilities { style, context: reported.context.unwrap_or_else(of_name) }
 }
 
 /// A name without its maker, in lower case.
@@ -102,8 +102,8 @@ fn base_name(model: &str) -> String {
     model.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase()
 }
 
-fn style(name: &str, told: Option<f64>) -> Style {
-    let size = size(name).or(told);
+fn style(name: &str, reported: Option<f64>) -> Style {
+    let size = size(name).or(reported);
     if LARGE_ONLY.iter().any(|family| name.contains(family)) {
         return Style::Conversation;
     }
@@ -132,8 +132,8 @@ fn context(name: &str, own: bool) -> usize {
     strong(name).unwrap_or(if own { HOSTED_CONTEXT } else { UNKNOWN_CONTEXT })
 }
 
-/// Billions of parameters by the name: `1.5b`, `e4b`, `135m`, `8x22b`. The largest counts, as in `30b-a3b`, where
-/// the second is what is active.
+/// Billions of parameters by the name: `1.5b`, `e4b`, `135m`, `8x22b`. The largest counts, as in `30b-a3b`, where the
+/// second is the active part.
 fn size(name: &str) -> Option<f64> {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
     let sizes = words.filter_map(|word| {
@@ -144,7 +144,7 @@ fn size(name: &str) -> Option<f64> {
             (None, Some(number)) => (number, 0.001),
             (None, None) => return None,
         };
-        // `3B` and `1.5b`, and no word that ends in the letter.
+        // Matches `3B` and `1.5b`, but not a word that ends in the letter.
         let plain = number.starts_with(|c: char| c.is_ascii_digit()) && number.ends_with(|c: char| c.is_ascii_digit());
         Some(number.parse::<f64>().ok().filter(|_| plain)? * unit)
     });
@@ -157,10 +157,10 @@ mod tests {
     use crate::endpoint::{RemoteConfig, resolve};
     use proptest::prelude::*;
 
-    fn abilities(provider: Provider, model: &str, base: Option<&str>, told: ToldAbilities) -> Abilities {
+    fn abilities(provider: Provider, model: &str, base: Option<&str>, reported: ToldAbilities) -> Abilities {
         let mut config = RemoteConfig::new(provider, model);
         (config.base_url, config.api_key) = (base.map(str::to_owned), Some("k".to_owned()));
-        known(&resolve(&config, &|_| None).unwrap(), told)
+        known(&resolve(&config, &|_| None).unwrap(), reported)
     }
 
     fn style_of(model: &str) -> Style {
@@ -205,8 +205,8 @@ mod tests {
         assert_eq!(claude.context, 200_000);
         let ollama = abilities(Provider::Ollama, "devstral", None, nothing);
         assert_eq!((ollama.style, ollama.context), (Style::Conversation, UNKNOWN_CONTEXT), "it has what it was given");
-        let told = ToldAbilities { context: Some(32_768), size: Some(1.54) };
-        let small = abilities(Provider::OpenAiCompatible, "m", Some("http://127.0.0.1:8080"), told);
+        let reported = ToldAbilities { context: Some(32_768), size: Some(1.54) };
+        let small = abilities(Provider::OpenAiCompatible, "m", Some("http://127.0.0.1:8080"), reported);
         assert_eq!(small, Abilities { style: Style::Compact, context: 32_768 });
         let large = ToldAbilities { context: None, size: Some(32.5) };
         assert_eq!(abilities(Provider::Ollama, "mine", None, large).style, Style::Conversation);

@@ -1,5 +1,5 @@
-//! What has come of an answer: its text, its reasoning, its calls, and what the provider wants back, out of pieces
-//! in whatever order a server sends them.
+//! Puts an answer together from pieces in any order: its text, its reasoning, its calls, and the data that the provider
+//! wants back.
 
 use std::collections::BTreeMap;
 
@@ -8,42 +8,42 @@ use serde_json::{Map, Value, json};
 use crate::chat::{ChatMessage, ChatReply, ToolUse};
 use crate::tools::{self, ToolSpec};
 
-/// A piece of an answer. A slot is a place in it; what is kept is given back in the order of slots.
+/// A piece of an answer. A slot is a place in it; kept data goes back to the provider in the order of slots.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
     Text {
         slot: u64,
         text: String,
     },
-    /// What the model thinks aloud; no part of the answer.
+    /// The model's thinking aloud; not part of the answer.
     Reasoning(String),
-    /// Why it will not answer.
+    /// The reason why it will not answer.
     Refusal(String),
-    /// Adds to a text of what is kept.
+    /// Adds to a kept text.
     Grow {
         slot: u64,
         field: String,
         text: String,
     },
-    /// Sets a value of what is kept.
+    /// Sets a kept value.
     Set {
         slot: u64,
         field: String,
         value: Value,
     },
     Call {
-        /// `None` where the server does not say which call it goes on with.
+        /// `None` if the server does not name the call that it goes on with.
         slot: Option<u64>,
         /// The first slot that a call may have.
         from: u64,
         id: Option<String>,
         tool: Option<String>,
-        /// More of them; empty where nothing was added.
+        /// More of the arguments; empty if the piece adds none.
         arguments: String,
         /// Kept beside the call.
         keep: Option<(&'static str, Value)>,
     },
-    /// A whole call, in place of what has come of it.
+    /// A whole call, in place of its parts so far.
     Arguments {
         slot: u64,
         id: Option<String>,
@@ -52,7 +52,7 @@ pub enum Piece {
     },
 }
 
-/// A call as it has come so far.
+/// The parts of a call so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct PartialCall {
     /// The provider's number for it.
@@ -63,7 +63,7 @@ struct PartialCall {
     arguments: String,
 }
 
-/// What has come of an answer so far.
+/// The parts of an answer so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnswerParts {
     pub text: String,
@@ -74,13 +74,13 @@ pub struct AnswerParts {
     bytes: usize,
 }
 
-/// How an answer ended.
+/// The end of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerEnd {
     Whole,
     /// At the limit of tokens.
     Limit,
-    /// In the middle, or nobody said where.
+    /// In the middle, or without any notice.
     Broken,
 }
 
@@ -135,7 +135,7 @@ impl AnswerParts {
         }
     }
 
-    /// Bytes of everything that has come.
+    /// Bytes of all pieces so far.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -144,12 +144,12 @@ impl AnswerParts {
         self.text.is_empty() && self.calls.is_empty() && self.refusal.is_empty()
     }
 
-    /// Which call a piece belongs to, which has `more` arguments or none. Servers number calls wrongly: another id, or a name after whole arguments,
-    /// is another call.
+    /// The call that a piece belongs to; the piece has `more` arguments or none. Servers number calls wrongly: another
+    /// id, or a name after whole arguments, is another call.
     fn place(&mut self, slot: Option<u64>, from: u64, id: Option<&str>, tool: Option<&str>, more: bool) -> usize {
         let begins = |call: &PartialCall| {
             let other = matches!((&call.id, id), (Some(known), Some(id)) if known != id);
-            // A name alone may only be said again.
+            // A name alone may only be repeated.
             let again = tool.is_none_or(|tool| tool == call.tool && !more);
             tool.is_some() && (other || (whole(&call.arguments) && !again))
         };
@@ -168,8 +168,8 @@ impl AnswerParts {
         self.calls.len() - 1
     }
 
-    /// What the model adds to the conversation. Every call is there: one that cannot run has its problem.
-    /// `None` where the end is missing and no call is whole.
+    /// The message that the model adds to the conversation. Every call is there: one that cannot run has its problem.
+    /// `None` if the end is missing and no call is whole.
     pub fn reply(self, tag: &str, tools: &[ToolSpec], ending: AnswerEnd, before: &[ChatMessage]) -> Option<ChatReply> {
         let all_whole = !self.calls.is_empty() && self.calls.iter().all(|call| whole(&call.arguments));
         if ending == AnswerEnd::Broken && !all_whole {
@@ -245,7 +245,7 @@ pub(crate) fn checked(id: String, name: &str, given: Map<String, Value>, tools: 
     ToolUse { id, tool: name.to_owned(), parameters: Value::Object(parameters), problem }
 }
 
-/// Names for the uses of a conversation, each once in all of it: servers give none, or the same again.
+/// Names for the uses of a conversation, each unique in all of it: servers send none, or the same again.
 #[derive(Debug)]
 pub(crate) struct UseIds {
     used: std::collections::HashSet<String>,
@@ -263,7 +263,7 @@ impl UseIds {
         Self { count: used.len(), used }
     }
 
-    /// The provider's own where it is new. Ours has nine letters and digits, as Mistral wants them.
+    /// The provider's own name if it is new. Ours has nine letters and digits, as Mistral wants them.
     pub(crate) fn take(&mut self, given: Option<&str>) -> String {
         let mut id = given.unwrap_or_default().to_owned();
         while id.is_empty() || self.used.contains(&id) {

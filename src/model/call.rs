@@ -1,5 +1,5 @@
-//! One streamed call: what came of it, and what kind of trouble ended it. Nothing that a server sends is without a
-//! limit: time, bytes, the length of an event, the body of an error.
+//! One streamed call: its result, and the kind of trouble that ended it. Everything that a server sends has a limit:
+//! time, bytes, the length of an event, the body of an error.
 
 use std::error::Error as _;
 use std::time::{Duration, SystemTime};
@@ -22,12 +22,12 @@ const DETAIL_CHARS: usize = 300;
 /// Bytes of the body of an error that are read.
 const ERROR_BYTES: usize = 64 * 1024;
 
-/// What one answer may take.
+/// The limits of one answer.
 #[derive(Clone, Copy, Debug)]
 pub struct CallLimits {
-    /// Without a byte.
+    /// Time without a byte.
     pub stall: Duration,
-    /// When everything has to be over.
+    /// The end of the whole call.
     pub deadline: Instant,
     /// Bytes of the answer's text.
     pub text: usize,
@@ -38,8 +38,8 @@ pub struct CallLimits {
 }
 
 impl CallLimits {
-    /// What an answer of so many tokens can need: a token has some four bytes of text, and stands in an event of
-    /// some 300 bytes. Four times that, and something for what is said beside the answer.
+    /// The need of an answer of so many tokens: a token has some four bytes of text, and stands in an event of some 300
+    /// bytes. Four times that, and a reserve for data beside the answer.
     pub fn new(max_tokens: u32, stall: Duration, deadline: Instant) -> Self {
         let tokens = usize::try_from(max_tokens).unwrap_or(usize::MAX);
         let text = tokens.saturating_mul(16).saturating_add(64 * 1024);
@@ -49,7 +49,7 @@ impl CallLimits {
     }
 }
 
-/// What one call brought, whole or not.
+/// The result of one call, whole or not.
 #[derive(Debug, Default)]
 pub struct CallOutcome {
     pub parts: AnswerParts,
@@ -60,7 +60,7 @@ pub struct CallOutcome {
     pub spoke: bool,
 }
 
-/// What a provider counted, as far as it did.
+/// The provider's counts, as far as it sent them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CountedTokens {
     pub prompt: Option<u64>,
@@ -70,15 +70,15 @@ pub struct CountedTokens {
 
 #[derive(Debug, Default)]
 pub enum End {
-    /// The provider said that the answer is complete.
+    /// The provider marked the answer as complete.
     Whole,
     /// The provider stopped at the limit of tokens.
     Limit,
     /// The model or a filter will not answer, in the provider's words.
     Declined(String),
-    /// The provider could not read what the model wrote.
+    /// The provider could not read the model's output.
     Malformed(String),
-    /// The stream ended without saying so.
+    /// The stream ended without a mark.
     #[default]
     Open,
     Trouble(Trouble),
@@ -96,7 +96,7 @@ pub enum Trouble {
     Unreachable(String),
     /// The stream broke.
     Broken(String),
-    /// What came is not the protocol.
+    /// The data is not the protocol.
     Garbage(String),
     Stalled,
     /// More than an answer may be, or later.
@@ -171,7 +171,7 @@ struct Answer<'w> {
     hearing: Hearing,
     words: OnText<'w>,
     outcome: CallOutcome,
-    /// As the provider said.
+    /// The provider's reason for the stop.
     stopped: Option<Stop>,
     end: Option<End>,
 }
@@ -181,7 +181,7 @@ impl<'w> Answer<'w> {
         Self { endpoint, limits, hearing, words, outcome: CallOutcome::default(), stopped: None, end: None }
     }
 
-    /// Takes the data of an event; `false` where that was the end.
+    /// Takes the data of an event; `false` if that was the end.
     fn take(&mut self, data: &[u8]) -> bool {
         if data.is_empty() {
             return true;
@@ -223,7 +223,7 @@ impl<'w> Answer<'w> {
         said.last.then(|| self.ended().unwrap_or(End::Whole))
     }
 
-    /// How it ended, as the provider said; `None` where it said nothing.
+    /// The end as the provider reported it; `None` without a report.
     fn ended(&self) -> Option<End> {
         Some(match self.stopped.clone()? {
             Stop::Done => End::Whole,
@@ -250,7 +250,7 @@ async fn refused(mut response: Response, stall: Duration) -> Trouble {
     let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
     let wait = retry::retry_after(header("retry-after-ms"), header("retry-after"), SystemTime::now());
     let mut body = Vec::new();
-    // All of it is read within one patience: what it says is worth no more.
+    // All of it is read within one patience: the text is worth no more.
     let reading = async {
         while let Ok(Some(bytes)) = response.chunk().await {
             body.extend_from_slice(&bytes[..bytes.len().min(ERROR_BYTES - body.len())]);
@@ -295,7 +295,7 @@ fn status_in(body: &Value) -> Option<u16> {
     ["code", "type"].iter().find_map(|name| stands_for(body.get(*name)?.as_str()?))
 }
 
-/// The last cause of a chain, which says what happened; the first only says that something did.
+/// The last cause of a chain, which names the event; the first only reports that there was one.
 fn innermost(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

@@ -1,4 +1,4 @@
-//! A conversation with a model: a prefix that stays, messages that are only ever added to, several calls an answer.
+//! A conversation with a model: a stable prefix, messages that are only appended, several calls an answer.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,13 +6,13 @@ use serde_json::Value;
 use crate::token_estimate;
 use crate::tools::ToolSpec;
 
-/// What a model is sent. Two calls of one task share all of it but the last messages, so that providers can cache it.
+/// The input of one call. Two calls of one task share all of it but the last messages, so that providers can cache it.
 #[derive(Clone, Copy, Debug)]
 pub struct ChatInput<'a> {
     /// The rules. The same for every call of a task.
     pub system: &'a str,
     pub messages: &'a [ChatMessage],
-    /// What it may call; empty where it is to answer in text.
+    /// The tools that it may call; empty for an answer in text.
     pub tools: &'a [ToolSpec],
 }
 
@@ -51,31 +51,32 @@ impl ChatMessage {
 pub struct ChatReply {
     pub text: String,
     pub uses: Vec<ToolUse>,
-    /// What the provider wants back as it was (signed reasoning and the like), in its own shape; of no other provider.
+    /// Data that the provider wants back unchanged (signed reasoning and the like), in its own shape; only for that
+    /// provider.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub opaque: Vec<Value>,
     /// Whether it was cut off at the limit of tokens: the last use may then be missing.
     pub cut: bool,
 }
 
-/// A call that a model asks for.
+/// A call that a model requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolUse {
-    /// As the provider named it; ours where it names none.
+    /// The provider's name for it; ours if it sends none.
     pub id: String,
     pub tool: String,
-    /// As [`ToolSpec::fit`] has taken them; what was given, where there is a problem.
+    /// As [`ToolSpec::fit`] has taken them; unchanged if there is a problem.
     pub parameters: Value,
-    /// Why it cannot run, for the model: no such tool, parameters that do not fit, JSON that is cut off.
+    /// The reason why it cannot run, for the model: no such tool, parameters that do not fit, JSON that is cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// What came of a use of a tool.
+/// The result of a use of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
-    /// That of the use.
+    /// The id of the use.
     pub id: String,
     pub tool: String,
     pub ok: bool,

@@ -1,4 +1,4 @@
-//! What a remote model is asked, and how its answer is read: a step and a plan as one JSON object, a conversation
+//! The questions to a remote model and the reading of its answers: a step and a plan as one JSON object, a conversation
 //! with the provider's own tools.
 
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::stream_filter::Hearing;
 use crate::tools::ToolSpec;
 use crate::{reply_schema, token_estimate};
 
-/// One question in no provider's words.
+/// One question in a form without a provider.
 #[derive(Clone, Debug)]
 pub(crate) struct Posed<'a> {
     pub(crate) system: String,
@@ -41,10 +41,10 @@ pub(crate) trait Asking: Send + Sync {
 
     fn read(&self, parts: AnswerParts, native: bool, ending: AnswerEnd) -> ReplyReading<Self::Reply>;
 
-    /// What is said where an answer could not be used.
+    /// The message to the model after an unusable answer.
     fn again(&self, problems: &[String], native: bool) -> String;
 
-    /// The words of a reply of which nothing was passed on while it came.
+    /// The words of a reply, if none of them was passed on while it came.
     fn unheard<'r>(&self, _: &'r Self::Reply) -> &'r str {
         ""
     }
@@ -57,7 +57,7 @@ pub(crate) struct Structured<T> {
     pub(crate) schema: Value,
     pub(crate) tools: &'static [ToolSpec],
     pub(crate) read: fn(&str, &[ToolSpec]) -> ReplyReading<T>,
-    /// Which of its strings are words.
+    /// The strings that hold words for the reader.
     pub(crate) wanted: &'static [&'static str],
 }
 
@@ -90,7 +90,7 @@ impl<T: Send> Asking for Structured<T> {
 /// A conversation.
 pub(crate) struct Talk<'a> {
     pub(crate) input: ChatInput<'a>,
-    /// Who may be given back what is kept of an answer.
+    /// The identity of the model that may get kept parts of an answer back.
     pub(crate) tag: String,
 }
 
@@ -109,7 +109,7 @@ impl Asking for Talk<'_> {
     }
 
     fn hearing(&self, native: bool, reasoning: bool) -> Hearing {
-        // Without tools there is nothing but prose to be asked for.
+        // Without tools the answer can only be prose.
         let plain = native || self.input.tools.is_empty();
         if plain { Hearing::plain(reasoning) } else { Hearing::json(&["text"], reasoning) }
     }
@@ -129,7 +129,7 @@ impl Asking for Talk<'_> {
             reply
         });
         match reply {
-            // Where all tokens went into thinking, the limit is what there is to say.
+            // If all tokens went into thinking, the limit is the only thing to report.
             Some(reply) if !reply.uses.is_empty() || !reply.text.is_empty() || reply.cut => {
                 ReplyReading { value: Some(reply), problems: Vec::new() }
             }

@@ -1,4 +1,4 @@
-//! What a small model is asked in the compact style, and which pieces of code its reply holds.
+//! The questions to a small model in the compact style, and the pieces of code in its reply.
 
 mod request_parts;
 
@@ -13,34 +13,34 @@ const QUOTED: usize = 100;
 /// A piece of code that a model is to change, or to explain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompactFacts {
-    /// What it is, as the prompt calls it: `the function total of cart.py`.
+    /// Its description in the prompt: `the function total of cart.py`.
     pub piece: String,
-    /// The name that the new text must define; empty of a whole file.
+    /// The name that the new text must define; empty for a whole file.
     pub name: String,
     /// The name of its language, for the fence.
     pub language: String,
     pub source: String,
-    /// The rest of the file, shortened; empty where there is none.
+    /// The rest of the file, shortened; empty if there is none.
     pub around: String,
     pub request: String,
-    /// What is reported in it, one line each.
+    /// The reports in it, one line each.
     pub reports: Vec<String>,
 }
 
-/// What was wrong with an answer.
+/// The fault of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompactFault {
-    /// The text that it gave; `None` where no text could be taken from it.
+    /// The text of the answer; `None` if it held no usable text.
     pub text: Option<String>,
-    /// What is wrong with it, one line each.
+    /// The problems of the text, one line each.
     pub problems: Vec<String>,
     /// Whether it was the old text.
     pub unchanged: bool,
-    /// Why an answer to this could not be used, where one came since.
+    /// The reasons why a later answer to this could not be used, if there was one.
     pub unread: Vec<String>,
 }
 
-/// One report as a model without line numbers reads it: the line of code, and what is said of it.
+/// One report as a model without line numbers reads it: the line of code, and the message about it.
 pub fn report(code: &str, message: &str) -> String {
     let code: String = code.trim().chars().take(QUOTED).collect();
     let message = clean(message);
@@ -59,7 +59,7 @@ impl CompactFacts {
         prompt("compact", &parts)
     }
 
-    /// Asks again, with the text that came and what is wrong with it.
+    /// Asks again, with the text of the answer and its problems.
     pub fn again(&self, fault: &CompactFault) -> Prompt {
         let list =
             |problems: &[String]| problems.iter().map(|one| format!("- {}", clean(one))).collect::<Vec<_>>().join("\n");
@@ -109,7 +109,7 @@ impl CompactFacts {
         (!lines.is_empty()).then(|| format!("Reported in it:\n{}", lines.join("\n")))
     }
 
-    /// What the request asks for, one thing a line.
+    /// The parts of the request, one a line.
     fn listed(&self) -> Option<String> {
         let lines: Vec<String> = request_parts::parts(&self.request).iter().map(|part| format!("- {part}")).collect();
         (!lines.is_empty()).then(|| format!("All of this has to hold afterwards:\n{}", lines.join("\n")))
@@ -129,7 +129,7 @@ impl CompactFacts {
         format!("First say in one sentence which line has to change and how. Then give{wanted}")
     }
 
-    /// A small model that has copied a text copies it again, unless it is to write it in another way.
+    /// A small model that has copied a text copies it again, unless it must write it in another way.
     fn wanted_anew(&self) -> String {
         let part = match self.name.as_str() {
             "" => "the part that has to change".to_owned(),
@@ -162,7 +162,7 @@ fn capital(text: &str) -> String {
 /// The pieces of code in a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplyPieces {
-    /// What stands in closed fences, in order.
+    /// The text in closed fences, in order.
     pub fenced: Vec<String>,
     /// Whether the last fence is not closed.
     pub open: bool,
@@ -170,7 +170,7 @@ pub struct ReplyPieces {
     pub bare: String,
 }
 
-/// Finds the fences of a reply, wherever they are.
+/// Finds the fences of a reply at any place.
 pub fn pieces(reply: &str) -> ReplyPieces {
     let reply = reply.replace("\r\n", "\n");
     let mut found = ReplyPieces::default();
@@ -195,7 +195,7 @@ pub fn pieces(reply: &str) -> ReplyPieces {
     found
 }
 
-/// The marks that a line begins a fence with, and what follows them.
+/// The marks at the start of a fence, and the text after them.
 fn fence(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;

@@ -1,4 +1,4 @@
-//! How a question is written for each provider, and what each event of its answer means.
+//! Writes a question for each provider, and reads each event of its answer.
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
@@ -19,14 +19,14 @@ mod turns;
 /// The version of Anthropic's API that the events are read by.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// What is asked, in no provider's words.
+/// A question in a form without a provider.
 #[derive(Clone, Copy, Debug)]
 pub struct WireRequest<'a> {
     pub system: &'a str,
     pub messages: &'a [ChatMessage],
-    /// What the provider itself is told of; empty where tools are spoken of in text, or not at all.
+    /// The tools sent in the provider's own form; empty if the text describes them, or there are none.
     pub tools: &'a [ToolSpec],
-    /// Whether more messages will follow these, so that what is sent is worth being kept by the provider.
+    /// Whether more messages will follow these, so that a cache at the provider pays.
     pub grows: bool,
     /// Tokens that the answer may have.
     pub max_tokens: u32,
@@ -36,16 +36,16 @@ pub struct WireRequest<'a> {
     pub reasoning: Reasoning<'a>,
 }
 
-/// How a model is to think before it answers.
+/// The settings for the thinking before an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reasoning<'a> {
     /// `none`, `low`, `medium`, `high`, or the provider's own word.
     pub effort: Option<&'a str>,
-    /// Whether its text is wanted.
+    /// Whether the reader wants its text.
     pub shown: bool,
 }
 
-/// Why a provider stopped.
+/// The reason why a provider stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     Done,
@@ -57,21 +57,21 @@ pub enum Stop {
     Malformed(String),
 }
 
-/// What an event of the answer says.
+/// The content of an event of the answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StreamEvent {
     pub pieces: Vec<Piece>,
     pub stopped: Option<Stop>,
     pub prompt_tokens: Option<u64>,
     pub completion_tokens: Option<u64>,
-    /// Of the prompt's tokens, those that the provider still had.
+    /// The part of the prompt's tokens that the provider still had.
     pub cached_tokens: Option<u64>,
     /// Nothing more follows.
     pub last: bool,
     pub error: Option<Value>,
 }
 
-/// Where a question is posted.
+/// The address that a question is posted to.
 pub fn url(endpoint: &Endpoint) -> String {
     let path = match endpoint.provider {
         Provider::Anthropic => "messages".to_owned(),
@@ -86,7 +86,7 @@ pub fn url(endpoint: &Endpoint) -> String {
     }
 }
 
-/// The key as the provider wants it; no header at all where there is none. Errors where it cannot be one.
+/// The key in the provider's form; without a key no header at all. Returns an error for a key that cannot be a header.
 pub fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     headers.insert(reqwest::header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -105,7 +105,7 @@ pub fn headers(endpoint: &Endpoint) -> Result<HeaderMap, String> {
     Ok(headers)
 }
 
-/// The question as the provider reads it.
+/// The question in the provider's form.
 pub fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     match endpoint.provider {
         Provider::Anthropic => anthropic::body(endpoint, question),
@@ -115,7 +115,7 @@ pub fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     }
 }
 
-/// Reads the data of one event. Errors where it is no JSON; what is not known says nothing.
+/// Reads the data of one event. Returns an error if it is not JSON; unknown fields are ignored.
 pub fn read(endpoint: &Endpoint, data: &[u8]) -> Result<StreamEvent, String> {
     if data == b"[DONE]" {
         return Ok(StreamEvent { last: true, ..StreamEvent::default() });
@@ -132,7 +132,7 @@ pub fn read(endpoint: &Endpoint, data: &[u8]) -> Result<StreamEvent, String> {
     })
 }
 
-/// Who may be given back what was kept of an answer: the same model of the same provider.
+/// The identity that may get the kept parts of an answer back: the same model of the same provider.
 pub fn tag(endpoint: &Endpoint) -> String {
     format!("{}:{}", endpoint.provider.name(), endpoint.model)
 }

@@ -1,4 +1,4 @@
-//! Where a model is reached and with which key; what is missing is said before any call.
+//! The address and the key of a model; missing settings are reported before any call.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -22,8 +22,8 @@ pub enum Provider {
     Anthropic,
     #[serde(rename = "gemini")]
     Gemini,
-    /// Reached through its OpenAI-compatible API, which, unlike the way through its own, takes our schema and names its
-    /// calls. What that cannot say, how long a model stays and what it reads, is said and asked beside it.
+    /// Reached through its OpenAI-compatible API, which, unlike its own, takes our schema and names its calls. That API
+    /// leaves out how long a model stays and what it reads; both go through Ollama's own API.
     #[serde(rename = "ollama")]
     Ollama,
 }
@@ -39,7 +39,7 @@ impl Provider {
         }
     }
 
-    /// The provider's own address; `None` where there is none.
+    /// The provider's own address, if it has one.
     fn home(self) -> Option<&'static str> {
         match self {
             Self::OpenAi => Some("https://api.openai.com/v1/"),
@@ -61,7 +61,7 @@ impl Provider {
     }
 }
 
-/// How to reach one model. Unknown names are refused, so that a misspelt one is not silently without effect.
+/// The connection to one model. Unknown names are refused, so that a misspelt one is not silently without effect.
 #[derive(Clone, Deserialize)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct RemoteConfig {
@@ -79,17 +79,17 @@ pub struct RemoteConfig {
     /// Seconds without a byte after which a call is given up, 1 or more; the wait for the first byte counts too.
     #[serde(default = "RemoteConfig::default_stall_seconds")]
     pub stall_seconds: u64,
-    /// Seconds after which a question is given up whatever comes, its attempts together, 1 or more.
+    /// Seconds after which a question is given up in any case, its attempts together, 1 or more.
     #[serde(default = "RemoteConfig::default_total_seconds")]
     pub total_seconds: u64,
     /// Attempts in all while nothing of the answer has come, 1 or more.
     #[serde(default = "RemoteConfig::default_max_attempts")]
     pub max_attempts: u32,
-    /// Tokens that one answer may have; a model that thinks aloud first spends them on that too. Without it as many
-    /// as whole files need, and never more than half of what the model reads.
+    /// Tokens that one answer may have; a model that thinks aloud first spends them on that too. Without it as many as
+    /// whole files need, and never more than half of the model's context.
     #[serde(default)]
     pub max_tokens: Option<u32>,
-    /// How it is talked to: its options stand beside the others.
+    /// The style of the talk: its options stand beside the others.
     #[serde(skip)]
     pub manner: Manner,
 }
@@ -184,7 +184,7 @@ impl ApiKey {
         &self.0
     }
 
-    /// Takes the key out of a text that somebody else wrote.
+    /// Removes the key from a text that somebody else wrote.
     pub fn hide_in(&self, text: &str) -> String {
         text.replace(&self.0, "(key)")
     }
@@ -202,8 +202,8 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// Checks a configuration. `env` looks up an environment variable. The provider's usual variable is asked only for
-/// the provider's own address: its key must not go to another server unless the user says so.
+/// Checks a configuration. `env` looks up an environment variable. The provider's usual variable is asked only for the
+/// provider's own address: its key must not go to another server unless the user sets that.
 pub fn resolve(config: &RemoteConfig, env: &dyn Fn(&str) -> Option<String>) -> Result<Endpoint, Failure> {
     let provider = config.provider;
     let model = config.model.trim().to_owned();
@@ -293,7 +293,7 @@ fn parse(text: &str, provider: Provider) -> Result<Url, Failure> {
 fn shown(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return "(not a URL)".to_owned() };
     url.set_query(None);
-    // Both fail only where a URL can have neither.
+    // Both fail only for a URL that can have neither.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     String::from(url).trim_end_matches('/').to_owned()

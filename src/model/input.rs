@@ -1,4 +1,4 @@
-//! What a model is asked: where things stand, and what is wanted of it.
+//! The input of a question to a model: the facts, and the request.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::request_kind::repair_filter::RepairPlace;
 use crate::step::{DiagnosticLine, FixOffer, LastResult};
 use crate::tools::ToolSpec;
 
-/// One question. The context is the same whatever is asked for.
+/// One question. The context is the same for every kind of request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ModelInput<A> {
     pub context: ModelContext,
@@ -22,10 +22,10 @@ pub type StepInput = ModelInput<StepAsk>;
 /// A whole plan.
 pub type PlanInput = ModelInput<PlanAsk>;
 
-/// Where things stand.
+/// The present facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ModelContext {
-    /// What a step may ask for, and what the steps of a plan are carried out with.
+    /// The tools of a step; the steps of a plan are carried out with them.
     #[serde(skip)]
     pub tools: &'static [ToolSpec],
     pub request: RequestFacts,
@@ -33,32 +33,32 @@ pub struct ModelContext {
     pub reports: ReportFacts,
     pub memory: MemoryFacts,
     pub framing: Framing,
-    /// How much of each part the model reads.
+    /// The budget of each part of the prompt.
     #[serde(skip)]
     pub budget: PromptBudget,
 }
 
-/// What the user wants, and where.
+/// The user's wish, and its place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RequestFacts {
-    /// The request; of a plan's step, what the step says.
+    /// The request; for a plan's step, the words of the step.
     pub query: String,
-    /// Of a plan's step: the request that the plan was made for, in the user's words; empty otherwise.
+    /// For a plan's step: the request that the plan was made for, in the user's words; empty otherwise.
     pub user: String,
-    /// The line that the cursor is on, in words; empty where it is not known.
+    /// The line that the cursor is on, in words; empty if unknown.
     pub cursor: String,
     /// Path of the active file, relative to the root.
     pub current_file: Option<String>,
     /// Full symbol paths that may be edited, and whose imports may; empty means the whole workspace.
     pub scope: Vec<String>,
-    /// What the names in the query stand for, a line each: `` `total` is src/cart.py::Cart::total ``.
+    /// The meanings of the names in the query, a line each: `` `total` is src/cart.py::Cart::total ``.
     pub named: Vec<String>,
-    /// The same of a request to repair, for a model that reads no prompt.
+    /// The same for a request to repair, for a model that reads no prompt.
     #[serde(skip)]
     pub places: Vec<RepairPlace>,
 }
 
-/// What there is to read.
+/// The texts to read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SourceFacts {
     /// The source of the scope, as `(symbol path, text)`.
@@ -67,31 +67,31 @@ pub struct SourceFacts {
     pub workspace: Vec<String>,
 }
 
-/// What the diagnostics providers say.
+/// The reports of the diagnostics providers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReportFacts {
     pub diagnostics: Vec<DiagnosticLine>,
-    /// For a plan: all that is in scope, summed up by symbol and by theme, where it is more than a few.
+    /// For a plan: all diagnostics in scope, summed up by symbol and by theme, if they are more than a few.
     pub groups: Vec<String>,
-    /// Who has not answered about the text as it is, as `basedpyright (a.py)`; what is known of them is older.
+    /// Providers without an answer for the present text, as `basedpyright (a.py)`; their known diagnostics are older.
     pub unsettled: Vec<String>,
-    /// How many reported diagnostics are not among `diagnostics`: nobody was asked for their fixes.
+    /// The number of reported diagnostics outside of `diagnostics`: their fixes were not requested.
     pub left_out: usize,
-    /// How many in scope are older and not what the request is about; they are not among `diagnostics`.
+    /// The number of older diagnostics in scope that the request is not about; they are not among `diagnostics`.
     pub older: usize,
-    /// How many the request is about that are neither shown nor counted in `left_out`.
+    /// The number of the request's diagnostics that are neither shown nor counted in `left_out`.
     pub more: usize,
     pub fixes: Vec<FixOffer>,
-    /// What a request to repair names, and nobody reported when the work began: `F541`.
+    /// Codes that a request to repair names, without a report when the work began: `F541`.
     #[serde(skip)]
     pub absent: Vec<String>,
 }
 
-/// What is remembered.
+/// The remembered lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MemoryFacts {
     pub lines: Vec<String>,
-    /// The most tokens that it may take; the least of the modes' limits where it is not said.
+    /// The most tokens that it may take; the least of the modes' limits if it is not set.
     pub tokens: Option<usize>,
 }
 
@@ -102,15 +102,15 @@ pub struct StepAsk {
     pub step: u32,
     /// Errors in a row.
     pub error_count: u32,
-    /// Results so far, oldest first; the last one is what the model must react to.
+    /// Results so far, oldest first; the model must react to the last one.
     pub results: Vec<LastResult>,
-    /// How many of the last results came of the last answer; they are shown whole.
+    /// The number of the last results that come from the last answer; they are shown whole.
     pub fresh: usize,
-    /// What earlier steps and the session hand to this one, as `(name, text)`.
+    /// Values from earlier steps and the session for this one, as `(name, text)`.
     pub inputs: Vec<(String, String)>,
-    /// What the mode adds to the question.
+    /// The mode's addition to the question.
     pub contract: Contract,
-    /// Offered fixes that were applied since this work began; of them `results` has the last alone.
+    /// Offered fixes that were applied since this work began; `results` has only the last of them.
     #[serde(skip)]
     pub applied: usize,
 }
@@ -118,10 +118,10 @@ pub struct StepAsk {
 /// A question for a plan: the same facts, a whole plan back.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PlanAsk {
-    /// What was wrong with the last plan, when it is asked again.
+    /// The problems of the last plan, when it is asked again.
     pub problems: Vec<String>,
-    /// The plan that stands, one numbered line a step: what is kept of it, or what is to be changed.
+    /// The present plan, one numbered line a step: the kept part, or the part to change.
     pub standing: Vec<String>,
-    /// What the user wants changed in it; empty where it is not the user who asks.
+    /// The change that the user wants in it; empty if the user does not ask.
     pub change: String,
 }

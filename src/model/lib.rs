@@ -1,8 +1,8 @@
-//! Models: what they are asked, what they answer, and the ways to reach them.
+//! Models: the questions to them, their answers, and the ways to reach them.
 
 #![deny(unreachable_pub)]
 
-// What the tests of other crates include too names this one as they do.
+// Code that the tests of other crates include too names this one as they do.
 #[cfg(test)]
 extern crate self as sextant_model;
 

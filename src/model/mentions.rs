@@ -1,6 +1,6 @@
-//! Whether a request says a word and means it: what it forbids it has named, and not asked for.
+//! Decides whether a request means a word: a forbidden word is named, and not asked for.
 
-/// Words that turn what follows them into its contrary (English, Spanish, German).
+/// Words that negate the words after them (English, Spanish, German).
 const DENIALS: &str = "no not never without avoid don't dont doesn't won't can't cannot mustn't shouldn't instead \
     sin nunca jamás ni evita evitar nada nicht nie kein keine keinen keiner ohne statt";
 
@@ -11,7 +11,7 @@ const REACH: usize = 4;
 const BEFORE_ORDERS: &str =
     "and then please just simply to by or can could you y o luego solo sólo para und oder bitte nur";
 
-/// The words of a text as they stand between blanks, without what quotes and ends them.
+/// The words of a text between blanks, without the marks that quote and end them.
 pub fn words(text: &str) -> Vec<&str> {
     let edge = |c: char| "`\"'“”‘’«»()[]{}<>,;:!?¿¡".contains(c);
     let bare = |word: &str| word.trim_end_matches(|c| edge(c) || c == '.').len();
@@ -25,12 +25,12 @@ fn joined(text: &str) -> String {
     MARKS.iter().fold(text.to_owned(), |text, mark| text.replace(&format!("{mark}: "), &format!("{mark}:")))
 }
 
-/// Whether a word is said that the test knows, and not denied in the same clause.
+/// Whether the text has a word that the test knows, not denied in the same clause.
 pub fn says(text: &str, is: impl Fn(&str) -> bool) -> bool {
     !places(&joined(text), is).is_empty()
 }
 
-/// Whether one of these verbs is said as an order.
+/// Whether one of these verbs is an order.
 pub fn orders(text: &str, verbs: &str) -> bool {
     let text = joined(text);
     let raw: Vec<&str> = text.split_whitespace().collect();
@@ -41,18 +41,18 @@ pub fn orders(text: &str, verbs: &str) -> bool {
     })
 }
 
-/// Words that take what follows them out of a request.
+/// Words that take the words after them out of a request.
 const EXCEPTIONS: &str = "except excluding exclude salvo excepto menos außer ausgenommen";
-/// Words after which a clause says something else.
+/// Words after which a clause has another subject.
 const TURNS: &str = "but then just only instead pero sino luego solo sólo aber sondern dann nur";
-/// Verbs that leave what they speak of as it is, with what is said of it behind its name.
+/// Verbs that leave their object as it is, with the words behind its name.
 const LEAVES: &str = "leave leaving keep keeping deja dejar dejando mantén lass lasse";
 const LEFT: &str = "alone untouched unchanged as intact intacto igual como unverändert wie";
 
 /// Words of a clause that a denial reaches over to a name.
 const NAME_REACH: usize = 8;
 
-/// Whether what is known by the test is named to be left alone: `do not touch b.py`, `everything except b.py`.
+/// Whether a word that the test knows is named to be left alone: `do not touch b.py`, `everything except b.py`.
 pub fn leaves_alone(text: &str, is: impl Fn(&str) -> bool) -> bool {
     let raw: Vec<&str> = text.split_whitespace().collect();
     let one_of = |list: &str, word: &str| {

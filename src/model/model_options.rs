@@ -1,4 +1,4 @@
-//! How a model is talked to, as the user has set it.
+//! The user's settings for the talk with a model.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::endpoint::{Provider, wrong};
 use crate::price::Price;
 use sextant_base::failure::Failure;
 
-/// Which of OpenAI's interfaces is spoken.
+/// The choice between OpenAI's interfaces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Api {
@@ -16,7 +16,7 @@ pub enum Api {
     Responses,
 }
 
-/// How a model is told of its tools.
+/// The way in which a model gets its tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolWay {
@@ -27,7 +27,7 @@ pub enum ToolWay {
     Json,
 }
 
-/// What can be set of it. Everything has a default.
+/// The settings of a model. Everything has a default.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Manner {
@@ -35,16 +35,16 @@ pub struct Manner {
     pub temperature: Option<f64>,
     /// Whether to send the JSON schema along; a server that refuses it is asked without anyway.
     pub schema: bool,
-    /// What its tokens cost; without it runs are counted without their cost.
+    /// The price of its tokens; without it runs are counted without their cost.
     pub price: Option<Price>,
-    /// In place of what follows from its name.
+    /// In place of the style that follows from its name.
     pub style: Option<Style>,
-    /// Tokens that question and answer may have together, in place of what its server tells or its name says.
+    /// Tokens that question and answer may have together, in place of its server's report or the value for its name.
     pub context: Option<usize>,
     pub tools: ToolWay,
     /// `none`, `low`, `medium`, `high`, or another word that the provider takes.
     pub reasoning_effort: Option<String>,
-    /// Whether the reader sees what the model thinks aloud, where the provider sends it.
+    /// Whether the reader sees the model's thinking aloud, if the provider sends it.
     pub show_reasoning: bool,
     /// How long Ollama keeps the model in memory after a call, in its own words: `30m`, `-1`.
     pub keep_alive: Option<String>,
@@ -86,7 +86,7 @@ impl Manner {
         "api",
     ];
 
-    /// What can have no effect is an error.
+    /// A setting that can have no effect is an error.
     pub fn check(&self, provider: Provider) -> Result<(), Failure> {
         let openai = matches!(provider, Provider::OpenAi | Provider::OpenAiCompatible);
         if self.api == Some(Api::Responses) && !openai {

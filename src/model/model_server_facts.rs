@@ -1,4 +1,4 @@
-//! What a model's server tells of it: asked once, within two seconds, and not missed where it is silent.
+//! Asks a model's server for the model's facts: once, within two seconds, and optional if the server is silent.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use crate::abilities::ToldAbilities;
 use crate::dialect;
 use crate::endpoint::{Endpoint, Provider};
 
-/// For all questions together.
+/// The time of all requests together.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// A large model is read from a slow disk within this.
+/// The time within which a large model is read from a slow disk.
 const LOADING: Duration = Duration::from_secs(300);
 /// Bytes of an answer that are read; the longest lists of models have some hundred thousand.
 const ANSWER_BYTES: usize = 4 << 20;
-/// Tokens below which a number is no context of a model in use, and above which none is believed.
+/// Tokens below which a number is not the context of a model in use, and above which it is not believed.
 const CONTEXTS: std::ops::RangeInclusive<u64> = 256..=100_000_000;
 
-/// Asks where there is somebody to ask. A provider's own address is in the table; the others say what they serve.
+/// Asks the servers that report their models. The table covers the providers' own addresses.
 pub(crate) async fn ask(web: &Client, endpoint: &Endpoint) -> ToldAbilities {
     let asked = async {
         match endpoint.provider {
@@ -29,12 +29,12 @@ pub(crate) async fn ask(web: &Client, endpoint: &Endpoint) -> ToldAbilities {
             _ => ToldAbilities::default(),
         }
     };
-    let told = timeout(PATIENCE, asked).await.unwrap_or_default();
-    tracing::debug!(?told, "what the model's server tells of it");
-    told
+    let facts = timeout(PATIENCE, asked).await.unwrap_or_default();
+    tracing::debug!(?facts, "the model's facts from its server");
+    facts
 }
 
-/// What Ollama has loaded counts before what the model could read: its OpenAI API gives it no other context.
+/// The context of the loaded model replaces the model's largest: Ollama's OpenAI API gives it no other.
 async fn ollama(web: &Client, endpoint: &Endpoint) -> ToldAbilities {
     let name = json!({"model": endpoint.model});
     let show = async { fetch(web.post(root(endpoint, "api/show")?).body(name.to_string()), endpoint).await };
@@ -64,18 +64,18 @@ async fn openai(web: &Client, endpoint: &Endpoint) -> ToldAbilities {
         Some(url) => fetch(web.get(url), endpoint).await.unwrap_or_default(),
         None => Value::Null,
     };
-    let mut told = of_list(&endpoint.model, &list);
-    if endpoint.local && told.context.is_none() {
+    let mut facts = of_list(&endpoint.model, &list);
+    if endpoint.local && facts.context.is_none() {
         let props = async { fetch(web.get(root(endpoint, "props")?), endpoint).await };
-        told.context = tokens(&props.await.unwrap_or_default()["default_generation_settings"]["n_ctx"]);
+        facts.context = tokens(&props.await.unwrap_or_default()["default_generation_settings"]["n_ctx"]);
     }
-    told
+    facts
 }
 
 fn of_list(model: &str, list: &Value) -> ToldAbilities {
     let entries = list["data"].as_array().map(Vec::as_slice).unwrap_or_default();
     let named = entries.iter().find(|entry| entry["id"] == model);
-    // llama.cpp serves one model under whatever name it is asked for.
+    // llama.cpp serves one model under any requested name.
     let only = match entries {
         [one] if one["owned_by"] == "llamacpp" => Some(one),
         _ => None,
@@ -101,10 +101,10 @@ fn billions(text: &str) -> Option<f64> {
     number.trim().parse::<f64>().ok().filter(|count| count.is_finite() && *count > 0.0).map(|count| count * unit)
 }
 
-/// A call without a prompt loads the model and says how long it stays. Nobody waits for the answer.
+/// A call without a prompt loads the model and sets how long it stays. Nobody waits for the answer.
 pub(crate) async fn keep_loaded(web: &Client, endpoint: &Endpoint, time: &str) {
     let Some(url) = root(endpoint, "api/generate") else { return };
-    // A bare number is seconds, and no text.
+    // A bare number means seconds, and must not be a text.
     let time = time.trim().parse::<i64>().map_or_else(|_| Value::from(time.trim()), Value::from);
     let body = json!({"model": endpoint.model, "keep_alive": time});
     if timeout(LOADING, fetch(web.post(url).body(body.to_string()), endpoint)).await.ok().flatten().is_none() {
@@ -161,10 +161,10 @@ mod tests {
         }
         let show =
             json!({"details": {"parameter_size": "7.6B"}, "parameters": "stop \"x\"\nnum_ctx                16384"});
-        let told = |context| ToldAbilities { context: Some(context), size: Some(7.6) };
-        assert_eq!(of_ollama("q", &show, &Value::Null), told(16_384));
+        let have = |context| ToldAbilities { context: Some(context), size: Some(7.6) };
+        assert_eq!(of_ollama("q", &show, &Value::Null), have(16_384));
         let loaded = json!({"models": [{"name": "q:latest", "model": "q:latest", "context_length": 4096}]});
-        assert_eq!(of_ollama("q", &show, &loaded), told(4096), "what runs now");
+        assert_eq!(of_ollama("q", &show, &loaded), have(4096), "the running context");
         assert!(billions("494.03M").is_some_and(|size| (0.494..0.495).contains(&size)));
         assert_eq!((billions("?"), billions("inf b"), billions("-3b")), (None, None, None));
     }

@@ -1,6 +1,6 @@
-//! The offline model: needs no network and no key, and applies what the language servers themselves offer.
+//! The offline model: needs no network and no key, and applies the offers of the language servers.
 //!
-//! It reads the structure of the question alone. What needs understanding it does not pretend to understand.
+//! It reads the structure of the question alone. It does not pretend to understand the rest.
 
 mod offline_wording;
 
@@ -17,12 +17,12 @@ use crate::step::{
 };
 use sextant_base::plural::counted;
 
-/// How a user gets a language model; said wherever one would have been needed.
+/// The way to a language model, shown wherever one would have been needed.
 pub const HOW_TO_CONFIGURE: &str = "To use a language model, set `provider` and `model` under `[model]` in the \
     configuration, with the key in OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or with the `base_url` of a \
     local server, which needs no key.";
 
-/// Diagnostics of one step that are told in full; of the rest their names.
+/// Diagnostics of one step that are shown in full; of the rest only the names.
 const CLAIMS: usize = 10;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -60,7 +60,7 @@ impl Model for OfflineModel {
     }
 }
 
-/// A "fix" that only silences the message is none: it hides what it should mend.
+/// A "fix" that only silences the message does not count: it hides the cause instead of fixing it.
 pub fn is_suppression(title: &str) -> bool {
     let title = title.to_lowercase();
     ["ignore", "noqa", "suppress", "nolint", "for this line", "for this file", "for entire file", "for the entire file"]
@@ -68,12 +68,12 @@ pub fn is_suppression(title: &str) -> bool {
         .any(|mark| title.contains(mark))
 }
 
-/// What a request wants repaired, with the names in it looked up.
+/// The wanted repairs of a request, with the names in it looked up.
 pub fn narrowed(request: &RequestFacts) -> Narrowed {
     let wanted = request_kind::repair_filter(&request.query, &request.user);
     let mut narrowed = wanted.resolved(&request.places, &request.scope);
     if !request.user.is_empty() {
-        // A step of a plan has its symbols as its scope: what the request names elsewhere is for other steps.
+        // A step of a plan has its symbols as its scope: names elsewhere in the request are for other steps.
         narrowed.missing.clear();
         narrowed.undone.clear();
     }
@@ -114,7 +114,7 @@ pub fn step(input: &StepInput) -> StepReply {
     }
 }
 
-/// Lays out every offered fix that is asked for, one symbol a step.
+/// Lays out every wanted fix, one symbol a step.
 pub fn plan(input: &PlanInput) -> PlanReply {
     let ModelInput { context: ModelContext { request, reports, .. }, .. } = input;
     let asked = request_kind::classify(&request.query);
@@ -155,26 +155,26 @@ pub fn plan(input: &PlanInput) -> PlanReply {
     }
 }
 
-/// The fixes that are asked for, the best one of each diagnostic, in the groups that are a step each.
+/// The wanted fixes, the best one of each diagnostic, in groups of one step each.
 fn groups<'a>(fixes: &'a [FixOffer], narrowed: &Narrowed, diagnostics: &[DiagnosticLine]) -> Vec<Group<'a>> {
     let wanted = usable(fixes).filter(|(_, fix)| is_wanted(fix, narrowed, diagnostics));
     let mut offers: Vec<(usize, &FixOffer)> = wanted.collect();
     offers.sort_by_key(|(i, fix)| rank(*i, fix, diagnostics));
     let mut groups: Vec<Group> = Vec::new();
-    let mut mended: Vec<usize> = Vec::new();
+    let mut solved: Vec<usize> = Vec::new();
     for (_, fix) in offers {
         // One fix is enough for one diagnostic, and the best of them came first.
-        if fix.diagnostic.is_some_and(|index| mended.contains(&index)) {
+        if fix.diagnostic.is_some_and(|index| solved.contains(&index)) {
             continue;
         }
-        mended.extend(fix.diagnostic);
+        solved.extend(fix.diagnostic);
         join(&mut groups, fix);
     }
     groups
 }
 
-/// Whether a fix is for what the request wants repaired. An action for a whole file is so where it speaks of imports
-/// and they are what is wanted, or where nothing is left aside.
+/// Whether a request wants the repair of a fix. An action for a whole file is wanted if it is about imports and the
+/// request wants these, or if the request leaves nothing aside.
 fn is_wanted(fix: &FixOffer, narrowed: &Narrowed, diagnostics: &[DiagnosticLine]) -> bool {
     match reported(fix, diagnostics) {
         Some(line) => narrowed.wants(&Reported::from(line)),
@@ -188,8 +188,8 @@ struct Group<'a> {
     fixes: Vec<&'a FixOffer>,
 }
 
-/// Puts a fix to those that share a symbol with it. In steps of their own the first of them would find the
-/// others' diagnostics in its scope, mend them as well, and leave nothing for the rest.
+/// Puts a fix to those that share a symbol with it. In steps of their own, the first would find the others' diagnostics
+/// in its scope, fix them as well, and leave nothing for the rest.
 fn join<'a>(groups: &mut Vec<Group<'a>>, fix: &'a FixOffer) {
     let symbols: Vec<&str> = std::iter::once(&fix.symbol).chain(&fix.changes).map(String::as_str).collect();
     let meets = |group: &Group| group.symbols.iter().any(|a| symbols.iter().any(|b| overlap(a, b)));
@@ -208,7 +208,7 @@ fn join<'a>(groups: &mut Vec<Group<'a>>, fix: &'a FixOffer) {
     }
 }
 
-/// The same symbol, or one inside of the other. A file is its module level and holds none of its symbols.
+/// The same symbol, or one inside of the other. A file stands for its module level, without its symbols.
 fn overlap(a: &str, b: &str) -> bool {
     let inside = |inner: &str, outer: &str| {
         outer.contains("::") && inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with("::"))

@@ -2,8 +2,8 @@
 
 /// Reads the JSON of one object piece by piece and hands out the decoded text of chosen top-level strings.
 ///
-/// Anything before the object (prose, a fence, `<think>…</think>`) is passed over. Half an escape waits for its
-/// other half. Broken JSON gives fewer words, never an error: what the answer means is read elsewhere.
+/// Text before the object (prose, a fence, `<think>…</think>`) is skipped. Half an escape waits for its other half.
+/// Broken JSON gives fewer words, never an error: the meaning of the answer is read elsewhere.
 #[derive(Debug)]
 pub struct WordStream {
     wanted: &'static [&'static str],
@@ -31,7 +31,7 @@ enum State {
     Done,
 }
 
-/// What a string is for.
+/// The use of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Key,

@@ -1,21 +1,21 @@
-//! What a step's question and answer hold besides the simple ones, by mode.
+//! The additions of each mode to a step's question and answer.
 
 use serde::{Deserialize, Serialize};
 
-/// Under which contract a step is asked for. The user's mode decides it, never the model.
+/// The contract of a step. The user's mode decides it, never the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contract {
     /// No plan: one request, one symbol at a time.
     #[default]
     Simple,
-    /// A step of a plan that is made anew where it does not hold.
+    /// A step of a plan that is made again if it does not hold.
     Planner(PlanFacts),
-    /// A step of a plan that was agreed with the user, who is asked where it does not hold.
+    /// A step of a plan that was agreed with the user, who is asked if it does not hold.
     Supervised(SupervisedFacts),
 }
 
-/// Where a plan stands.
+/// The state of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanFacts {
     /// One line a step: number, state, title.
@@ -24,7 +24,7 @@ pub struct PlanFacts {
     pub step: usize,
     /// Share of the steps that are done, 0 to 1.
     pub progress: f64,
-    /// What went otherwise than planned so far; `None` where nothing did.
+    /// The deviation from the plan so far; `None` without one.
     pub deviation: Option<Deviation>,
 }
 
@@ -32,7 +32,7 @@ pub struct PlanFacts {
 pub struct Deviation {
     pub expected: String,
     pub actual: String,
-    /// Numbers of the open steps that lean on what went wrong.
+    /// Numbers of the open steps that depend on the deviation.
     pub impacted: Vec<usize>,
 }
 
@@ -41,12 +41,12 @@ pub struct SupervisedFacts {
     pub plan: PlanFacts,
     /// How far the work has kept to the plan so far, 0 to 1.
     pub adherence: f64,
-    /// What the user was asked before, and what came of it.
+    /// Earlier questions to the user, and their outcomes.
     pub escalations: Vec<String>,
 }
 
 impl Contract {
-    /// The plan's part, where there is a plan.
+    /// The plan's part, if there is a plan.
     pub fn plan(&self) -> Option<&PlanFacts> {
         match self {
             Self::Simple => None,
@@ -56,10 +56,10 @@ impl Contract {
     }
 }
 
-/// What a model says of the plan beside its action.
+/// A model's words on the plan beside its action.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanFeedback {
-    /// Planner: why the plan must be made anew.
+    /// Planner: the reason why the plan must be made again.
     #[serde(default)]
     pub replan: Option<String>,
     /// Supervised: how it wants to go on.
@@ -68,7 +68,7 @@ pub struct PlanFeedback {
     /// Supervised: how far it keeps to the plan, 0 to 1.
     #[serde(default)]
     pub adherence: Option<f64>,
-    /// Supervised: what the user is to decide.
+    /// Supervised: the decision that the user has to make.
     #[serde(default)]
     pub escalation: Option<Escalation>,
 }

@@ -1,4 +1,4 @@
-//! What a model's tokens cost, where the user has said so.
+//! The price of a model's tokens, if the user has set one.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,15 +10,15 @@ use crate::step::Usage;
 pub struct Price {
     pub input: f64,
     pub output: f64,
-    /// For what the provider read from its cache; a tenth of `input` where it is not set, as most of them ask.
+    /// For tokens that the provider read from its cache; a tenth of `input` if it is not set, the usual price.
     pub cached: Option<f64>,
 }
 
-/// What a cached token costs of one that is not.
+/// The price of a cached token as a part of that of an uncached one.
 const CACHED: f64 = 0.1;
 
 impl Price {
-    /// Millionths of the currency; a price that is no number, or below zero, costs nothing.
+    /// Millionths of the currency; a price that is not a number, or below zero, costs nothing.
     pub fn micros(&self, usage: &Usage) -> u64 {
         let part = |price: f64, tokens: u64| if price > 0.0 { price * tokens as f64 } else { 0.0 };
         let cached = usage.cached_tokens.min(usage.prompt_tokens);

@@ -1,7 +1,7 @@
 //! Turns a question into a prompt: a prefix that never changes, and the facts under fixed limits.
 //!
-//! The prefix is the same for every question of a kind, so that providers can cache it. What comes from the
-//! workspace stands between fences that its own text cannot close.
+//! The prefix is the same for every question of a kind, so that providers can cache it. Text from the workspace stands
+//! between fences that it cannot close.
 
 use crate::input::{MemoryFacts, ModelContext, ModelInput, PlanInput, ReportFacts, StepInput};
 use crate::plan_contract::Contract;
@@ -22,9 +22,9 @@ use crate::prompt::prompt_budget::PromptBudget;
 
 /// Tokens of the project's conventions in a simple-mode question.
 const STEP_CONVENTIONS: usize = 60;
-/// Memory that a simple-mode prompt carries where nothing else is said: 100 tokens.
+/// Memory that a simple-mode prompt carries by default: 100 tokens.
 pub const STEP_MEMORY_TOKENS: usize = 100;
-/// Memory that a plan's prompt carries where nothing else is said: 200 tokens.
+/// Memory that a plan's prompt carries by default: 200 tokens.
 pub const PLAN_MEMORY_TOKENS: usize = 200;
 /// Memory a supervised step carries: 300 tokens.
 pub const SUPERVISED_MEMORY_TOKENS: usize = 300;
@@ -59,7 +59,7 @@ pub fn step(input: &StepInput) -> Prompt {
         Contract::Planner(_) | Contract::Supervised(_) => &input.context.framing.conventions,
     };
     let whole = step_with(input, conventions);
-    // Conventions are the first to go where the question would grow too long for a small model.
+    // Conventions are the first to go if the question would grow too long for a small model.
     if whole.tokens() < input.context.budget.question { whole } else { step_with(input, "") }
 }
 
@@ -93,7 +93,7 @@ pub fn plan(input: &PlanInput) -> Prompt {
     facts.finish(texts::text("plan"), &tools::names(tools::offered(context.tools, context.framing.commands)))
 }
 
-/// The last line is the one that small models heed most, so it says what the structure alone can tell.
+/// Small models heed the last line most, so it repeats what the structure alone shows.
 fn closing(input: &StepInput) -> String {
     let ModelInput { context: ModelContext { request, reports, framing, .. }, ask } = input;
     let mut line = format!("This is step {}.", ask.step.max(1));
@@ -121,7 +121,7 @@ fn edits(tools: &[ToolSpec], name: &str) -> bool {
     tools::find(tools, name).is_some_and(|tool| tool.access == Access::Edit)
 }
 
-/// Said to a model whose answer could not be used.
+/// The message to a model after an unusable answer.
 pub fn ask_again(problems: &[String]) -> String {
     format!(
         "Your answer could not be used: {}. Reply again with one whole JSON object as described, and nothing else.",
@@ -157,7 +157,7 @@ impl Facts {
         self.text.push_str(&format!("{title}:\n<{fence}>\n{}\n</{fence}>\n", content.trim_end_matches('\n')));
     }
 
-    /// What every question begins with. `budget` holds for the memory where the context sets no other.
+    /// The beginning of every question. `budget` holds for the memory if the context sets no other.
     fn opening(&mut self, context: &ModelContext, conventions: &str, budget: usize) {
         self.request(&context.request);
         self.workspace(&context.sources.workspace);
@@ -165,7 +165,7 @@ impl Facts {
         self.memory(&context.memory, budget);
     }
 
-    /// `Cart::total` in the active file, the full path elsewhere; the tools take both where the name is unique.
+    /// `Cart::total` in the active file, the full path elsewhere; the tools take both if the name is unique.
     fn short<'a>(&self, symbol: &'a str) -> &'a str {
         match symbol.split_once("::") {
             Some((file, inside)) if Some(file) == self.file.as_deref() => inside,
@@ -249,7 +249,7 @@ impl Facts {
             .map(|(i, line)| {
                 let (symbol, message) = (self.short(&line.symbol), clean(&line.message, MESSAGE_CHARS));
                 let source = line.source.split_once(':').map_or(line.source.as_str(), |(_, name)| name);
-                // One source's word on the present text is the rule; only doubt is worth the tokens.
+                // One source's report on the present text is the rule; only doubt is worth the tokens.
                 let doubt = if line.confidence == "low" { ", confidence low" } else { "" };
                 format!("{i}: {} {symbol} {} [{source}{doubt}] {message}", line.severity, line.code)
             })
@@ -321,8 +321,8 @@ impl Facts {
     }
 }
 
-/// The first whole lines within a budget of tokens, and how many lines are left out. A single line that is longer
-/// than the budget is cut inside.
+/// The first whole lines within a budget of tokens, and the number of lines left out. A single line that is longer than
+/// the budget is cut inside.
 fn head(text: &str, budget: usize) -> (&str, usize) {
     if token_estimate::estimate(text) <= budget {
         return (text, 0);

@@ -1,4 +1,4 @@
-//! What frames a question beside its facts: the project's conventions, the detail that the user likes, commands.
+//! The frame of a question beside its facts: the project's conventions, the detail that the user likes, commands.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 pub struct Framing {
     /// Excerpts of the project's own guides. Data: they lift no rule.
     pub conventions: String,
-    /// How much the user likes to be told, in the user's own word (`brief`); empty where nothing was said.
+    /// The wanted detail of answers, in the user's own word (`brief`); empty if the user has set none.
     pub detail: String,
     /// Whether `run_command` is offered.
     pub commands: bool,
-    /// The commands that need no leave of the user, each the beginning of one.
+    /// The commands that need no permission of the user, each the beginning of one.
     pub allowed: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ impl Framing {
         format!("Reply in JSON, its texts in the language of the request{detail}.")
     }
 
-    /// How much the user likes to be told; `None` where nothing was said.
+    /// The wanted detail of answers; `None` if the user has set none.
     pub fn told_detail(&self) -> Option<String> {
         let detail: String = self.detail.chars().filter(|c| !c.is_control()).take(DETAIL).collect();
         (!detail.trim().is_empty()).then(|| format!("detail: {}", detail.trim()))

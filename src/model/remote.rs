@@ -1,4 +1,5 @@
-//! A language model behind a network address: asked by schema, streamed, retried while nothing has been taken.
+//! A language model behind a network address: asked by schema, streamed, retried until something of the answer was
+//! used.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -29,7 +30,7 @@ use sextant_base::lock::lock;
 mod limit;
 mod retry_decision;
 
-/// A server that does not take the connection within this time is not there.
+/// A server that does not take the connection within this time counts as missing.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A model reached over HTTP. Cloning is not needed: one value serves calls at the same time.
 pub struct RemoteModel {
@@ -42,17 +43,17 @@ pub struct RemoteModel {
     limit: AnswerLimit,
     /// Whether the schema is sent; cleared once the server has refused it and answered without.
     schema: AtomicBool,
-    /// Whether tools go the provider's own way; likewise.
+    /// The same for tools in the provider's own form.
     native: AtomicBool,
     /// By provider, name and options.
     table: Abilities,
-    /// With what its server has told.
+    /// With the report of its server.
     known: OnceCell<Abilities>,
-    /// When the server was last told how long to keep the model.
+    /// The last time that the server got the keep-alive time of the model.
     kept: Mutex<Option<Instant>>,
 }
 
-/// How long a model is waited for.
+/// The longest waits for a model.
 #[derive(Clone, Copy, Debug)]
 struct Patience {
     /// Without a byte.
@@ -61,7 +62,7 @@ struct Patience {
     total: Duration,
 }
 
-/// How often a server is told how long to keep the model, at most: less than any time that is worth setting.
+/// The least time between two keep-alive messages to a server: less than any time that is worth setting.
 const KEEP_TOLD: Duration = Duration::from_secs(30);
 
 impl RemoteModel {
@@ -149,7 +150,7 @@ impl RemoteModel {
         }
     }
 
-    /// Says to Ollama how long to keep the model: its OpenAI API has no word for it, and leaves what was said.
+    /// Sends Ollama the keep-alive time of the model: its OpenAI API has no field for it, and leaves the time as it is.
     fn keep_loaded(&self) {
         let Some(time) = self.manner.keep_alive.clone() else { return };
         {
@@ -187,8 +188,8 @@ impl Model for RemoteModel {
             return self.table;
         }
         let ask = async {
-            let told = model_server_facts::ask(&self.client, &self.endpoint).await;
-            self.manner.over(abilities::known(&self.endpoint, told))
+            let reported = model_server_facts::ask(&self.client, &self.endpoint).await;
+            self.manner.over(abilities::known(&self.endpoint, reported))
         };
         *self.known.get_or_init(|| ask).await
     }
@@ -238,7 +239,7 @@ fn count(usage: &mut Usage, outcome: &CallOutcome, prompt: impl Fn() -> usize) {
 }
 
 fn client(endpoint: &Endpoint) -> Result<Client, Failure> {
-    // Fails when somebody else has installed one already, and that one serves as well.
+    // Fails if another caller has installed one already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     // A redirect would carry the key, and what the user's files hold, to another place.
     let mut builder = Client::builder().connect_timeout(CONNECT_TIMEOUT).redirect(reqwest::redirect::Policy::none());

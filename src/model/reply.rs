@@ -1,7 +1,7 @@
-//! Reads a model's text into a reply: what could be read, and what was wrong with it.
+//! Reads a model's text into a reply: the readable parts, and the problems with it.
 //!
-//! Nothing is guessed that an edit hangs on: half an object, an unknown tool, a missing or an unknown parameter
-//! makes the reply unusable. What only colours it (confidence, reasoning) is mended, and the mending is said.
+//! Nothing is guessed that an edit depends on: half an object, an unknown tool, a missing or an unknown parameter makes
+//! the reply unusable. Side parts (confidence, reasoning) are repaired, and the repair is reported.
 
 mod plan_reply;
 mod plan_step;
@@ -26,12 +26,12 @@ impl<T> ReplyReading<T> {
     }
 }
 
-/// What an unstated confidence is taken for: neither sure nor unsure.
+/// The value of an unstated confidence: neither sure nor unsure.
 const UNSTATED_CONFIDENCE: f64 = 0.5;
 
 /// Reads one reply to a step, under any contract.
 ///
-/// This is where the parameters of a call are validated, once: what is wrong with them goes back to the model.
+/// This is where the parameters of a call are validated, once: their problems go back to the model.
 pub fn step(text: &str, tools: &[ToolSpec]) -> ReplyReading<StepReply> {
     let object = match find_object(text, &["action", "reasoning", "answer", "decision"]) {
         Ok(object) => object,
@@ -39,7 +39,7 @@ pub fn step(text: &str, tools: &[ToolSpec]) -> ReplyReading<StepReply> {
     };
     let mut problems = Vec::new();
     let wish = plan_reply::wish(&object, &mut problems);
-    // Whoever goes on to say why it does not act need not say so twice.
+    // A model that gives the reason why it does not act need not repeat it.
     let stops = wish.replan.is_some() || wish.decision.is_some_and(|decision| decision != StepDecision::Continue);
     let given = object.get("action").or(stops.then_some(&Value::Null));
     let read = action(given, tools, &mut problems)
@@ -66,7 +66,7 @@ pub fn step(text: &str, tools: &[ToolSpec]) -> ReplyReading<StepReply> {
     ReplyReading { value: Some(StepReply { action, reasoning, proceed, confidence, answer, more, wish }), problems }
 }
 
-/// Reads one plan. A plan with a step that cannot be read is not a plan: the rest may lean on that step.
+/// Reads one plan. One unreadable step makes the plan unusable: the rest may depend on that step.
 pub fn plan(text: &str, tools: &[ToolSpec]) -> ReplyReading<PlanReply> {
     let object = match find_object(text, &["steps", "title"]) {
         Ok(object) => object,
@@ -169,7 +169,7 @@ fn words(object: &Map<String, Value>, name: &str, expected: bool, problems: &mut
     }
 }
 
-/// The first whole JSON object that has one of the keys, wherever it stands in the text.
+/// The first whole JSON object that has one of the keys, at any place in the text.
 fn find_object(text: &str, keys: &[&str]) -> Result<Map<String, Value>, String> {
     let text = without_thinking(text);
     let mut rest = text;
@@ -187,7 +187,7 @@ fn find_object(text: &str, keys: &[&str]) -> Result<Map<String, Value>, String> 
                 rest = &from[stream.byte_offset()..];
             }
             Some(Err(e)) => {
-                // An outer object that is cut off must not be passed over for one that lies inside it.
+                // An outer object that is cut off must not be skipped for one that lies inside it.
                 if e.is_eof() {
                     return Err("the JSON object is cut off".to_owned());
                 }
@@ -208,7 +208,7 @@ fn find_object(text: &str, keys: &[&str]) -> Result<Map<String, Value>, String> 
     }))
 }
 
-/// What follows the model's thinking aloud; nothing when that never ends.
+/// The text after the model's thinking aloud; empty if that never ends.
 pub(crate) fn without_thinking(text: &str) -> &str {
     let trimmed = text.trim_start();
     if trimmed.starts_with("<think>") {

@@ -1,8 +1,8 @@
 //! The JSON schemas of the replies, within what strict modes and grammars accept.
 //!
 //! Every property is required and `additionalProperties` is false (OpenAI's strict mode); optional parameters are
-//! nullable; one small object per tool, so that a model need not write out the nulls of all the others; `enum`
-//! rather than `const`, and no numeric bounds (Gemini and Anthropic refuse those).
+//! nullable. There is one small object per tool, so that a model need not write out the nulls of all the others. `enum`
+//! replaces `const`, and there are no numeric bounds (Gemini and Anthropic refuse those).
 
 use serde_json::{Map, Value, json};
 
@@ -22,8 +22,8 @@ pub fn step_name(contract: &Contract) -> &'static str {
     }
 }
 
-/// Reasoning comes first: it is what the user sees while the rest is written, and what the action follows from.
-/// What the contract asks for comes next, since the action hangs on it.
+/// Reasoning comes first: the user sees it while the rest is written, and the action follows from it. The fields of the
+/// contract come next, since the action depends on them.
 pub fn step(contract: &Contract, given: &[ToolSpec], commands: bool) -> Value {
     let mut actions = vec![json!({"type": "null"})];
     actions.extend(tools::offered(given, commands).map(action));
@@ -52,7 +52,7 @@ pub fn step(contract: &Contract, given: &[ToolSpec], commands: bool) -> Value {
     object(properties)
 }
 
-/// An answer in a conversation with a model that is told of its tools in text.
+/// An answer in a conversation with a model whose prompt lists its tools.
 pub fn chat(given: &[ToolSpec]) -> Value {
     let calls = json!({"type": "array", "items": {"anyOf": given.iter().map(action).collect::<Vec<_>>()}});
     object([("text", text()), ("calls", calls)])
@@ -94,7 +94,7 @@ fn action(tool: &ToolSpec) -> Value {
 
 fn parameter(parameter: &Parameter) -> Value {
     let name = match &parameter.kind {
-        // A null inside of the `enum` is refused by some; without it a grammar would make every reply name a word.
+        // Some refuse a null inside of the `enum`; without it a grammar would make every reply name a word.
         ParameterType::OneOf(words) if !parameter.required => {
             return json!({"anyOf": [{"type": "string", "enum": words}, {"type": "null"}]});
         }
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::tools::sample_tools;
 
-    /// What OpenAI's strict mode asks of every object schema, and what grammars ask of the rest.
+    /// The demands of OpenAI's strict mode on every object schema, and of grammars on the rest.
     fn check(schema: &Value, at: &str) {
         if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
             assert_eq!(schema["additionalProperties"], json!(false), "{at}");

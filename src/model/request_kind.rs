@@ -1,5 +1,5 @@
-//! What a request is, as far as words alone tell: a repair of what is reported, a question, work that needs
-//! understanding, nothing of that, or one that forbids what it could be taken for.
+//! Classifies a request by its words alone: a repair of reports, a question, work that needs understanding, none of
+//! these, or one that forbids the work it could be taken for.
 
 pub mod kinds;
 mod lexicon;
@@ -15,30 +15,30 @@ use crate::request_kind::repair_filter::RepairWish;
 /// The offline model serves repairs only; a prompt reminds a language model of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// To mend what is reported.
+    /// To fix the reports.
     Repair,
     Question,
-    /// What needs understanding.
+    /// Work that needs understanding.
     Work,
-    /// It would be a repair, and a word of it turns or limits that; or every change is forbidden.
+    /// A repair that a word of it turns or limits; or every change is forbidden.
     Forbidden,
-    /// None of these: a greeting, a name alone, no words at all.
+    /// Anything else: a greeting, a name alone, no words at all.
     Unclear,
 }
 
-/// Stems of words that speak of mending what is reported.
+/// Stems of words for fixing reports.
 const REPAIR_STEMS: &str = "fix repair correct resolve clean tidy organi diagnos error warning lint import unused \
     missing problem issue quick corrig corrij arregl repar solucion limpi aviso advertencia \
     beheb korrig fehler warnung aufräum";
 
-/// Stems of words for what checkers report, as a whole.
+/// Stems of words for the reports of checkers, as a whole.
 const REPORT_STEMS: &str = "diagnos error warning lint clean tidy problem issue type complain \
     aviso advertencia queja fehler warnung meldung";
 
-/// Stems of words for tests, and for what goes wrong when something runs.
+/// Stems of words for tests, and for failures of running code.
 const RUN_STEMS: &str = "test fail crash hang prueba falla schlägt scheiter absturz stürzt";
 
-/// Words that add nothing to a wish to have something mended.
+/// Words that add nothing to a wish for a fix.
 const FILLERS: &str = "a an the this that these those it them here there is are in of on at for from with and or to be \
     please can could would you i me my our we now just make get all any each every whole entire py python static type \
     types typing file files function functions method methods class classes module project workspace line lines code \
@@ -47,11 +47,11 @@ const FILLERS: &str = "a an the this that these those it them here there is are 
     der die das den dem des ein eine einen dieser diese dieses bitte alle im aus von und mein meine typ typen datei \
     dateien funktion methode klasse modul projekt zeile zeilen";
 
-/// Stems of verbs after which a symbol may be there no longer.
+/// Stems of verbs that may remove a symbol.
 const REMOVAL_STEMS: &str = "delet remov drop eras prun discard strip obsolet inline merg extract mov renam split \
     rewrit replac elimin borr quit suprim mueve renombr reemplaz lösch entfern streich verschieb ersetz umbenenn";
 
-/// Words that end what such a verb speaks of: behind them stands where, or what for.
+/// Words that end the object of such a verb: a place or a purpose stands behind them.
 const BOUNDS: &str = "from in of at inside within so that because to into with by until \
     de del desde en para con aus von im am zu damit mit";
 
@@ -59,35 +59,35 @@ const BOUNDS: &str = "from in of at inside within so that because to into with b
 const GENERIC_STEMS: &str = "function method class symbol definition dead code duplicat it them both all \
     función funcion método metodo clase símbolo simbolo código codigo funktion methode klasse";
 
-/// Stems of words that speak of everything.
+/// Stems of words for everything.
 const ALL_STEMS: &str = "all every whole entire project workspace todo toda todos todas alle ganz jede überall";
 
-/// Whether a request wants something mended, in so many words.
+/// Whether a request plainly wants something fixed.
 pub fn mends(query: &str) -> bool {
     let reading = RequestReading::of(query);
     matches!(reading.wish(), ClauseWish::Repair | ClauseWish::Mend) && !reading.forbids()
 }
 
-/// Whether it wants what is reported mended, and not one thing of its own.
+/// Whether it wants the reports fixed, and not one thing of its own.
 pub fn mends_reports(query: &str) -> bool {
     mends(query) && has_stem(query, REPORT_STEMS)
 }
 
-/// Whether it speaks of what checkers report, and not to leave that as it is.
+/// Whether it is about the reports of checkers, without leaving them as they are.
 pub fn speaks_of_reports(query: &str) -> bool {
     has_stem(query, REPORT_STEMS) && !mentions::leaves_alone(query, |word| begins(word, REPORT_STEMS))
 }
 
-/// Whether it is about a test, or about something that fails where it runs: that nobody reports.
+/// Whether it is about a test, or about code that fails when it runs: nobody reports that.
 pub fn speaks_of_running(query: &str) -> bool {
-    // A path says where, and not what: `tests/test_cart.py`.
+    // A path names a place, and not the subject: `tests/test_cart.py`.
     let is_word = |word: &str| word.chars().all(|c| c.is_alphanumeric() || c == '-');
     let says = mentions::words(query).into_iter().any(|word| is_word(word) && begins(word, RUN_STEMS));
     says && !has_stem(query, REPORT_STEMS)
 }
 
-/// Whether it wants what is reported mended and nothing else: every word is about that, a filler, or a name of what
-/// it is to be mended in.
+/// Whether it wants the reports fixed and nothing else: every word is about that, a filler, or a name of the place to
+/// fix.
 pub fn only_mends_reports(query: &str, is_name: impl Fn(&str) -> bool) -> bool {
     let known = |word: &str| {
         let lower = word.to_lowercase();
@@ -99,7 +99,7 @@ pub fn only_mends_reports(query: &str, is_name: impl Fn(&str) -> bool) -> bool {
     mends_reports(query) && words(query).into_iter().all(known)
 }
 
-/// Whether it says that everything is meant.
+/// Whether it asks for everything.
 pub fn wants_all(query: &str) -> bool {
     has_stem(query, ALL_STEMS)
 }
@@ -107,7 +107,7 @@ pub fn wants_all(query: &str) -> bool {
 /// Words that one verb may speak of.
 const LONGEST: usize = 200;
 
-/// What each verb of removal speaks of: `delete the function f in a.py` gives `the function f`.
+/// The object of each verb of removal: `delete the function f in a.py` gives `the function f`.
 pub fn removals(text: &str) -> Vec<Vec<&str>> {
     let words = words(text);
     let is_bound = |word: &&&str| BOUNDS.split_whitespace().any(|bound| bound == word.to_lowercase());
@@ -115,7 +115,7 @@ pub fn removals(text: &str) -> Vec<Vec<&str>> {
     (0..words.len()).filter(|at| begins(words[*at], REMOVAL_STEMS)).map(object).collect()
 }
 
-/// Whether these words speak of symbols without naming one.
+/// Whether these words mean symbols without naming one.
 pub fn is_generic(object: &[&str]) -> bool {
     object.iter().any(|word| begins(word, GENERIC_STEMS))
 }
@@ -135,7 +135,7 @@ fn has_stem(text: &str, stems: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric()).any(|word| begins(word, stems))
 }
 
-/// Nothing but the words is looked at. What is not clearly a repair is none: a repair edits files.
+/// Only the words are looked at. An unclear request is not a repair, since a repair edits files.
 pub fn classify(query: &str) -> Ask {
     let reading = RequestReading::of(query);
     match reading.wish() {
@@ -148,8 +148,8 @@ pub fn classify(query: &str) -> Ask {
     }
 }
 
-/// The same of a step of a plan that the user has approved: its title, and what is expected after it. What is no
-/// question and no work of another kind is what the plan was made for.
+/// The same for a step of a plan that the user has approved: its title, and the expectation after it. A step that is
+/// not a question or work of another kind is the work that the plan was made for.
 pub fn classify_step(query: &str) -> Ask {
     match classify(title(query)) {
         Ask::Unclear => Ask::Repair,
@@ -157,26 +157,26 @@ pub fn classify_step(query: &str) -> Ask {
     }
 }
 
-/// The words of a step without what is expected after it.
+/// The words of a step without the expectation after it.
 fn title(query: &str) -> &str {
     query.split(". Expected after it: ").next().unwrap_or_default()
 }
 
-/// Which of what is reported a request wants repaired, and what it wants besides. Of a step of a plan its own words
-/// count where they ask for a repair, and those that the plan was made for (`user`) otherwise.
+/// The reports that a request wants repaired, and its other wishes. For a step of a plan its own words count if they
+/// ask for a repair, and otherwise those that the plan was made for (`user`).
 pub fn repair_filter(query: &str, user: &str) -> RepairWish {
     let own = user.is_empty() || classify(title(query)) == Ask::Repair;
     let words = if own { title(query) } else { user };
     if classify(words) == Ask::Repair { narrowing::read(words) } else { RepairWish::default() }
 }
 
-/// Whether a request forbids every change: then no tool of its task may make one, whatever a model says. One that
-/// forbids a part (`but leave the tests alone`) does not.
+/// Whether a request forbids every change: then no tool of its task may make one, for any call of a model. A request
+/// that forbids a part (`but leave the tests alone`) does not.
 pub fn forbids(query: &str) -> bool {
     RequestReading::of(query).forbids()
 }
 
-/// Whether it does so until the user says another word: `plan it, but change nothing yet`.
+/// Whether it does so until the user's next word: `plan it, but change nothing yet`.
 pub fn forbids_for_now(query: &str) -> bool {
     let reading = RequestReading::of(query);
     reading.forbids() && reading.waits()

@@ -1,4 +1,4 @@
-//! Whether and when a call is tried again: the server's Retry-After, and our own patience.
+//! Decides whether and when a call is tried again: the server's Retry-After, and our own patience.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -11,9 +11,9 @@ pub struct RetryPolicy {
     pub max_attempts: u32,
     /// The wait after the first attempt, before jitter.
     pub base: Duration,
-    /// No wait of our own choosing is longer.
+    /// The longest wait of our own choosing.
     pub cap: Duration,
-    /// A server that asks for more than this is not waited for.
+    /// The longest wait that a server may ask for.
     pub patience: Duration,
 }
 
@@ -30,8 +30,8 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// How long to wait after `attempt` failed; `None` gives up. `jitter` lies in 0..1 and shortens our own wait by
-    /// up to a half; a wait that the server named is never shortened.
+    /// The wait after `attempt` failed; `None` gives up. `jitter` lies in 0..1 and shortens our own wait by up to a
+    /// half; a wait that the server named is never shortened.
     pub fn wait(&self, attempt: u32, retry_after: Option<Duration>, jitter: f64) -> Option<Duration> {
         if attempt >= self.max_attempts {
             return None;
@@ -63,8 +63,8 @@ pub fn is_capacity(status: u16) -> bool {
     matches!(status, 429 | 502 | 503 | 504 | 529)
 }
 
-/// Reads `retry-after-ms`, or `Retry-After` as seconds or as an HTTP date (RFC 9110, 10.2.3). A date that has
-/// passed is no wait at all; what cannot be read is `None`.
+/// Reads `retry-after-ms`, or `Retry-After` as seconds or as an HTTP date (RFC 9110, 10.2.3). A date that has passed
+/// means no wait; an unreadable value is `None`.
 pub fn retry_after(milliseconds: Option<&str>, after: Option<&str>, now: SystemTime) -> Option<Duration> {
     if let Some(ms) = milliseconds.and_then(|text| text.trim().parse::<u64>().ok()) {
         return Some(Duration::from_millis(ms));

@@ -1,7 +1,7 @@
-//! Server-sent events out of the bytes of a body, with an end to how long one may be.
+//! Splits the bytes of a body into server-sent events, each of bounded length.
 
-/// Cuts bytes into events, wherever they are broken: lines end in LF, CR LF or CR, an event at an empty line
-/// (WHATWG HTML, 9.2.6). Only `data` is kept; what the other fields say stands in the data as well.
+/// Cuts bytes into events, wherever they are broken: lines end in LF, CR LF or CR, an event at an empty line (WHATWG
+/// HTML, 9.2.6). Only `data` is kept; it repeats the content of the other fields.
 #[derive(Debug)]
 pub struct Events {
     line: Vec<u8>,
@@ -45,7 +45,7 @@ impl Events {
         Ok(())
     }
 
-    /// The last event, where the body ended without an empty line.
+    /// The last event, if the body ended without an empty line.
     pub fn finish(mut self, mut each: impl FnMut(&[u8]) -> bool) {
         if self.end_line(&mut each) {
             self.end_line(&mut each);

@@ -27,16 +27,16 @@ pub struct DiagnosticLine {
     /// `high`, `medium`, `low`: how far it is believed.
     #[serde(default)]
     pub confidence: String,
-    /// What is known to be done about it; not shown in a prompt, which has the offered fixes.
+    /// The known remedy; not shown in a prompt, which has the offered fixes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggested_action: Option<String>,
-    /// The complaint across checkers; empty where its code is not known.
+    /// The complaint across checkers; empty if its code is unknown.
     #[serde(default, skip)]
     pub theme: String,
-    /// The codes under which others say the same.
+    /// The codes of other sources for the same complaint.
     #[serde(default, skip)]
     pub also: Vec<String>,
-    /// Who was asked for fixes and has not answered in time.
+    /// Servers that were asked for fixes and have not answered in time.
     #[serde(default, skip)]
     pub unanswered: Vec<String>,
 }
@@ -44,22 +44,22 @@ pub struct DiagnosticLine {
 /// A quick fix or source action that a language server offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixOffer {
-    /// What `apply_fix` is given.
+    /// The id for `apply_fix`.
     pub id: String,
     pub title: String,
-    /// Full symbol path of what it repairs.
+    /// Full symbol path of the repaired symbol.
     pub symbol: String,
     /// Index into the diagnostics of the same question; `None` for a source action.
     pub diagnostic: Option<usize>,
-    /// The server's own word that this is the fix to take.
+    /// The server's own mark that this is the fix to take.
     pub preferred: bool,
-    /// Full paths of the symbols that it changes besides `symbol` (an import goes to the file's module level);
-    /// empty where that was not looked up.
+    /// Full paths of the symbols that it changes besides `symbol` (an import goes to the file's module level); empty if
+    /// they were not looked up.
     #[serde(default)]
     pub changes: Vec<String>,
 }
 
-/// What was done last and what came of it, in words.
+/// The last action and its result, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LastResult {
     pub tool: String,
@@ -84,13 +84,13 @@ pub struct StepReply {
     pub proceed: bool,
     /// 0 to 1.
     pub confidence: f64,
-    /// What to tell the user when it is done or was only asked a question; empty otherwise.
+    /// The text for the user when it is done or was only asked a question; empty otherwise.
     #[serde(default)]
     pub answer: String,
     /// Further actions that only look, for the same step.
     #[serde(default)]
     pub more: Vec<Action>,
-    /// What the contract of the mode asks for besides.
+    /// The additions of the mode's contract.
     #[serde(default)]
     pub wish: PlanFeedback,
 }
@@ -101,20 +101,20 @@ pub struct PlanReply {
     pub reason: String,
     pub steps: Vec<PlanReplyStep>,
     pub confidence: f64,
-    /// Whether there are no steps because it cannot do what is asked for.
+    /// Whether there are no steps because the model cannot do the request.
     #[serde(default, skip)]
     pub declined: bool,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanReplyStep {
-    /// What to do, one sentence.
+    /// The work of the step, one sentence.
     pub title: String,
     /// Full symbol paths that the step may touch.
     pub symbols: Vec<String>,
-    /// Which diagnostics or which words of the request it answers.
+    /// The diagnostics or the words of the request that it answers.
     pub because: String,
-    /// What is true after it.
+    /// The expected state after it.
     pub expect: String,
     /// `edit`, `examine` or `search`; empty means `edit`.
     #[serde(default)]
@@ -131,18 +131,18 @@ pub struct PlanReplyStep {
     /// Criteria as the plan document writes them.
     #[serde(default)]
     pub checks: Vec<String>,
-    /// What to do where the step fails; empty where nothing is known.
+    /// The work to do if the step fails; empty if unknown.
     #[serde(default)]
     pub fallback: String,
 }
 
-/// Tokens as the provider counted them; estimated where it did not.
+/// Tokens as the provider counted them; estimated if it did not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     pub calls: u32,
     pub prompt_tokens: u64,
     pub completion_tokens: u64,
-    /// Of the prompt tokens, those that the provider read from its cache.
+    /// The part of the prompt tokens that the provider read from its cache.
     #[serde(default)]
     pub cached_tokens: u64,
     /// Whether any of the counts is our estimate.
@@ -159,10 +159,10 @@ impl Usage {
     }
 }
 
-/// Why a model gave no usable answer. Tokens may have been spent all the same.
+/// The reason why a model gave no usable answer. Tokens may have been spent all the same.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ModelError {
-    /// Nothing listens there, or the way broke before an answer.
+    /// No server listens there, or the connection broke before an answer.
     #[error("cannot reach {endpoint}: {detail}")]
     Unreachable { endpoint: String, detail: String },
     #[error("{endpoint} refused the key (HTTP {status})")]
@@ -181,7 +181,7 @@ pub enum ModelError {
     /// The model, or a filter beside it, will not answer.
     #[error("the model at {endpoint} declines to answer: {detail}")]
     Declined { endpoint: String, detail: String },
-    /// An answer came and is not what was asked for.
+    /// The answer does not match the question.
     #[error("the model's answer could not be used: {}", problems.join("; "))]
     Unusable { problems: Vec<String>, text: String },
 }
@@ -192,10 +192,10 @@ pub type OnText<'a> = &'a (dyn Fn(&str) + Send + Sync);
 /// A model, local, remote or offline. Dropping the future cancels the call.
 #[async_trait]
 pub trait Model: Send + Sync {
-    /// What the user sees: `offline`, `openai:gpt-…`.
+    /// The name for the user: `offline`, `openai:gpt-…`.
     fn name(&self) -> &str;
 
-    /// What its tokens cost; `None` where nobody has said.
+    /// The price of its tokens; `None` if nobody has set one.
     fn price(&self) -> Option<Price> {
         None
     }
@@ -209,12 +209,12 @@ pub trait Model: Send + Sync {
 
     async fn plan(&self, input: &PlanInput, words: OnText<'_>) -> (Result<PlanReply, ModelError>, Usage);
 
-    /// How it is talked to, and how much it reads. A server may be asked for it, once.
+    /// Its abilities: the style, and how much it reads. A server may be asked for them, once.
     async fn abilities(&self) -> Abilities {
         Abilities::default()
     }
 
-    /// Sends a conversation; what comes back is what the model adds to it.
+    /// Sends a conversation; returns the message that the model adds to it.
     async fn chat(&self, _: &ChatInput<'_>, _: OnText<'_>) -> (Result<ChatReply, ModelError>, Usage) {
         let problems = vec![format!("{} takes part in no conversation", self.name())];
         (Err(ModelError::Unusable { problems, text: String::new() }), Usage::default())

@@ -1,4 +1,4 @@
-//! Which words of an answer reach the reader while it is still being written.
+//! Selects the words of an answer that reach the reader while it is still being written.
 
 use crate::answer::Piece;
 use crate::partial_json::WordStream;
@@ -10,7 +10,7 @@ const CLOSE: &str = "</think>";
 #[derive(Debug)]
 pub struct Hearing {
     text: Listener,
-    /// Whether the reader sees what the model thinks aloud.
+    /// Whether the reader sees the model's thinking aloud.
     reasoning: bool,
     /// Reasoning was the last thing that was handed out.
     thought: bool,
@@ -57,11 +57,11 @@ impl Hearing {
     }
 }
 
-/// Prose, without what a server has put between tags of thinking at its beginning.
+/// Prose, without text that a server has put between tags of thinking at its beginning.
 #[derive(Debug, Default)]
 struct PlainWords {
     state: Thinking,
-    /// What may still turn out to be a tag.
+    /// Text that may still turn out to be a tag.
     held: String,
 }
 

@@ -20,8 +20,8 @@ pub const TEXTS: &[(&str, &str)] = &[
 /// Bytes of the longest text of a user's own: about 2,300 tokens, more than a whole simple prompt may have.
 pub const LONGEST: usize = 8 * 1024;
 
-/// What a text must hold, since it is filled in for each question: the tools, and the name of the data's fence. The
-/// tools of a conversation are sent beside its text.
+/// The placeholders that a text must hold, since it is filled in for each question: the tools, and the name of the
+/// data's fence. The tools of a conversation are sent beside its text.
 fn places(name: &str) -> &'static [&'static str] {
     match name {
         "conversation" => &["{data}"],
@@ -32,20 +32,20 @@ fn places(name: &str) -> &'static [&'static str] {
 
 static OWN: OnceLock<BTreeMap<String, String>> = OnceLock::new();
 
-/// The text of a name in use; empty for a name that there is not.
+/// The text of a name in use; empty for an unknown name.
 pub fn text(name: &str) -> &str {
     let own = OWN.get().and_then(|own| own.get(name)).map(String::as_str);
     own.or_else(|| TEXTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)).unwrap_or_default()
 }
 
-/// Reads `NAME.txt` for every name from a folder, which need not exist. A file that cannot be used is an error
-/// that names it, never passed over: the user would believe that it is in force.
+/// Reads `NAME.txt` for every name from a folder, which need not exist. A file that cannot be used is an error that
+/// names it, never skipped: the user would believe that it is in force.
 pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let mut own = BTreeMap::new();
     for (name, _) in TEXTS {
         let path = folder.join(format!("{name}.txt"));
         let refused = |why: String| {
-            let hint = "mend or remove the file; `sextant prompts NAME` prints the text that it replaces";
+            let hint = "fix or remove the file; `sextant prompts NAME` prints the text that it replaces";
             Err(Failure::new(FailureKind::Config, format!("the prompt {} cannot be used: {why}", path.display()), hint))
         };
         match std::fs::read(&path) {

@@ -1,4 +1,4 @@
-//! How many tokens a text is taken to be, where no tokenizer says so.
+//! Estimates the tokens of a text without a tokenizer.
 
 /// Bytes of English prose and code per token: about 3.5 for the byte-pair vocabularies of today's models.
 pub const BYTES_PER_TOKEN: f64 = 3.5;
@@ -23,8 +23,8 @@ pub fn newest_within(lines: &[String], budget: usize) -> &[String] {
     &lines[start..]
 }
 
-/// The beginning and the end of a text, in whole lines, with how many lines are left out between them. Three
-/// quarters of the budget are for the beginning.
+/// The beginning and the end of a text, in whole lines, with the number of lines left out between them. Three quarters
+/// of the budget are for the beginning.
 pub fn head_and_tail(text: &str, budget: usize) -> String {
     if estimate(text) <= budget {
         return text.to_owned();

@@ -1,10 +1,10 @@
-//! The tools a model may ask for, as data: what prompt, reply schema and the reading of a reply need to know of each.
+//! The tools of a model, as data: the facts that prompt, reply schema and the reading of a reply need of each.
 //!
 //! The list itself is the agent's (`src/engine/tools/mod.rs`) and comes with every question.
 
 use serde_json::{Map, Value};
 
-/// What a tool does to the world.
+/// The effect of a tool on the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
@@ -29,17 +29,17 @@ pub struct Parameter {
     pub name: String,
     pub kind: ParameterType,
     pub required: bool,
-    /// Whether a model is told of it. What is not told is taken where it is given.
+    /// Whether the prompt shows it to a model. A hidden parameter is accepted if it is given.
     pub told: bool,
 }
 
-/// The key of a parameter's schema that keeps it from being told.
+/// The key of a parameter's schema that hides it from a model.
 pub const UNTOLD: &str = "x-untold";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
     pub name: String,
-    /// What it is for, in a few words; empty where the name says it.
+    /// Its purpose, in a few words; empty if the name shows it.
     pub purpose: String,
     pub access: Access,
     /// The kinds of a plan's steps that are carried out with it.
@@ -68,7 +68,7 @@ impl ToolSpec {
         Self { name: name.to_owned(), purpose: purpose.to_owned(), access, steps, schema, parameters }
     }
 
-    /// The parameters that a model is told of.
+    /// The parameters that a model sees.
     pub fn told(&self) -> impl Iterator<Item = &Parameter> {
         self.parameters.iter().filter(|parameter| parameter.told)
     }
@@ -90,8 +90,8 @@ impl ToolSpec {
         if self.purpose.is_empty() { head } else { format!("{head} - {}", self.purpose) }
     }
 
-    /// The given parameters without nulls, or what is wrong with them. An unknown parameter may be a limit that the
-    /// model meant; it is not dropped.
+    /// The given parameters without nulls, or their problem. An unknown parameter may be a limit that the model meant;
+    /// it is not dropped.
     pub fn fit(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, String> {
         let mut kept = Map::new();
         for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
@@ -116,7 +116,7 @@ impl ToolSpec {
 const LONGEST_NAME: usize = 40;
 
 impl ParameterType {
-    /// What the value should have been; `None` where it fits.
+    /// The expected form of the value; `None` if it fits.
     fn misses(&self, value: &Value) -> Option<String> {
         let (fits, wanted) = match self {
             Self::Text => (value.is_string(), "text".to_owned()),
@@ -135,9 +135,9 @@ impl ParameterType {
     }
 }
 
-/// The type of a property; `None` where no reply can have it.
+/// The type of a property; `None` if no reply can have it.
 fn kind_of(property: &Value) -> Option<ParameterType> {
-    // What is optional is this or null.
+    // An optional property is this or null.
     if let Some(branches) = property["anyOf"].as_array() {
         return branches.iter().find(|branch| branch["type"] != "null").and_then(kind_of);
     }
@@ -157,7 +157,7 @@ fn kind_of(property: &Value) -> Option<ParameterType> {
     }
 }
 
-/// The tools of a question: those that run commands only where a command could be allowed.
+/// The tools of a question: those that run commands only if a command could be allowed.
 pub fn offered(tools: &[ToolSpec], commands: bool) -> impl Iterator<Item = &ToolSpec> {
     tools.iter().filter(move |tool| commands || tool.access != Access::Run)
 }

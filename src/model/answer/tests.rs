@@ -1,4 +1,4 @@
-//! Calls put together from pieces, whatever a server numbers and names them.
+//! Calls put together from pieces, for every way in which servers number and name them.
 
 use super::*;
 use crate::tools::sample_tools;

@@ -1,4 +1,4 @@
-//! Anthropic's messages: content in blocks, marks for what is to be cached, signed thinking.
+//! Anthropic's messages: content in blocks, marks for the cached parts, signed thinking.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::endpoint::Endpoint;
 const MARKED_TURNS: usize = 2;
 
 pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
-    // Tools stand before the rules in what is cached, so this mark covers both.
+    // Tools stand before the rules in the cache, so this mark covers both.
     let system = json!([{"type": "text", "text": question.system, "cache_control": {"type": "ephemeral"}}]);
     let mut body = json!({
         "model": endpoint.model, "system": system, "max_tokens": question.max_tokens, "stream": true,
@@ -36,9 +36,9 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     body
 }
 
-/// Models that are given a number of tokens to think with; later ones are told how hard to, and refuse a number.
+/// Models that take a number of tokens to think with; later ones take an effort, and refuse a number.
 const BUDGETED: &[&str] = &["claude-3", "-4-0", "-4-1", "-4-5", "sonnet-4-2", "opus-4-2"];
-/// The fewest tokens that may be given to think with, and what is left for the answer at least.
+/// The fewest tokens for thinking, and the least that is left for the answer.
 const LEAST_BUDGET: u32 = 1024;
 
 fn think(body: &mut Value, endpoint: &Endpoint, question: &WireRequest, effort: &str) {
@@ -49,7 +49,7 @@ fn think(body: &mut Value, endpoint: &Endpoint, question: &WireRequest, effort: 
             "medium" => 8192,
             _ => 16_384,
         };
-        // The limit of the answer counts what is thought too.
+        // The limit of the answer counts the thinking too.
         let least = question.max_tokens.max(2 * LEAST_BUDGET);
         body["max_tokens"] = least.into();
         body["thinking"] = json!({"type": "enabled", "budget_tokens": wanted.min(least - LEAST_BUDGET)});
@@ -129,7 +129,7 @@ pub(super) fn read(event: &Value) -> StreamEvent {
     }
 }
 
-/// What is read from the cache, or written to it, is not in `input_tokens`.
+/// `input_tokens` leaves out the tokens that were read from the cache or written to it.
 fn counted(usage: &Value) -> StreamEvent {
     let parts = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
     let known = usage["input_tokens"].as_u64();

@@ -1,11 +1,11 @@
-//! A tool as a provider is told of it: name, purpose, and the shortest schema that says what it takes.
+//! The declaration of a tool for a provider: name, purpose, and the shortest schema of its parameters.
 
 use serde_json::{Map, Value, json};
 
 use crate::tools::{Parameter, ParameterType, ToolSpec};
 
-/// The schema of the parameters that a model is told of. Optional ones are left out of `required`, rather than
-/// nullable: a call leaves them out, and every token of this is sent with every question.
+/// The schema of the parameters that a model gets. Optional ones are left out of `required`, rather than nullable: a
+/// call leaves them out, and every token of this is sent with every question.
 pub(super) fn parameters(tool: &ToolSpec) -> Value {
     let properties: Map<String, Value> = tool.told().map(|known| (known.name.clone(), schema(known))).collect();
     let required: Vec<&str> = tool.told().filter(|known| known.required).map(|known| known.name.as_str()).collect();
@@ -22,12 +22,12 @@ fn schema(parameter: &Parameter) -> Value {
     }
 }
 
-/// What it is for, where its name does not say it.
+/// Its purpose, unless its name shows it.
 pub(super) fn purpose(tool: &ToolSpec) -> Option<&str> {
     (!tool.purpose.is_empty()).then_some(tool.purpose.as_str())
 }
 
-/// A tool under these keys: `description` only where there is something to say.
+/// A tool under these keys: `description` only for a tool with a purpose.
 pub(super) fn function(tool: &ToolSpec, schema_key: &str) -> Value {
     let mut declared = json!({"name": tool.name});
     if let Some(purpose) = purpose(tool) {

@@ -9,10 +9,10 @@ use crate::dialect::{Stop, StreamEvent, WireRequest, declared, tag};
 use crate::endpoint::Endpoint;
 use crate::tools::ToolSpec;
 
-/// Where text stands, and where calls begin: parts of a stream have no numbers of their own.
+/// The slots of text and of the first call: parts of a stream have no numbers of their own.
 const TEXT: u64 = 1;
 const CALLS: u64 = 2;
-/// What the provider takes for a signature where a call was not its own.
+/// The value that the provider accepts as a signature of a call that was not its own.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
@@ -65,8 +65,8 @@ fn contents(question: &WireRequest, tag: &str) -> Vec<Value> {
     sides.into_iter().map(|(role, parts)| json!({"role": role, "parts": parts})).collect()
 }
 
-/// From its third generation on, a model refuses a turn whose first call has no signature, and is told a level of
-/// thinking rather than a number of tokens.
+/// From its third generation on, a model refuses a turn whose first call has no signature. It takes a level of thinking
+/// rather than a number of tokens.
 fn third_generation(model: &str) -> bool {
     let number = model.rsplit_once("gemini-").and_then(|(_, rest)| rest.split(['.', '-']).next()?.parse::<u32>().ok());
     number.is_some_and(|number| number >= 3)
@@ -77,7 +77,7 @@ fn thinking(endpoint: &Endpoint, question: &WireRequest) -> Option<Value> {
     match question.reasoning.effort {
         Some("none") if third_generation(&endpoint.model) => config["thinkingLevel"] = "minimal".into(),
         Some(effort) if third_generation(&endpoint.model) => config["thinkingLevel"] = effort.into(),
-        // As many as the provider's own words for an effort stand for.
+        // The provider's own number of tokens for each effort.
         Some(effort) => {
             let budget = match effort {
                 "none" => 0,
@@ -130,7 +130,7 @@ fn function(call: &ToolUse) -> Value {
 }
 
 fn response(result: &ToolResult) -> Value {
-    // The provider's own names for what came and what went wrong.
+    // The provider's own names for output and error.
     let key = if result.ok { "output" } else { "error" };
     let mut response = json!({"name": result.tool, "response": {key: result.text}});
     if !is_ours(&result.id) {
@@ -168,7 +168,7 @@ fn take(part: &Value, pieces: &mut Vec<Piece>) {
         return;
     }
     let text = part["text"].as_str().unwrap_or_default();
-    // A thought is no part of the answer.
+    // A thought is not part of the answer.
     if part["thought"] == json!(true) {
         pieces.push(Piece::Reasoning(text.to_owned()));
         return;

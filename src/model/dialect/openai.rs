@@ -11,7 +11,7 @@ use crate::tools::ToolSpec;
 
 /// Models that OpenAI serves under a new name of the limit only.
 const NEW_LIMIT: &[&str] = &["gpt-5", "gpt-6", "o1", "o3", "o4"];
-/// Where the parts of an answer stand: reasoning, text, calls.
+/// The slots of an answer's parts: reasoning, text, calls.
 const DETAILS: u64 = 1;
 const TEXT: u64 = 1 << 20;
 const CALLS: u64 = 1 << 21;
@@ -57,7 +57,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     body
 }
 
-/// Whether the server takes Anthropic's marks of what is to be cached, for a model that caches nothing without them.
+/// Whether the server takes Anthropic's cache marks, for a model that caches nothing without them.
 fn passes_marks_on(endpoint: &Endpoint) -> bool {
     endpoint.shown.starts_with("https://openrouter.ai/") && endpoint.model.starts_with("anthropic/")
 }

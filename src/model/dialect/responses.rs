@@ -1,4 +1,4 @@
-//! OpenAI's Responses: items instead of messages, nothing stored there, reasoning given back as it came.
+//! OpenAI's Responses: items instead of messages, nothing stored there, reasoning sent back unchanged.
 
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
     if question.reasoning.shown {
         reasoning.insert("summary".to_owned(), "auto".into());
     }
-    // A model that does not reason refuses to be asked for what it has thought.
+    // A model that does not reason refuses a request for its thoughts.
     if openai::reasons(&endpoint.model) || !reasoning.is_empty() {
         body["include"] = json!(["reasoning.encrypted_content"]);
     }
@@ -112,7 +112,7 @@ pub(super) fn read(event: &Value) -> StreamEvent {
     }
 }
 
-/// A whole item: reasoning is kept as it is, the arguments of a call are those that count.
+/// A whole item: reasoning is kept unchanged, and these arguments of a call replace the earlier ones.
 fn item(slot: u64, item: &Value) -> Vec<Piece> {
     match item["type"].as_str() {
         Some("reasoning") => {

@@ -1,4 +1,4 @@
-//! What is the same for every dialect.
+//! The properties that all dialects share.
 
 use proptest::prelude::*;
 use serde_json::{Map, json};

@@ -1,4 +1,4 @@
-//! A conversation as every provider takes it: each use of a tool has its result, and nothing is empty.
+//! A conversation in a form that every provider takes: each use of a tool has its result, and no message is empty.
 
 use std::borrow::Cow;
 
@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::chat::{ChatMessage, ChatReply, ToolResult, ToolUse};
 
-/// What a model reads of a call for which no result was kept.
+/// The result that a model reads for a call without a kept result.
 const NOT_RUN: &str = "This call was not run.";
-/// What opens a conversation that begins with the model's own words.
+/// Opens a conversation that begins with the model's own words.
 const GO_ON: &str = "Go on.";
 
 /// One side's turn.
@@ -20,8 +20,8 @@ pub(super) enum Turn<'a> {
     Results(Vec<Cow<'a, ToolResult>>),
 }
 
-/// The messages as they can be sent: a call without its result is told that it was not run, a result without its
-/// call is left out, as is what says nothing. The same beginning always becomes the same beginning.
+/// The messages in a form that can be sent: a call without its result gets the note that it was not run. A result
+/// without its call is left out, as is an empty message. The same beginning always becomes the same beginning.
 pub(super) fn turns(messages: &[ChatMessage]) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn> = Vec::with_capacity(messages.len());
     let mut open: &[ToolUse] = &[];
@@ -68,21 +68,21 @@ pub(super) fn marked(result: &ToolResult) -> String {
     if result.ok { result.text.clone() } else { format!("failed: {}", result.text) }
 }
 
-/// What was given to a tool, as an object; what could not be read as one is told in the result instead.
+/// The input of a tool, as an object; the result reports an input that could not be read as one.
 pub(super) fn given(call: &ToolUse) -> Value {
     if call.parameters.is_object() { call.parameters.clone() } else { Value::Object(serde_json::Map::new()) }
 }
 
-/// A part of what the model said, where it stood.
+/// A part of the model's reply, at its place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ReplyPart<'a> {
-    /// What the provider wants back.
+    /// Data that the provider wants back.
     Kept(&'a Value),
     Text(&'a str),
     Use(&'a ToolUse),
 }
 
-/// A reply in the order in which it was said, as far as `tag` has noted one; otherwise text first, then the uses.
+/// A reply in its original order, as far as `tag` has noted one; otherwise text first, then the uses.
 pub(super) fn parts<'a>(reply: &'a ChatReply, tag: &str) -> Vec<(u64, ReplyPart<'a>)> {
     let own: Vec<&Value> = reply.opaque.iter().filter(|kept| kept["from"] == tag).collect();
     let slot = |found: Option<&&Value>, or: u64| found.and_then(|kept| kept["slot"].as_u64()).unwrap_or(or);

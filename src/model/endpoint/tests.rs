@@ -1,4 +1,4 @@
-//! Configurations, whole and wanting.
+//! Complete and incomplete configurations.
 
 use crate::abilities::Style;
 use crate::endpoint::{Endpoint, Provider, RemoteConfig, resolve};

@@ -1,4 +1,4 @@
-//! What the offline model says: what it has applied, what is left, what it was asked for and cannot do.
+//! The answers of the offline model: the applied fixes, the diagnostics left, and the requests that it cannot do.
 
 use crate::input::{ReportFacts, RequestFacts};
 use crate::offline::HOW_TO_CONFIGURE;
@@ -11,14 +11,14 @@ use sextant_base::plural::counted;
 /// At most this many kinds of diagnostics are named in an answer; the rest are counted.
 const NAMED: usize = 5;
 
-/// What a repair is asked for with; said where a request asks for none.
+/// The wording of a request for a repair; shown when a request asks for none.
 const HOW_TO_ASK: &str = "To have what is reported fixed, say so: `fix the errors`, `fix F401`, `fix this`.";
 
-/// An answer about what is reported, as far as the request wants it repaired.
+/// An answer about the reports, as far as the request wants them repaired.
 pub(super) struct RepairAnswer<'a> {
     reports: &'a ReportFacts,
     narrowed: &'a Narrowed,
-    /// Where it was looked: the scope, in words.
+    /// The searched place: the scope, in words.
     place: String,
     wanted: Vec<&'a DiagnosticLine>,
 }
@@ -53,12 +53,12 @@ impl<'a> RepairAnswer<'a> {
         }
     }
 
-    /// Why there is no plan.
+    /// The reason why there is no plan.
     pub(super) fn without_steps(&self) -> String {
         with_way_out([self.left(false), self.undone()].concat())
     }
 
-    /// Why a plan has the steps that it has.
+    /// The reason for the steps of a plan.
     pub(super) fn with_steps(&self, fixes: usize, steps: usize) -> String {
         let mut said =
             vec![format!("The language servers offer {}, in {}.", counted(fixes, "fix"), counted(steps, "step"))];
@@ -78,7 +78,7 @@ impl<'a> RepairAnswer<'a> {
         with_way_out(said)
     }
 
-    /// What is still reported of what was asked for, or that nothing is.
+    /// The wanted diagnostics that are still reported, or that there are none.
     fn left(&self, applied: bool) -> Vec<String> {
         let silent = match self.reports.unsettled.as_slice() {
             [] => Vec::new(),
@@ -108,7 +108,7 @@ impl<'a> RepairAnswer<'a> {
         said
     }
 
-    /// What the request names and nobody reports.
+    /// Names in the request that nobody reports.
     fn absent(&self) -> Vec<String> {
         let reported: Vec<Reported> = self.reports.diagnostics.iter().map(Reported::from).collect();
         let still: Vec<String> = self.narrowed.absent(&reported);
@@ -120,7 +120,7 @@ impl<'a> RepairAnswer<'a> {
         never.map(of).collect()
     }
 
-    /// That what was not asked for is left as it is.
+    /// The sentence that the diagnostics outside of the request stay as they are.
     fn others(&self) -> Vec<String> {
         let shown = self.reports.diagnostics.len() - self.wanted.len();
         match shown.max(self.reports.older) {
@@ -133,14 +133,14 @@ impl<'a> RepairAnswer<'a> {
         }
     }
 
-    /// What the request wants besides.
+    /// The other wishes of the request.
     fn undone(&self) -> Vec<String> {
         let undone = self.narrowed.undone.iter();
         undone.map(|what| format!("Not done: “{what}”. It needs a language model, and none is configured.")).collect()
     }
 }
 
-/// These have no fix that may be applied; of some it is not known.
+/// These have no fix that may be applied; for some of them that is unknown.
 fn unfixed(lines: &[&DiagnosticLine]) -> Vec<String> {
     let (unknown, without): (Vec<&DiagnosticLine>, Vec<&DiagnosticLine>) =
         lines.iter().partition(|line| !line.unanswered.is_empty());
@@ -162,7 +162,7 @@ fn unfixed(lines: &[&DiagnosticLine]) -> Vec<String> {
     said
 }
 
-/// One text, with the way out where a language model would do more.
+/// One text, with the way to a language model if one could do more.
 fn with_way_out(mut said: Vec<String>) -> String {
     if said.iter().any(|part| part.starts_with("No fix that") || part.starts_with("Not done")) {
         said.push(HOW_TO_CONFIGURE.to_owned());
@@ -170,7 +170,7 @@ fn with_way_out(mut said: Vec<String>) -> String {
     said.join(" ")
 }
 
-/// Declines whatever is no repair, and says what to do instead.
+/// Declines every request that is not a repair, and names the alternative.
 pub(super) fn cannot(asked: Ask, query: &str, diagnostics: &[DiagnosticLine]) -> StepReply {
     const ONLY: &str = "The offline model only applies the fixes that language servers offer.";
     let needs =
@@ -179,7 +179,7 @@ pub(super) fn cannot(asked: Ask, query: &str, diagnostics: &[DiagnosticLine]) ->
         Ask::Question => ("This is a question.", needs("Answering it")),
         Ask::Forbidden if request_kind::forbids(query) => {
             let answer =
-                format!("Nothing was changed, as you say. To be told more needs a language model. {HOW_TO_CONFIGURE}");
+                format!("Nothing was changed, as you say. A fuller answer needs a language model. {HOW_TO_CONFIGURE}");
             ("The request forbids changes.", answer)
         }
         Ask::Forbidden => (
@@ -212,7 +212,7 @@ fn listed(lines: &[&DiagnosticLine]) -> String {
     format!("{}: {}", counted(lines.len(), "diagnostic"), names.join(", "))
 }
 
-/// Each name once with how often it comes, in the order of their first places.
+/// Each name once with its count, in the order of their first places.
 fn counts(names: impl Iterator<Item = String>) -> Vec<(String, usize)> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for name in names {
@@ -242,7 +242,7 @@ pub(super) fn reporter(line: &DiagnosticLine) -> String {
     format!("{names} {} ", if names.contains(" and ") { "report" } else { "reports" })
 }
 
-/// `, confidence medium`: that something is reported does not make it so.
+/// `, confidence medium`: a report does not prove the problem.
 pub(super) fn belief(line: &DiagnosticLine) -> String {
     if line.confidence.is_empty() { String::new() } else { format!(", confidence {}", line.confidence) }
 }

@@ -1,4 +1,4 @@
-//! Requests for a repair in three languages: what of the same reports each of them applies, and what it is answered.
+//! Requests for a repair in three languages: the reports that each applies out of the same list, and its answer.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::request_kind::kinds::Reported;
 use crate::request_kind::repair_filter::RepairPlace;
 use crate::step::{DiagnosticLine, FixOffer};
 
-/// Severity, code, theme, source, message and symbol of what is reported, in this order.
+/// Severity, code, theme, source, message and symbol of each report, in this order.
 const REPORTED: &[[&str; 6]] = &[
     [
         "error",
@@ -48,10 +48,10 @@ const REPORTED: &[[&str; 6]] = &[
     ["warning", "F401", "unused import", "ruff", "`sys` imported but unused", "inv/tools.py"],
 ];
 
-/// The one of them that nobody offers a fix for.
+/// The one report without an offered fix.
 const WITHOUT: usize = 4;
 
-/// What names stand for.
+/// The meanings of names.
 const PLACES: &[(&str, &str)] = &[
     ("count", "inv/report.py::count"),
     ("rows", "inv/report.py::rows"),
@@ -68,7 +68,7 @@ const ERRORS: &[usize] = &[0, 5];
 const WARNINGS: &[usize] = &[1, 2, 3, 6];
 const UNUSED: &[usize] = &[2, 6];
 
-/// What is asked, which of the reports are repaired, and a part of what is answered.
+/// The request, the repaired reports, and a part of the answer.
 const TABLE: &[(&str, &[usize], &str)] = &[
     ("fix this", ALL, "offered for 1 diagnostic: error reportReturnType in inv/report.py::rows."),
     ("make this file type-clean", ALL, "error reportReturnType"),
@@ -180,7 +180,7 @@ fn line([severity, code, theme, source, message, symbol]: &[&str; 6]) -> Diagnos
     }
 }
 
-/// Everything that is reported, and the request with its names looked up.
+/// All reports, and the request with its names looked up.
 fn context(query: &str) -> ModelContext {
     let place = |name: &str| {
         let known = PLACES.iter().find(|(known, _)| *known == name);

@@ -52,14 +52,14 @@ fn with<A: Default>(query: &str, reports: ReportFacts) -> ModelInput<A> {
     ModelInput { context: ModelContext { request, reports, ..ModelContext::default() }, ask: A::default() }
 }
 
-/// A request to mend what is reported, and nothing else.
-fn mend(diagnostics: Vec<DiagnosticLine>) -> StepInput {
+/// A request to fix the reports, and nothing else.
+fn repair(diagnostics: Vec<DiagnosticLine>) -> StepInput {
     with("fix it", ReportFacts { diagnostics, ..ReportFacts::default() })
 }
 
-/// A request to mend, and nothing else.
+/// A request to fix, and nothing else.
 fn asked() -> StepInput {
-    mend(Vec::new())
+    repair(Vec::new())
 }
 
 fn chosen(input: &StepInput) -> Option<String> {
@@ -101,7 +101,7 @@ fn the_end_says_what_is_left_and_why() {
 
     input.context.reports.unsettled = vec!["basedpyright (a.py)".to_owned()];
     let silent = " Not heard yet about the text as it is: basedpyright (a.py).";
-    assert!(step(&input).answer.contains(silent), "that more may be wrong is said");
+    assert!(step(&input).answer.contains(silent), "the answer admits that more may be wrong");
     let unknown =
         step(&with("fix it", ReportFacts { unsettled: input.context.reports.unsettled, ..ReportFacts::default() }));
     assert!(unknown.answer.starts_with("Nothing is known to be wrong here.") && unknown.answer.contains(silent));
@@ -113,14 +113,14 @@ fn the_end_says_what_is_left_and_why() {
 #[test]
 fn many_left_overs_are_counted_not_listed() {
     let diagnostics = (0..12).map(|i| line("error", &format!("a.py::f{i}"), "X", "m")).collect();
-    let answer = step(&mend(diagnostics)).answer;
+    let answer = step(&repair(diagnostics)).answer;
     assert!(answer.contains("12 diagnostics") && answer.contains("7 more") && !answer.contains("f5"), "{answer}");
     let diagnostics = vec![
         line("error", "a.py::f", "X", "m"),
         line("error", "a.py::g", "X", "m"),
         line("error", "a.py::f", "X", "n"),
     ];
-    let answer = step(&mend(diagnostics)).answer;
+    let answer = step(&repair(diagnostics)).answer;
     assert!(answer.contains("3 diagnostics: error X in a.py::f (2 times), error X in a.py::g."), "{answer}");
 }
 
@@ -143,7 +143,7 @@ fn a_question_gets_an_honest_answer_and_no_edit() {
         let planned =
             plan(&with(query, ReportFacts { fixes: question().context.reports.fixes, ..ReportFacts::default() }));
         assert!(planned.steps.is_empty() && planned.reason.contains(says), "{query}: {planned:?}");
-        assert!(reply.answer.contains("reportReturnType"), "what is known is said all the same");
+        assert!(reply.answer.contains("reportReturnType"), "the known reports are named all the same");
     }
     let planned = plan(&with("why is f slow?", ReportFacts::default()));
     assert!(planned.steps.is_empty() && planned.reason.contains("none is configured"));
@@ -181,15 +181,15 @@ fn fixes_that_share_a_symbol_share_a_step() {
         vec![line("a.py::f", "1"), line("a.py::C", "2"), line("a.py::C::m", "3"), line("a.py", "4"), line("b.py", "5")];
     let fixes = vec![
         import("f1", "a.py::f", 0),
-        fix("f2", "mend C", "a.py::C", Some(1), false),
-        fix("f3", "mend m", "a.py::C::m", Some(2), false),
-        fix("f4", "mend a", "a.py", Some(3), false),
-        fix("f5", "mend b", "b.py", Some(4), false),
+        fix("f2", "fix C", "a.py::C", Some(1), false),
+        fix("f3", "fix m", "a.py::C::m", Some(2), false),
+        fix("f4", "fix a", "a.py", Some(3), false),
+        fix("f5", "fix b", "b.py", Some(4), false),
     ];
     let reply = plan(&with("fix", ReportFacts { diagnostics, fixes, ..ReportFacts::default() }));
     let symbols: Vec<_> = reply.steps.iter().map(|step| step.symbols.join(" ")).collect();
     assert_eq!(symbols, ["a.py::f a.py", "a.py::C a.py::C::m", "b.py"]);
-    assert_eq!(reply.steps[0].title, "Apply “import json”, “mend a” to a.py::f, a.py");
+    assert_eq!(reply.steps[0].title, "Apply “import json”, “fix a” to a.py::f, a.py");
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn words_are_the_reasoning_and_no_tokens_are_spent() {
 }
 
 proptest! {
-    /// Whatever is offered, what is chosen was offered, is no suppression, and the run ends.
+    /// For any offers, the chosen fix was offered and is not a suppression, and the run ends.
     #[test]
     fn only_offers_are_chosen_and_they_run_out(
         offers in proptest::collection::vec((any::<bool>(), any::<bool>(), proptest::option::of(0_usize..6)), 0..12),

@@ -1,7 +1,7 @@
-//! What opens a conversation and what is added to it later: the task, a step of its plan, a word at its end.
+//! The opening of a conversation and its later additions: the task, a step of its plan, a message at its end.
 //!
-//! What has been said is never said again in other words: every call shares all but its last messages with the one
-//! before, and a provider can cache that.
+//! Nothing is repeated in other words: every call shares all but its last messages with the one before, and a provider
+//! can cache that.
 
 use crate::input::{ModelContext, RequestFacts};
 use crate::plan_contract::{Contract, PlanFacts};
@@ -10,7 +10,7 @@ use crate::prompt::prompt_budget::PromptBudget;
 use crate::prompt::{Facts, one_line};
 use crate::{texts, token_estimate};
 
-/// How a conversation begins.
+/// The beginning of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatOpening {
     /// The rules; the same for every task, but where a text of this one could close the fence.
@@ -48,23 +48,23 @@ pub fn system(fence: &str) -> String {
     texts::text("conversation").replace("{data}", fence).trim_end().to_owned()
 }
 
-/// What opens a further step of a plan, in a conversation that is under way; `told` is what was said in it to the model.
+/// Opens a further step of a plan, in a conversation under way; `sent` holds the earlier messages to the model.
 pub fn next_step(
     context: &ModelContext,
     contract: &Contract,
     inputs: &[(String, String)],
     (fence, budget): (&str, PromptBudget),
-    told: &[&str],
+    sent: &[&str],
 ) -> String {
     let mut facts = Facts::inside(fence, &(context, contract, inputs)).within(budget);
     let request = &context.request;
-    if !request.user.is_empty() && told.iter().any(|text| text.contains(request.user.trim())) {
+    if !request.user.is_empty() && sent.iter().any(|text| text.contains(request.user.trim())) {
         facts.step(request);
     } else {
         facts.request(request);
     }
     match contract.plan() {
-        Some(plan) if is_told(plan, told) => facts.rest_of_contract(contract, plan),
+        Some(plan) if is_sent(plan, sent) => facts.rest_of_contract(contract, plan),
         _ => facts.contract(contract),
     }
     facts.inputs(inputs);
@@ -73,13 +73,12 @@ pub fn next_step(
     facts.into_message()
 }
 
-/// Whether the plan that was told last has this step and all behind it as they are: none that has gone, none that has
-/// moved.
-fn is_told(plan: &PlanFacts, told: &[&str]) -> bool {
-    let shown = told.iter().rev().find_map(|text| text.split_once(&format!("\n{PLAN}")));
+/// Whether the last sent plan has this step and all behind it unchanged: no step is gone, and no step has moved.
+fn is_sent(plan: &PlanFacts, sent: &[&str]) -> bool {
+    let shown = sent.iter().rev().find_map(|text| text.split_once(&format!("\n{PLAN}")));
     let Some((_, shown)) = shown else { return plan.plan.len() == 1 };
     let shown = shown.split_once("\n</").map_or(shown, |(lines, _)| lines);
-    // What is done of it is another mark, and no other plan.
+    // A finished step only has another mark; the plan is the same.
     let step = |line: &str| {
         let (number, rest) = line.split_once(". [")?;
         let (_, title) = rest.split_once("] ")?;
@@ -89,8 +88,8 @@ fn is_told(plan: &PlanFacts, told: &[&str]) -> bool {
     left(&mut plan.plan.iter().map(String::as_str)) == left(&mut shown.lines())
 }
 
-/// Something that a model is told between two of its answers: `what` in our words, `data` as somebody else wrote it,
-/// each as long as a result may be.
+/// A message to a model between two of its answers: `what` in our words, `data` as somebody else wrote it, each as long
+/// as a result may be.
 pub fn told((fence, budget): (&str, PromptBudget), what: &str, title: &str, data: &[String]) -> String {
     let mut facts = Facts::inside(fence, &data);
     facts.line(what);
@@ -117,7 +116,7 @@ impl Facts {
         self.about(request);
     }
 
-    /// The step of a plan alone, where the user's own words stand in the conversation.
+    /// The step of a plan alone, if the user's own words stand in the conversation.
     fn step(&mut self, request: &RequestFacts) {
         self.line(&step_line(request));
         self.about(request);
@@ -140,7 +139,7 @@ impl Facts {
         self.line(&format!("May edit: {scope}"));
     }
 
-    /// What is reported and offered; nothing at all where nobody has reported anything.
+    /// The reports and offers; nothing at all without any report.
     fn reports(&mut self, context: &ModelContext) {
         if context.reports.diagnostics.is_empty() && context.reports.unsettled.is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! Which brackets data stands in: such as no text of the question can close. The texts are never altered, since edits
-//! quote them.
+//! Chooses the brackets around data: such as no text of the question can close. The texts are never altered, since
+//! edits quote them.
 
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ impl Facts {
         Self::open("data", question)
     }
 
-    /// In a conversation whose rules name a fence already; another one is named in the message itself.
+    /// For a conversation whose rules name a fence already; another one is named in the message itself.
     pub(super) fn inside(fence: &str, question: &impl Serialize) -> Self {
         let mut facts = Self::open(fence, question);
         if facts.fence != fence {

@@ -1,4 +1,4 @@
-//! What a step's prompt says beyond simple mode: the plan, how far it is, what went otherwise, the step's inputs.
+//! The parts of a step's prompt beyond simple mode: the plan, its progress, the deviation, the step's inputs.
 
 use crate::plan_contract::{Contract, PlanFacts};
 use crate::prompt::{Facts, PLAN_MEMORY_TOKENS, STEP_MEMORY_TOKENS, SUPERVISED_MEMORY_TOKENS, head, one_line};
@@ -6,7 +6,7 @@ use sextant_base::plural::counted;
 
 /// Lines of the plan, escalations of the past.
 const LINES: usize = 30;
-/// How the title of the plan begins.
+/// The beginning of the plan's title.
 pub(super) const PLAN: &str = "Plan (done ";
 const ESCALATIONS: usize = 5;
 /// Tokens of one input.
@@ -67,7 +67,7 @@ impl Facts {
         }
     }
 
-    /// The lines around the one at hand, where there are too many.
+    /// The lines around the current one, if there are too many.
     pub(super) fn numbered(&mut self, title: &str, lines: &[String], at: usize) {
         let first = at.saturating_sub(LINES / 2).min(lines.len().saturating_sub(LINES));
         let shown: Vec<String> = lines.iter().skip(first).take(LINES).map(|line| one_line(line)).collect();

@@ -1,21 +1,21 @@
-//! What asks for a plan: in a prompt of its own, or as turns of a conversation in which the model looks first.
+//! Asks for a plan: in a prompt of its own, or as turns of a conversation in which the model looks first.
 
 use crate::input::{PlanAsk, PlanInput, ReportFacts};
 use crate::prompt::prompt_budget::PromptBudget;
 use crate::prompt::{Facts, MESSAGE_CHARS, clean, one_line};
 use crate::texts;
 
-/// Asks for a plan, in a conversation that was opened with the facts; `tells` says what it holds already.
-pub fn planning(input: &PlanInput, (fence, budget): (&str, PromptBudget), tells: impl Fn(&str) -> bool) -> String {
+/// Asks for a plan, in a conversation that was opened with the facts; `holds` reports whether it has a text already.
+pub fn planning(input: &PlanInput, (fence, budget): (&str, PromptBudget), holds: impl Fn(&str) -> bool) -> String {
     let mut facts = Facts::inside(fence, input).within(budget);
     facts.groups(&input.context.reports);
     facts.plan_ask(&input.ask);
     let rules = texts::text("planning").trim_end();
-    facts.line(if tells(rules) { ONCE_MORE } else { rules });
+    facts.line(if holds(rules) { ONCE_MORE } else { rules });
     facts.into_message()
 }
 
-/// Asks once more, with what was wrong.
+/// Asks once more, with the problems.
 pub fn again(problems: &[String], (fence, budget): (&str, PromptBudget)) -> String {
     let mut facts = Facts::inside(fence, &problems).within(budget);
     facts.problems(problems);
@@ -23,7 +23,7 @@ pub fn again(problems: &[String], (fence, budget): (&str, PromptBudget)) -> Stri
     facts.into_message()
 }
 
-/// Said where the conversation has the rules of a plan already.
+/// Sent if the conversation has the rules of a plan already.
 const ONCE_MORE: &str = "Now make a plan for the request once more, by the same rules and in the same form, and change \
                          nothing yet.";
 
@@ -35,7 +35,7 @@ impl Facts {
         }
     }
 
-    /// The plan that stands, what is to change in it, what was wrong.
+    /// The present plan, its wanted change, its problems.
     pub(super) fn plan_ask(&mut self, ask: &PlanAsk) {
         if !ask.standing.is_empty() {
             let title = if ask.change.is_empty() {

@@ -1,16 +1,16 @@
-//! How much of each part a question carries, by the way in which the model is worked with and the tokens that it reads
-//! at once. What memory may take is the mode's alone.
+//! The budget of each part of a question, by the style of the work with the model and the tokens that it reads at once.
+//! The mode alone limits the memory.
 
 use crate::abilities::{Abilities, Style};
 
-/// In tokens; the default is that of a question that holds all there is to know in 8,192.
+/// In tokens; the default is that of a question with all the facts in 8,192.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptBudget {
     /// The list of files.
     pub files: usize,
     /// The project's own guides.
     pub guides: usize,
-    /// All sources together; beyond it a model reads with its tools.
+    /// All sources together; a model reads more with its tools.
     pub sources: usize,
     /// One result of a tool.
     pub result: usize,
@@ -20,7 +20,7 @@ pub struct PromptBudget {
     pub question: usize,
 }
 
-/// What the default is for.
+/// The context that the default is for.
 const USUAL_CONTEXT: usize = 8192;
 
 impl Default for PromptBudget {
@@ -30,7 +30,7 @@ impl Default for PromptBudget {
 }
 
 impl PromptBudget {
-    /// For a model that can do this.
+    /// For a model with these abilities.
     pub fn of(abilities: Abilities) -> Self {
         match abilities.style {
             Style::Conversation => Self::of_conversation(abilities.context),
@@ -39,7 +39,7 @@ impl PromptBudget {
         }
     }
 
-    /// For questions that each hold all there is to know, to a model that reads so many tokens at once.
+    /// For questions that each hold all the facts, to a model that reads so many tokens at once.
     fn of_step(context: usize) -> Self {
         let usual = Self::default();
         let part = |usual: usize, most: usize| (usual * context / USUAL_CONTEXT).clamp(usual / 8, most);
@@ -53,8 +53,8 @@ impl PromptBudget {
         }
     }
 
-    /// For a conversation with a model that reads so many tokens at once. What is sent first is sent with every call
-    /// of the task, so that it stays small where there is much room, too: a model can read more by itself.
+    /// For a conversation with a model that reads so many tokens at once. The first message is sent again with every
+    /// call of the task, so it stays small even in a large context: a model can read more by itself.
     fn of_conversation(context: usize) -> Self {
         Self {
             files: (context / 100).clamp(60, 250),

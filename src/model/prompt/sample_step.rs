@@ -1,4 +1,4 @@
-//! A step as it really comes up, for the tests of this crate and of the tools' own.
+//! A realistic step, for the tests of this crate and of the tools' own.
 
 use sextant_model::input::{MemoryFacts, ModelContext, ReportFacts, RequestFacts, SourceFacts, StepAsk, StepInput};
 use sextant_model::plan_contract::{Contract, Deviation, PlanFacts, SupervisedFacts};
@@ -49,7 +49,7 @@ pub(crate) fn line(severity: &str, code: &str, message: &str) -> DiagnosticLine 
     }
 }
 
-/// A task as it really comes up: one method, three diagnostics, two fixes, memory and a result so far.
+/// A realistic task: one method, three diagnostics, two fixes, memory and a result so far.
 pub(crate) fn task(tools: &'static [ToolSpec]) -> StepInput {
     let symbol = "src/shop/cart.py::Cart::total".to_owned();
     let request = RequestFacts {
@@ -164,7 +164,7 @@ pub(crate) fn contracts() -> [(Contract, usize); 3] {
         adherence: 0.75,
         escalations: vec!["Step 1: two ways. It asks: Which? → do this step again: the first".into()],
     };
-    // What a step may cost under each contract, in tokens.
+    // The most tokens of a step under each contract.
     [(Contract::Simple, 1500), (Contract::Planner(plan), 1850), (Contract::Supervised(supervised), 2000)]
 }
 

@@ -1,4 +1,4 @@
-//! What a prompt holds, and how long it may be.
+//! The content and the length of prompts.
 
 use proptest::prelude::*;
 
@@ -108,7 +108,7 @@ fn the_last_line_says_what_the_structure_tells() {
     done.ask.results[1].ok = true;
     assert!(last(&done).contains("Nothing is reported after the edit. Do what is left of the request"));
     done.ask.results[1].tool = "read_symbol".into();
-    assert!(!last(&done).contains("Nothing is reported"), "only an edit says that");
+    assert!(!last(&done).contains("Nothing is reported"), "only an edit gives that line");
     done.ask.results.clear();
     assert_eq!(last(&done), "This is step 3. Reply in JSON, its texts in the language of the request.");
 }
@@ -188,10 +188,10 @@ fn each_contract_says_what_it_asks_for_and_where_the_plan_stands() {
     let [simple, planner, supervised] = facts::contracts()
         .map(|(contract, _)| facts::both(&prompt::step(&facts::under(contract, sample_tools::tools()))));
     assert!(!simple.contains("Plan (") && !simple.contains("replan") && !simple.contains("adherence"));
-    for told in [&planner, &supervised] {
-        assert!(told.contains("Plan (done 0.17, you are at step 2)"), "{told}");
+    for sent in [&planner, &supervised] {
+        assert!(sent.contains("Plan (done 0.17, you are at step 2)"), "{sent}");
         assert!(
-            told.contains("expected: no error is left in it\nactual: step 1 2 new") && told.contains("impacted: 3, 4")
+            sent.contains("expected: no error is left in it\nactual: step 1 2 new") && sent.contains("impacted: 3, 4")
         );
     }
     assert!(planner.contains("\"replan\": text or null") && !planner.contains("escalation"));
@@ -255,21 +255,21 @@ fn a_step_of_a_plan_is_told_what_the_conversation_does_not_hold() {
     context.request.user = "make both larger".into();
     let lines = ["1. [x] change f (a.py::f): 0 new", "2. [>] change g (a.py::g)", "3. [ ] change h (a.py::h)"];
     let plan = PlanFacts { plan: lines.map(str::to_owned).to_vec(), step: 2, progress: 0.33, deviation: None };
-    let told = |held: &[&str]| {
+    let next = |held: &[&str]| {
         let contract = Contract::Planner(plan.clone());
         conversation::next_step(&context, &contract, &[], ("data", PromptBudget::default()), held)
     };
-    let anew = told(&[]);
+    let full = next(&[]);
     assert!(
-        anew.starts_with("The user's request: make both larger\nYour step of the plan for it: change g\n"),
-        "{anew}"
+        full.starts_with("The user's request: make both larger\nYour step of the plan for it: change g\n"),
+        "{full}"
     );
-    assert!(anew.contains("you are at step 2") && anew.contains("3. [ ] change h"), "{anew}");
+    assert!(full.contains("you are at step 2") && full.contains("3. [ ] change h"), "{full}");
     let before = |left: &str| {
         format!("\nPlan (done 0.00, you are at step 1):\n<data>\n1. [>] change f (a.py::f)\n{left}\n</data>\n9. [ ] x")
     };
     let whole = before("2. [ ] change g (a.py::g)\n3. [ ] change h (a.py::h)");
-    let held = told(&["Request: make both larger", &whole]);
+    let held = next(&["Request: make both larger", &whole]);
     assert!(held.starts_with("Your step of the plan for it: change g\nMay edit:"), "{held}");
     assert!(!held.contains("Plan (done"), "{held}");
     for other in [
@@ -278,8 +278,8 @@ fn a_step_of_a_plan_is_told_what_the_conversation_does_not_hold() {
         "2. [ ] change h (a.py::h)\n3. [ ] change g (a.py::g)",
         "2. [ ] change g (a.py::g)",
     ] {
-        let changed = told(&["Request: make both larger", &whole, &before(other)]);
-        assert!(changed.contains("3. [ ] change h"), "a plan that was changed is told: {other}: {changed}");
+        let changed = next(&["Request: make both larger", &whole, &before(other)]);
+        assert!(changed.contains("3. [ ] change h"), "a plan that was changed is sent: {other}: {changed}");
     }
 }
 

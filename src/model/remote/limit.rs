@@ -1,23 +1,23 @@
-//! How many tokens an answer may have.
+//! The limit of tokens for an answer.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Tokens that one answer may have.
 pub(super) struct AnswerLimit {
     pub(super) set: Option<u32>,
-    /// What the server has been found to allow.
+    /// The most that the server is known to allow.
     pub(super) most: AtomicU32,
 }
 
-/// What a file of a thousand lines takes, where nothing else is set.
+/// The tokens of a file of a thousand lines, the default.
 const WHOLE_FILES: u32 = 16_384;
-/// What every server allows.
+/// The limit that every server allows.
 const EVERYWHERE: u32 = 4096;
 /// The names that providers have for the limit.
 const LIMIT_NAMES: &[&str] = &["max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens"];
 
 impl AnswerLimit {
-    /// Never more than half of what the model reads.
+    /// Never more than half of the model's context.
     pub(super) fn tokens(&self, context: usize) -> u32 {
         let half = u32::try_from(context / 2).unwrap_or(u32::MAX).max(1);
         self.set.unwrap_or_else(|| WHOLE_FILES.min(half).min(self.most.load(Ordering::Relaxed)))

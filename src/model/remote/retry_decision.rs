@@ -1,4 +1,4 @@
-//! What to do with what a call brought: take it, ask again, or give up.
+//! Decides on the result of a call: take it, ask again, or give up.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use sextant_base::plural::counted;
 /// Bytes of an unusable answer that are kept and shown to the model again.
 const KEPT_BYTES: usize = 2000;
 
-/// How far one question has come.
+/// The progress of one question.
 #[derive(Default)]
 pub(super) struct AskProgress {
     pub(super) with_schema: bool,
@@ -23,7 +23,7 @@ pub(super) struct AskProgress {
     pub(super) native: bool,
     pub(super) sent_tools: bool,
     pub(super) max_tokens: u32,
-    /// Calls that brought nothing.
+    /// Calls without a result.
     pub(super) attempts: u32,
     pub(super) cut_before: bool,
     pub(super) asked_again: bool,
@@ -39,12 +39,12 @@ impl AskProgress {
 pub(super) enum CallVerdict<T> {
     Reply(T),
     Fail(ModelError),
-    /// Ask again after this wait, because of this.
+    /// Ask again after this wait, for this reason.
     Again(Duration, String),
 }
 
-/// Whether a refusal is of the tools: servers say so with every status there is. Where the server itself is at fault,
-/// it may have stumbled over one call, so that only what it does not have counts.
+/// Whether a refusal is of the tools: servers report that with every status there is. If the server itself is at fault,
+/// it may have stumbled over one call. Then only a missing feature counts.
 fn refuses_tools(status: u16, detail: &str) -> bool {
     let detail = detail.to_lowercase();
     let tools = detail.contains("tool") || detail.contains("function call");
@@ -53,7 +53,7 @@ fn refuses_tools(status: u16, detail: &str) -> bool {
 }
 
 impl RemoteModel {
-    /// What to do with what a call brought.
+    /// Decides on the result of a call.
     pub(super) fn judge<A: Asking>(
         &self,
         asking: &A,
@@ -79,12 +79,12 @@ impl RemoteModel {
             End::Trouble(Trouble::Stalled) => {
                 CallVerdict::Fail(ModelError::Stalled { endpoint, seconds: self.patience.stall.as_secs() })
             }
-            // What has no end is not asked for again.
+            // An endless answer is not requested again.
             End::Trouble(Trouble::TooMuch(detail)) => match read(AnswerEnd::Broken).value {
                 Some(reply) => CallVerdict::Reply(reply),
                 None => CallVerdict::Fail(ModelError::Cut { endpoint, detail: self.hide(&detail) }),
             },
-            // A stream may break after the last brace; what is whole is whole.
+            // A stream may break after the last brace; a whole object is whole.
             End::Trouble(Trouble::Broken(detail)) => match read(AnswerEnd::Broken).value {
                 Some(reply) => CallVerdict::Reply(reply),
                 None => self.cut(&detail, progress),
@@ -122,7 +122,7 @@ impl RemoteModel {
         let ReplyReading { value, mut problems } = reading;
         if let Some(reply) = value {
             if !problems.is_empty() {
-                tracing::debug!(model = %self.name, ?problems, "the reply was mended");
+                tracing::debug!(model = %self.name, ?problems, "the reply was repaired");
             }
             return CallVerdict::Reply(reply);
         }
@@ -132,7 +132,7 @@ impl RemoteModel {
         self.unusable(asking, problems, text, progress)
     }
 
-    /// What the model said before it stopped is part of why it did.
+    /// The words of the model before the stop are part of the reason.
     fn declined(&self, said: &[&str]) -> ModelError {
         let said: Vec<&str> = said.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
         let detail = self.hide(kept(&said.join("; ")));
@@ -157,7 +157,7 @@ impl RemoteModel {
         }
         if progress.sent_tools && refuses_tools(status, &detail) {
             progress.native = false;
-            tracing::warn!(model = %self.name, detail, "the server takes no tools; they are told in the prompt");
+            tracing::warn!(model = %self.name, detail, "the server takes no tools; the prompt lists them");
             return CallVerdict::Again(Duration::ZERO, detail);
         }
         if matches!(status, 400 | 422) && progress.sent_schema {

@@ -1,4 +1,4 @@
-//! Reads what a step's reply says besides its action: further looks, and what it says of the plan.
+//! Reads the parts of a step's reply besides its action: further looks, and its words on the plan.
 
 use serde_json::{Map, Value};
 
@@ -9,10 +9,10 @@ use crate::tools::ToolSpec;
 
 /// Further actions of one reply.
 const MORE: usize = 6;
-/// Options of one escalation; the rest is left out, and that is said.
+/// Options of one escalation; the rest is left out, and a problem reports that.
 const OPTIONS: usize = 4;
 
-/// An unknown decision is no decision: the words of the plan's own rules count then.
+/// An unknown decision is ignored: the words of the plan's own rules count then.
 pub(super) fn wish(object: &Map<String, Value>, problems: &mut Vec<String>) -> PlanFeedback {
     let text = |object: &Map<String, Value>, name: &str| {
         object.get(name).and_then(Value::as_str).map(str::trim).unwrap_or_default().to_owned()

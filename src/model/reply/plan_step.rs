@@ -1,4 +1,5 @@
-//! Reads one step of a plan reply. What older prompts did not ask for may be missing; what is there must be right.
+//! Reads one step of a plan reply. Fields that older prompts did not ask for may be missing; present ones must be
+//! right.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! A conversation with a model that has no tools of its own: they are told in the rules, and called in one JSON object.
+//! A conversation with a model that has no tools of its own: the rules list them, and one JSON object calls them.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::chat::{ChatMessage, ChatReply, ToolResult, ToolUse};
 use crate::reply::{ReplyReading, find_object, without_thinking, words};
 use crate::tools::{self, ToolSpec};
 
-/// What names a call and what it is given, in the words that models have been taught.
+/// The keys for the name and the input of a call, in the words that models have been taught.
 const TOOL: [&str; 3] = ["tool", "name", "function"];
 const GIVEN: [&str; 3] = ["parameters", "arguments", "args"];
 
@@ -28,7 +28,7 @@ pub(crate) fn rules(system: &str, given: &[ToolSpec]) -> String {
 /// The messages in text alone.
 pub(crate) fn messages<'m>(messages: &'m [ChatMessage]) -> Vec<ChatMessage> {
     let mut open: &'m [ToolUse] = &[];
-    let told = |message: &'m ChatMessage| match message {
+    let text = |message: &'m ChatMessage| match message {
         ChatMessage::User(text) => ChatMessage::User(text.clone()),
         ChatMessage::Model(reply) => {
             open = &reply.uses;
@@ -39,10 +39,10 @@ pub(crate) fn messages<'m>(messages: &'m [ChatMessage]) -> Vec<ChatMessage> {
             ChatMessage::User(shown.join("\n\n"))
         }
     };
-    messages.iter().map(told).collect()
+    messages.iter().map(text).collect()
 }
 
-/// A reply as it would be written again.
+/// A reply as the model would write it again.
 fn said(reply: &ChatReply) -> String {
     if reply.uses.is_empty() {
         return reply.text.clone();
@@ -52,7 +52,7 @@ fn said(reply: &ChatReply) -> String {
     json!({"text": reply.text, "calls": calls}).to_string()
 }
 
-/// Numbered where there are several, since two calls may be of one tool.
+/// Numbered if there are several, since two calls may be of one tool.
 fn shown(result: &ToolResult, uses: &[ToolUse], count: usize) -> String {
     let place = uses.iter().position(|call| call.id == result.id).filter(|_| count > 1);
     let number = place.map(|place| format!("{}. ", place + 1)).unwrap_or_default();
@@ -60,7 +60,7 @@ fn shown(result: &ToolResult, uses: &[ToolUse], count: usize) -> String {
     format!("{number}Result of {} ({came}):\n{}", result.tool, result.text)
 }
 
-/// Reads one answer. What holds no call is prose, and an answer as it is.
+/// Reads one answer. An answer without a call is prose, and valid as it is.
 pub(crate) fn read(
     text: &str,
     tools: &[ToolSpec],
@@ -103,7 +103,7 @@ pub(crate) fn read(
     ReplyReading { value: Some(reply), problems }
 }
 
-/// A call that a model with tools of its own has written into its text all the same, and nothing but it.
+/// A call that a model with tools of its own has still written into its text, with nothing else.
 pub(crate) fn written(text: &str, tools: &[ToolSpec], before: &[ChatMessage]) -> Option<Vec<ToolUse>> {
     let mut inner = without_thinking(text).trim();
     for (open, close) in [("```json", "```"), ("```", "```"), ("<tool_call>", "</tool_call>")] {
@@ -231,14 +231,14 @@ mod tests {
             ToolResult { id, tool, ok, text: "t".into() }
         };
         let results = vec![result(0, true), result(1, false)];
-        let told =
+        let sent =
             messages(&[ChatMessage::User("do".into()), ChatMessage::Model(reply), ChatMessage::Results(results)]);
-        let ChatMessage::Model(said) = &told[1] else { panic!("{told:?}") };
+        let ChatMessage::Model(said) = &sent[1] else { panic!("{sent:?}") };
         assert_eq!(
             said.text,
             r#"{"text":"a","calls":[{"tool":"search","parameters":{"pattern":"x"}},{"tool":"rm","parameters":{}}]}"#
         );
-        assert_eq!(told[2], ChatMessage::User("1. Result of search (ok):\nt\n\n2. Result of rm (failed):\nt".into()));
+        assert_eq!(sent[2], ChatMessage::User("1. Result of search (ok):\nt\n\n2. Result of rm (failed):\nt".into()));
         assert!(rules("Be brief.", sample_tools::tools()).contains("search(pattern, path?)"));
     }
 

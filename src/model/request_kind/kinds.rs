@@ -8,9 +8,9 @@ pub struct Reported<'a> {
     /// `error`, `warning`, `info`, `hint`.
     pub severity: &'a str,
     pub code: &'a str,
-    /// The codes under which others say the same.
+    /// The codes of other sources for the same complaint.
     pub also: &'a [String],
-    /// The complaint across checkers (`unused import`); empty where it is not known.
+    /// The complaint across checkers (`unused import`); empty if unknown.
     pub theme: &'a str,
     /// `lsp:basedpyright and ruff`.
     pub source: &'a str,
@@ -36,16 +36,16 @@ pub enum Kind {
     /// A name that an import would bring.
     MissingImport,
     UnresolvedImport,
-    /// Whatever is said of an import.
+    /// Any complaint about an import.
     Import,
     Syntax,
-    /// What type checkers report.
+    /// The reports of type checkers.
     Type,
-    /// What linters report.
+    /// The reports of linters.
     Lint,
 }
 
-/// Programs that check style and not types, and the other way round, as they name themselves.
+/// Programs that check style and not types, and the other way round, by their own names.
 const LINTERS: &str = "ruff flake8 pylint pycodestyle pyflakes eslint biome clippy";
 const TYPE_CHECKERS: &str = "basedpyright pyright mypy ty pyrefly tsserver typescript-language-server rust-analyzer";
 
@@ -110,12 +110,12 @@ fn programs(source: &str) -> Vec<String> {
     names.replace(", ", " and ").split(" and ").map(|name| name.trim().to_owned()).collect()
 }
 
-/// Whether all who say so are in a list.
+/// Whether all of its programs are in a list.
 fn only_of(source: &str, list: &str) -> bool {
     programs(source).iter().all(|name| list.split_whitespace().any(|known| known == name))
 }
 
-/// Whether a provider of this name says so: `pyright` means `basedpyright` too.
+/// Whether a provider of this name reports it: `pyright` means `basedpyright` too.
 pub(super) fn says_so(source: &str, provider: &str) -> bool {
     let family = |name: &str| name == provider || (provider == "pyright" && name == "basedpyright");
     programs(source).iter().any(|name| family(name))

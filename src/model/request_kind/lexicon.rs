@@ -2,7 +2,7 @@
 //!
 //! A list of stems holds for every word that begins with one; a stem of fewer than four letters is a whole word.
 
-/// What may stand before the verb of a wish and changes nothing of it.
+/// Words that may stand before the verb of a wish without changing it.
 pub(super) const POLITE: &str = "please pls plz kindly do can could would will might you just now then also hey hi hello ok \
     okay well so i id ill we want need like love to lets let us help me try trying go ahead must should have gotta maybe \
     perhaps simply quickly first finally again mind start \
@@ -10,11 +10,11 @@ pub(super) const POLITE: &str = "please pls plz kindly do can could would will m
     intenta ayudame ayuda vamos oye hola ahora entonces luego tambien a se pueden venga \
     bitte kannst konntest wurdest du mal ich mochte will wir lass uns jetzt";
 
-/// Openings of a question. Those of [`MODALS`] are one only before somebody else than `you`.
+/// Openings of a question. Those of [`MODALS`] only open one before another subject than `you`.
 pub(super) const INTERROGATIVES: &str = "is are am was were does did has what whats why how hows where wheres when who \
     whose which que como donde cuando quien quienes cual cuales cuanto cuantos cuantas porque hay \
     gibt was warum wieso weshalb wie wo wann wer welche welcher ist sind";
-/// Those of them that make a question of a sentence wherever they stand.
+/// Those of them that make a question of a sentence at any place.
 pub(super) const QUESTIONS: &str = "what whats why how hows where wheres which who whose como donde cual cuales porque \
     was warum wieso weshalb wie";
 pub(super) const MODALS: &str =
@@ -22,29 +22,29 @@ pub(super) const MODALS: &str =
 pub(super) const OTHERS: &str =
     "i we it this that they he she there the these those errors yo nosotros se lo ich wir es das";
 
-/// What stands behind a `when` that says when, and behind none that asks.
+/// Words behind a `when` that names a time; none of them follows a `when` that asks.
 pub(super) const SUBJECTS: &str =
     "the a an this that these those it they i we you there no nothing its my your one two";
 
-/// Wishes to be shown or told something.
+/// Wishes to see or hear something.
 pub(super) const LOOKS: &str = "show list check review analyz analys explain describe summari tell see look find search \
     inspect report read print view explore think consider suggest propose recommend guess estimate count diagnose \
     muestra lista revisa mira busca analiza explica describ resume cuenta dime lee sugiere propon ensena comprueba \
     zeig pruf erklar beschreib";
 
-/// Verbs of mending, whatever follows.
+/// Verbs of fixing, with any object.
 pub(super) const MENDS: &str = "fix autofix repair mend correct remedy rectify quickfix quick-fix \
     arregla arregle corrig corrij correg repara repare soluciona solucione enmienda subsana sanea \
     beheb korrigier reparier";
-/// Verbs that mend only where what is reported follows, or what stands for everything.
+/// Verbs that mean fixing only before reports, or before a word for everything.
 pub(super) const TIDIES: &str = "clean cleanup clean-up tidy resolve solve address organiz organis resuelv resolv limpia \
     limpie ordena organiza bereinig raum aufraum";
-/// Verbs that mend only where they speak of what is reported.
+/// Verbs that mean fixing only if their object is a report.
 pub(super) const DELETES: &str = "delet remov drop elimin borr quit lösch losch entfern clear";
 pub(super) const ADDS: &str = "add insert anad agreg fuge";
 pub(super) const MAKES: &str = "make get keep leave turn haz deja pon mach";
 pub(super) const APPLIES: &str = "apply appl use take aplica usa wende";
-/// Words that end like a verb of mending and are none.
+/// Words that look like a verb of fixing and are not verbs.
 pub(super) const NO_VERBS: &str = "fixed fixes fixing fixture fixtures corrected correctly correctness correction corrections \
     repaired repairs cleaned cleaner cleans resolved resolver resolution solved addressed addresses organization clears \
     corregido corregida corregidos arreglado arreglada arreglados";
@@ -55,20 +55,20 @@ pub(super) const PARTICIPLES: &str = "fixed repaired mended corrected cleaned re
 pub(super) const WISHES: &str = "want need needs must please get have like should quiero necesito hay deben deberian bitte \
     mochte mussen";
 
-/// What checkers and servers report.
+/// The reports of checkers and servers.
 pub(super) const REPORTS: &str = "diagnos error warning lint linter complain problem issue finding squiggl violation hint \
     import imports unused undefined unresolved missing type types typing type-check type-checking typecheck pyright \
     basedpyright ruff mypy reported reports aviso advertencia queja fallo fallos errores tipo tipos importaci importes \
     problema \
     fehler warnung meldung typen importe";
-/// What a verb of tidying leaves behind.
+/// The result of a verb of tidying.
 pub(super) const CLEAN: &str = "clean type-clean typeclean lint-clean lint-free error-free warning-free limpio limpia \
     limpios sauber fehlerfrei";
-/// What is offered.
+/// The offers.
 pub(super) const OFFERS: &str = "fix fixes quickfix quickfixes quick-fix quick-fixes correction corrections suggestion \
     suggestions suggested offered arreglo arreglos correccion correcciones sugerencias vorschlage korrekturen";
 
-/// Words that name nothing and stand for what is at hand.
+/// Words without a name that stand for the present things.
 pub(super) const GENERIC: &str = "it this that them these those all everything every each whole entire any something \
     things stuff anything rest ones same here there file files module modules project workspace code function functions \
     method methods class classes symbol package packages line lines folder directory repo script selection \
@@ -81,7 +81,7 @@ pub(super) const FILLERS: &str = "a an the my our your its some and or of please
     is be been remaining current new old common obvious simple other quick automatic automatically safe safely easy \
     up out can able el un una unos unas mi mis su sus y o por favor ya der die den dem des ein eine einen mein meine \
     und oder bitte";
-/// Words behind which stands where, or what for.
+/// Words before a place or a purpose.
 pub(super) const BOUNDS: &str = "from in of at inside within on for so that which because to into with by until where \
     when if while as using via before after across throughout \
     de del desde en para con que donde porque hasta por aus von im am zu damit mit bei fur";
@@ -107,7 +107,7 @@ pub(super) const NEGATIONS: &str = "no not dont doesnt never nothing neither nor
     wouldnt couldnt neednt avoid refrain except unless leave skip stop unchanged untouched read-only readonly dry-run \
     nada nunca jamas tampoco sin ni ninguno ninguna ningun evita excepto salvo \
     nicht nichts kein keine keinen ohne niemals nie";
-/// What says `no` and forbids nothing: a negation, and the words that may follow it then.
+/// Harmless words for `no`: a negation, and the words that may follow it then.
 pub(super) const HARMLESS: &[(&str, &str)] = &[
     (
         "no",
@@ -127,24 +127,24 @@ pub(super) const HARMLESS: &[(&str, &str)] = &[
     ("keine", "fehler warnungen"),
 ];
 
-/// What limits a wish to what it names.
+/// Words that limit a wish to the things that it names.
 pub(super) const ONLY: &str = "only solo solamente unicamente nur";
-/// Behind these stands a place.
+/// Words before a place.
 pub(super) const PLACES: &str = "in at inside within en dentro im ins am";
-/// Behind these stands a place, or what a report is about.
+/// Words before a place, or before the subject of a report.
 pub(super) const OWNERS: &str = "of from de del von vom des aus";
 /// A place that is named by its number.
 pub(super) const NUMBERED: &str = "line lines linea lineas zeile zeilen";
-/// Looks that a repair begins with: nothing is left undone of them.
+/// Looks that a repair begins with: they leave nothing undone.
 pub(super) const FIRST_LOOKS: &str = "check review find look see inspect analys analyz show list search read view explore     diagnose revisa busca mira comprueba muestra lista analiza pruf zeig";
-/// Words for what is reported that a question before a repair may have.
+/// Words for reports in a question before a repair.
 pub(super) const WRONG: &str = "wrong fails failing broken mal falla falsch kaputt";
-/// What stands for something that was spoken of before.
+/// Words that stand for something mentioned before.
 pub(super) const PRONOUNS: &str = "it them these those lo los las sie es ihn";
-/// Words that name nothing of what is to be repaired, beside fillers.
+/// Words that name no part of the repair, beside fillers.
 pub(super) const ASIDES: &str = "teh hte what which who was welche que lo cual dieser diese dieses diesem diesen meinem meiner     jeder jede jedes jeden all shown see visible given left remain remains remaining present buffer currently immediately     asap urgent thanks thank thx cheers gracias danke rid free frei libre quede queden quedan queda hay sind werden wird     gemeldet gemeldeten reportado reportados reportan senalan has have had being under across whatever say says said     tell tells complain complains hinzu only solo solamente unicamente nur really actually completely entirely";
 
-/// Verbs of changing, as a prohibition speaks of them.
+/// Verbs of changing, in prohibitions.
 pub(super) const EDITS: &str = "change edit touch modify alter write fix apply save repair rewrite update do make \
     changing editing touching modifying altering writing fixing applying making doing \
     changes edits modifications edited changed modified touched \
@@ -154,14 +154,14 @@ pub(super) const EDITS: &str = "change edit touch modify alter write fix apply s
     andern andere andre bearbeiten anfassen schreiben anderungen geandert";
 /// Such verbs mean nothing without an object of this kind: `do nothing`, `make no changes`.
 pub(super) const LIGHT: &str = "do make doing making hagas hacer";
-/// Everything that a prohibition may speak of without naming a part.
+/// Words for everything that a prohibition may name without naming a part.
 pub(super) const ANYTHING: &str = "anything nothing any ningun ninguna it them this that these those code file files source sources line \
     lines text project workspace repo repository stuff thing things everything edit edits change changes modification \
     modifications yet now here nada algo codigo archivo archivos fichero ficheros linea lineas todo proyecto eso esto \
     aun todavia cambio cambios modificacion modificaciones lo los \
     etwas nichts datei dateien code anderung anderungen zu";
-/// Behind these a prohibition holds for the rest alone.
+/// Words after which a prohibition holds for the rest alone.
 pub(super) const REST: &str = "else other others besides but except outside beyond apart elsewhere otro otra otros otras mas \
     salvo excepto fuera sonst anderes ausser";
-/// Words that put a prohibition off to a later word of the user.
+/// Words that limit a prohibition until the user's next word.
 pub(super) const YET: &str = "yet now first before until aun todavia ahora primero antes noch erst";

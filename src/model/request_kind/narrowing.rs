@@ -1,4 +1,4 @@
-//! How the words of a request are read for what it wants repaired, and for what it wants besides.
+//! Reads the words of a request for the wanted repairs, and for its other wishes.
 
 use crate::request_kind::kinds::{Kind, PROVIDERS};
 use crate::request_kind::lexicon::{
@@ -9,11 +9,11 @@ use crate::request_kind::lexicon::{
 use crate::request_kind::read_request::{ClauseWish, RequestReading, Word};
 use crate::request_kind::repair_filter::{Name, Part, RepairWish, Role};
 
-/// Reads a request. Without a wish for a repair in it nothing is wanted.
+/// Reads a request. Without a wish for a repair in it the result is empty.
 pub(super) fn read(query: &str) -> RepairWish {
     let (mut wanted, mut shown) = (RepairWish::default(), Part::default());
     for sentence in RequestReading::of(query).wishes() {
-        // Where the last wish of this sentence ended: what follows without a verb goes on with it.
+        // The end of the last wish of this sentence: a clause without a verb continues it.
         let mut open = None;
         for (clause, wish) in sentence {
             match wish {
@@ -47,7 +47,7 @@ fn in_words(clause: &[Word]) -> String {
     words.join(" ").trim_matches(|c: char| c.is_whitespace() || ",.;:!¡¿?".contains(c)).to_owned()
 }
 
-/// `check the file`, `what is wrong here`: what a repair begins with anyway.
+/// `check the file`, `what is wrong here`: a repair begins with that anyway.
 fn is_first_look(clause: &[Word], after: bool) -> bool {
     let verb = clause.iter().find(|word| !word.is(POLITE));
     if after {
@@ -69,7 +69,7 @@ fn has_pronoun(word: &Word) -> bool {
     stem.is_some_and(|stem| stem.ends_with(['a', 'e', 'r']) && word.begins(MENDS))
 }
 
-/// A clause without a verb: more of what the last one is about. Where the next one would go on is returned.
+/// A clause without a verb: more objects of the last one. Returns the place where the next one would continue.
 fn go_on(parts: &mut Vec<Part>, clause: &[Word], role: Role) -> Role {
     let (mut part, end) = part_of(clause, false);
     let Some(last) = parts.last_mut() else { return end };
@@ -105,10 +105,10 @@ fn go_on(parts: &mut Vec<Part>, clause: &[Word], role: Role) -> Role {
     if is_place { Role::Place } else { end }
 }
 
-/// Where the words of a clause stand.
+/// The slots for the words of a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slot {
-    /// What is to be repaired.
+    /// The thing to repair.
     Object,
     /// `of total`.
     Owner,
@@ -134,14 +134,14 @@ impl Slot {
     }
 }
 
-/// Reads one clause, and how its last words stand.
+/// Reads one clause, and the role of its last words.
 fn part_of(clause: &[Word], has_verb: bool) -> (Part, Role) {
     let skipped = clause.iter().take_while(|word| word.is(POLITE) || word.is(NEGATIONS) || word.is(ONLY)).count();
     let verb = clause.get(skipped).filter(|word| has_verb && is_verb(word)).map(|_| skipped);
     let makes = verb.is_some_and(|at| clause[at].begins(MAKES));
     let clean = makes && clause.iter().any(|word| word.is(CLEAN) || word.is("free libre frei sin without ohne"));
     let kinds = if clean { Vec::new() } else { kinds(clause) };
-    // `the undefined name Path`: what the message is about, and no place.
+    // `the undefined name Path`: the subject of the message, and not a place.
     let quotes = kinds.iter().any(|kind| !matches!(kind, Kind::Syntax | Kind::Type | Kind::Lint));
     let (mut part, mut slot) = (Part { speaks: !kinds.is_empty(), ..Part::default() }, Slot::Object);
     for (at, word) in clause.iter().enumerate().filter(|(at, _)| Some(*at) != verb) {
@@ -182,7 +182,7 @@ fn is_verb(word: &Word) -> bool {
     !word.name && (mends || [TIDIES, DELETES, ADDS, MAKES, APPLIES].iter().any(|verbs| word.begins(verbs)))
 }
 
-/// Whether a word is a name by its form. A German noun has a capital letter and may be a word for what is reported.
+/// Whether a word is a name by its form. A German noun has a capital letter and may be a word for reports.
 fn is_name(word: &Word) -> bool {
     let noun =
         word.raw.chars().skip(1).all(|c| c.is_lowercase() || c.is_ascii_punctuation()) && !word.raw.contains('`');
@@ -190,7 +190,7 @@ fn is_name(word: &Word) -> bool {
     word.name && !(noun && (compound || of_kind(word)))
 }
 
-/// Whether a word says nothing by its name; notes the severity that it is, and that it speaks of reports.
+/// Whether a word has a meaning other than a name; notes its severity, and that it is about reports.
 fn is_spoken(word: &Word, part: &mut Part) -> bool {
     let compound = |stem: &str| word.folded.contains(stem);
     let severity = if word.is("error errors errores err") || compound("fehler") || word.nearly("errors errores") {

@@ -1,4 +1,4 @@
-//! Whether a clause of a request forbids every change: said to whoever does the work, and of no part alone.
+//! Decides whether a clause of a request forbids every change: addressed to the agent, and not about a part alone.
 
 use crate::request_kind::lexicon::{ANYTHING, BOUNDS, EDITS, FILLERS, GENERIC, LIGHT, MODALS, POLITE, REST};
 use crate::request_kind::read_request::Word;
@@ -8,7 +8,7 @@ pub(super) fn forbids(clause: &[Word]) -> bool {
     if clause
         .iter()
         .enumerate()
-        .any(|(at, word)| word.is("read-only readonly dry-run") && !word.name && is_told(clause, at))
+        .any(|(at, word)| word.is("read-only readonly dry-run") && !word.name && is_order(clause, at))
         || clause.windows(2).any(|pair| pair[0].is("dry solo") && pair[1].is("run lectura"))
     {
         return true;
@@ -42,14 +42,14 @@ pub(super) fn forbids(clause: &[Word]) -> bool {
     })
 }
 
-/// Whether such a word is said of the work, and not of what the work is to make: `a read-only property`.
-fn is_told(clause: &[Word], at: usize) -> bool {
+/// Whether such a word is about the work, and not about its result: `a read-only property`.
+fn is_order(clause: &[Word], at: usize) -> bool {
     let mode = clause.get(at + 1).is_some_and(|next| next.is("mode modo modus"));
     let others = || clause.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, word)| word);
     mode || others().all(|word| word.is(FILLERS) || word.is(POLITE) || word.is(GENERIC) || word.is(BOUNDS))
 }
 
-/// Nothing follows, or only what stands for everything.
+/// No word follows, or only words for everything.
 fn is_universal(object: &[Word]) -> bool {
     !object.iter().any(|word| word.is(REST))
         && object
@@ -66,19 +66,19 @@ fn keeps_as_it_is(verb: &Word, after: &[Word]) -> bool {
         after.windows(2).any(|pair| pair[0].is("as como wie") && pair[1].is("it is they are esta estan es"))
     };
     let all = after.iter().take_while(|word| !word.is("as como wie alone untouched unchanged intacto intacta"));
-    // `that file` is one that was named before.
+    // `that file` was named before.
     let other = after.windows(2).any(|pair| pair[0].is("that those") && pair[1].is("file files module function class"));
     kept && !other && is_universal(&all.cloned().collect::<Vec<_>>())
 }
 
-/// Whether a negation is said to whoever does the work, and not of what the code does.
+/// Whether a negation is addressed to the agent, and not about the behaviour of the code.
 fn commands_not(clause: &[Word], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).and_then(|i| clause.get(i));
     let word = &clause[at];
     if word.is("not") {
-        let told = before(1).is_some_and(|w| w.is("must should may shall can will are"))
+        let ordered = before(1).is_some_and(|w| w.is("must should may shall can will are"))
             && before(2).is_some_and(|w| w.is("you"));
-        return at == 0 || told || before(1).is_some_and(|w| w.is("do please just but"));
+        return at == 0 || ordered || before(1).is_some_and(|w| w.is("do please just but"));
     }
     if word
         .is("dont never no ni nicht kein keine keinen sin ohne without avoid evita cannot cant mustnt shouldnt nunca")

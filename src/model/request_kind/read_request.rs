@@ -1,4 +1,4 @@
-//! How a request is read: its sentences and clauses, what each of them wishes, and what the whole forbids.
+//! Reads a request: its sentences and clauses, the wish of each, and the prohibitions of the whole.
 
 use crate::request_kind::lexicon::{
     ADDS, APPLIES, BOUNDS, CLEAN, DELETES, FILLERS, FOREIGN, GENERIC, GERUNDS, HARMLESS, INTERROGATIVES, LOOKS, MAKES,
@@ -7,12 +7,12 @@ use crate::request_kind::lexicon::{
 };
 use crate::request_kind::prohibition::forbids;
 
-/// What one clause wishes.
+/// The wish of one clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClauseWish {
-    /// To have mended what is reported.
+    /// To have the reports fixed.
     Repair,
-    /// To have something mended that nobody reports.
+    /// To have something fixed that nobody reports.
     Mend,
     Question,
     Work,
@@ -23,15 +23,15 @@ pub(super) enum ClauseWish {
 pub(super) struct Word {
     /// In lower case, without accents and apostrophes.
     pub(super) folded: String,
-    /// Whether its form says that it is a name.
+    /// Whether its form marks it as a name.
     pub(super) name: bool,
-    /// As it was written.
+    /// As the user wrote it.
     pub(super) raw: String,
 }
 
 impl Word {
     pub(super) fn is(&self, list: &str) -> bool {
-        // Most words are in no list, and to look for their letters takes a tenth of the time.
+        // Most words are in no list, and a search for their letters takes a tenth of the time.
         list.contains(&self.folded) && list.split_whitespace().any(|word| word == self.folded)
     }
 
@@ -40,7 +40,7 @@ impl Word {
         stems.split_whitespace().any(|stem| if stem.len() < 4 { word == stem } else { word.starts_with(stem) })
     }
 
-    /// The same with one letter wrong, too many, missing or swapped, in words long enough to be told apart.
+    /// The same with one letter wrong, too many, missing or swapped, in words long enough to differ clearly.
     pub(super) fn nearly(&self, stems: &str) -> bool {
         let word = self.folded.as_str();
         let length = word.chars().count();
@@ -56,7 +56,7 @@ impl Word {
             })
     }
 
-    /// `F541`, `f541`, `PLR0913`, `reportReturnType`: the code of a diagnostic, and no name of a symbol.
+    /// `F541`, `f541`, `PLR0913`, `reportReturnType`: the code of a diagnostic, and not the name of a symbol.
     pub(super) fn is_code(&self) -> bool {
         let core = self.raw.trim_matches(|c: char| !c.is_alphanumeric());
         let digits = core.trim_start_matches(|c: char| c.is_ascii_alphabetic());
@@ -87,7 +87,7 @@ fn one_slip(a: &str, b: &str) -> bool {
     }
 }
 
-/// Words of the longest clause: each is held against those behind it, and nobody writes as many without a comma.
+/// Words of the longest clause: each is compared with those behind it, and nobody writes as many without a comma.
 const LONGEST: usize = 100;
 
 /// Words up to a comma, a conjunction or the end of a sentence.
@@ -127,7 +127,7 @@ fn word(raw: &str, first: bool) -> Option<Word> {
     let camel = core.chars().zip(core.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     let capital = !first && core.starts_with(char::is_uppercase) && core.chars().skip(1).any(char::is_lowercase);
     let name = quoted || path || dotted || digits || camel;
-    // A capital letter says little: headings and German nouns have one as well.
+    // A capital letter proves little: headings and German nouns have one as well.
     let known = |word: &Word| word.begins(REPORTS) || word.is(GENERIC) || word.is(FILLERS) || word.is(FOREIGN);
     let plain = Word { folded: fold(core), name, raw: raw.to_owned() };
     let named = name || (capital && !known(&plain));
@@ -174,7 +174,7 @@ impl RequestReading {
         self.sentences.iter().flatten()
     }
 
-    /// What the whole of it wishes: a repair where one of its parts does, else work, else an answer.
+    /// The wish of the whole: a repair if one of its parts wants one, else work, else an answer.
     pub(super) fn wish(&self) -> ClauseWish {
         let wishes: Vec<ClauseWish> = self.wishes().into_iter().flatten().map(|(_, wish)| wish).collect();
         let first = [ClauseWish::Repair, ClauseWish::Mend, ClauseWish::Work, ClauseWish::Question]
@@ -187,14 +187,15 @@ impl RequestReading {
         }
     }
 
-    /// What each clause wishes, sentence by sentence.
+    /// The wish of each clause, sentence by sentence.
     pub(super) fn wishes(&self) -> Vec<Vec<(&Clause, ClauseWish)>> {
         let mut sentences = Vec::new();
         for sentence in &self.sentences {
             let (mut asking, mut wishes) = (false, Vec::new());
             for clause in sentence {
                 let wish = wish(clause);
-                // What follows `tell me how` in its sentence is what is asked about; `find out why` is whole.
+                // The words after `tell me how` in its sentence are the subject of the question; `find out why` is
+                // whole.
                 let open = clause.split_last().map_or(&[][..], |(_, open)| open);
                 let asks = open.iter().any(|word| word.is(INTERROGATIVES)) || opens_with_modal(clause);
                 asking |= wish == ClauseWish::Question && asks;
@@ -205,7 +206,7 @@ impl RequestReading {
         sentences
     }
 
-    /// Whether a word of it turns or limits what it wishes.
+    /// Whether a word of it turns or limits its wish.
     pub(super) fn is_negated(&self) -> bool {
         self.clauses().any(|clause| {
             (0..clause.len()).any(|at| clause[at].is(NEGATIONS) && !clause[at].name && !is_harmless(clause, at))
@@ -213,7 +214,7 @@ impl RequestReading {
         }) || self.only_looks()
     }
 
-    /// Whether it forbids every change, and not one of some part.
+    /// Whether it forbids every change, and not only changes of a part.
     pub(super) fn forbids(&self) -> bool {
         let said = self.clauses().any(|clause| forbids(clause));
         said || (self.only_looks() && !matches!(self.wish(), ClauseWish::Repair | ClauseWish::Mend | ClauseWish::Work))
@@ -233,13 +234,13 @@ impl RequestReading {
     }
 }
 
-/// What stands in quotation marks is quoted, and no word of the request.
+/// Quoted text is not a word of the request.
 fn without_quotes(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(start) = rest.find(['“', '«']) {
         let end = if rest[start..].starts_with('“') { '”' } else { '»' };
-        // One that is not closed quotes nothing.
+        // A mark that is not closed quotes nothing.
         let Some(length) = rest[start..].find(end) else { break };
         out.push_str(&rest[..start]);
         out.push(' ');
@@ -266,7 +267,7 @@ fn opens_with_modal(clause: &[Word]) -> bool {
 fn wish(clause: &[Word]) -> ClauseWish {
     let Some(first) = clause.first() else { return ClauseWish::Nothing };
     let obliged = first.is("hay") && clause.get(1).is_some_and(|word| word.is("que"));
-    // `When the list is empty, …` says when; `when is it empty` asks.
+    // `When the list is empty, …` names a time; `when is it empty` asks.
     let says_when = first.is("when") && clause.get(1).is_some_and(|word| word.is(SUBJECTS) || word.name);
     if (first.is(INTERROGATIVES) && !obliged && !says_when) || opens_with_modal(clause) {
         return ClauseWish::Question;
@@ -274,12 +275,12 @@ fn wish(clause: &[Word]) -> ClauseWish {
     if clause.len() > 1 && first.is("por") && clause[1].is("que") {
         return ClauseWish::Question;
     }
-    // A negation turns the wish; what it turns is read all the same.
+    // A negation turns the wish; the turned wish is read all the same.
     let lead = |word: &&Word| word.is(POLITE) || word.is(NEGATIONS) || word.is(ONLY);
     let skipped = clause.iter().take_while(lead).count();
     let rest = &clause[skipped..];
     let Some(verb) = rest.first() else { return ClauseWish::Nothing };
-    // `only the unused import`: the verb goes without saying.
+    // `only the unused import`: the verb is implied.
     let only = clause[..skipped].iter().any(|word| word.is(ONLY) || word.is("just"));
     let named = |first: &&Word| (first.reports() || first.is_code()) && !first.begins(LOOKS);
     if only && self::object(rest).first().is_some_and(named) {
@@ -289,7 +290,7 @@ fn wish(clause: &[Word]) -> ClauseWish {
     if verb.begins(LOOKS) && !verb.name && !verb.reports() && !verb.is(NEGATIONS) {
         return ClauseWish::Question;
     }
-    if let Some(wish) = mending(verb, rest, &object, skipped > 0) {
+    if let Some(wish) = fixing_wish(verb, rest, &object, skipped > 0) {
         return wish;
     }
     if verb.begins(WORKS) && !verb.name {
@@ -309,13 +310,13 @@ fn wish(clause: &[Word]) -> ClauseWish {
     }
 }
 
-/// What a verb speaks of, up to where it is.
+/// The object of a verb, up to the words for a place.
 fn object(rest: &[Word]) -> Vec<&Word> {
     let pieces = rest.iter().take_while(|word| !word.is(BOUNDS) || word.name);
     pieces.filter(|word| !word.is(FILLERS) || word.name).collect()
 }
 
-fn mending(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Option<ClauseWish> {
+fn fixing_wish(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Option<ClauseWish> {
     if verb.name {
         return None;
     }
@@ -336,7 +337,7 @@ fn mending(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Option
         return Some(ClauseWish::Repair);
     }
     if begins(TIDIES) {
-        // `solve this` is wished of whoever can think.
+        // `solve this` is a wish that needs understanding.
         let at_hand = !foreign && (reports && unknown <= 2 || unknown == 0);
         return Some(if at_hand { ClauseWish::Repair } else { ClauseWish::Mend });
     }

@@ -1,10 +1,10 @@
-//! Which of what is reported a request asks to have repaired: by code, kind, severity, provider, name and place.
+//! Selects the reports that a request wants repaired: by code, kind, severity, provider, name and place.
 
 use serde::{Deserialize, Serialize};
 
 use crate::request_kind::kinds::{self, Kind, Reported};
 
-/// What a name of a request stands for in the workspace.
+/// The meaning of a request's name in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairPlace {
     pub name: String,
@@ -12,7 +12,7 @@ pub struct RepairPlace {
     pub paths: Vec<String>,
 }
 
-/// How a name stands in a request.
+/// The role of a name in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// `in count`: a place, or a mistake.
@@ -21,7 +21,7 @@ pub(super) enum Role {
     Object,
     /// `the undefined name Path`: a word of the message.
     Word,
-    /// A place where there is one of that name, and no more than a word otherwise.
+    /// A place if there is one of that name, otherwise only a word.
     Aside,
 }
 
@@ -29,7 +29,7 @@ pub(super) enum Role {
 pub(super) struct Name {
     pub(super) text: String,
     pub(super) role: Role,
-    /// Whether its form says that it is a name.
+    /// Whether its form marks it as a name.
     pub(super) sure: bool,
 }
 
@@ -39,7 +39,7 @@ impl Name {
     }
 }
 
-/// What one wish of a request is about. Codes and kinds are alternatives; everything else has to hold as well.
+/// The subject of one wish of a request. Codes and kinds are alternatives; everything else has to hold as well.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) codes: Vec<String>,
@@ -47,39 +47,39 @@ pub(super) struct Part {
     pub(super) severities: Vec<&'static str>,
     pub(super) providers: Vec<String>,
     pub(super) names: Vec<Name>,
-    /// Whether it speaks of reports at all, if only as `problems`.
+    /// Whether it is about reports at all, if only as `problems`.
     pub(super) speaks: bool,
-    /// Words of a message, once it is known which names are places.
+    /// Words of a message, once the names of places are known.
     pub(super) about: Vec<String>,
     pub(super) places: Vec<String>,
 }
 
-/// What a request asks to have repaired, by its words alone.
+/// The repairs that a request wants, by its words alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepairWish {
     pub(super) parts: Vec<Part>,
-    /// What it asks for besides, in its own words.
+    /// Its other wishes, in its own words.
     pub undone: Vec<String>,
 }
 
-/// The same, once it is known what its names stand for.
+/// The same, once the meanings of its names are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Narrowed {
     parts: Vec<Part>,
-    /// Names that stand for nothing here.
+    /// Names without a meaning here.
     pub missing: Vec<String>,
     pub undone: Vec<String>,
 }
 
 impl RepairWish {
     /// The words that may be names of symbols, files or folders, each with whether it may be one of any file: a plain
-    /// word is looked for where the user is.
+    /// word is searched at the user's place.
     pub fn names(&self) -> Vec<(&str, bool)> {
         let names = self.parts.iter().flat_map(|part| &part.names).filter(|name| name.role != Role::Word);
         names.map(|name| (name.text.as_str(), name.sure || name.role == Role::Place)).collect()
     }
 
-    /// Takes what its names stand for. What is not among the places may still be in a scope, by its last name.
+    /// Takes the meanings of its names. A name outside of the places may still be in a scope, by its last name.
     pub fn resolved(self, places: &[RepairPlace], scope: &[String]) -> Narrowed {
         let Self { mut parts, undone } = self;
         let mut missing = Vec::new();
@@ -102,7 +102,7 @@ impl RepairWish {
 }
 
 impl Narrowed {
-    /// Whether nothing of what is reported is left aside.
+    /// Whether no report is left aside.
     pub fn is_all(&self) -> bool {
         self.missing.is_empty() && (self.parts.is_empty() || self.parts.iter().any(|part| *part == part.unlimited()))
     }
@@ -113,11 +113,11 @@ impl Narrowed {
     }
 
     pub fn wants(&self, one: &Reported<'_>) -> bool {
-        // Where a place is not found, nobody knows what was meant.
+        // If a place is not found, the wanted reports are unknown.
         self.missing.is_empty() && (self.parts.is_empty() || self.parts.iter().any(|part| part.wants(one)))
     }
 
-    /// All symbols, files and folders that it is about; empty where it names none.
+    /// All symbols, files and folders that it is about; empty if it names none.
     pub fn places(&self) -> Vec<String> {
         // One part without a place is about the whole scope.
         if self.parts.iter().any(|part| part.places.is_empty()) {
@@ -126,7 +126,7 @@ impl Narrowed {
         self.parts.iter().flat_map(|part| part.places.iter().cloned()).collect()
     }
 
-    /// What it names and nobody reports, each with the place that it names for it.
+    /// Its names that nobody reports, each with the place that it gives for the name.
     pub fn absent(&self, reported: &[Reported<'_>]) -> Vec<String> {
         if !self.missing.is_empty() {
             return Vec::new();
@@ -142,7 +142,7 @@ impl Narrowed {
 }
 
 impl Part {
-    /// The same in the same words with nothing that limits it.
+    /// The same words without any limit.
     fn unlimited(&self) -> Self {
         Self { speaks: self.speaks, ..Self::default() }
     }
@@ -169,7 +169,7 @@ impl Part {
             && (self.places.is_empty() || self.places.iter().any(|place| is_in(one.symbol, place)))
     }
 
-    /// Whether its word for a severity limits it: `the F541 error` means F541, whatever its severity.
+    /// Whether its word for a severity limits it: `the F541 error` means F541, at any severity.
     fn minds_severity(&self) -> bool {
         let lint = self.kinds == [Kind::Lint] && self.severities.contains(&"warning");
         let named = !self.codes.is_empty() || (!lint && self.kinds.iter().any(|kind| kind.is_named_error()));
@@ -205,7 +205,7 @@ fn in_scope(name: &str, scope: &[String]) -> Vec<String> {
     scope.iter().filter(ends).cloned().collect()
 }
 
-/// `total in cart.py`: the file says where the symbol is, and is no place of its own.
+/// `total in cart.py`: the file gives the place of the symbol, and is not a place of its own.
 fn without_files_of_symbols(places: &[String]) -> Vec<String> {
     let file = |place: &str| place.split("::").next().unwrap_or_default().to_owned();
     let is_symbol = |place: &&String| place.contains("::");

@@ -1,9 +1,9 @@
-//! Requests as people write them, each with what it is taken for.
+//! Requests as people write them, each with its class.
 
 use crate::request_kind::Ask::{Forbidden, Question, Repair, Unclear, Work};
 use crate::request_kind::*;
 
-/// What each is taken for.
+/// The class of each request.
 const TABLE: &[(Ask, &str)] = &[
     (Repair, "fix the errors"),
     (Repair, "fix the errors in Cart::total"),

@@ -1,4 +1,4 @@
-//! A list of tools for the tests of this room, which knows no real one: as the agent's own looked when it was taken.
+//! A list of tools for the tests of this room, which knows no real one: a copy of the agent's own at one time.
 
 use std::sync::LazyLock;
 
