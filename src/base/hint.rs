@@ -28,13 +28,13 @@ pub enum HintCode {
     Plan,
     /// Starts a task.
     Start,
-    /// Shows what a request looks like.
+    /// Shows the form of a request.
     Request,
-    /// Where language servers and models are set up.
+    /// The settings of language servers and models.
     Servers,
-    /// Where a language model is set up.
+    /// The settings of a language model.
     Models,
-    /// Where commands that find diagnostics are set up.
+    /// The settings of commands that find diagnostics.
     Commands,
     /// The records of tasks, and their place.
     Memory,

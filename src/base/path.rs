@@ -4,8 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use url::Url;
 
-/// Whether a character makes a name another one than it looks: a control character, one that turns the direction of a
-/// line, or an invisible one (Unicode's category Cf, and the fillers that have no width).
+/// Whether a character makes a name another one than it looks. Such are control characters, those that turn the
+/// direction of a line, and invisible ones (Unicode's category Cf, and the fillers that have no width).
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}')

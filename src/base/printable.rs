@@ -1,8 +1,8 @@
 //! The characters of a text that may reach a terminal; those that would steer it are shown as marks instead.
 //!
 //! Steering characters are the control characters (C0 but line break and tab, DEL, C1), and those that turn the
-//! direction of a line or cannot be seen at all. They would show a reader something else than the text holds. Each
-//! character is judged by itself: a text may be cut anywhere.
+//! direction of a line or are invisible. They would show a reader something else than the text holds. Each character is
+//! judged by itself: a text may be cut anywhere.
 
 use std::borrow::Cow;
 
