@@ -45,7 +45,7 @@ fn changed(input: &InternedInput<&str>) -> Vec<Changed> {
     diff.hunks().map(|hunk| (range(hunk.before), range(hunk.after))).collect()
 }
 
-/// Where each line starts, and the end of the text.
+/// The start of each line, and the end of the text.
 fn starts<'a>(lines: impl ExactSizeIterator<Item = &'a str>) -> Vec<u32> {
     let mut out = Vec::with_capacity(lines.len() + 1);
     let mut end = 0;

@@ -102,7 +102,7 @@ fn fit_line_ends(text: &str, symbol: &str, new: String) -> String {
     count.map_or_else(|| new.clone(), |count| line_ends::with_returns(&new, count))
 }
 
-/// The parts in front of a definition: where its comments, decorators and header start.
+/// The parts in front of a definition: the starts of its comments, decorators and header.
 struct Head {
     comments: usize,
     decorators: usize,

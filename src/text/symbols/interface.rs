@@ -41,7 +41,7 @@ impl Offer {
     }
 }
 
-/// The offers of a text, in source order; `None` where the language has no query for them.
+/// The offers of a text, in source order; `None` if the language has no query for them.
 pub fn offers(language: &Language, text: &str) -> Option<Vec<Offer>> {
     Some(placed_offers(language, text)?.into_iter().map(|(_, offer)| offer).collect())
 }
@@ -56,10 +56,10 @@ pub fn placed_offers(language: &Language, text: &str) -> Option<Vec<(usize, Offe
 
 /// Words that other files may use, and that mean something else, or nothing, after a change of a text.
 ///
-/// These are the names that are gone, or whose header, declared type, base or source of an inferred type has changed,
-/// and each name whose own type may follow from one of these. New members count too, since a class elsewhere may
-/// override them. The class counts as well where it may fulfil less than before: without a member, or with another one
-/// that `is_structural_member` names.
+/// These are the names that are gone, or whose header, declared type, base or source of an inferred type has changed.
+/// Names whose own type may follow from one of these count too. So do new members, since a class elsewhere may override
+/// them. The class counts as well if it may fulfil less than before: without a member, or with another one that
+/// `is_structural_member` names.
 pub fn changed_words(before: &[Offer], after: &[Offer], is_structural_member: &dyn Fn(&str) -> bool) -> ChangedWords {
     let (old, new) = (by_name(before), by_name(after));
     let structural = structural_classes(before.iter().chain(after));

@@ -12,7 +12,7 @@ pub struct Language {
     /// `@wrapper` (an enclosing node that belongs to the definition inside it) and `@comment`.
     pub query: &'static str,
     /// The text of `queries/<name>/imports.scm`. Captures: `@import`, `@comment`, and `@guard` with its `@guarded`
-    /// block, which counts as an import where nothing else is in it.
+    /// block, which counts as an import if it holds nothing else.
     pub imports: &'static str,
     /// The text of `queries/<name>/interface.scm`: the offer of a text to other files. The file explains its captures.
     pub interface: &'static str,
@@ -62,8 +62,8 @@ const DEEPEST: usize = 800;
 const WIDEST_ERROR: u32 = 10_000;
 
 impl Language {
-    /// The syntax tree of a text; `None` when the grammar does not fit the parser, and for a text that is too long or too
-    /// deep to be worth its tree.
+    /// The syntax tree of a text; `None` if the grammar does not fit the parser, or the text is too long or too deep to
+    /// be worth its tree.
     pub fn tree(&self, text: &str) -> Option<tree_sitter::Tree> {
         if text.len() > LARGEST_PARSED || has_more_words(text, MOST_WORDS) {
             return None;

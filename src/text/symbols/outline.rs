@@ -22,9 +22,9 @@ pub struct Symbol {
     pub ordinal: usize,
     /// Index of the enclosing symbol in [`Outline::symbols`]; `None` at module level.
     pub parent: Option<usize>,
-    /// Bytes of the whole symbol: leading comments, decorators, header, body. From the start of its first line's text
-    /// (indentation excluded) to the end of its last statement (or of a comment indented like the body below it), line
-    /// end excluded.
+    /// Bytes of the whole symbol: leading comments, decorators, header, body. It starts with the text of its first line
+    /// (indentation excluded). It ends with its last statement (or with a comment indented like the body below it),
+    /// line end excluded.
     pub extent: Range<usize>,
     /// As `extent`, without the leading comments.
     pub declaration: Range<usize>,
@@ -73,8 +73,8 @@ impl Outline {
         parts.join("::")
     }
 
-    /// The innermost symbol that holds the offset (leading comments and decorators included). The end of an
-    /// extent belongs to it: that is where the cursor stands after the last character.
+    /// The innermost symbol that holds the offset (leading comments and decorators included). The end of an extent
+    /// belongs to it: the cursor stands there after the last character.
     pub fn at(&self, offset: usize) -> Option<usize> {
         let mut at = self.symbols.partition_point(|symbol| symbol.extent.start <= offset).checked_sub(1);
         while let Some(index) = at {

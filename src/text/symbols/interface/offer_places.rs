@@ -33,7 +33,7 @@ pub(super) struct Branch {
     pub(super) test: Option<Range<usize>>,
 }
 
-/// What the query finds in a text.
+/// The places that the query finds in a text.
 #[derive(Default)]
 pub(super) struct Parts {
     /// From the place of a definition's name to the place where its body begins.

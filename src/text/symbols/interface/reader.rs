@@ -7,7 +7,7 @@ use super::offer_places::{Binding, BindingKind, Branch, Parts, within};
 use super::{EVERYTHING, Offer, identifiers};
 use crate::symbols::outline::{Outline, SymbolKind};
 
-/// Which literals of a text are kept.
+/// The kept literals of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Literals {
     All,
