@@ -13,7 +13,7 @@ use crate::memory::store::{BUSY, StoreNotice};
 use sextant_base::deadline::Deadline;
 use sextant_base::private_files;
 
-/// How closely a file is looked at before it is used.
+/// The depth of the check of a file before it is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::memory) enum Trust {
     /// Every page of a small file, the first page of a large one: a start must not take seconds.

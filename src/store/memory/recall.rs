@@ -10,7 +10,7 @@ use crate::memory::entry::{COLUMNS, Entry, Mode, from_row};
 use crate::memory::memory_error::Result;
 use crate::memory::store::{self, Memory};
 
-/// How far back a recall looks: 24 hours, in milliseconds.
+/// The reach of a recall into the past: 24 hours, in milliseconds.
 pub const WINDOW_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The most entries that one recall brings.

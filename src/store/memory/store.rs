@@ -16,7 +16,7 @@ use crate::memory::variables::Variables;
 use crate::memory::writer::MemoryWriter;
 use sextant_base::lock::{lock, read, write};
 
-/// How long a call waits for another process before it is [`MemoryError::Busy`].
+/// The longest wait of a call for another process before it is [`MemoryError::Busy`].
 pub const BUSY: Duration = Duration::from_millis(1500);
 
 /// The most rows and bytes of one answer. No record of a workspace has more.
@@ -96,8 +96,8 @@ impl File {
 impl Memory {
     /// Opens the file, or makes it; its folder must exist.
     ///
-    /// A file of another program, a damaged file, or one from a newer version is set aside under `<name>.damaged-N`,
-    /// and a new one is begun: see [`Memory::notices`].
+    /// A file of another program, a damaged file, or one from a newer version is set aside under `<name>.damaged-N`. A
+    /// new one is begun: see [`Memory::notices`].
     pub fn open(path: &Path) -> Result<Self> {
         let (file, notices) = File::open(path, Trust::Usual)?;
         let shared = Shared {

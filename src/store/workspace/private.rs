@@ -9,7 +9,7 @@ use crate::workspace::secret_files::is_secret;
 use crate::workspace::workspace_files::is_ignored;
 use sextant_base::path;
 
-/// The most entries that are looked at; every folder with more counts as private.
+/// The most entries that are looked at; the entries behind them all count as private.
 const MOST: usize = 20_000;
 
 /// The part of a folder that a program reads when it reads the whole folder.

@@ -1,7 +1,7 @@
 //! The place of a workspace's record: in the user's state folder, so that no file of a workspace can pass for it.
 //!
 //! The sender of a repository can put any file into it. So Sextant keeps its memory, undo states and open tasks where
-//! only this user writes, under a name made from the workspace's own path.
+//! only this user writes. The folder's name is made from the workspace's own path.
 
 use std::ffi::OsString;
 use std::io::{self, Write};

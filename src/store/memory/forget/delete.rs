@@ -38,8 +38,8 @@ pub(in crate::memory) fn json_holds(json: &str, part: &str) -> bool {
     holds(json, part) || serde_json::from_str(json).is_ok_and(|value| inside(&value, part))
 }
 
-/// Shows every row (an id, a text) of a query that takes a session and the last id it has shown, in the order of the
-/// ids. There may be more rows than one answer holds, and a row that has been shown may be deleted.
+/// Shows every row (an id, a text) of a query that takes a session and the last shown id, in the order of the ids.
+/// There may be more rows than one answer holds, and a shown row may be deleted.
 pub(super) fn in_pages(
     conn: &Connection,
     sql: &str,

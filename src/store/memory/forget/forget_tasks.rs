@@ -1,4 +1,4 @@
-//! Decides what a forgetting takes of tasks: the state and the checkpoints of one go together, or stay together.
+//! Selects the tasks of a forgetting: the state and the checkpoints of one go together, or stay together.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -56,8 +56,8 @@ pub(in crate::memory) fn holds_any(candidate: &Candidate, terms: &[Term]) -> boo
     candidate.matched != 0 || count(candidate, terms).0.iter().any(|tf| *tf > 0.0)
 }
 
-/// How often each term occurs, and the length in words. A term that the index found counts once at least, even if the
-/// index folds letters that we do not, or the term lies behind the part that is read here.
+/// The count of each term, and the length in words. A term that the index found counts once at least. The index may
+/// fold letters that we do not, or the term may lie behind the part that is read here.
 fn count(candidate: &Candidate, terms: &[Term]) -> (Vec<f64>, f64) {
     let end = (0..=READ.min(candidate.content.len())).rev().find(|at| candidate.content.is_char_boundary(*at));
     let read = &candidate.content[..end.unwrap_or(0)];
