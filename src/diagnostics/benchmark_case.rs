@@ -14,8 +14,8 @@ use sextant_base::positions::{Encoding, LineIndex, Range};
 struct Case {
     id: Value,
     files: BTreeMap<String, Texts>,
-    before: Vec<Said>,
-    after: Vec<Said>,
+    before: Vec<Sent>,
+    after: Vec<Sent>,
 }
 
 /// A text is null if the file does not exist on that side.
@@ -27,7 +27,7 @@ struct Texts {
 
 /// A diagnostic as LSP writes it, with its file beside it.
 #[derive(Deserialize)]
-struct Said {
+struct Sent {
     file: Option<String>,
     range: Option<Range>,
     severity: Option<u64>,
@@ -79,21 +79,21 @@ pub fn answer(line: &str) -> Result<String, String> {
 }
 
 /// Clamps the ranges in a text of the case to that text.
-fn read<'c>(list: Vec<Said>, text: impl Fn(&str) -> Option<&'c str>) -> Vec<Diagnostic> {
+fn read<'c>(list: Vec<Sent>, text: impl Fn(&str) -> Option<&'c str>) -> Vec<Diagnostic> {
     let mut indexes: BTreeMap<String, (&str, LineIndex)> = BTreeMap::new();
-    let clamp = |mut said: Said| {
-        if let (Some(file), Some(range)) = (&said.file, said.range)
+    let clamp = |mut sent: Sent| {
+        if let (Some(file), Some(range)) = (&sent.file, sent.range)
             && let Some(text) = text(file)
         {
             let (text, index) = indexes.entry(file.clone()).or_insert_with(|| (text, LineIndex::new(text)));
-            said.range = Some(index.convert(text, range, Encoding::Utf16, Encoding::Utf16));
+            sent.range = Some(index.convert(text, range, Encoding::Utf16, Encoding::Utf16));
         }
-        said.into_diagnostic()
+        sent.into_diagnostic()
     };
     list.into_iter().map(clamp).collect()
 }
 
-impl Said {
+impl Sent {
     fn into_diagnostic(self) -> Diagnostic {
         let code = match self.code {
             Value::String(code) if !code.is_empty() => Some(code),

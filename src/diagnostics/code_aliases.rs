@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use crate::model::{Confidence, Location, Severity};
 
-    fn said(code: &str, message: &str) -> Diagnostic {
+    fn diag(code: &str, message: &str) -> Diagnostic {
         Diagnostic {
             source: "lsp:x".into(),
             severity: Severity::Warning,
@@ -200,17 +200,17 @@ mod tests {
     #[test]
     fn complaints_are_known_across_checkers() {
         for (a, b, same) in [
-            (said("F821", "Undefined name `x`"), said("reportUndefinedVariable", "\"x\" is not defined"), true),
-            (said("F401", "`os` imported but unused"), said("F841", "`os` imported but unused"), false),
-            (said("", "Line too long (90 > 88)"), said("E501", "Line too long (120 > 100)"), true),
-            (said("", "Line too long (90 > 88)"), said("", "Missing docstring"), false),
-            (said("X1", "one thing"), said("X1", "quite another"), true),
+            (diag("F821", "Undefined name `x`"), diag("reportUndefinedVariable", "\"x\" is not defined"), true),
+            (diag("F401", "`os` imported but unused"), diag("F841", "`os` imported but unused"), false),
+            (diag("", "Line too long (90 > 88)"), diag("E501", "Line too long (120 > 100)"), true),
+            (diag("", "Line too long (90 > 88)"), diag("", "Missing docstring"), false),
+            (diag("X1", "one thing"), diag("X1", "quite another"), true),
         ] {
             assert_eq!(same_complaint(&a, &b), same, "{a:?} {b:?}");
             assert_eq!(same_complaint(&b, &a), same, "both ways");
         }
-        let syntax = Diagnostic { severity: Severity::Error, ..said("invalid-syntax", "Expected `:`") };
-        assert_eq!((theme(&syntax), label(&said("", "\"a\" is 3 long"))), (Some("syntax"), "\" is # long".to_owned()));
+        let syntax = Diagnostic { severity: Severity::Error, ..diag("invalid-syntax", "Expected `:`") };
+        assert_eq!((theme(&syntax), label(&diag("", "\"a\" is 3 long"))), (Some("syntax"), "\" is # long".to_owned()));
     }
 
     #[test]

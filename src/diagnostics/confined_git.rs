@@ -2,7 +2,7 @@
 //!
 //! Configuration can name a program in dozens of keys, and every release of git adds some. So the dangerous keys are
 //! not listed: git gets a common folder (`GIT_COMMON_DIR`) of our own. That folder has links to the repository's data,
-//! and a configuration with the few values that git needs to read the data correctly.
+//! and a configuration with few values. Without those values git would read the data wrongly.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

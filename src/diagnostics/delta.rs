@@ -210,25 +210,25 @@ impl Verdicts<'_, '_> {
             let counts = (self.carry.before.files[b].errors, self.carry.after.files[*a as usize].errors);
             errors.insert(u64::from(*a), counts);
         }
-        let mut said: HashMap<u64, (usize, usize)> = HashMap::new();
+        let mut seen: HashMap<u64, (usize, usize)> = HashMap::new();
         let mut cured: HashSet<u64> = HashSet::new();
         for (index, (d, anchored)) in old.0.iter().zip(old.1).enumerate() {
             if is_syntax(d) {
-                said.entry(anchored.file).or_default().0 += 1;
+                seen.entry(anchored.file).or_default().0 += 1;
             } else if is_import(d) && self.pairs.after(index as u32) == NONE && self.survived(anchored) {
                 // A deleted import uncovers nothing: the new complaints about its users come from the change itself.
                 cured.insert(anchored.file);
             }
         }
         for (_, anchored) in new.0.iter().zip(new.1).filter(|(d, _)| is_syntax(d)) {
-            said.entry(anchored.file).or_default().1 += 1;
+            seen.entry(anchored.file).or_default().1 += 1;
         }
-        let files: HashSet<u64> = errors.keys().chain(said.keys()).chain(&cured).copied().collect();
+        let files: HashSet<u64> = errors.keys().chain(seen.keys()).chain(&cured).copied().collect();
         let view = |file: u64| {
             let tree = errors.get(&file).copied().unwrap_or_default();
-            let said = said.get(&file).copied().unwrap_or_default();
-            let mended = tree.0 > tree.1 || said.0 > said.1 || cured.contains(&file);
-            (file, View { broke: tree.1 > tree.0 || said.1 > said.0, mended })
+            let seen = seen.get(&file).copied().unwrap_or_default();
+            let mended = tree.0 > tree.1 || seen.0 > seen.1 || cured.contains(&file);
+            (file, View { broke: tree.1 > tree.0 || seen.1 > seen.0, mended })
         };
         files.into_iter().map(view).collect()
     }

@@ -92,8 +92,8 @@ mod tests {
             assert_eq!(covered(&at((0, Some(column)), None), text, columns), "missing");
             assert_eq!(covered(&at((0, Some(column)), Some((0, Some(column + 4)))), text, columns), "miss");
         }
-        let said = Finding { columns: Some(Encoding::Utf8), ..at((0, Some(15)), None) };
-        assert_eq!(covered(&said, text, Encoding::Utf16), "missing", "the unit in the output goes first");
+        let utf8 = Finding { columns: Some(Encoding::Utf8), ..at((0, Some(15)), None) };
+        assert_eq!(covered(&utf8, text, Encoding::Utf16), "missing", "the unit in the output goes first");
     }
 
     #[test]

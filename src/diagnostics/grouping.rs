@@ -104,7 +104,7 @@ mod tests {
     use crate::model::{Confidence, Diagnostic, Location};
     use sextant_text::symbols::symbol_path::SymbolPath;
 
-    fn said(severity: Severity, code: &str) -> Diagnostic {
+    fn diag(severity: Severity, code: &str) -> Diagnostic {
         Diagnostic {
             source: "lsp:x".into(),
             severity,
@@ -119,7 +119,7 @@ mod tests {
 
     fn with<T>(list: &[(Severity, &str, &str)], work: impl Fn(&[Placed]) -> T) -> T {
         let owned: Vec<(Diagnostic, SymbolPath)> =
-            list.iter().map(|(s, code, names)| (said(*s, code), SymbolPath::new("a.py", *names))).collect();
+            list.iter().map(|(s, code, names)| (diag(*s, code), SymbolPath::new("a.py", *names))).collect();
         let items: Vec<Placed> = owned.iter().map(|(diagnostic, symbol)| Placed { diagnostic, symbol }).collect();
         work(&items)
     }

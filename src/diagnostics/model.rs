@@ -68,7 +68,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// How far a diagnostic's subject reaches. Files are paths relative to the workspace root.
+/// The reach of a diagnostic's subject. Files are paths relative to the workspace root.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Location {
@@ -163,7 +163,7 @@ pub struct Report {
     pub note: Option<String>,
 }
 
-/// How much of the project a provider's report depends on.
+/// The part of the project that a provider's report depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {

@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Child;
 
-/// The folders to search, in order. `directories` are trusted. Relative folders of `path` (the value of `PATH`), and
-/// those inside the project or its repository, are skipped, so that a repository cannot bring its own executables to be
-/// run.
+/// The folders to search, in order. `directories` are trusted. Of `path` (the value of `PATH`), relative folders and
+/// those inside the project or its repository are skipped. So a repository cannot bring its own executables to be run.
 pub fn places(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec<PathBuf> {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let repository = root.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok());

@@ -7,18 +7,18 @@ use sextant_base::one_line::{clean, headline};
 
 /// As JSON for a program. Lines are counted from 1, columns in bytes from 1, `range` is LSP's.
 pub fn json(found: &LocatedDiagnostic) -> Value {
-    let said = &found.diagnostic;
+    let diagnostic = &found.diagnostic;
     json!({
         "path": found.symbol.file,
         "symbol": symbol(found),
         "line": found.line,
         "column": found.column,
-        "range": said.location.range(),
-        "severity": said.severity,
-        "code": said.code,
-        "message": said.message,
-        "source": said.source,
-        "suggested_action": said.suggested_action,
+        "range": diagnostic.location.range(),
+        "severity": diagnostic.severity,
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "source": diagnostic.source,
+        "suggested_action": diagnostic.suggested_action,
     })
 }
 

@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    fn said(text: &str) -> Vec<(u32, u32, String)> {
+    fn seen(text: &str) -> Vec<(u32, u32, String)> {
         let found = check("a.py", text).expect("a grammar");
         let place = |d: &Diagnostic| d.location.range().expect("a range").start;
         found.iter().map(|d| (place(d).line, place(d).character, d.message.clone())).collect()
@@ -157,7 +157,7 @@ mod tests {
             ("s = '😀'; x = = 1\n", vec![(0, 14, "syntax error at `=`")]),
             ("f(1\n", vec![(0, 0, "syntax error at `f(1`")]),
         ] {
-            let found = said(text);
+            let found = seen(text);
             let expected: Vec<_> =
                 expected.into_iter().map(|(l, c, m): (u32, u32, &str)| (l, c, m.to_owned())).collect();
             assert_eq!(found, expected, "{text:?}");

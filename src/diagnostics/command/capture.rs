@@ -263,11 +263,11 @@ mod tests {
 
     fn whole_lines(text: &str, lines: &[String]) {
         let (head, rest) = text.split_once("\n[").unwrap();
-        let (said, tail) = rest.split_once("left out]\n").unwrap();
+        let (note, tail) = rest.split_once("left out]\n").unwrap();
         let shown = head.lines().count() + tail.lines().count();
         assert!(head.starts_with("line 1\n") && tail.ends_with("line 50"), "{text}");
         assert!(head.lines().chain(tail.lines()).all(|line| lines.iter().any(|known| known == line)), "{text}");
-        assert_eq!(said.split(' ').next(), Some((50 - shown).to_string().as_str()), "{text}");
+        assert_eq!(note.split(' ').next(), Some((50 - shown).to_string().as_str()), "{text}");
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! The provider over shell scripts that print what a test needs.
+//! The provider over shell scripts with the output that each test needs.
 
 use std::fs;
 
@@ -99,9 +99,9 @@ async fn a_text_on_standard_input_needs_no_disk() {
     let mut config = config("read -r line; echo \"-:1:1: E1 $line\"; exit 1", true);
     config.needs_saved = false;
     let reports = ask(config, &[("a.py", "first\n"), ("b.py", "second\n"), ("c.md", "x")], &[], PATIENCE_MS).await;
-    let said: Vec<_> =
+    let seen: Vec<_> =
         reports.iter().map(|r| (r.file.as_str(), r.freshness, r.diagnostics[0].message.as_str())).collect();
-    assert_eq!(said, [("a.py", Freshness::Exact, "first"), ("b.py", Freshness::Exact, "second")]);
+    assert_eq!(seen, [("a.py", Freshness::Exact, "first"), ("b.py", Freshness::Exact, "second")]);
 }
 
 #[tokio::test]

@@ -62,14 +62,14 @@ fn classes(diagnostics: &[Value], equal: &[Vec<usize>]) -> Vec<usize> {
     class
 }
 
-fn compare<K: Ord>(truth: impl Iterator<Item = K>, said: impl Iterator<Item = K>) -> Counts {
+fn compare<K: Ord>(truth: impl Iterator<Item = K>, ours: impl Iterator<Item = K>) -> Counts {
     let mut balance: BTreeMap<K, (usize, usize)> = BTreeMap::new();
     truth.for_each(|key| balance.entry(key).or_default().0 += 1);
-    said.for_each(|key| balance.entry(key).or_default().1 += 1);
+    ours.for_each(|key| balance.entry(key).or_default().1 += 1);
     let mut out = Counts::default();
-    for (truth, said) in balance.into_values() {
-        let both = truth.min(said);
-        out.add(Counts(both, said - both, truth - both));
+    for (truth, ours) in balance.into_values() {
+        let both = truth.min(ours);
+        out.add(Counts(both, ours - both, truth - both));
     }
     out
 }

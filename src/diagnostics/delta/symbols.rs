@@ -252,7 +252,7 @@ impl Pairing<'_, '_> {
         out
     }
 
-    /// How like the headers of two scopes are, 0 to 1.
+    /// The likeness of the headers of two scopes, 0 to 1.
     fn headers(&self, b: u32, a: u32) -> f32 {
         let (x, y) = (self.b(b), self.a(a));
         if x.header == NONE || y.header == NONE || is_class(x) != is_class(y) {

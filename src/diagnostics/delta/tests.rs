@@ -9,7 +9,7 @@ use crate::delta::*;
 use crate::model::{Confidence, Location, Severity};
 use sextant_base::positions::{Encoding, LineIndex, Position, Range};
 
-fn said(file: &str, range: Range, code: &str, message: &str) -> Diagnostic {
+fn diag(file: &str, range: Range, code: &str, message: &str) -> Diagnostic {
     Diagnostic {
         source: "lsp:x".into(),
         severity: Severity::Error,
@@ -37,7 +37,7 @@ fn read(file: &str, marked: &str) -> (String, Vec<Diagnostic>) {
     }
     text.push_str(rest);
     let index = LineIndex::new(&text);
-    let make = |(bytes, code, message)| said(file, index.range(&text, bytes, Encoding::Utf16), code, message);
+    let make = |(bytes, code, message)| diag(file, index.range(&text, bytes, Encoding::Utf16), code, message);
     let diagnostics = marks.into_iter().map(make).collect();
     (text, diagnostics)
 }
@@ -299,7 +299,7 @@ fn files_are_paired_by_path_rename_and_likeness() {
 
 #[test]
 fn what_has_no_place_or_no_text_is_matched_by_what_it_says() {
-    let mut whole = said("x.py", Range::default(), "E", "3 files fail");
+    let mut whole = diag("x.py", Range::default(), "E", "3 files fail");
     whole.location = Location::Project;
     let mut other = whole.clone();
     other.message = "5 files fail".into();
@@ -309,7 +309,7 @@ fn what_has_no_place_or_no_text_is_matched_by_what_it_says() {
     in_file.location = Location::File { file: "x.py".into() };
     let at = |line| {
         let place = Position { line, character: 4 };
-        said("untouched.py", Range { start: place, end: place }, "E", "m")
+        diag("untouched.py", Range { start: place, end: place }, "E", "m")
     };
     let found = delta(
         &SnapshotChange::default(),
@@ -374,7 +374,7 @@ fn diagnostics() -> impl Strategy<Value = Vec<Diagnostic>> {
     let place = || (0u32..16, 0u32..14).prop_map(|(line, character)| Position { line, character });
     let one = (place(), place(), 0..3usize, prop::sample::select(vec!["a.py", "b.txt", "c.py"]), 0..6usize);
     let one = one.prop_map(|(start, end, code, file, what)| {
-        let mut d = said(file, Range { start, end }, ["A", "B1", "B2"][code], ["m 1", "m 2", "\"q\""][code]);
+        let mut d = diag(file, Range { start, end }, ["A", "B1", "B2"][code], ["m 1", "m 2", "\"q\""][code]);
         match what {
             0 => d.location = Location::Project,
             1 => d.location = Location::File { file: file.into() },

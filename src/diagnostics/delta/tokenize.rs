@@ -1,7 +1,7 @@
 //! Splits a text into tokens: words and single punctuation marks, spelled as numbers, the same in every language.
 //!
-//! Strings and comments are split into words like code. That keeps tokens alike in a text that does not parse, and lets
-//! a re-wrapped docstring or a re-indented comment keep its tokens.
+//! Strings and comments are split into words like code. That keeps tokens alike in a text that does not parse. It also
+//! lets a re-wrapped docstring or a re-indented comment keep its tokens.
 
 use std::collections::HashMap;
 

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
     use crate::model::{Confidence, Location};
 
-    fn said(source: &str, code: &str, message: &str) -> Diagnostic {
+    fn diag(source: &str, code: &str, message: &str) -> Diagnostic {
         Diagnostic {
             source: source.into(),
             severity: Severity::Error,
@@ -83,7 +83,7 @@ mod tests {
             ("tool:mypy", "import-not-found", "Cannot find implementation", false, true),
             ("lsp:basedpyright", "reportCallIssue", "Expected 1 argument", false, false),
         ] {
-            let d = said(source, code, message);
+            let d = diag(source, code, message);
             assert_eq!((is_syntax(&d), is_import(&d)), (syntax, import), "{source} {code} {message}");
         }
     }

@@ -97,9 +97,9 @@ impl<'a> Case<'a> {
     fn imports_from(&self) -> Vec<String> {
         let Some(import) = self.around().find(|node| node.kind() == "import_from_statement") else { return Vec::new() };
         let module = import.child_by_field_name("module_name").filter(|module| module.kind() == "relative_import");
-        let said = module.map_or("", |module| &self.text[module.byte_range()]);
-        let name = said.trim_start_matches('.');
-        let up = said.len() - name.len();
+        let whole = module.map_or("", |module| &self.text[module.byte_range()]);
+        let name = whole.trim_start_matches('.');
+        let up = whole.len() - name.len();
         let mut folders: Vec<&str> = self.path.split('/').collect();
         if name.is_empty() || up == 0 || up > folders.len() || !name.split('.').all(is_name) {
             return Vec::new();

@@ -13,7 +13,7 @@ use crate::policy::{
 use sextant_base::positions::{Position, Range};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-fn said(source: &str, severity: Severity, confidence: Confidence) -> Diagnostic {
+fn diag(source: &str, severity: Severity, confidence: Confidence) -> Diagnostic {
     let range = Range { start: Position { line: 3, character: 4 }, end: Position { line: 3, character: 5 } };
     Diagnostic {
         source: source.into(),
@@ -28,7 +28,7 @@ fn said(source: &str, severity: Severity, confidence: Confidence) -> Diagnostic 
 }
 
 fn error(confidence: Confidence) -> Diagnostic {
-    said("lsp:basedpyright", Severity::Error, confidence)
+    diag("lsp:basedpyright", Severity::Error, confidence)
 }
 
 fn symbol() -> SymbolPath {
@@ -95,7 +95,7 @@ fn agreement_raises() {
         assert_eq!(ruled(rule, &error(Medium), &by(sources)), expected, "{sources:?}");
     }
     let found =
-        judged(&[(error(Low), by(&["lsp:basedpyright"])), (said("lsp:ruff", Severity::Error, Low), by(&["lsp:ruff"]))]);
+        judged(&[(error(Low), by(&["lsp:basedpyright"])), (diag("lsp:ruff", Severity::Error, Low), by(&["lsp:ruff"]))]);
     assert!(found.kept.iter().all(|judged| judged.confidence == Medium && judged.supported), "on one symbol, unmerged");
 }
 
@@ -148,7 +148,7 @@ fn what_is_gone_is_set_aside_with_its_reason() {
 fn each_rule_that_asks() {
     let (limits, symbol) = (PolicyLimits::default(), symbol());
     let small = ChangeSize { files: 1, symbols: 1, destructive: false };
-    let warning = said("lsp:ruff", Severity::Warning, Medium);
+    let warning = diag("lsp:ruff", Severity::Warning, Medium);
     let hard = error(High);
     for (rule, diagnostic, judged, change) in [
         ("contradiction_asks", &hard, sure(|judged| judged.contradicted = true), small),
@@ -183,7 +183,7 @@ fn what_is_mild_and_hardly_believed_is_ignored() {
         (Severity::Info, Medium, false),
         (Severity::Warning, Low, false),
     ] {
-        let diagnostic = said("lsp:x", severity, confidence);
+        let diagnostic = diag("lsp:x", severity, confidence);
         let item = Placed { diagnostic: &diagnostic, symbol: &symbol };
         let reason = decide::faint_is_ignored(&item, &sure(|judged| judged.confidence = confidence));
         assert_eq!(reason.is_some(), ignored, "{severity} {confidence:?}");
@@ -236,7 +236,7 @@ proptest! {
                     file_exists: *file_exists, text_current: *text_current, fixed: *fixed, survived: *survived,
                     reproducible: *reproducible, ..by(&all[..*count])
                 };
-                (said(all[0], severity, [Low, Medium, High][*belief]), evidence)
+                (diag(all[0], severity, [Low, Medium, High][*belief]), evidence)
             })
             .collect();
         let found = judged(&list);

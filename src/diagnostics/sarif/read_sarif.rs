@@ -76,7 +76,7 @@ fn finding(run: &Value, result: &Value) -> Option<Finding> {
 /// The description of the only fix; several fixes give no suggestion.
 fn suggestion(result: &Value) -> Option<String> {
     let [fix] = result.get("fixes")?.as_array()?.as_slice() else { return None };
-    text(fix, "/description/text").filter(|said| !said.trim().is_empty()).map(str::to_owned)
+    text(fix, "/description/text").filter(|words| !words.trim().is_empty()).map(str::to_owned)
 }
 
 fn rule<'v>(run: &'v Value, result: &Value) -> Option<&'v Value> {
@@ -92,16 +92,16 @@ fn rule<'v>(run: &'v Value, result: &Value) -> Option<&'v Value> {
 }
 
 fn message(rule: Option<&Value>, result: &Value) -> Option<String> {
-    if let Some(said) = text(result, "/message/text").or(text(result, "/message/markdown")) {
-        return Some(said.to_owned());
+    if let Some(words) = text(result, "/message/text").or(text(result, "/message/markdown")) {
+        return Some(words.to_owned());
     }
     let id = text(result, "/message/id")?;
-    let mut said = text(rule?.get("messageStrings")?.get(id)?, "/text")?.to_owned();
+    let mut words = text(rule?.get("messageStrings")?.get(id)?, "/text")?.to_owned();
     let arguments = result.pointer("/message/arguments").and_then(Value::as_array);
     for (number, argument) in arguments.into_iter().flatten().enumerate() {
-        said = said.replace(&format!("{{{number}}}"), argument.as_str().unwrap_or_default());
+        words = words.replace(&format!("{{{number}}}"), argument.as_str().unwrap_or_default());
     }
-    Some(said)
+    Some(words)
 }
 
 /// The path of an artifact: relative to the root if the log names no base for it.

@@ -146,7 +146,7 @@ mod tests {
     use sextant_base::positions::{Encoding, LineIndex, Position, Range};
     use sextant_text::symbols::symbol_path::SymbolPath;
 
-    fn said(source: &str, code: &str, message: &str, line: u32) -> Diagnostic {
+    fn diag(source: &str, code: &str, message: &str, line: u32) -> Diagnostic {
         let at = |character| Position { line, character };
         Diagnostic {
             source: source.into(),
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_result_has_all_that_a_reader_of_baselines_needs() {
-        let log = log(&[(said("lsp:x", "E1", "m", 4), "A::f", Some(BaselineState::Updated))]);
+        let log = log(&[(diag("lsp:x", "E1", "m", 4), "A::f", Some(BaselineState::Updated))]);
         let run = &log["runs"][0];
         assert_eq!((&log["version"], &run["tool"]["driver"]["name"]), (&json!("2.1.0"), &json!("lsp:x")));
         assert_eq!(run["columnKind"], "utf16CodeUnits");
@@ -201,14 +201,14 @@ mod tests {
 
     #[test]
     fn fingerprints_follow_the_symbol_and_tell_twins_apart() {
-        let one = |line, message: &str| (said("lsp:x", "E1", message, line), "f", None);
+        let one = |line, message: &str| (diag("lsp:x", "E1", message, line), "f", None);
         let before = prints(&log(&[one(3, "Line too long (90 > 88)"), one(5, "Line too long (91 > 88)")]));
         let moved = prints(&log(&[one(40, "Line too long (90 > 88)"), one(52, "Line too long (99 > 88)")]));
         assert_eq!(before, moved);
         assert_ne!(before[0], before[1], "twins");
-        let elsewhere = prints(&log(&[(said("lsp:x", "E1", "Line too long (90 > 88)", 3), "g", None)]));
+        let elsewhere = prints(&log(&[(diag("lsp:x", "E1", "Line too long (90 > 88)", 3), "g", None)]));
         assert_ne!(before[0], elsewhere[0], "another symbol");
-        let absent = (said("lsp:x", "E1", "Line too long (1 > 88)", 1), "f", Some(BaselineState::Absent));
+        let absent = (diag("lsp:x", "E1", "Line too long (1 > 88)", 1), "f", Some(BaselineState::Absent));
         assert_eq!(
             prints(&log(&[absent, one(3, "Line too long (90 > 88)")]))[1],
             before[0],
@@ -227,7 +227,7 @@ mod tests {
             let list: Vec<(Diagnostic, &str, Option<BaselineState>)> = picks
                 .iter()
                 .map(|(s, c, message, line, state)| {
-                    (said(["lsp:x", "tool:y"][*s], ["E1", "E2", ""][*c], message, *line), "f", states[*state])
+                    (diag(["lsp:x", "tool:y"][*s], ["E1", "E2", ""][*c], message, *line), "f", states[*state])
                 })
                 .collect();
             let (found, lost) = read(&log(&list).to_string()).expect("a log");

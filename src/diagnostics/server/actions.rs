@@ -92,7 +92,7 @@ impl LanguageServer {
         range: Option<Range>,
         (deadline, waits): (Deadline, bool),
     ) -> Result<Vec<ActionOffer>, ActionError> {
-        // Fixes hang on the diagnostics as the server sent them.
+        // Fixes depend on the diagnostics in the form that the server sent.
         if !self.settled(file) {
             self.fetch(std::slice::from_ref(file), deadline).await;
         }

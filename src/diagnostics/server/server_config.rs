@@ -69,7 +69,7 @@ const PYTHON_CHECKERS: &[(&str, &str, &[&str])] = &[
 /// The servers for Python that are installed: one type checker, and ruff.
 ///
 /// `directories` are searched first and are trusted. Folders of `path` (the value of `PATH`) inside the project are
-/// skipped, so that a repository cannot bring its own executables to be run.
+/// skipped. So a repository cannot bring its own executables to be run.
 pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec<ServerConfig> {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let places = program::places(&root, directories, path);

@@ -77,13 +77,13 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
             Ok(items) if run.knows(Fact::AnswersEarly) => {
                 // Some servers answer now and then from the text before; for them the second of two equal answers
                 // counts.
-                let said = Some((asked.version, asked.epoch, fingerprint(&items)));
-                if before == said
+                let this = Some((asked.version, asked.epoch, fingerprint(&items)));
+                if before == this
                     && let Some(answer) = accept(inner, &run, path, &asked, items)
                 {
                     return Ok(answer);
                 }
-                before = said;
+                before = this;
                 tokio::time::sleep(CONFIRM).await;
             }
             Ok(items) if run.knows(Fact::HidesTrouble) && items.is_empty() && mood.objection(complaints).is_some() => {
@@ -244,8 +244,8 @@ fn poke(run: &Arc<ServerConnection>, uri: &str) {
     tokio::spawn(poke.in_current_span());
 }
 
-/// Tries a pull that the server did not advertise, and trusts the way once it gave the list that was published for the
-/// same version. Two empty lists prove nothing, and are tried again another time.
+/// Tries a pull that the server did not advertise. Pulls are trusted after one that gives the same list as the publish
+/// for the same version. Two empty lists prove nothing, and are tried again another time.
 async fn probe(inner: Arc<Inner>, run: Arc<ServerConnection>, path: String) {
     let compared = async {
         let asked = asked(&inner, &path)?;

@@ -1,5 +1,4 @@
-//! Reads the names that a Python module binds at its top level, and whether a name is read where only an import can
-//! have bound it.
+//! Reads the top-level names of a Python module, and finds reads of a name that only an import can have bound.
 
 use std::ops::Range;
 

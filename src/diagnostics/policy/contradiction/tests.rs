@@ -37,13 +37,13 @@ fn rule(marked: &str, code: &str, message: &str, others: &[(&str, &str)]) -> Opt
 
 #[test]
 fn a_name_that_does_not_stand_at_the_place_was_said_of_another_text() {
-    let said = "\"total\" is not defined";
-    assert_eq!(rule("a = $other$\n", "reportUndefinedVariable", said, &[]), Some("misplaced_lowers"));
+    let note = "\"total\" is not defined";
+    assert_eq!(rule("a = $other$\n", "reportUndefinedVariable", note, &[]), Some("misplaced_lowers"));
     assert_eq!(rule("a = 1\n$$", "F821", "Undefined name `total`", &[]), Some("misplaced_lowers"));
     for (text, code, message) in [
-        ("a = $total$\n", "reportUndefinedVariable", said),
+        ("a = $total$\n", "reportUndefinedVariable", note),
         // The place is the whole statement, or only its first word.
-        ("$a$ = total\n", "reportUndefinedVariable", said),
+        ("$a$ = total\n", "reportUndefinedVariable", note),
         ("$import$ os.path\n", "F401", "`os.path` imported but unused"),
         ("import numpy as $np$\n", "F401", "`numpy` imported but unused"),
         // A message about types quotes words that no text holds.

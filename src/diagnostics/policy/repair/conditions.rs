@@ -26,13 +26,13 @@ const NEWEST: (u32, u32) = (4, 0);
 const MAJOR: u32 = 3;
 
 /// Decides a condition without blanks.
-pub(super) fn known(said: &str) -> Option<Known> {
-    let bare = said.trim_matches(['(', ')']);
-    if NEVER.contains(&bare) || NEVER.contains(&said) {
+pub(super) fn known(test: &str) -> Option<Known> {
+    let bare = test.trim_matches(['(', ')']);
+    if NEVER.contains(&bare) || NEVER.contains(&test) {
         return Some(Known::Never);
     }
-    let denied = said.starts_with("not");
-    match version(said) {
+    let denied = test.starts_with("not");
+    match version(test) {
         Some(Known::Never) if denied => Some(Known::Always),
         Some(Known::Always) if denied => Some(Known::Never),
         Some(known) => Some(known),
@@ -40,17 +40,17 @@ pub(super) fn known(said: &str) -> Option<Known> {
             let platform =
                 ["sys.platform", "platform==", "platform!=", "platform.startswith", "os.name", "platform.system()"]
                     .iter()
-                    .any(|word| said.contains(word));
+                    .any(|word| test.contains(word));
             platform.then_some(Known::OneSide)
         }
     }
 }
 
-fn version(said: &str) -> Option<Known> {
-    if !said.contains("version_info") {
+fn version(test: &str) -> Option<Known> {
+    if !test.contains("version_info") {
         return None;
     }
-    let Some(found) = VERSION.as_ref().and_then(|version| version.captures(said)) else { return Some(Known::OneSide) };
+    let Some(found) = VERSION.as_ref().and_then(|version| version.captures(test)) else { return Some(Known::OneSide) };
     let number = |at: usize| found.get(at).and_then(|part| part.as_str().parse::<u32>().ok());
     let (major, minor) = (number(3).unwrap_or_default(), number(4));
     if found.get(1).is_some() {
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn versions_that_nobody_runs_are_told_from_those_that_somebody_does() {
         assert!(VERSION.is_some());
-        for (said, is) in [
+        for (test, is) in [
             ("sys.version_info<(3,0)", Known::Never),
             ("sys.version_info<(3,)", Known::Never),
             ("sys.version_info[0]==2", Known::Never),
@@ -103,7 +103,7 @@ mod tests {
             ("sys.platform=='win32'", Known::OneSide),
             ("(False)", Known::Never),
         ] {
-            assert_eq!(known(said), Some(is), "{said}");
+            assert_eq!(known(test), Some(is), "{test}");
         }
         assert_eq!(known("x<3"), None);
     }

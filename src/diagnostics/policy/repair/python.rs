@@ -169,13 +169,13 @@ impl<'t> Reader<'t> {
 
     /// A statement that only names imported things.
     fn statement(&mut self, node: Node) {
-        let Some(said) = node.named_child(0) else { return };
-        if self.names.only_names_imports(said, self.text) {
+        let Some(expr) = node.named_child(0) else { return };
+        if self.names.only_names_imports(expr, self.text) {
             self.note("import_kept", node);
         }
-        let function = said.child_by_field_name("function").map_or("", |function| self.of(function));
+        let function = expr.child_by_field_name("function").map_or("", |function| self.of(function));
         if ["__all__.append", "__all__.extend"].contains(&function)
-            && let Some(list) = said.child_by_field_name("arguments")
+            && let Some(list) = expr.child_by_field_name("arguments")
         {
             let mut cursor = list.walk();
             let inner = list.named_children(&mut cursor).find(|child| ["list", "tuple"].contains(&child.kind()));
@@ -272,7 +272,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A condition without blanks, each name as what it stands for.
+    /// A condition without blanks, each alias replaced by its meaning.
     fn plain(&self, condition: Node) -> String {
         let mut plain = String::new();
         for part in self.of(condition).split_inclusive(|c: char| !(c.is_alphanumeric() || c == '_')) {
@@ -288,7 +288,7 @@ impl<'t> Reader<'t> {
         // A conditional expression has its condition between its two values.
         let Some(condition) = field.or_else(|| node.named_child(1)) else { return };
         let plain = self.plain(condition);
-        let said = plain.trim_matches(['(', ')']).to_owned();
+        let test = plain.trim_matches(['(', ')']).to_owned();
         let mut cursor = node.walk();
         let other = node.children(&mut cursor).find(|child| ["else_clause", "elif_clause"].contains(&child.kind()));
         let body = node.child_by_field_name("consequence").into_iter().collect::<Vec<_>>();
@@ -298,20 +298,20 @@ impl<'t> Reader<'t> {
             note(&mut self.things, "import_kept", format!("if {plain}"));
         }
         match conditions::known(&plain) {
-            Some(Known::Never) => note(&mut self.things, "dead_code", format!("if {said}")),
+            Some(Known::Never) => note(&mut self.things, "dead_code", format!("if {test}")),
             Some(Known::Always) if other.is_some() => {
-                note(&mut self.things, "dead_code", format!("else of {said}"));
+                note(&mut self.things, "dead_code", format!("else of {test}"));
             }
             Some(Known::OneSide) if !imports_alone && other.is_none_or(|other| self.is_empty_block(other)) => {
-                note(&mut self.things, "one_platform", format!("if {said}"));
+                note(&mut self.things, "one_platform", format!("if {test}"));
             }
             _ => {}
         }
-        if !said.contains("TYPE_CHECKING") {
+        if !test.contains("TYPE_CHECKING") {
             return;
         }
-        if other.is_some() || !imports_alone || !said.ends_with("TYPE_CHECKING") || said.starts_with("not") {
-            note(&mut self.things, "type_checking_guard", said);
+        if other.is_some() || !imports_alone || !test.ends_with("TYPE_CHECKING") || test.starts_with("not") {
+            note(&mut self.things, "type_checking_guard", test);
         }
     }
 
@@ -325,8 +325,8 @@ impl<'t> Reader<'t> {
 
     /// An assertion that is always true.
     fn is_trivial(&self, node: Node) -> bool {
-        let Some(said) = node.named_child(0) else { return true };
-        ["true", "integer", "float", "string", "tuple", "ellipsis"].contains(&said.kind())
+        let Some(expr) = node.named_child(0) else { return true };
+        ["true", "integer", "float", "string", "tuple", "ellipsis"].contains(&expr.kind())
     }
 
     /// Whether the block at the end of a clause does nothing.
@@ -342,9 +342,9 @@ impl<'t> Reader<'t> {
         let idle = |statement: &Node| match statement.kind() {
             "pass_statement" | "comment" | "continue_statement" => true,
             "expression_statement" => {
-                statement.named_child(0).is_some_and(|said| ["ellipsis", "string"].contains(&said.kind()))
+                statement.named_child(0).is_some_and(|expr| ["ellipsis", "string"].contains(&expr.kind()))
             }
-            "return_statement" => statement.named_child(0).is_none_or(|said| said.kind() == "none"),
+            "return_statement" => statement.named_child(0).is_none_or(|expr| expr.kind() == "none"),
             "raise_statement" => self.of(*statement).contains("NotImplementedError"),
             _ => false,
         };
