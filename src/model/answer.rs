@@ -56,7 +56,7 @@ pub enum Piece {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct PartialCall {
     /// The provider's number for it.
-    said: Option<u64>,
+    number: Option<u64>,
     slot: u64,
     id: Option<String>,
     tool: String,
@@ -125,7 +125,7 @@ impl AnswerParts {
             }
             Piece::Arguments { slot, id, tool, text } => {
                 self.bytes += text.len();
-                let known = self.calls.iter().rposition(|call| call.said == Some(slot));
+                let known = self.calls.iter().rposition(|call| call.number == Some(slot));
                 let at = known.unwrap_or_else(|| self.place(Some(slot), slot, None, None, true));
                 let call = &mut self.calls[at];
                 call.id = id.or(call.id.take());
@@ -154,7 +154,7 @@ impl AnswerParts {
             tool.is_some() && (other || (whole(&call.arguments) && !again))
         };
         let known = match slot {
-            Some(slot) => self.calls.iter().rposition(|call| call.said == Some(slot)),
+            Some(slot) => self.calls.iter().rposition(|call| call.number == Some(slot)),
             None if id.is_some() => self.calls.iter().rposition(|call| call.id.as_deref() == id),
             None if tool.is_some() => None,
             None => self.calls.len().checked_sub(1),
@@ -164,7 +164,7 @@ impl AnswerParts {
         }
         let next = self.calls.iter().map(|call| call.slot.saturating_add(1)).max().unwrap_or(from);
         let free = slot.filter(|slot| self.calls.iter().all(|call| call.slot != *slot));
-        self.calls.push(PartialCall { said: slot, slot: free.unwrap_or(next), ..PartialCall::default() });
+        self.calls.push(PartialCall { number: slot, slot: free.unwrap_or(next), ..PartialCall::default() });
         self.calls.len() - 1
     }
 

@@ -92,7 +92,7 @@ pub enum Trouble {
         wait: Option<Duration>,
         detail: String,
     },
-    /// No connection, or none that brought an answer.
+    /// No connection, or only ones without an answer.
     Unreachable(String),
     /// The stream broke.
     Broken(String),
@@ -190,20 +190,20 @@ impl<'w> Answer<'w> {
             Err(why) => {
                 Some(End::Trouble(Trouble::Garbage(format!("the stream holds something other than JSON ({why})"))))
             }
-            Ok(said) => self.hear(said),
+            Ok(event) => self.hear(event),
         };
         self.end.is_none()
     }
 
-    fn hear(&mut self, said: dialect::StreamEvent) -> Option<End> {
-        if let Some(error) = &said.error {
+    fn hear(&mut self, event: dialect::StreamEvent) -> Option<End> {
+        if let Some(error) = &event.error {
             return Some(End::Trouble(match (status_in(error), self.outcome.parts.is_empty()) {
                 (Some(status), true) => Trouble::Refused { status, wait: None, detail: in_words(error) },
                 _ => Trouble::Broken(format!("the server reports: {}", in_words(error))),
             }));
         }
         let mut new = String::new();
-        for piece in said.pieces {
+        for piece in event.pieces {
             self.hearing.hear(&piece, &mut new);
             self.outcome.parts.add(piece);
         }
@@ -211,16 +211,16 @@ impl<'w> Answer<'w> {
             self.outcome.spoke = true;
             (self.words)(&new);
         }
-        self.stopped = said.stopped.or(self.stopped.take());
+        self.stopped = event.stopped.or(self.stopped.take());
         // Counts grow while an answer does; the last event need not repeat those of the first.
         let counted = &mut self.outcome.counted;
-        counted.prompt = counted.prompt.max(said.prompt_tokens);
-        counted.completion = counted.completion.max(said.completion_tokens);
-        counted.cached = counted.cached.max(said.cached_tokens);
+        counted.prompt = counted.prompt.max(event.prompt_tokens);
+        counted.completion = counted.completion.max(event.completion_tokens);
+        counted.cached = counted.cached.max(event.cached_tokens);
         if self.outcome.parts.bytes() > self.limits.text {
             return Some(too_long(self.limits.text));
         }
-        said.last.then(|| self.ended().unwrap_or(End::Whole))
+        event.last.then(|| self.ended().unwrap_or(End::Whole))
     }
 
     /// The end as the provider reported it; `None` without a report.

@@ -166,7 +166,7 @@ pub struct ReplyPieces {
     pub fenced: Vec<String>,
     /// Whether the last fence is not closed.
     pub open: bool,
-    /// The reply without any fence; empty where it has one.
+    /// The reply without any fence; empty if it has one.
     pub bare: String,
 }
 

@@ -23,7 +23,7 @@ pub enum Provider {
     #[serde(rename = "gemini")]
     Gemini,
     /// Reached through its OpenAI-compatible API, which, unlike its own, takes our schema and names its calls. That API
-    /// leaves out how long a model stays and what it reads; both go through Ollama's own API.
+    /// has no fields for the keep-alive time and the context; both go through Ollama's own API.
     #[serde(rename = "ollama")]
     Ollama,
 }

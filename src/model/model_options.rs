@@ -46,7 +46,7 @@ pub struct Manner {
     pub reasoning_effort: Option<String>,
     /// Whether the reader sees the model's thinking aloud, if the provider sends it.
     pub show_reasoning: bool,
-    /// How long Ollama keeps the model in memory after a call, in its own words: `30m`, `-1`.
+    /// The time that Ollama keeps the model in memory after a call, in its own words: `30m`, `-1`.
     pub keep_alive: Option<String>,
     pub api: Option<Api>,
 }
@@ -102,7 +102,7 @@ impl Manner {
         Ok(())
     }
 
-    /// The abilities with what the user has set.
+    /// The abilities, overridden by the user's settings.
     pub fn over(&self, known: Abilities) -> Abilities {
         Abilities { style: self.style.unwrap_or(known.style), context: self.context.unwrap_or(known.context) }
     }

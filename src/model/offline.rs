@@ -174,7 +174,7 @@ fn groups<'a>(fixes: &'a [FixOffer], narrowed: &Narrowed, diagnostics: &[Diagnos
 }
 
 /// Whether a request wants the repair of a fix. An action for a whole file is wanted if it is about imports and the
-/// request wants these, or if the request leaves nothing aside.
+/// request wants these. It is also wanted if the request leaves nothing aside.
 fn is_wanted(fix: &FixOffer, narrowed: &Narrowed, diagnostics: &[DiagnosticLine]) -> bool {
     match reported(fix, diagnostics) {
         Some(line) => narrowed.wants(&Reported::from(line)),
@@ -188,8 +188,8 @@ struct Group<'a> {
     fixes: Vec<&'a FixOffer>,
 }
 
-/// Puts a fix to those that share a symbol with it. In steps of their own, the first would find the others' diagnostics
-/// in its scope, fix them as well, and leave nothing for the rest.
+/// Adds a fix to those that share a symbol with it. In steps of their own, the first would find the others' diagnostics
+/// in its scope and fix them as well. Nothing would be left for the rest.
 fn join<'a>(groups: &mut Vec<Group<'a>>, fix: &'a FixOffer) {
     let symbols: Vec<&str> = std::iter::once(&fix.symbol).chain(&fix.changes).map(String::as_str).collect();
     let meets = |group: &Group| group.symbols.iter().any(|a| symbols.iter().any(|b| overlap(a, b)));

@@ -39,7 +39,7 @@ pub struct Deviation {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SupervisedFacts {
     pub plan: PlanFacts,
-    /// How far the work has kept to the plan so far, 0 to 1.
+    /// The adherence of the work to the plan so far, 0 to 1.
     pub adherence: f64,
     /// Earlier questions to the user, and their outcomes.
     pub escalations: Vec<String>,

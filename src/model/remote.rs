@@ -241,7 +241,7 @@ fn count(usage: &mut Usage, outcome: &CallOutcome, prompt: impl Fn() -> usize) {
 fn client(endpoint: &Endpoint) -> Result<Client, Failure> {
     // Fails if another caller has installed one already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    // A redirect would carry the key, and what the user's files hold, to another place.
+    // A redirect would carry the key, and the content of the user's files, to another place.
     let mut builder = Client::builder().connect_timeout(CONNECT_TIMEOUT).redirect(reqwest::redirect::Policy::none());
     if !endpoint.tls {
         // No certificates are read for a server that shows none; a machine without any can still use it.

@@ -122,8 +122,8 @@ fn action(value: Option<&Value>, tools: &[ToolSpec], problems: &mut Vec<String>)
 }
 
 fn proceed(value: Option<&Value>, acts: bool, problems: &mut Vec<String>) -> bool {
-    let said = match value {
-        Some(Value::Bool(said)) => *said,
+    let goes_on = match value {
+        Some(Value::Bool(goes_on)) => *goes_on,
         Some(Value::String(text)) if matches!(text.trim(), "true" | "false") => {
             problems.push("`continue` was given as text".to_owned());
             text.trim() == "true"
@@ -133,10 +133,10 @@ fn proceed(value: Option<&Value>, acts: bool, problems: &mut Vec<String>) -> boo
             acts
         }
     };
-    if said && !acts {
+    if goes_on && !acts {
         problems.push("`continue` is true without an action; taken as done".to_owned());
     }
-    said && acts
+    goes_on && acts
 }
 
 fn confidence(value: Option<&Value>, problems: &mut Vec<String>) -> f64 {

@@ -1,5 +1,5 @@
 //! Classifies a request by its words alone: a repair of reports, a question, work that needs understanding, none of
-//! these, or one that forbids the work it could be taken for.
+//! these, or a prohibition.
 
 pub mod kinds;
 mod lexicon;
@@ -82,8 +82,8 @@ pub fn speaks_of_reports(query: &str) -> bool {
 pub fn speaks_of_running(query: &str) -> bool {
     // A path names a place, and not the subject: `tests/test_cart.py`.
     let is_word = |word: &str| word.chars().all(|c| c.is_alphanumeric() || c == '-');
-    let says = mentions::words(query).into_iter().any(|word| is_word(word) && begins(word, RUN_STEMS));
-    says && !has_stem(query, REPORT_STEMS)
+    let fails = mentions::words(query).into_iter().any(|word| is_word(word) && begins(word, RUN_STEMS));
+    fails && !has_stem(query, REPORT_STEMS)
 }
 
 /// Whether it wants the reports fixed and nothing else: every word is about that, a filler, or a name of the place to
@@ -104,7 +104,7 @@ pub fn wants_all(query: &str) -> bool {
     has_stem(query, ALL_STEMS)
 }
 
-/// Words that one verb may speak of.
+/// The most words in the object of one verb.
 const LONGEST: usize = 200;
 
 /// The object of each verb of removal: `delete the function f in a.py` gives `the function f`.
@@ -163,7 +163,7 @@ fn title(query: &str) -> &str {
 }
 
 /// The reports that a request wants repaired, and its other wishes. For a step of a plan its own words count if they
-/// ask for a repair, and otherwise those that the plan was made for (`user`).
+/// ask for a repair. Otherwise the words that the plan was made for (`user`) count.
 pub fn repair_filter(query: &str, user: &str) -> RepairWish {
     let own = user.is_empty() || classify(title(query)) == Ask::Repair;
     let words = if own { title(query) } else { user };

@@ -250,8 +250,8 @@ mod tests {
             ("run_command", json!({"command": [1]}), "must be a list of texts"),
             ("edit_file", json!({"path": "a", "old_string": "", "new_string": "", "diagnostics": "now"}), "of defer"),
         ] {
-            let said = check(tool, given.clone()).unwrap_err();
-            assert!(said.contains(why), "{tool} {given}: {said}");
+            let fault = check(tool, given.clone()).unwrap_err();
+            assert!(fault.contains(why), "{tool} {given}: {fault}");
         }
     }
 }

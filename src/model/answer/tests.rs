@@ -63,17 +63,17 @@ fn calls_are_told_apart_however_they_are_numbered() {
 
 #[test]
 fn a_call_that_cannot_run_is_there_with_its_problem() {
-    let said = uses(&[
+    let list = uses(&[
         piece(Some(1), "a", "rm", "{\"path\":\"/\"}"),
         piece(Some(2), "b", "search", "{\"pattern\": \"x"),
         piece(Some(3), "c", "search", ""),
         piece(Some(4), "d", "search", "[1]"),
         piece(Some(5), "e", "", "{}"),
     ]);
-    assert!(said[0].starts_with("a rm {\"path\":\"/\"} !there is no tool `rm`; the tools are read_file"), "{said:?}");
-    assert!(said[1].starts_with("b search \"{\\\"pattern\\\": \\\"x\" !the parameters of search are not"), "{said:?}");
-    assert!(said[2].contains("search needs `pattern`") && said[3].contains("not a whole JSON object"), "{said:?}");
-    assert!(said[4].contains("there is no tool ``"), "{said:?}");
+    assert!(list[0].starts_with("a rm {\"path\":\"/\"} !there is no tool `rm`; the tools are read_file"), "{list:?}");
+    assert!(list[1].starts_with("b search \"{\\\"pattern\\\": \\\"x\" !the parameters of search are not"), "{list:?}");
+    assert!(list[2].contains("search needs `pattern`") && list[3].contains("not a whole JSON object"), "{list:?}");
+    assert!(list[4].contains("there is no tool ``"), "{list:?}");
 }
 
 #[test]

@@ -8,7 +8,8 @@ use crate::dialect::turns::{self, ReplyPart, Turn};
 use crate::dialect::{Stop, StreamEvent, WireRequest, declared, tag};
 use crate::endpoint::Endpoint;
 
-/// Messages of the user that are marked, from the last one backwards: the mark before finds what was written last.
+/// Messages of the user that are marked, from the last one backwards: the mark before finds the last written part of
+/// the cache.
 const MARKED_TURNS: usize = 2;
 
 pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
@@ -68,7 +69,7 @@ fn messages(question: &WireRequest, tag: &str) -> Vec<Value> {
     for turn in turns::turns(question.messages) {
         let (role, blocks) = match turn {
             Turn::User(text) => ("user", vec![json!({"type": "text", "text": text})]),
-            Turn::Model(reply) => ("assistant", turns::parts(reply, tag).iter().map(|(_, part)| said(part)).collect()),
+            Turn::Model(reply) => ("assistant", turns::parts(reply, tag).iter().map(|(_, part)| sent(part)).collect()),
             Turn::Results(results) => {
                 let block = |result: &ToolResult| {
                     let text = if result.text.is_empty() { "(nothing)" } else { &result.text };
@@ -95,7 +96,7 @@ fn messages(question: &WireRequest, tag: &str) -> Vec<Value> {
     sides.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
 }
 
-fn said(part: &ReplyPart) -> Value {
+fn sent(part: &ReplyPart) -> Value {
     match part {
         ReplyPart::Kept(block) => (*block).clone(),
         // A last message of the model's may not end in a blank.

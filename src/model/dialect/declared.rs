@@ -46,11 +46,11 @@ mod tests {
     #[test]
     fn a_tool_is_told_in_few_words() {
         let edit = parameters(find(sample_tools::tools(), "edit_file").unwrap());
-        let said = edit.to_string();
+        let text = edit.to_string();
         assert_eq!(edit["required"], json!(["path", "old_string", "new_string"]));
         assert_eq!(edit["properties"]["replace_all"], json!({"type": "boolean"}));
         for kept_back in ["diagnostics", "null", "title", "description", "x-untold"] {
-            assert!(!said.contains(kept_back), "{kept_back}: {said}");
+            assert!(!text.contains(kept_back), "{kept_back}: {text}");
         }
         let all: String = sample_tools::tools().iter().map(|tool| function(tool, "parameters").to_string()).collect();
         let each = token_estimate::estimate(&all) / sample_tools::tools().len();

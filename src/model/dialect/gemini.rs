@@ -54,7 +54,7 @@ fn contents(question: &WireRequest, tag: &str) -> Vec<Value> {
     for turn in turns::turns(question.messages) {
         let (role, parts) = match turn {
             Turn::User(text) => ("user", vec![json!({"text": text})]),
-            Turn::Model(reply) => ("model", said(&turns::parts(reply, tag), third_generation(tag))),
+            Turn::Model(reply) => ("model", sent(&turns::parts(reply, tag), third_generation(tag))),
             Turn::Results(results) => ("user", results.iter().map(|result| response(result)).collect()),
         };
         match sides.last_mut() {
@@ -95,8 +95,8 @@ fn thinking(endpoint: &Endpoint, question: &WireRequest) -> Option<Value> {
     config.as_object().is_some_and(|set| !set.is_empty()).then_some(config)
 }
 
-fn said(parts: &[(u64, ReplyPart)], needed: bool) -> Vec<Value> {
-    let mut said: Vec<Value> = Vec::new();
+fn sent(parts: &[(u64, ReplyPart)], needed: bool) -> Vec<Value> {
+    let mut sent: Vec<Value> = Vec::new();
     // A signature belongs to the part at its slot, which follows it.
     let mut signature: Option<&Value> = None;
     let mut signed = false;
@@ -116,9 +116,9 @@ fn said(parts: &[(u64, ReplyPart)], needed: bool) -> Vec<Value> {
             None if first_call && needed => value["thoughtSignature"] = NO_SIGNATURE.into(),
             None => {}
         }
-        said.push(value);
+        sent.push(value);
     }
-    said
+    sent
 }
 
 fn function(call: &ToolUse) -> Value {

@@ -50,7 +50,7 @@ fn input(question: &WireRequest, tag: &str) -> Vec<Value> {
     for turn in turns::turns(question.messages) {
         match turn {
             Turn::User(text) => items.push(message("user", "input_text", text)),
-            Turn::Model(reply) => items.extend(turns::parts(reply, tag).iter().map(|(_, part)| said(part))),
+            Turn::Model(reply) => items.extend(turns::parts(reply, tag).iter().map(|(_, part)| sent(part))),
             Turn::Results(results) => items.extend(results.iter().map(
                 |result| json!({"type": "function_call_output", "call_id": result.id, "output": turns::marked(result)}),
             )),
@@ -63,7 +63,7 @@ fn message(role: &str, kind: &str, text: &str) -> Value {
     json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
 }
 
-fn said(part: &ReplyPart) -> Value {
+fn sent(part: &ReplyPart) -> Value {
     match part {
         ReplyPart::Kept(item) => (*item).clone(),
         ReplyPart::Text(text) => message("assistant", "output_text", text),

@@ -194,8 +194,8 @@ proptest! {
             let _ = read(&at, &bytes);
             let mut parts = AnswerParts::default();
             for event in &events {
-                let said = read(&at, event.to_string().as_bytes()).expect("JSON");
-                said.pieces.into_iter().for_each(|piece| parts.add(piece));
+                let parsed = read(&at, event.to_string().as_bytes()).expect("JSON");
+                parsed.pieces.into_iter().for_each(|piece| parts.add(piece));
             }
             for ending in [AnswerEnd::Whole, AnswerEnd::Limit, AnswerEnd::Broken] {
                 let Some(reply) = parts.clone().reply(&tag(&at), sample_tools::tools(), ending, &[]) else { continue };

@@ -148,9 +148,9 @@ mod tests {
 
     #[test]
     fn a_conversation_is_opened_by_the_user() {
-        let said = ChatReply { text: "yes".into(), ..ChatReply::default() };
-        let messages = [ChatMessage::Model(said.clone())];
-        assert_eq!(turns(&messages), [Turn::User(GO_ON), Turn::Model(&said)]);
+        let reply = ChatReply { text: "yes".into(), ..ChatReply::default() };
+        let messages = [ChatMessage::Model(reply.clone())];
+        assert_eq!(turns(&messages), [Turn::User(GO_ON), Turn::Model(&reply)]);
     }
 
     #[test]

@@ -35,20 +35,20 @@ impl<'a> RepairAnswer<'a> {
 
     /// The end of the work, after so many fixes.
     pub(super) fn after(&self, applied: usize) -> StepReply {
-        let mut said = Vec::new();
+        let mut parts = Vec::new();
         if applied > 0 {
-            said.push(format!("Applied {}.", counted(applied, "offered fix")));
+            parts.push(format!("Applied {}.", counted(applied, "offered fix")));
         }
-        said.extend(self.left(applied > 0));
+        parts.extend(self.left(applied > 0));
         if self.reports.left_out > 0 {
             let left = counted(self.reports.left_out, "diagnostic");
-            said.push(format!("The servers could not be asked about {left} more in time: ask again to go on."));
+            parts.push(format!("The servers could not be asked about {left} more in time: ask again to go on."));
         }
-        said.extend(self.undone());
+        parts.extend(self.undone());
         StepReply {
             reasoning: "No offered fix is left that may be applied here.".to_owned(),
             confidence: 0.9,
-            answer: with_way_out(said),
+            answer: with_way_out(parts),
             ..StepReply::default()
         }
     }
@@ -60,22 +60,22 @@ impl<'a> RepairAnswer<'a> {
 
     /// The reason for the steps of a plan.
     pub(super) fn with_steps(&self, fixes: usize, steps: usize) -> String {
-        let mut said =
+        let mut parts =
             vec![format!("The language servers offer {}, in {}.", counted(fixes, "fix"), counted(steps, "step"))];
-        said.extend(self.absent());
+        parts.extend(self.absent());
         let offered: Vec<usize> = super::usable(&self.reports.fixes).filter_map(|(_, fix)| fix.diagnostic).collect();
         let all = self.reports.diagnostics.iter().enumerate();
         let without = all.filter(|(i, line)| !offered.contains(i) && self.narrowed.wants(&Reported::from(*line)));
         let without: Vec<&DiagnosticLine> = without.map(|(_, line)| line).collect();
-        said.extend(unfixed(&without));
-        said.extend(self.others());
+        parts.extend(unfixed(&without));
+        parts.extend(self.others());
         if self.reports.left_out > 0 {
             let count = self.reports.left_out;
             let (left, are) = (counted(count, "diagnostic"), if count == 1 { "is" } else { "are" });
-            said.push(format!("It leaves out {left} that {are} reported as well: plan again when it is done."));
+            parts.push(format!("It leaves out {left} that {are} reported as well: plan again when it is done."));
         }
-        said.extend(self.undone());
-        with_way_out(said)
+        parts.extend(self.undone());
+        with_way_out(parts)
     }
 
     /// The wanted diagnostics that are still reported, or that there are none.
@@ -89,10 +89,10 @@ impl<'a> RepairAnswer<'a> {
             let (names, is) = (names.join(", "), if names.len() == 1 { "is" } else { "are" });
             return vec![format!("Nothing was changed: {names} {is} not found, so it is not known what is meant.")];
         }
-        let mut said = self.absent();
+        let mut parts = self.absent();
         if self.wanted.is_empty() {
-            if said.is_empty() {
-                said.push(match (self.narrowed.is_all(), silent.is_empty(), applied) {
+            if parts.is_empty() {
+                parts.push(match (self.narrowed.is_all(), silent.is_empty(), applied) {
                     (true, true, _) => "Nothing is reported here, so there is nothing to fix.".to_owned(),
                     (true, false, _) => "Nothing is known to be wrong here.".to_owned(),
                     (false, true, true) => "Nothing is left of what was asked for.".to_owned(),
@@ -101,11 +101,11 @@ impl<'a> RepairAnswer<'a> {
                 });
             }
         } else {
-            said.extend(unfixed(&self.wanted));
+            parts.extend(unfixed(&self.wanted));
         }
-        said.extend(silent);
-        said.extend(self.others());
-        said
+        parts.extend(silent);
+        parts.extend(self.others());
+        parts
     }
 
     /// Names in the request that nobody reports.
@@ -144,30 +144,30 @@ impl<'a> RepairAnswer<'a> {
 fn unfixed(lines: &[&DiagnosticLine]) -> Vec<String> {
     let (unknown, without): (Vec<&DiagnosticLine>, Vec<&DiagnosticLine>) =
         lines.iter().partition(|line| !line.unanswered.is_empty());
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     if !without.is_empty() {
-        said.push(format!("No fix that may be applied here is offered for {}.", listed(&without)));
+        parts.push(format!("No fix that may be applied here is offered for {}.", listed(&without)));
     }
     if !unknown.is_empty() {
         let mut names: Vec<&str> = unknown.iter().flat_map(|line| line.unanswered.iter().map(String::as_str)).collect();
         names.sort_unstable();
         names.dedup();
         let have = if names.len() == 1 { "has" } else { "have" };
-        said.push(format!(
+        parts.push(format!(
             "Not answered: {} {have} not said in time which fixes there are for {}. Ask again.",
             names.join(" and "),
             listed(&unknown)
         ));
     }
-    said
+    parts
 }
 
 /// One text, with the way to a language model if one could do more.
-fn with_way_out(mut said: Vec<String>) -> String {
-    if said.iter().any(|part| part.starts_with("No fix that") || part.starts_with("Not done")) {
-        said.push(HOW_TO_CONFIGURE.to_owned());
+fn with_way_out(mut parts: Vec<String>) -> String {
+    if parts.iter().any(|part| part.starts_with("No fix that") || part.starts_with("Not done")) {
+        parts.push(HOW_TO_CONFIGURE.to_owned());
     }
-    said.join(" ")
+    parts.join(" ")
 }
 
 /// Declines every request that is not a repair, and names the alternative.

@@ -239,15 +239,15 @@ fn planned(query: &str) -> (Vec<usize>, String) {
 fn a_request_has_applied_and_planned_what_it_names_and_nothing_else() {
     assert!(TABLE.len() >= 50);
     let mut wrong = Vec::new();
-    for (query, wanted, says) in TABLE {
+    for (query, wanted, part) in TABLE {
         for (how, (fixes, answer)) in [("ask", applied(query)), ("plan", planned(query))] {
             if fixes != *wanted {
                 wrong.push(format!("{how} {query:?}: {fixes:?} instead of {wanted:?}"));
             }
-            if !answer.contains(says) {
-                wrong.push(format!("{how} {query:?}: {says:?} is not in {answer:?}"));
+            if !answer.contains(part) {
+                wrong.push(format!("{how} {query:?}: {part:?} is not in {answer:?}"));
             }
-            if !says.contains("Not done") && answer.contains("Not done") {
+            if !part.contains("Not done") && answer.contains("Not done") {
                 wrong.push(format!("{how} {query:?}: {answer}"));
             }
         }
@@ -281,11 +281,11 @@ fn what_was_not_answered_is_not_said_to_be_without_a_fix() {
     context.reports.diagnostics[0].unanswered = vec!["basedpyright".to_owned()];
     let answer = step(&ModelInput { context: context.clone(), ask: StepAsk::default() }).answer;
     let planned = plan(&ModelInput { context, ask: PlanAsk::default() }).reason;
-    for said in [answer, planned] {
+    for text in [answer, planned] {
         assert!(
-            said.contains("Not answered: basedpyright has not said in time which fixes there are for 1 diagnostic: error reportUndefinedVariable in inv/report.py::count."),
-            "{said}"
+            text.contains("Not answered: basedpyright has not said in time which fixes there are for 1 diagnostic: error reportUndefinedVariable in inv/report.py::count."),
+            "{text}"
         );
-        assert!(said.contains("No fix that may be applied here is offered for 2 diagnostics"), "{said}");
+        assert!(text.contains("No fix that may be applied here is offered for 2 diagnostics"), "{text}");
     }
 }

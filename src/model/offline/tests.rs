@@ -126,7 +126,7 @@ fn many_left_overs_are_counted_not_listed() {
 
 #[test]
 fn a_question_gets_an_honest_answer_and_no_edit() {
-    for (query, says) in [
+    for (query, part) in [
         ("explain a.py::f", "Answering it needs a language model, and none is configured"),
         ("rename f to h", "Doing it needs a language model, and none is configured"),
         ("fix nothing", "Nothing was changed, as you say"),
@@ -139,10 +139,10 @@ fn a_question_gets_an_honest_answer_and_no_edit() {
         let input = with(query, question().context.reports);
         let reply = step(&input);
         assert_eq!((reply.action, reply.proceed), (None, false), "{query}");
-        assert!(reply.answer.contains(says) && reply.answer.contains("[model]"), "{query}: {}", reply.answer);
+        assert!(reply.answer.contains(part) && reply.answer.contains("[model]"), "{query}: {}", reply.answer);
         let planned =
             plan(&with(query, ReportFacts { fixes: question().context.reports.fixes, ..ReportFacts::default() }));
-        assert!(planned.steps.is_empty() && planned.reason.contains(says), "{query}: {planned:?}");
+        assert!(planned.steps.is_empty() && planned.reason.contains(part), "{query}: {planned:?}");
         assert!(reply.answer.contains("reportReturnType"), "the known reports are named all the same");
     }
     let planned = plan(&with("why is f slow?", ReportFacts::default()));

@@ -13,7 +13,7 @@ use crate::{texts, token_estimate};
 /// The beginning of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatOpening {
-    /// The rules; the same for every task, but where a text of this one could close the fence.
+    /// The rules; the same for every task, unless a text of this one could close the fence.
     pub system: String,
     pub first: String,
     /// The name between the brackets that data stands in.

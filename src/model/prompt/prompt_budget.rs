@@ -1,5 +1,5 @@
-//! The budget of each part of a question, by the style of the work with the model and the tokens that it reads at once.
-//! The mode alone limits the memory.
+//! The budget of each part of a question, by the style of the work with the model and by its context. The mode alone
+//! limits the memory.
 
 use crate::abilities::{Abilities, Style};
 

@@ -133,9 +133,9 @@ impl RemoteModel {
     }
 
     /// The words of the model before the stop are part of the reason.
-    fn declined(&self, said: &[&str]) -> ModelError {
-        let said: Vec<&str> = said.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
-        let detail = self.hide(kept(&said.join("; ")));
+    fn declined(&self, words: &[&str]) -> ModelError {
+        let words: Vec<&str> = words.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+        let detail = self.hide(kept(&words.join("; ")));
         ModelError::Declined { endpoint: self.endpoint.shown.clone(), detail }
     }
 
@@ -230,12 +230,12 @@ mod tests {
 
     #[test]
     fn a_refusal_of_tools_is_told_from_others() {
-        for said in [
+        for text in [
             "model:2b does not support tools",
             "tools param requires --jinja flag",
             "No endpoints found that support tool use",
         ] {
-            assert!(refuses_tools(400, said) && !refuses_tools(429, said), "{said}");
+            assert!(refuses_tools(400, text) && !refuses_tools(429, text), "{text}");
         }
         assert!(refuses_tools(500, "tools param requires --jinja flag"));
         assert!(!refuses_tools(400, "the context is too long"));

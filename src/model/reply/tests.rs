@@ -24,8 +24,8 @@ fn problems(reading: &ReplyReading<StepReply>) -> String {
 #[track_caller]
 fn usable(text: &str) -> StepReply {
     let reading = step(text);
-    let said = problems(&reading);
-    reading.value.unwrap_or_else(|| panic!("{said}: {text}"))
+    let flaw = problems(&reading);
+    reading.value.unwrap_or_else(|| panic!("{flaw}: {text}"))
 }
 
 #[track_caller]
@@ -68,8 +68,8 @@ fn what_only_colours_the_reply_is_mended_and_said() {
     assert_eq!((reply.action, reply.proceed, reply.confidence, reply.answer.as_str()), (None, false, 1.0, "Done."));
     let text = r#"{"action":{"tool":"apply_fix","parameters":{"fix":"1"}},"reasoning":7}"#;
     let reading = step(text);
-    let said = problems(&reading);
-    assert!(said.contains("`continue`") && said.contains("`confidence`") && said.contains("`reasoning`"), "{said}");
+    let flaw = problems(&reading);
+    assert!(flaw.contains("`continue`") && flaw.contains("`confidence`") && flaw.contains("`reasoning`"), "{flaw}");
     assert!(reading.value.is_some_and(|reply| reply.proceed && reply.confidence == 0.5));
     let done = usable(r#"{"action":null,"reasoning":"It adds up.","continue":true,"confidence":-1,"answer":""}"#);
     assert_eq!((done.proceed, done.answer.as_str()), (false, "It adds up."));

@@ -32,7 +32,7 @@ pub(crate) fn messages<'m>(messages: &'m [ChatMessage]) -> Vec<ChatMessage> {
         ChatMessage::User(text) => ChatMessage::User(text.clone()),
         ChatMessage::Model(reply) => {
             open = &reply.uses;
-            ChatMessage::Model(ChatReply { text: said(reply), ..ChatReply::default() })
+            ChatMessage::Model(ChatReply { text: as_json(reply), ..ChatReply::default() })
         }
         ChatMessage::Results(given) => {
             let shown: Vec<String> = given.iter().map(|result| shown(result, open, given.len())).collect();
@@ -43,7 +43,7 @@ pub(crate) fn messages<'m>(messages: &'m [ChatMessage]) -> Vec<ChatMessage> {
 }
 
 /// A reply as the model would write it again.
-fn said(reply: &ChatReply) -> String {
+fn as_json(reply: &ChatReply) -> String {
     if reply.uses.is_empty() {
         return reply.text.clone();
     }
@@ -233,9 +233,9 @@ mod tests {
         let results = vec![result(0, true), result(1, false)];
         let sent =
             messages(&[ChatMessage::User("do".into()), ChatMessage::Model(reply), ChatMessage::Results(results)]);
-        let ChatMessage::Model(said) = &sent[1] else { panic!("{sent:?}") };
+        let ChatMessage::Model(reply) = &sent[1] else { panic!("{sent:?}") };
         assert_eq!(
-            said.text,
+            reply.text,
             r#"{"text":"a","calls":[{"tool":"search","parameters":{"pattern":"x"}},{"tool":"rm","parameters":{}}]}"#
         );
         assert_eq!(sent[2], ChatMessage::User("1. Result of search (ok):\nt\n\n2. Result of rm (failed):\nt".into()));

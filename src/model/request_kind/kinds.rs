@@ -87,8 +87,8 @@ impl Kind {
             Self::Unused => unused(),
             Self::UndefinedName | Self::MissingImport => {
                 let words = ["undefined", "not defined", "cannot find name", "unresolved reference"];
-                let said = one.theme.is_empty() && words.iter().any(|word| message.contains(word));
-                one.theme == "undefined name" || said || (self == Self::MissingImport && unresolved(one, &message))
+                let worded = one.theme.is_empty() && words.iter().any(|word| message.contains(word));
+                one.theme == "undefined name" || worded || (self == Self::MissingImport && unresolved(one, &message))
             }
             Self::UnresolvedImport => unresolved(one, &message),
             Self::Import => import(),

@@ -123,11 +123,11 @@ impl Slot {
     fn behind(word: &Word, after: &[Word]) -> Self {
         // `the error that x is not defined`.
         let subject = after.first().is_some_and(|word| !(word.is(PRONOUNS) || word.is(GENERIC)));
-        let says = subject && after.get(1).is_some_and(|next| next.is("is are was isnt arent no nicht esta estan ist"));
+        let verb = subject && after.get(1).is_some_and(|next| next.is("is are was isnt arent no nicht esta estan ist"));
         match word {
             word if word.is(PLACES) => Self::Place,
             word if word.is(OWNERS) => Self::Owner,
-            word if word.is("that que which dass") && says => Self::Object,
+            word if word.is("that que which dass") && verb => Self::Object,
             word if word.is("for para fur") => Self::Aside,
             _ => Self::Reason,
         }
@@ -178,8 +178,8 @@ fn is_bound(word: &Word) -> bool {
 }
 
 fn is_verb(word: &Word) -> bool {
-    let mends = word.begins(MENDS) || word.nearly(MENDS) || word.is(GERUNDS) || word.is("quick");
-    !word.name && (mends || [TIDIES, DELETES, ADDS, MAKES, APPLIES].iter().any(|verbs| word.begins(verbs)))
+    let fixes = word.begins(MENDS) || word.nearly(MENDS) || word.is(GERUNDS) || word.is("quick");
+    !word.name && (fixes || [TIDIES, DELETES, ADDS, MAKES, APPLIES].iter().any(|verbs| word.begins(verbs)))
 }
 
 /// Whether a word is a name by its form. A German noun has a capital letter and may be a word for reports.

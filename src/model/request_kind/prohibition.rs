@@ -26,8 +26,8 @@ pub(super) fn forbids(clause: &[Word]) -> bool {
             return is_universal(&after[1..]);
         }
         if clause[at].is("nothing nada nichts") && at == 0 {
-            let said = |word: &&Word| !word.is(EDITS) && !word.is(POLITE) && !word.is(MODALS);
-            let rest: Vec<Word> = after.iter().filter(said).cloned().collect();
+            let extra = |word: &&Word| !word.is(EDITS) && !word.is(POLITE) && !word.is(MODALS);
+            let rest: Vec<Word> = after.iter().filter(extra).cloned().collect();
             let edits = after.iter().any(|word| word.is(EDITS) && !word.is(LIGHT));
             return edits && is_universal(&rest);
         }

@@ -216,8 +216,8 @@ impl RequestReading {
 
     /// Whether it forbids every change, and not only changes of a part.
     pub(super) fn forbids(&self) -> bool {
-        let said = self.clauses().any(|clause| forbids(clause));
-        said || (self.only_looks() && !matches!(self.wish(), ClauseWish::Repair | ClauseWish::Mend | ClauseWish::Work))
+        let bars = self.clauses().any(|clause| forbids(clause));
+        bars || (self.only_looks() && !matches!(self.wish(), ClauseWish::Repair | ClauseWish::Mend | ClauseWish::Work))
     }
 
     /// Whether a prohibition is for the time being.
