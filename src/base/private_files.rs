@@ -219,7 +219,7 @@ mod tests {
         writer.join().unwrap();
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         symlink(&path, dir.path().join("link")).unwrap();
-        assert!(replace(&dir.path().join("link"), b"c").is_err(), "what is no file of ours stays");
+        assert!(replace(&dir.path().join("link"), b"c").is_err(), "a foreign file stays");
     }
 
     #[test]
