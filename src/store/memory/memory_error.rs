@@ -13,7 +13,7 @@ pub enum MemoryError {
     #[error("the memory file is damaged: {0}")]
     Damaged(String),
     /// A sound database that this program did not write. Treated as [`MemoryError::Damaged`].
-    #[error("the memory file is not what this program writes: {0}")]
+    #[error("the memory file holds data that this program does not write: {0}")]
     Foreign(String),
     /// A call took longer than it may; it changed nothing.
     #[error("the memory file takes too long to read")]

@@ -68,7 +68,7 @@ const ROWS: &[Row] = &[
         folders: &[".vscode", ".idea", ".zed", ".fleet", ".nvim", ".vim", ".helix", ".devcontainer", ".theia"],
     },
     Row {
-        runs: "git runs what it names",
+        runs: "git runs its commands",
         names: &[
             ".gitattributes",
             ".gitmodules",

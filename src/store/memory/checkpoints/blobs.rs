@@ -50,7 +50,7 @@ pub(in crate::memory) fn get(conn: &Connection, id: i64) -> Result<Vec<u8>> {
     let bytes = if packed { size.and_then(|size| unpack(&kept, size)) } else { Some(kept) };
     let whole = bytes.filter(|bytes| Sha256::digest(bytes).as_slice() == hash);
     // Not `Damaged`: one bad content is no reason to set the whole file aside.
-    whole.ok_or_else(|| MemoryError::Storage(format!("the kept file content {id} is not what was kept")))
+    whole.ok_or_else(|| MemoryError::Storage(format!("the kept file content {id} has changed")))
 }
 
 fn pack(bytes: &[u8]) -> Option<Vec<u8>> {

@@ -3,7 +3,7 @@
 /// More of them, each with a word for the program that runs it.
 pub(super) const MORE: &[(&str, &str)] = &[
     (
-        "an agent does what it says",
+        "an agent follows it",
         "AGENTS.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md copilot-instructions.md .cursorrules \
          .windsurfrules .clinerules .goosehints .aider.conf.yml .mcp.json mcp.json opencode.json opencode.jsonc \
          crush.json CRUSH.md AGENT.md WARP.md JULES.md AMP.md GROK.md KIRO.md CODEX.md CODEBUDDY.md OPENCODE.md \
@@ -23,7 +23,7 @@ pub(super) const MORE: &[(&str, &str)] = &[
     ("an editor or a service runs it", "devcontainer.json action.yml action.yaml"),
 ];
 pub(super) const MORE_FOLDERS: &[(&str, &str)] = &[
-    ("an agent does what it says", ".claude .cursor .gemini .codex .windsurf .continue .kiro .roo .opencode .aider"),
+    ("an agent follows it", ".claude .cursor .gemini .codex .windsurf .continue .kiro .roo .opencode .aider"),
     ("a build runs it", "requirements"),
     ("its programs run by name", "venv env/bin virtualenv/bin env/scripts node_modules site-packages vendor/bin"),
     ("an editor runs it", "ftplugin ftdetect after/plugin after/ftplugin after/syntax"),
@@ -82,7 +82,7 @@ pub(super) const BEGINNINGS: &[(&str, &str)] = &[
     ("Containerfile.", "a build runs it"),
     ("Makefile.", "a build runs it"),
     ("docker-compose.", "a build runs it"),
-    (".lintstagedrc.", "git runs what it names"),
+    (".lintstagedrc.", "git runs its commands"),
     ("renovate.", "a service runs it for everybody"),
 ];
 
