@@ -76,7 +76,7 @@ impl Confined {
         let top = top.canonicalize().unwrap_or(top);
         let folder = finder.path("--absolute-git-dir").await?;
         if std::env::var_os("GIT_DIR").is_none() && !belongs(&top, &folder) {
-            let message = format!("the repository {} says that its files are in {}", folder.display(), top.display());
+            let message = format!("the repository {} claims the files in {}", folder.display(), top.display());
             return Err(Failure::user(message, "set GIT_DIR and GIT_WORK_TREE where that is as you want it"));
         }
         let real = here.join(finder.path("--git-common-dir").await?);

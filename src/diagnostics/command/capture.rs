@@ -258,7 +258,7 @@ mod tests {
         for kept in [filled(100), filled(200).narrowed(100), filled(10_000).narrowed(100)] {
             whole_lines(&kept.text(), &lines);
         }
-        assert_eq!(filled(10_000).narrowed(5_000).text(), filled(10_000).text(), "what fits is whole");
+        assert_eq!(filled(10_000).narrowed(5_000).text(), filled(10_000).text(), "a fitting output is whole");
     }
 
     fn whole_lines(text: &str, lines: &[String]) {

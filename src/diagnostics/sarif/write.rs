@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(
             prints(&log(&[absent, one(3, "Line too long (90 > 88)")]))[1],
             before[0],
-            "what is gone counts apart"
+            "gone results count apart"
         );
         assert_eq!(fingerprint(""), "cbf29ce484222325");
         assert_eq!(fingerprint("a"), "af63dc4c8601ec8c");

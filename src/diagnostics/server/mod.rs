@@ -314,7 +314,7 @@ impl Inner {
         let confidence = confidence::of_server(answer.freshness);
         let (diagnostics, lost) =
             read_diagnostics::diagnostics(&answer.items, &self.source, path, text, answer.run.encoding, confidence);
-        let vague = || "published without a proof of what text it is of".to_owned();
+        let vague = || "published without a proof of its text".to_owned();
         let unread = (lost > 0).then(|| format!("{lost} of its items cannot be read, or are too many"));
         // A partial answer does not prove that a diagnostic is gone.
         let freshness = if lost > 0 { Freshness::Quiet } else { answer.freshness };
