@@ -204,7 +204,7 @@ mod tests {
         let claude = abilities(Provider::Anthropic, "claude-opus-4-5", None, nothing);
         assert_eq!(claude.context, 200_000);
         let ollama = abilities(Provider::Ollama, "devstral", None, nothing);
-        assert_eq!((ollama.style, ollama.context), (Style::Conversation, UNKNOWN_CONTEXT), "it has what it was given");
+        assert_eq!((ollama.style, ollama.context), (Style::Conversation, UNKNOWN_CONTEXT), "as its server has it");
         let reported = ToldAbilities { context: Some(32_768), size: Some(1.54) };
         let small = abilities(Provider::OpenAiCompatible, "m", Some("http://127.0.0.1:8080"), reported);
         assert_eq!(small, Abilities { style: Style::Compact, context: 32_768 });

@@ -186,10 +186,10 @@ mod tests {
         let edit = branches.iter().find(|branch| branch["properties"]["tool"]["enum"][0] == "edit_symbol");
         let edit = &edit.expect("edit_symbol")["properties"]["parameters"]["properties"];
         assert_eq!(edit["action"]["enum"][0], "replace");
-        assert!(edit.get("diagnostics").is_none(), "what must be written is written: every answer would be put off");
+        assert!(edit.get("diagnostics").is_none(), "a required property is written: every answer would be put off");
         let kind = ParameterType::OneOf(vec!["now".to_owned()]);
         let word = Parameter { name: "when".to_owned(), kind, required: false, told: true };
-        assert_eq!(parameter(&word)["anyOf"][1], json!({"type": "null"}), "what is optional may be left out");
+        assert_eq!(parameter(&word)["anyOf"][1], json!({"type": "null"}), "an optional property may be left out");
     }
 
     #[test]

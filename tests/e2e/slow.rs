@@ -75,7 +75,7 @@ fn who_has_not_answered_is_not_said_to_offer_nothing() {
             .expect("the binary");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(
-            said.contains("Not answered: fake has not said in time which fixes there are for 2 diagnostics"),
+            said.contains("Not answered: fake has not reported in time the fixes for 2 diagnostics"),
             "{command}: {said} {}",
             String::from_utf8_lossy(&output.stderr)
         );

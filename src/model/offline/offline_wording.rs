@@ -12,7 +12,7 @@ use sextant_base::plural::counted;
 const NAMED: usize = 5;
 
 /// The wording of a request for a repair; shown when a request asks for none.
-const HOW_TO_ASK: &str = "To have what is reported fixed, say so: `fix the errors`, `fix F401`, `fix this`.";
+const HOW_TO_ASK: &str = "To have the reports fixed, say so: `fix the errors`, `fix F401`, `fix this`.";
 
 /// An answer about the reports, as far as the request wants them repaired.
 pub(super) struct RepairAnswer<'a> {
@@ -87,7 +87,7 @@ impl<'a> RepairAnswer<'a> {
         if let [_, ..] = self.narrowed.missing.as_slice() {
             let names: Vec<String> = self.narrowed.missing.iter().map(|name| format!("`{name}`")).collect();
             let (names, is) = (names.join(", "), if names.len() == 1 { "is" } else { "are" });
-            return vec![format!("Nothing was changed: {names} {is} not found, so it is not known what is meant.")];
+            return vec![format!("Nothing was changed: {names} {is} not found, so the meaning is unclear.")];
         }
         let mut parts = self.absent();
         if self.wanted.is_empty() {
@@ -95,7 +95,7 @@ impl<'a> RepairAnswer<'a> {
                 parts.push(match (self.narrowed.is_all(), silent.is_empty(), applied) {
                     (true, true, _) => "Nothing is reported here, so there is nothing to fix.".to_owned(),
                     (true, false, _) => "Nothing is known to be wrong here.".to_owned(),
-                    (false, true, true) => "Nothing is left of what was asked for.".to_owned(),
+                    (false, true, true) => "Nothing is left of the request.".to_owned(),
                     (false, true, false) => "Nothing that was asked for is reported here.".to_owned(),
                     (false, false, _) => "Nothing that was asked for is known to be wrong here.".to_owned(),
                 });
@@ -154,7 +154,7 @@ fn unfixed(lines: &[&DiagnosticLine]) -> Vec<String> {
         names.dedup();
         let have = if names.len() == 1 { "has" } else { "have" };
         parts.push(format!(
-            "Not answered: {} {have} not said in time which fixes there are for {}. Ask again.",
+            "Not answered: {} {have} not reported in time the fixes for {}. Ask again.",
             names.join(" and "),
             listed(&unknown)
         ));
@@ -183,10 +183,10 @@ pub(super) fn cannot(asked: Ask, query: &str, diagnostics: &[DiagnosticLine]) ->
             ("The request forbids changes.", answer)
         }
         Ask::Forbidden => (
-            "The request says what is not to be fixed, too.",
+            "The request also names parts that must stay as they are.",
             format!(
-                "Nothing was changed: to fix one thing and leave another needs a language model. Name what is to be \
-                 fixed instead: `fix the errors`, `fix F401 in FILE`. {HOW_TO_CONFIGURE}"
+                "Nothing was changed: to fix one thing and leave another needs a language model. Name the part to \
+                 fix instead: `fix the errors`, `fix F401 in FILE`. {HOW_TO_CONFIGURE}"
             ),
         ),
         Ask::Unclear => {

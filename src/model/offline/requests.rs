@@ -283,7 +283,7 @@ fn what_was_not_answered_is_not_said_to_be_without_a_fix() {
     let planned = plan(&ModelInput { context, ask: PlanAsk::default() }).reason;
     for text in [answer, planned] {
         assert!(
-            text.contains("Not answered: basedpyright has not said in time which fixes there are for 1 diagnostic: error reportUndefinedVariable in inv/report.py::count."),
+            text.contains("Not answered: basedpyright has not reported in time the fixes for 1 diagnostic: error reportUndefinedVariable in inv/report.py::count."),
             "{text}"
         );
         assert!(text.contains("No fix that may be applied here is offered for 2 diagnostics"), "{text}");

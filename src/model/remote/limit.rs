@@ -49,6 +49,6 @@ mod tests {
         assert!(!own.lower(429, refused, 16_384) && !own.lower(400, "no such model", 16_384));
         assert!(own.lower(400, refused, 16_384) && !own.lower(400, refused, 4096), "once is enough");
         assert_eq!(own.tokens(200_000), 4096);
-        assert!(!limit(Some(20_000)).lower(400, refused, 20_000), "what the user has set is the user's");
+        assert!(!limit(Some(20_000)).lower(400, refused, 20_000), "the user's own limit stays");
     }
 }
