@@ -38,7 +38,7 @@ pub fn folder(path: &Path) -> io::Result<()> {
 pub fn look_folder(path: &Path) -> io::Result<()> {
     let found = path.symlink_metadata()?;
     if !found.is_dir() {
-        return Err(io::Error::other("it is no folder"));
+        return Err(io::Error::other("it is not a folder"));
     }
     of_this_user(&found)
 }
@@ -137,7 +137,7 @@ fn checked(file: File) -> io::Result<File> {
 
 fn regular(found: &fs::Metadata) -> io::Result<()> {
     if !found.is_file() {
-        return Err(io::Error::other("it is no regular file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     if found.nlink() > 1 {
         return Err(io::Error::other("it has another name elsewhere"));

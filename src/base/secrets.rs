@@ -145,7 +145,7 @@ fn is_place(word: &str) -> bool {
     PLACES.contains(&lower.as_str()) || word.starts_with(['$', '{', '<', '%', '*', '[']) || word.contains("${")
 }
 
-/// The key of AWS's own documentation ends so; a run of one character is no secret.
+/// The key of AWS's own documentation ends so; a run of one character is not a secret.
 fn is_example(token: &str) -> bool {
     let body: Vec<char> = token.chars().skip(8).collect();
     token.ends_with("EXAMPLE") || body.windows(2).all(|two| two[0] == two[1])
