@@ -72,7 +72,7 @@ impl Memory {
     /// It stays within [`RELEVANCE`]. Missing entries are skipped.
     pub fn weigh(&self, ids: Vec<EntryId>, factor: f64) -> Result<()> {
         if !(factor.is_finite() && factor > 0.0) {
-            return Err(MemoryError::invalid("factor", "it is no positive number"));
+            return Err(MemoryError::invalid("factor", "it is not a positive number"));
         }
         if ids.is_empty() {
             return Ok(());

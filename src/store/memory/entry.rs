@@ -119,7 +119,7 @@ impl NewEntry {
             return Err(MemoryError::invalid("content", problem));
         }
         if !self.relevance.is_finite() {
-            return Err(MemoryError::invalid("relevance", "it is no finite number"));
+            return Err(MemoryError::invalid("relevance", "it is not a finite number"));
         }
         Ok(())
     }

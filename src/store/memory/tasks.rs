@@ -50,7 +50,7 @@ pub(in crate::memory) fn sound(name: &str) -> Result<()> {
     if is_name(name) {
         Ok(())
     } else {
-        Err(MemoryError::Foreign(format!("{name:?} is no name of a task or a process")))
+        Err(MemoryError::Foreign(format!("{name:?} is not a name of a task or a process")))
     }
 }
 

@@ -159,7 +159,7 @@ impl OpenFolder {
         // A pipe in its place would otherwise make the open wait.
         let way = flags() | OFlags::NOFOLLOW | OFlags::NONBLOCK;
         let file = File::from(rustix::fs::openat(&*self.folder, &*self.name, way, Mode::empty())?);
-        if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no regular file")) }
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is not a regular file")) }
     }
 
     pub fn read(&self) -> io::Result<FileContent> {
@@ -268,7 +268,7 @@ fn flags() -> OFlags {
 
 fn plain(name: &str) -> io::Result<&OsStr> {
     if matches!(name, "" | "." | "..") || name.contains(['/', '\0']) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a part of the path is no plain name"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "a part of the path is not a plain name"));
     }
     Ok(OsStr::new(name))
 }

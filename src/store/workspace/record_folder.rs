@@ -177,7 +177,7 @@ mod tests {
         let record = Record::of(&dir.path().join("state/sextant"), &root).make().unwrap();
         assert!(!record.another());
         std::fs::create_dir(dir.path().join(OLD_FOLDER)).unwrap();
-        assert!(!record.another(), "an empty folder is no record");
+        assert!(!record.another(), "an empty folder is not a record");
         std::fs::write(dir.path().join(OLD_FOLDER).join(FILE), "").unwrap();
         assert!(record.another());
         assert!(!record.another());
