@@ -236,7 +236,8 @@ impl Verdicts<'_, '_> {
     fn how(&self, before: usize, after: usize) -> MatchedBy {
         let (b, a) = (&self.carry.old.0[before], &self.carry.new.0[after]);
         let (x, y) = (&self.carry.old.1[before], &self.carry.new.1[after]);
-        // Another spelling of the same words by the change is no new message, and equal messages are always the same.
+        // Another spelling of the same words by the change is not a new message, and equal messages are always the
+        // same.
         let says_other = b.message != a.message && x.texts[2] != y.texts[2];
         if b.severity != a.severity || b.code != a.code || says_other {
             MatchedBy::Updated

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 /// Above this many cells the exact table gives way to Myers: 4 MB of table, a few milliseconds.
 const CELLS: usize = 1 << 20;
 
-/// Calls `pair(before, after)` for the elements of a heaviest common subsequence, in order of `before` within each part.
+/// Calls `pair(before, after)` for the elements of a heaviest common subsequence, in order of `before` within each
+/// part.
 pub(super) fn align(before: &[u32], after: &[u32], weight: impl Fn(usize) -> u32, mut pair: impl FnMut(usize, usize)) {
     let head = before.iter().zip(after).take_while(|(b, a)| b == a).count();
     (0..head).for_each(|i| pair(i, i));
@@ -30,7 +31,7 @@ fn exact(before: &[u32], after: &[u32], weight: impl Fn(usize) -> u32, pair: imp
     best_chain(before.len(), after.len(), same, pair);
 }
 
-/// The order-preserving pairing of `0..n` with `0..m` of greatest total worth; a worth of 0 is no pair.
+/// The order-preserving pairing of `0..n` with `0..m` of greatest total worth; a worth of 0 is not a pair.
 pub(super) fn best_chain(n: usize, m: usize, worth: impl Fn(usize, usize) -> u32, mut pair: impl FnMut(usize, usize)) {
     let width = m + 1;
     let mut best = vec![0u32; (n + 1) * width];

@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(methods(&notices), ["didOpen", "didOpen"]);
         assert_eq!(notices[0].params["textDocument"]["version"], 1);
         assert!(documents.sync(&[file("a.py", "1")]).is_empty());
-        assert_eq!(documents.epoch, 0, "the same text is no change");
+        assert_eq!(documents.epoch, 0, "the same text is not a change");
         assert_eq!(methods(&documents.sync(&[file("a.py", "2")])), ["didChange"]);
         assert_eq!((documents.epoch, documents.get("b.py").unwrap().changed), (1, 0));
         assert_eq!(methods(documents.close("a.py").as_slice()), ["didClose"]);

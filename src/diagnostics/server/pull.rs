@@ -52,7 +52,7 @@ pub(super) async fn command(
     uri: &str,
     limit: Duration,
 ) -> Result<Vec<SentDiagnostic>, NotPulled> {
-    let file = path::from_uri(uri).ok_or_else(|| NotPulled::Failed(format!("{uri} is no file")))?;
+    let file = path::from_uri(uri).ok_or_else(|| NotPulled::Failed(format!("{uri} is not a file")))?;
     let mut items = Vec::new();
     for kind in ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"] {
         let params = ExecuteCommandParams {
