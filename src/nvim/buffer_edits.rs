@@ -1,4 +1,4 @@
-//! Between texts and buffers: hunks as rows and bytes, Lua's diagnostics as ours.
+//! Converts between texts and buffers: hunks to rows and bytes, and Lua's diagnostics to Sextant's.
 
 use crate::joined_hunks::{Joined, joined};
 use crate::lua_messages::{BufferState, Hunk, WireDiagnostic, severity};
@@ -11,11 +11,11 @@ fn body(text: &str) -> &str {
     text.strip_suffix('\n').unwrap_or(text)
 }
 
-/// What turns the lines of a buffer into those of another text.
+/// The edits that turn the lines of a buffer into those of another text.
 pub(super) struct BufferHunks {
     /// The calls of `nvim_buf_set_text`, top down.
     pub(super) hunks: Vec<Hunk>,
-    /// Where lines are afterwards, as in `joined::Joined`.
+    /// The new rows of the kept lines, as in `joined::Joined`.
     pub(super) kept: Vec<i64>,
     /// Whether the file ends in `\n`.
     pub(super) newline: bool,
@@ -55,7 +55,7 @@ pub(super) fn text_of(facts: &BufferState) -> Option<String> {
     Some(text)
 }
 
-/// The diagnostics of a client on a text; every range is one of it.
+/// The diagnostics of a client on a text; every range lies within it.
 pub(super) fn diagnostics(
     client: &str,
     file: &str,
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// What Neovim does with the hunks, bottom up.
+    /// The text that Neovim makes of the hunks, applied bottom up.
     fn set_text(before: &str, list: &[Hunk]) -> String {
         let mut lines: Vec<String> = body(before).split('\n').map(str::to_owned).collect();
         for (start_row, start_col, end_row, end_col, new) in list.iter().rev() {

@@ -1,4 +1,4 @@
-//! Questions about a name, put to the clients that the user's Neovim has attached to the buffer.
+//! Sends questions about a name to the clients that the user's Neovim has attached to the buffer.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,27 +16,28 @@ use sextant_base::positions::Encoding;
 use sextant_diagnostics::server::server_lookup::{LookupError, NameQuestion};
 use sextant_engine::api::{EditorError, LookupAnswer, MOST_PLACES, NameLookup, SaidOfName};
 
-/// What giving a question up may take.
+/// The time limit for cancelling a question.
 const QUICK: Duration = Duration::from_secs(5);
 
-/// One client's word.
+/// One client's answer.
 #[derive(Debug, Deserialize)]
 struct WireAnswer {
     client: String,
     encoding: Encoding,
-    how: Said,
+    how: Outcome,
     #[serde(default)]
     value: Value,
     #[serde(default)]
     message: String,
-    /// `b:changedtick` of the loaded buffers that the answer changes, by their URI. Empty, it is an empty list.
+    /// `b:changedtick` of the loaded buffers that the answer changes, by their URI. An empty Lua table arrives as an
+    /// empty list.
     #[serde(default)]
     ticks: Value,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Said {
+enum Outcome {
     Answered,
     Refused,
     Outdated,
@@ -44,7 +45,7 @@ enum Said {
     Gone,
 }
 
-/// Tells Neovim when nobody waits for the answers any more: the requests are cancelled.
+/// Cancels the requests in Neovim when no caller waits for the answers any more.
 struct Forget {
     channel: Arc<Channel>,
     id: u64,
@@ -58,8 +59,8 @@ impl Drop for Forget {
         }
         let (channel, id) = (Arc::clone(&self.channel), self.id);
         tokio::spawn(async move {
-            let told = channel.call::<Value>("forget_lookup", &json!({"id": id}), "a question", QUICK).await;
-            if let Err(error) = told {
+            let sent = channel.call::<Value>("forget_lookup", &json!({"id": id}), "a question", QUICK).await;
+            if let Err(error) = sent {
                 tracing::debug!(%error, "a question was not called off");
             }
         });
@@ -100,16 +101,16 @@ fn read(editor: &NvimEditor, answer: WireAnswer) -> LookupAnswer {
         let file = path::from_uri(&uri)?.to_string_lossy().into_owned();
         editor.owns(&file).then(|| (editor.relative(&file), tick))
     };
-    let said = match answer.how {
-        Said::Answered => Ok(SaidOfName {
+    let found = match answer.how {
+        Outcome::Answered => Ok(SaidOfName {
             value: answer.value,
             encoding: answer.encoding,
             versions: ticks.into_iter().filter_map(own).collect(),
         }),
-        Said::Refused => Err(LookupError::Refused(answer.message)),
-        Said::Outdated => Err(LookupError::Outdated),
-        Said::Silent => Err(LookupError::TimedOut),
-        Said::Gone => Err(LookupError::Gone(answer.message)),
+        Outcome::Refused => Err(LookupError::Refused(answer.message)),
+        Outcome::Outdated => Err(LookupError::Outdated),
+        Outcome::Silent => Err(LookupError::TimedOut),
+        Outcome::Gone => Err(LookupError::Gone(answer.message)),
     };
-    LookupAnswer { provider: answer.client, said }
+    LookupAnswer { provider: answer.client, said: found }
 }

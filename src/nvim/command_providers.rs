@@ -1,4 +1,4 @@
-//! What is asked beside the editor's clients: the user's commands, and the syntax, which is known at once.
+//! Asks the providers beside the editor's clients: the user's commands, and the syntax, which is known at once.
 
 use std::path::Path;
 use std::sync::{Arc, Weak};
@@ -17,10 +17,10 @@ use sextant_diagnostics::model::Report;
 use sextant_diagnostics::{program, syntax};
 use sextant_engine::api::Engine;
 
-/// The commands of a workspace. Their programs are looked for in `PATH`, never inside of the project.
+/// The commands of a workspace. Their programs are looked for in `PATH`, never inside the project.
 ///
 /// # Errors
-/// What is wrong with one of them.
+/// The fault of the first command that cannot be used.
 pub(super) fn commands(configs: &[CommandConfig], root: &Path) -> Result<Vec<CommandProvider>, String> {
     let places = program::places(root, &[], std::env::var_os("PATH").as_deref());
     configs.iter().map(|config| CommandProvider::new(config.clone(), root, &places)).collect()
@@ -32,11 +32,11 @@ pub(super) fn found(commands: &[CommandProvider], configs: &[CommandConfig]) -> 
     rows.map(|(config, command)| json!({"name": config.name, "program": command.program()})).collect()
 }
 
-/// Amends what was shown of the last task with every answer that comes late while no task runs.
-pub(super) async fn tell_late(mut news: watch::Receiver<u64>, session: Weak<Engine>, idle: impl Fn() -> bool) {
+/// Amends the display of the last task with every answer that comes late while no task runs.
+pub(super) async fn amend_late(mut news: watch::Receiver<u64>, session: Weak<Engine>, idle: impl Fn() -> bool) {
     while news.changed().await.is_ok() {
         let Some(session) = session.upgrade() else { return };
-        // A running task takes it with its next edit, or at its end.
+        // A running task takes the answer with its next edit, or at its end.
         if idle() {
             session.amend().await;
         }
@@ -44,8 +44,8 @@ pub(super) async fn tell_late(mut news: watch::Receiver<u64>, session: Weak<Engi
 }
 
 impl NvimEditor {
-    /// The text as it was read last: whoever asks about a file has just read or changed it, and holds the answer
-    /// against that version. Reading it again would only cost Neovim time.
+    /// The text as it was read last. The caller has just read or changed the file, and holds the answer against that
+    /// version. Reading it again would only cost Neovim time.
     async fn last_read(&self, path: &str) -> Option<(i64, Arc<str>)> {
         match self.known(path) {
             Some(known) => Some(known),
@@ -57,7 +57,7 @@ impl NvimEditor {
         let paths: Vec<(&String, bool)> =
             edited.iter().map(|path| (path, true)).chain(bystanders.iter().map(|path| (path, false))).collect();
         let reads = join_all(paths.iter().map(|(path, _)| self.last_read(path)));
-        // The same deadline for all: who has no text in time has nothing to be asked about.
+        // All reads share one deadline: without its text in time, a file is not asked about.
         let Ok(texts) = tokio::time::timeout(deadline.left(), reads).await else { return Vec::new() };
         let known: Vec<Asked> = paths
             .into_iter()

@@ -29,7 +29,7 @@ use sextant_store::workspace::root::Root;
 /// Makes a model from the `model` part of the options.
 pub(super) type MakeModel = Box<dyn Fn(&Value) -> Result<Arc<dyn Model>, Failure> + Send + Sync>;
 
-/// Is told of a workspace that was opened, and returns at once.
+/// A callback for every workspace that is opened; it returns at once.
 pub type OnOpen = Box<dyn Fn(&Arc<Engine>) + Send + Sync>;
 
 /// How long finished work may take to leave after Neovim is gone.
@@ -46,7 +46,7 @@ struct Hello {
 #[serde(default)]
 struct Options {
     model: Value,
-    /// Asked beside the editor's clients: built-in names, or commands in full.
+    /// The providers beside the editor's clients: built-in names, or commands in full.
     commands: Vec<CommandSpec>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
@@ -66,7 +66,7 @@ struct Ready {
     cwd: PathBuf,
 }
 
-/// One workspace that was asked about: its editor and its session.
+/// One workspace that a command has used: its editor and its session.
 pub(super) struct Open {
     root: PathBuf,
     editor: Arc<NvimEditor>,
@@ -75,22 +75,22 @@ pub(super) struct Open {
 
 pub(super) struct Door {
     make_model: MakeModel,
-    /// Where every workspace is remembered.
+    /// The folder for the memory of every workspace.
     state: Option<PathBuf>,
     channel: OnceLock<Arc<Channel>>,
     ready: OnceLock<Ready>,
     open: Mutex<Vec<Arc<Open>>>,
-    /// The workspace of the last command: what `stop`, `undo` and `approve` are about.
+    /// The workspace of the last command: `stop`, `undo` and `approve` apply to it.
     current: Mutex<Option<Arc<Open>>>,
-    /// Neovim shows one task at a time, whoever asks for it.
+    /// Neovim shows one task at a time, no matter which client asked for it.
     turn: Arc<TaskTurn>,
     on_open: OnOpen,
-    /// As the user set it since the greeting.
+    /// The mode that the user has set since the greeting.
     mode: Mutex<Option<PlanMode>>,
 }
 
-/// Serves the Neovim that is our parent, over stdio, until it is gone. `state` is Sextant's state folder.
-/// `on_open` is told of each workspace when it is first used.
+/// Serves the Neovim that is our parent, over stdio, until it is gone. `state` is Sextant's state folder. `on_open` is
+/// called with each workspace when it is first used.
 pub async fn run(make_model: MakeModel, state: Option<PathBuf>, on_open: OnOpen) -> Result<(), Failure> {
     let door = Arc::new(Door {
         make_model,
@@ -133,12 +133,12 @@ impl Door {
         self.channel.get()
     }
 
-    /// One notification. The next one waits for its end, so long work is spawned.
+    /// Handles one notification. The next one waits for its end, so long work is spawned.
     pub(super) async fn take(self: Arc<Self>, name: &str, json: &str, nvim: Neovim<ChannelWriter>) {
         match name {
             "hello" => self.greet(json, nvim).await,
             "late" => self.late(json),
-            // Said in words, a stop is for what runs, wherever the cursor is.
+            // A stop in words is for the running task, wherever the cursor is.
             "ask" if self.is_stop(json) => {}
             "ask" => self.start(json, true, Command::Ask),
             "plan" => match self.change(json) {
@@ -191,7 +191,7 @@ impl Door {
         }
     }
 
-    /// What was greeted with, and which commands are found.
+    /// Keeps the content of the greeting, and finds the programs of its commands.
     fn prepare(&self, json: &str) -> Result<(Ready, Value), Failure> {
         let options = |why: String| {
             Failure::new(FailureKind::Config, format!("the options cannot be read: {why}"), "see :help sextant-options")
@@ -232,9 +232,9 @@ impl Door {
         }
     }
 
-    /// Has a command carried out in a workspace, unless one is carried out already.
+    /// Carries a command out in a workspace, unless one is carried out already.
     pub(super) fn submit(&self, open: &Arc<Open>, command: Command) {
-        // The task goes on with its question: it is not the answer that was refused.
+        // The task goes on with its question: the refused command is not the answer to it.
         let is_answer = matches!(command, Command::Answer(_)) && open.session.is_asking();
         match open.session.submit(command, Origin::new("Neovim")) {
             Ok(submitted) => {
@@ -248,7 +248,7 @@ impl Door {
         }
     }
 
-    /// Without a range a request is about the cursor's line where it says `at_cursor`, else about the file.
+    /// A request without a range is about the cursor's line if it has `at_cursor`, else about the file.
     fn request(&self, json: &str, at_cursor: bool) -> Result<(Arc<Open>, Request), Failure> {
         let ask: Ask = serde_json::from_str(json).map_err(|error| {
             Failure::new(FailureKind::Internal, format!("the command cannot be read: {error}"), "see the log")
@@ -279,7 +279,8 @@ impl Door {
         Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace }))
     }
 
-    /// The session of the workspace that a file belongs to; the folder Neovim was started in, where it is inside.
+    /// The session of the workspace that a file belongs to: the folder that Neovim was started in, if the file is
+    /// inside.
     pub(super) fn open(&self, file: &Path) -> Result<Arc<Open>, Failure> {
         let ready = self
             .ready
@@ -312,26 +313,26 @@ impl Door {
         }
         let turn = Arc::clone(&self.turn);
         let idle = move || turn.is_free();
-        tokio::spawn(command_providers::tell_late(editor.commands.news(), Arc::downgrade(&session), idle));
+        tokio::spawn(command_providers::amend_late(editor.commands.news(), Arc::downgrade(&session), idle));
         let new = Arc::new(Open { root: path, editor, session });
         (self.on_open)(&new.session);
         open.push(Arc::clone(&new));
         Ok(new)
     }
 
-    /// Stops the running task; false when none runs.
+    /// Stops the running task; false if no task runs.
     fn stop(&self) -> bool {
         self.turn.stop()
     }
 
-    /// Shows an event of no workspace in particular.
+    /// Shows an event that belongs to no workspace in particular.
     pub(super) fn show(&self, event: Event) {
         if let Some(channel) = self.channel.get() {
             channel.event(None, event);
         }
     }
 
-    /// Says that a command was not taken on.
+    /// Reports that a command was not taken on.
     pub(super) fn refuse(&self, failure: Failure) {
         self.show(Event::Refused { failure });
     }

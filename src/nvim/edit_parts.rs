@@ -1,13 +1,13 @@
-//! The lines of a large edit apart from its message: Neovim reads one part a turn, so that no key waits for all.
+//! Splits the lines of a large edit from its message: Neovim reads one part a turn, so that no key waits for all.
 //!
-//! Reading is quick by itself (1 ms for 10,000 lines), but whoever makes many strings in one turn pays for Lua's
-//! garbage of everybody: 7 to 10 ms for all of them at once, measured with 500 diagnostics shown.
+//! Reading is quick by itself (1 ms for 10,000 lines). But many strings in one turn pay for the garbage of all of Lua:
+//! 7 to 10 ms for all of them at once, measured with 500 diagnostics shown.
 
 use serde::Serialize;
 
 use crate::lua_messages::BufferEdit;
 
-/// Bytes of lines that are read in one turn: with the most garbage about 2 ms, where 60,000 took up to 7.
+/// Bytes of lines that Neovim reads in one turn: with the most garbage about 2 ms, where 60,000 took up to 7.
 const PART: usize = 16_000;
 
 /// Lines that belong at the end of those of a hunk. Edits and hunks are counted from 1, as in Lua.
@@ -18,8 +18,8 @@ pub(super) struct Chunk {
     lines: Vec<String>,
 }
 
-/// Takes the lines out of the edits that do not fit into a message with those before them: what is left for each
-/// further message, in order.
+/// Takes the lines out of the edits that do not fit into a message with those before them. The answer has the lines of
+/// each further message, in order.
 pub(super) fn take(edits: &mut [BufferEdit]) -> Vec<Vec<Chunk>> {
     let mut messages: Vec<Vec<Chunk>> = Vec::new();
     let mut bytes = 0;

@@ -1,4 +1,4 @@
-//! The [`Editor`] of a running Neovim.
+//! Implements [`Editor`] for a running Neovim.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,10 @@ use sextant_engine::api::{
 };
 use sextant_text::edits::apply_text::apply;
 
-/// What an answer may take that waits for nobody but Neovim.
+/// The time limit of an answer that waits for Neovim alone.
 const QUICK: Duration = Duration::from_secs(5);
 
-/// The note of a late report that is not the answer of a question still open: it corrects one that was given.
+/// The note of a late report that corrects an answer already given; the question is no longer open.
 pub const AMENDED: &str = "the server amended what it had said of this text";
 
 /// One workspace in one Neovim.
@@ -41,7 +41,7 @@ pub struct NvimEditor {
     /// Texts as they were read last, so that an unchanged buffer is not sent again.
     texts: Mutex<HashMap<String, (i64, Arc<str>)>>,
     late: Mutex<Waiting>,
-    /// Asked beside the editor's clients.
+    /// The commands that are asked beside the editor's clients.
     pub(super) commands: Commands,
 }
 
@@ -50,14 +50,14 @@ impl NvimEditor {
         Self { root, channel, texts: Mutex::default(), late: Mutex::default(), commands: Commands::new(Vec::new()) }
     }
 
-    /// Asks these beside the editor's clients.
+    /// Asks these commands beside the editor's clients.
     #[must_use]
     pub fn with_commands(mut self, commands: Vec<CommandProvider>) -> Self {
         self.commands = Commands::new(commands);
         self
     }
 
-    /// A client answered after its deadline.
+    /// Takes the answer of a client that came after its deadline.
     pub fn take_late(&self, entry: ClientReport) {
         lock(&self.late).add(entry);
     }
@@ -95,7 +95,7 @@ impl NvimEditor {
         Ok((facts, text))
     }
 
-    /// The text at a version; `None` where it is another by now.
+    /// The text at a version; `None` if the buffer has another version by now.
     async fn text_at(&self, relative: &str, tick: i64) -> Option<Arc<str>> {
         if let Some((_, text)) = self.known(relative).filter(|(version, _)| *version == tick) {
             return Some(text);
@@ -171,7 +171,7 @@ impl NvimEditor {
         })
     }
 
-    /// The text that an edit makes; asked before it is made, since others may read the text after it at once.
+    /// The text that an edit makes. It is computed before the edit, since others may read the text right after it.
     fn after_edit(&self, edit: &FileEdit) -> Option<String> {
         match edit {
             FileEdit::Change { path, version, hunks } => {
@@ -204,7 +204,7 @@ impl NvimEditor {
     }
 }
 
-/// Diagnostics as ours, on a thread of their own: a server may send thousands, and a stop waits for none of them.
+/// Converts diagnostics on a thread of their own: a server may send thousands, and a stop waits for no conversion.
 pub(super) async fn converted(
     client: String,
     file: String,
@@ -278,7 +278,7 @@ impl Editor for NvimEditor {
             }
             Err(error) => {
                 tracing::warn!(%error, "diagnostics could not be asked for");
-                // No report at all would mean that nothing covers the files.
+                // No report at all would mean that no server covers the files.
                 reports.extend(edited.iter().map(|path| unanswered(path, deadline, &error)));
             }
         }
@@ -311,10 +311,10 @@ impl Editor for NvimEditor {
 
     async fn attached(&self) -> Option<Attachments> {
         let params = json!({"root": self.root.to_string_lossy()});
-        // Without an answer nobody is known to be there: what was said before is missed.
-        let told: lua_messages::WireAttachments =
+        // Without an answer no client counts as attached, so earlier providers are reported as missing.
+        let answer: lua_messages::WireAttachments =
             self.channel.call("attached", &params, "clients", QUICK).await.unwrap_or_default();
-        Some(told.read(|path| self.relative(path)))
+        Some(answer.read(|path| self.relative(path)))
     }
 
     async fn fixes(
@@ -346,9 +346,9 @@ impl Editor for NvimEditor {
 
     async fn tidy(&self, files: &[HalfDone]) {
         let (root, files) = (self.root.clone(), files.to_vec());
-        let mend = move || files.into_iter().filter(|file| write_recovery::bring_back(&root, file)).collect::<Vec<_>>();
+        let back = move || files.into_iter().filter(|file| write_recovery::bring_back(&root, file)).collect::<Vec<_>>();
         let span = tracing::Span::current();
-        let whole = tokio::task::spawn_blocking(move || span.in_scope(mend)).await.unwrap_or_default();
+        let whole = tokio::task::spawn_blocking(move || span.in_scope(back)).await.unwrap_or_default();
         if whole.is_empty() {
             return;
         }

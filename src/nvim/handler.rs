@@ -1,4 +1,4 @@
-//! What Neovim sends: pieces of answers at once, commands one after another.
+//! Receives Neovim's notifications: pieces of answers at once, commands one after another.
 //!
 //! nvim-rs runs notifications one after another, so nothing here may wait: commands go into a queue of their own, or
 //! two that come together could change places.
@@ -32,7 +32,7 @@ impl Incoming {
         tokio::spawn(async move {
             while let Some(Order { name, json, nvim }) = queue.recv().await {
                 let door = Arc::clone(&to);
-                // In a task of its own, so that a panic costs only this command.
+                // The command runs in a task of its own, so that a panic costs only this command.
                 if let Err(error) = tokio::spawn(async move { door.take(&name, &json, nvim).await }).await {
                     tracing::error!(%error, "a command ended in a panic");
                 }
@@ -52,7 +52,7 @@ impl Handler for Incoming {
         _args: Vec<Value>,
         _nvim: Neovim<ChannelWriter>,
     ) -> Result<Value, Value> {
-        // Nothing of ours asks by request: Neovim would wait for the answer with its main loop.
+        // The Lua layer never asks by request: Neovim would wait for the answer with its main loop.
         Err(Value::from(format!("sextant answers notifications only, not {name}")))
     }
 
@@ -64,7 +64,7 @@ impl Handler for Incoming {
             return;
         }
         let json = args.first().and_then(Value::as_str).unwrap_or("{}").to_owned();
-        // The queue's end is gone only while the process ends.
+        // The receiver of the queue is gone only while the process ends.
         let _ = self.orders.send(Order { name, json, nvim });
     }
 }

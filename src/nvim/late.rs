@@ -1,28 +1,27 @@
-//! Answers that came after their deadline and wait to be taken: the last one of each client for each file, and not
-//! more than a workspace has use for.
+//! Keeps answers that came after their deadline: the last one of each client for each file, up to a limit.
 
 use std::collections::VecDeque;
 
 use crate::lua_messages::ClientReport;
 
-/// Answers that wait. Nobody takes them while no task runs; each may have as many diagnostics as a report.
+/// The most answers that wait. No task takes them while none runs; each may have as many diagnostics as a report.
 const MOST: usize = 200;
 
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     entries: VecDeque<ClientReport>,
-    /// How many were given up since the last look, the oldest first.
+    /// The number of answers dropped since the last look, the oldest first.
     dropped: usize,
 }
 
 impl Waiting {
-    /// Takes one more, in the place of what its client has said before of its file.
+    /// Adds one more, in the place of the earlier answer of its client for its file.
     pub(super) fn add(&mut self, mut entry: ClientReport) {
         let same = |known: &ClientReport| known.client == entry.client && known.path == entry.path;
         if let Some(at) = self.entries.iter().position(same)
             && let Some(before) = self.entries.remove(at)
         {
-            // Nobody has read the answer that this one amends: it is the answer.
+            // The answer that this one amends was never read, so this one is the answer itself.
             entry.amends &= before.amends || before.tick != entry.tick;
         }
         if self.entries.len() == MOST {
@@ -32,7 +31,7 @@ impl Waiting {
         self.entries.push_back(entry);
     }
 
-    /// What waits, the oldest first, and how many were given up.
+    /// The waiting answers, the oldest first, and the number of dropped ones.
     pub(super) fn take(&mut self) -> (Vec<ClientReport>, usize) {
         (std::mem::take(&mut self.entries).into(), std::mem::take(&mut self.dropped))
     }
@@ -75,6 +74,6 @@ mod tests {
         }
         let (left, dropped) = waiting.take();
         assert_eq!((left.len(), left[0].tick, dropped), (MOST, 4_800, 4_800));
-        assert_eq!(waiting.take().1, 0, "told once");
+        assert_eq!(waiting.take().1, 0, "reported once");
     }
 }

@@ -1,6 +1,6 @@
 //! Calls into the Lua layer: a request goes out as a short `exec_lua`, its answer comes back in pieces.
 //!
-//! Neovim never waits for us, and no single message is large: nvim-rs decodes in quadratic time.
+//! Neovim never waits for Sextant, and no single message is large: nvim-rs decodes in quadratic time.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use sextant_engine::api::{EditorError, Event};
 
 pub type ChannelWriter = Compat<File>;
 
-/// What a call may take beyond its own deadline before the editor counts as not answering.
+/// The extra time of a call, beyond its own deadline, before the editor counts as not answering.
 const SLACK: Duration = Duration::from_secs(10);
 
 struct Pending {
@@ -40,12 +40,12 @@ pub struct Channel {
     events: mpsc::UnboundedSender<Queued>,
 }
 
-/// An event, and the root of the workspace that it is of.
+/// An event, and the root of its workspace.
 type Queued = (Option<PathBuf>, Event);
 
-/// How long the words of a model are put together.
+/// The time over which the words of a model are put together.
 const FRAME: Duration = Duration::from_millis(33);
-/// Bytes of words in one message: what Neovim puts into its buffer in one turn of its loop, in some 4 ms.
+/// Bytes of words in one message: Neovim puts them into its buffer in one turn of its loop, in some 4 ms.
 const MOST: usize = 64 << 10;
 
 impl Channel {
@@ -67,9 +67,9 @@ impl Channel {
         Self { nvim, next: AtomicU64::new(1), pending: Mutex::new(HashMap::new()), events }
     }
 
-    /// Queues an event for the Lua layer, with the root of the workspace that it is of; never waits.
+    /// Queues an event for the Lua layer, with the root of its workspace; never waits.
     pub fn event(&self, root: Option<&Path>, event: Event) {
-        // The queue's end is gone only while the process ends.
+        // The receiver of the queue is gone only while the process ends.
         let _ = self.events.send((root.map(Path::to_owned), event));
     }
 
@@ -78,7 +78,7 @@ impl Channel {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Runs a statement that answers nothing.
+    /// Runs a statement that has no answer.
     pub async fn tell(&self, code: &str, json: String) -> Result<(), EditorError> {
         let result = self.nvim.exec_lua(code, vec![Value::from(json)]).await;
         result.map(|_| ()).map_err(|error| closed_or(&error))
@@ -100,8 +100,8 @@ impl Channel {
         let exchange = async {
             let args = vec![Value::from(id), Value::from(method), Value::from(json)];
             let nvim = self.nvim.clone();
-            // A request that is dropped before Neovim has answered it ends the whole channel: nvim-rs finds nobody to
-            // give the answer to. A stop drops calls, so the request is waited for in a task of its own.
+            // A request that is dropped before Neovim has answered it ends the whole channel: nvim-rs finds no receiver
+            // for the answer. A stop drops calls, so a task of its own waits for the request.
             let sent =
                 tokio::spawn(async move { nvim.exec_lua("require('sextant.rpc.dispatch').call(...)", args).await });
             match sent.await {
@@ -124,7 +124,7 @@ impl Channel {
         serde_json::from_value(envelope.result).map_err(|error| unreadable(method, &error))
     }
 
-    /// A piece of an answer has come; the last one wakes the caller.
+    /// Takes a piece of an answer; the last one wakes the caller.
     pub fn take_piece(&self, args: &[Value]) {
         let (Some(id), Some(last), Some(Value::String(piece))) =
             (args.first().and_then(Value::as_u64), args.get(1).and_then(Value::as_bool), args.get(2))
@@ -150,11 +150,11 @@ impl Channel {
 /// sends hundreds of pieces.
 struct Frames {
     queue: mpsc::UnboundedReceiver<Queued>,
-    /// Words that were too many for the last message.
+    /// The words that did not fit into the last message.
     rest: Option<Queued>,
-    /// What came behind the words, and is next.
+    /// The event that came behind the words, and is next.
     held: Option<Queued>,
-    /// When words were sent last.
+    /// The time at which words were sent last.
     last: Option<Instant>,
 }
 
@@ -173,7 +173,7 @@ impl Frames {
         while self.held.is_none() {
             match tokio::time::timeout_at(until, self.queue.recv()).await {
                 Ok(Some((of, Event::Words { text: more }))) if of == root => text.push_str(&more),
-                // Whoever stops a task wants to read no more of it.
+                // A user who stops a task wants to read no more of it.
                 Ok(Some((of, event))) if is_stop(&event) => return Some((of, event)),
                 Ok(Some(other)) => self.held = Some(other),
                 _ => break,
@@ -190,7 +190,7 @@ fn is_stop(event: &Event) -> bool {
     matches!(event, Event::Failed { failure } if failure.kind == FailureKind::Cancelled)
 }
 
-/// Drops the place of a call that was cancelled or timed out, so that a late answer finds nobody.
+/// Drops the place of a call that was cancelled or timed out, so that a late answer finds no receiver.
 struct Forget<'a> {
     channel: &'a Channel,
     id: u64,
@@ -234,7 +234,7 @@ mod tests {
             let gap = before.map_or(FRAME, |before| frames.last.unwrap() - before);
             assert!(gap >= FRAME, "{gap:?} {:?}", began.elapsed());
         }
-        // What is said behind words waits for no frame, and a stop takes the place of what was still to be read.
+        // An event behind words waits for no frame, and a stop takes the place of the unread words.
         for event in [words("a"), words("b"), (None, Event::Progress { text: "p".into() }), words("c")] {
             send(event);
         }

@@ -1,4 +1,4 @@
-//! What travels between the binary and the Lua layer, as data.
+//! Defines the messages between the binary and the Lua layer.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -44,7 +44,7 @@ pub(super) struct Envelope {
     pub(super) result: Value,
 }
 
-/// A buffer, with its text only where it was asked for and has moved.
+/// A buffer, with its text only if the call asked for it and the buffer has changed.
 #[derive(Debug, Deserialize)]
 pub(super) struct BufferState {
     #[serde(default)]
@@ -107,7 +107,7 @@ pub(super) struct WireDiagnostic {
     pub(super) message: String,
 }
 
-/// One client's word on one buffer.
+/// One client's diagnostics on one buffer.
 #[derive(Debug, Deserialize)]
 pub struct ClientReport {
     pub(super) client: String,
@@ -119,12 +119,12 @@ pub struct ClientReport {
     /// An empty Lua table is an empty object in JSON.
     #[serde(default, deserialize_with = "list")]
     pub(super) items: Vec<WireDiagnostic>,
-    /// The items in their place where they are many: lists, each a text of its own.
+    /// The items in their place if they are many: lists, each a text of its own.
     #[serde(default, deserialize_with = "slices")]
     pub(super) slices: Vec<WireDiagnostic>,
     #[serde(default)]
     pub(super) note: Option<String>,
-    /// Whether the server changed, unasked, what it had answered for this very text.
+    /// Whether the server changed, unasked, its earlier answer for this very text.
     #[serde(default)]
     pub(super) amends: bool,
 }
@@ -171,7 +171,7 @@ pub(super) struct FixEdit {
     pub(super) encoding: Encoding,
 }
 
-/// The cursor or range that a command was given at. Lines are one-based, the column is in bytes.
+/// The cursor or range of a command. Lines are one-based, the column is in bytes.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct CommandPlace {
     #[serde(default)]
@@ -189,7 +189,7 @@ pub(super) struct CommandPlace {
     pub(super) workspace: bool,
 }
 
-/// The clients of Neovim and what they are attached to.
+/// The clients of Neovim and the files that they are attached to.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct WireAttachments {
     #[serde(deserialize_with = "list")]
@@ -203,7 +203,7 @@ pub(super) struct WireAttachments {
 }
 
 impl WireAttachments {
-    /// With paths relative to the workspace, and the names of providers.
+    /// The same with paths relative to the workspace, and the names of providers.
     pub(super) fn read(self, relative: impl Fn(&str) -> String) -> Attachments {
         let provider = |client: &String| format!("lsp:{client}");
         Attachments {
@@ -215,7 +215,7 @@ impl WireAttachments {
     }
 }
 
-/// Which fixes the clients offer, and which of them have not answered.
+/// The fixes that the clients offer, and the clients that have not answered.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct WireActions {
@@ -262,7 +262,7 @@ pub(super) fn severity(item: &WireDiagnostic) -> Severity {
     Severity::from_lsp(item.severity)
 }
 
-/// The Lua layer speaks of absolute paths; errors speak of the workspace.
+/// Replaces the absolute paths of the Lua layer by those of the workspace, as errors name them.
 pub(super) fn name_relative(error: EditorError, relative: impl Fn(&str) -> String) -> EditorError {
     match error {
         EditorError::Stale(path) => EditorError::Stale(relative(&path)),

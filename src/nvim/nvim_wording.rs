@@ -1,5 +1,4 @@
-//! What an event says in Neovim: nothing that steers a terminal, the root of its workspace, and Neovim's own way to
-//! configure things.
+//! Words an event for Neovim: nothing that steers a terminal, the root of its workspace, and Neovim's own settings.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -12,12 +11,12 @@ use sextant_base::printable::printable;
 use sextant_engine::api::Event;
 use sextant_model::offline::HOW_TO_CONFIGURE;
 
-/// In the place of [`HOW_TO_CONFIGURE`], which speaks of the configuration file.
+/// The replacement of [`HOW_TO_CONFIGURE`], which names the configuration file.
 const HOW_IN_NEOVIM: &str = "To use a language model, call `require('sextant').setup({ model = { provider = 'openai', model = \
     'NAME' } })`, with the key in OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or with the `base_url` of a local \
-    server, which needs no key; `:help sextant-models` tells more.";
+    server, which needs no key; see `:help sextant-models`.";
 
-/// A way out in the words of Neovim.
+/// A hint in the words of Neovim.
 fn hint(code: HintCode) -> &'static str {
     match code {
         HintCode::Undo => ":AgentUndo takes it back",
@@ -31,10 +30,10 @@ fn hint(code: HintCode) -> &'static str {
         HintCode::Plan => "`:AgentPlan make this file type-clean` makes one",
         HintCode::Start => ":AgentAsk or :AgentPlan starts something",
         HintCode::Request => "for example `:AgentAsk fix this`",
-        HintCode::Servers => ":checkhealth vim.lsp and :help sextant-models tell more",
-        HintCode::Models => ":help sextant-models tells more",
-        HintCode::Commands => ":help sextant-option-commands tells more",
-        HintCode::Memory => ":help sextant-memory tells more",
+        HintCode::Servers => "see :checkhealth vim.lsp and :help sextant-models",
+        HintCode::Models => "see :help sextant-models",
+        HintCode::Commands => "see :help sextant-option-commands",
+        HintCode::Memory => "see :help sextant-memory",
         HintCode::Remembered => ":AgentMemory shows what is remembered",
         HintCode::Buffer => ":write keeps the buffer, :edit! takes the file",
         HintCode::Encoding => ":set fileencoding=utf-8 and :write",
@@ -42,7 +41,7 @@ fn hint(code: HintCode) -> &'static str {
     }
 }
 
-/// A failure as a reader in Neovim is told of it.
+/// A failure in the words for a reader in Neovim.
 pub(super) fn failure(failure: &Failure) -> Failure {
     failure.worded(hint)
 }
@@ -55,7 +54,7 @@ fn worded(event: &Event) -> Cow<'_, Event> {
     }
 }
 
-/// An event as the Lua layer reads it.
+/// An event as JSON for the Lua layer.
 pub(super) fn json(root: Option<&Path>, event: &Event) -> Result<String, serde_json::Error> {
     let mut value = serde_json::to_value(worded(event))?;
     reword(&mut value);
@@ -100,14 +99,14 @@ mod tests {
 
     #[test]
     fn a_way_out_is_a_command_of_neovim() {
-        let said = |failure| {
+        let hint = |failure| {
             let read: Value = serde_json::from_str(&json(None, &Event::Failed { failure }).unwrap()).unwrap();
             read["failure"]["hint"].as_str().map(str::to_owned)
         };
         let kept = "what was finished is kept; :AgentUndo takes it back";
-        assert_eq!(said(Failure::cancelled()).as_deref(), Some(kept));
+        assert_eq!(hint(Failure::cancelled()).as_deref(), Some(kept));
         let own = HintCode::UndoOwn;
-        assert_eq!(said(Failure::user("none", own)).as_deref(), Some("`u` undoes the rest"));
+        assert_eq!(hint(Failure::user("none", own)).as_deref(), Some("`u` undoes the rest"));
     }
 
     #[test]

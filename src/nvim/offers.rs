@@ -1,4 +1,4 @@
-//! The fixes that the clients of a buffer offer, and who of them has not answered.
+//! Collects the fixes that the clients of a buffer offer, and the clients that have not answered.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use sextant_diagnostics::model::{self, Freshness};
 use sextant_diagnostics::policy::confidence;
 use sextant_engine::api::{EditorError, Fix, FixAnswers};
 
-/// For the way of an answer that Neovim itself gives at the deadline.
+/// The extra time for the answer that Neovim itself gives at the deadline.
 const ANSWER_LATER: Duration = Duration::from_millis(500);
 
-/// Asks every client that knows code actions.
+/// Asks every client that supports code actions.
 pub(super) async fn offers(
     editor: &NvimEditor,
     path: &str,
@@ -23,11 +23,11 @@ pub(super) async fn offers(
     (deadline, waits): (Deadline, bool),
 ) -> Result<FixAnswers, EditorError> {
     let params = json!({"path": editor.absolute(path), "range": range, "ms": deadline.left_ms(), "waits": waits});
-    // Neovim says itself who has not answered in time.
-    let told: WireActions = editor.channel.call("fixes", &params, path, deadline.left() + ANSWER_LATER).await?;
-    let silent = told.silent.into_iter().map(|client| format!("lsp:{client}")).collect();
+    // Neovim itself names the clients that have not answered in time.
+    let answer: WireActions = editor.channel.call("fixes", &params, path, deadline.left() + ANSWER_LATER).await?;
+    let silent = answer.silent.into_iter().map(|client| format!("lsp:{client}")).collect();
     let mut fixes = Vec::new();
-    for offer in told.found {
+    for offer in answer.found {
         let text = if offer.repairs.is_empty() { "".into() } else { editor.fetch(path).await?.1 };
         let (place, confidence) = ((offer.encoding, &text), confidence::of_server(Freshness::Exact));
         fixes.push(Fix {

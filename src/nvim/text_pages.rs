@@ -1,4 +1,4 @@
-//! What is shown to be read without a task: the statistics of a workspace, what is remembered, what was done and undone.
+//! Makes the pages that need no task: statistics of a workspace, the memory, what was done and undone.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ struct Given {
 }
 
 impl Door {
-    /// Works it out beside a running task, of the workspace of the current file, or else of Neovim's folder.
+    /// Makes a page beside a running task, for the workspace of the current file, or else of Neovim's folder.
     pub(super) fn page(self: &Arc<Self>, json: &str, page: Page) {
         let Given { place } = serde_json::from_str(json).unwrap_or_default();
         let file = !place.path.is_empty() && place.buftype.is_empty();
@@ -34,7 +34,7 @@ impl Door {
                 Ok(open) => open,
                 Err(failure) => return door.refuse(failure),
             };
-            // The first command of a Neovim tells of a task that waits, whatever it is about.
+            // The first command of a Neovim reports a waiting task, whatever the command is about.
             open.session.recover().await;
             let answer = match page {
                 Page::Statistics => open.session.statistics().await,

@@ -1,4 +1,4 @@
-//! A file that Neovim was writing when it was killed: the old one, which it had set aside, comes back.
+//! Restores a file that Neovim was writing when it was killed, from the old one that it had set aside.
 
 use std::path::Path;
 
@@ -9,9 +9,8 @@ use sextant_store::workspace::beneath::{Folders, OpenFolder};
 /// Neovim keeps the old file beside the new one while it writes (`'writebackup'`, `'backupext'`).
 const BACKUP: &str = "~";
 
-/// Where the file is the beginning of what was to be written, or gone, and the backup is the text from before,
-/// the backup takes its place: with its line ends, its mark and its permissions. Anything else is left alone, and
-/// the answer is false.
+/// Restores the backup where it has the text from before, and the file is gone or the beginning of the new text. The
+/// backup keeps its line ends, its mark and its permissions. Any other file is left alone, and the answer is false.
 pub(super) fn bring_back(root: &Path, file: &HalfDone) -> bool {
     let (Some(before), Some(after)) = (&file.before, &file.after) else { return false };
     let Ok(place) = Folders::new(root).and_then(|mut folders| folders.place(&file.path, false)) else { return false };

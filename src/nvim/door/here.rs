@@ -1,4 +1,4 @@
-//! What names no place or concerns every workspace: which of them a command is about, and their end.
+//! Commands that name no place or concern every workspace: which workspace each is about, and the end of all.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use sextant_base::lock::lock;
 use sextant_engine::api::{Command, Event, PlanMode, Target, UndoRequest, is_stop, plan_change};
 
 impl Door {
-    /// Whether a request asks to stop what is running; then it is stopped.
+    /// Whether a request asks to stop the running task; if so, the task is stopped.
     pub(super) fn is_stop(&self, json: &str) -> bool {
         serde_json::from_str::<Ask>(json).is_ok_and(|ask| is_stop(&ask.text)) && self.stop()
     }
@@ -27,7 +27,7 @@ impl Door {
         open.iter().find(|open| open.root == root).cloned()
     }
 
-    /// What a request wants changed in the plan that waits, wherever the cursor is.
+    /// The change that a request wants in the waiting plan, wherever the cursor is.
     pub(super) fn change(&self, json: &str) -> Option<String> {
         let Ask { text, .. } = serde_json::from_str(json).ok()?;
         let waits = self.meant(json)?.session.has_plan();
@@ -39,7 +39,7 @@ impl Door {
         self.ready.get().map(|ready| ready.cwd.clone()).unwrap_or_default()
     }
 
-    /// Has a command carried out in the workspace that is meant; where there is none, says `otherwise`.
+    /// Carries a command out in the workspace that is meant; without one, refuses with `otherwise`.
     pub(super) fn start_current(self: &Arc<Self>, json: &str, otherwise: &str, command: Command) {
         match self.meant(json) {
             Some(open) => self.submit(&open, command),
@@ -47,7 +47,7 @@ impl Door {
         }
     }
 
-    /// Has a command carried out where the user stands; where that is in no file, in the workspace of the last command.
+    /// Carries a command out in the workspace of the current file, or without a file in that of the last command.
     pub(super) fn start_here(self: &Arc<Self>, json: &str, command: Command) {
         let known = if stands_in_file(json) { None } else { lock(&self.current).clone() };
         match known.map_or_else(|| self.open_here(json), Ok) {
@@ -69,7 +69,7 @@ impl Door {
         self.open(Path::new(&place.path))
     }
 
-    /// How plans are carried out from now on, in every workspace.
+    /// Sets the mode in which plans are carried out from now on, in every workspace.
     pub(super) fn set_mode(&self, json: &str) {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
         match serde_json::from_value::<PlanMode>(given["mode"].clone()) {
@@ -83,8 +83,8 @@ impl Door {
         }
     }
 
-    /// Shows what led to what in a task; without a name in the last one, or in the one that runs. Beside whatever
-    /// runs.
+    /// Shows the causes and effects in a task. Without a name, this is the running task, or the last one. It runs
+    /// beside any task.
     pub(super) fn trace(self: &Arc<Self>, json: &str) {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
         let which = given["task"].as_str().unwrap_or_default().to_owned();
@@ -104,7 +104,7 @@ impl Door {
         });
     }
 
-    /// The sessions end with Neovim.
+    /// Ends the sessions with Neovim.
     pub(super) async fn close(&self) {
         let open: Vec<Arc<Open>> = lock(&self.open).clone();
         for open in open {
@@ -113,7 +113,7 @@ impl Door {
     }
 }
 
-/// What is to be taken back, as `:AgentUndo` was given it.
+/// The scope of the undo, from the arguments of `:AgentUndo`.
 pub(super) fn undo_request(json: &str) -> UndoRequest {
     let given = serde_json::from_str::<Value>(json).unwrap_or_default();
     let (target, reason) = Target::parse_because(given["target"].as_str().unwrap_or_default());
