@@ -1,4 +1,4 @@
-//! Documents as those are asked about them who know texts and no versions.
+//! Builds questions about documents for the providers that know texts and no versions.
 
 use sextant_base::deadline::Deadline;
 use sextant_diagnostics::command::background::Asked;
@@ -22,7 +22,7 @@ pub(super) fn asked(document: &Document, edited: &[String]) -> Asked {
     }
 }
 
-/// Asks a provider that knows texts and no versions. One that looks at single files is asked about the edited alone.
+/// Asks a provider that knows texts and no versions. A provider for single files is asked about the edited files alone.
 pub(super) async fn ask(
     provider: &dyn DiagnosticsProvider,
     documents: &[Document],

@@ -1,4 +1,4 @@
-//! The fixes on offer: which ids are good, and what a fix would change.
+//! Keeps the fixes on offer: which ids are valid, and the change that each fix would make.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::actions::{ActionError, ActionOffer};
 use sextant_engine::api::{Document, Editor, EditorError, Fix, FixAnswers, WorkspaceChange, workspace_edit};
 
-/// What was offered and not yet outdated by an edit.
+/// The offered fixes that no edit has outdated yet.
 #[derive(Debug, Default)]
 pub(super) struct Fixes {
     count: u64,
@@ -24,7 +24,7 @@ pub(super) struct Fixes {
 #[derive(Clone, Debug)]
 struct Offered {
     server: Arc<LanguageServer>,
-    /// Of the document.
+    /// The version of the document.
     version: i64,
     offer: ActionOffer,
 }
@@ -37,12 +37,12 @@ impl Fixes {
         id
     }
 
-    /// The fixes of other servers are good no longer.
+    /// Drops the fixes of all other servers.
     pub(super) fn keep_those_of(&mut self, servers: &[Arc<LanguageServer>]) {
         self.offered.retain(|_, offered| servers.iter().any(|server| Arc::ptr_eq(server, &offered.server)));
     }
 
-    /// The fixes of edited files are good no longer.
+    /// Drops the fixes of edited files.
     pub(super) fn forget<'a>(&mut self, edited: impl Iterator<Item = &'a str>) {
         edited.for_each(|path| self.offered.retain(|_, offered| offered.offer.path != path));
     }
@@ -81,7 +81,7 @@ pub(super) async fn offers(
     all
 }
 
-/// What a fix would change, in UTF-16; nothing is changed by asking.
+/// The change that a fix would make, in UTF-16; the question changes nothing.
 pub(super) async fn change(
     editor: &HeadlessEditor,
     id: &str,

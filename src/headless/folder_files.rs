@@ -1,4 +1,4 @@
-//! The files of a folder as documents: versions that move with the content, and text that is not written yet.
+//! Treats the files of a folder as documents: versions that move with the content, and text that is not written yet.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use sextant_engine::api::{Applied, Document, EditorError, FileEdit, Save};
 use sextant_store::workspace::beneath;
 use sextant_text::edits::line_ends;
 
-/// What was last seen of one file.
+/// The last known state of one file.
 #[derive(Clone, Debug)]
 struct Seen {
-    /// Of the disk; `None` where there was no file.
+    /// The bytes on disk; `None` if there was no file.
     bytes: Option<Vec<u8>>,
     /// Text that an edit left unwritten (`Save::Never`).
     buffer: Option<String>,
-    /// Of a file that is open in an editor: the text there.
+    /// The text in the editor, if the file is open there.
     open: Option<Arc<str>>,
     version: i64,
 }
@@ -42,9 +42,9 @@ pub(super) struct Files {
 /// One edit that has passed every check.
 struct Planned {
     path: String,
-    /// What to do on disk; `None` where the text stays in memory.
+    /// The operation on disk; `None` if the text stays in memory.
     change: Option<FileOperation>,
-    /// The text afterwards where it stays in memory.
+    /// The text afterwards if it stays in memory.
     buffer: Option<String>,
 }
 
@@ -61,13 +61,13 @@ impl Files {
         self.look(path).map(|(document, _, _)| document)
     }
 
-    /// How the file was written that was seen last; `None` where it is not known, or an editor has the file open.
+    /// The format in which the file was last seen; `None` if it is not known, or an editor has the file open.
     pub(super) fn format(&self, path: &str) -> Option<FileFormat> {
         let seen = self.seen.get(path).filter(|seen| seen.open.is_none() && seen.buffer.is_none())?;
         format::decode(seen.bytes.as_deref()?).map(|(_, format)| format)
     }
 
-    /// Writes a text in a format, where the file has this text but for its line ends and its mark.
+    /// Writes a text in a format, if the file has this text apart from its line ends and its mark.
     pub(super) fn restore(&mut self, path: &str, text: &str, format: FileFormat) -> Result<bool, EditorError> {
         let (document, _, seen) = self.look(path)?;
         let bytes = format::encode(text, format);
@@ -83,7 +83,7 @@ impl Files {
         })
     }
 
-    /// Files with text that is in no file on disk.
+    /// Files whose text is in no file on disk.
     pub(super) fn unsaved(&self) -> Vec<String> {
         self.seen.iter().filter(|(_, seen)| seen.buffer.is_some()).map(|(path, _)| path.clone()).collect()
     }
@@ -139,7 +139,7 @@ impl Files {
         Ok((document, format, bytes))
     }
 
-    /// All edits or none.
+    /// Applies all edits or none.
     pub(super) fn apply(&mut self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
         let mut planned: Vec<Planned> = Vec::with_capacity(edits.len());
         for edit in edits {
@@ -153,7 +153,7 @@ impl Files {
         planned.into_iter().map(|plan| self.finish(plan)).collect()
     }
 
-    /// What an edit makes of a file that is open in an editor; `None` for one that is not.
+    /// The result of an edit in a file that is open in an editor; `None` for a file that is not.
     pub(super) fn open_edit(&mut self, edit: &FileEdit) -> Result<Option<OpenEdit>, EditorError> {
         let path = edit.path().to_owned();
         let Some(open) = self.buffers.as_ref().and_then(|buffers| buffers.text(&path)) else { return Ok(None) };
@@ -175,8 +175,8 @@ impl Files {
         Ok(Some(OpenEdit { path, before: open.to_string(), after }))
     }
 
-    /// The document as an edit of an open file has made it. Where the user has typed on already that is an older text,
-    /// with a version of its own: what they typed is not the edit's to take back.
+    /// The document as an edit of an open file has made it. If the user has typed since, it is an older text with a
+    /// version of its own: the edit must not take their words back.
     pub(super) fn edited(&mut self, path: &str, after: &str) -> Result<Document, EditorError> {
         let document = self.read(path)?;
         let (text, _) = format::decode(after.as_bytes()).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
@@ -195,7 +195,7 @@ impl Files {
         self.plan(edit, save).map(|_| ())
     }
 
-    /// The texts as they would be; nothing is changed.
+    /// The texts as the edits would leave them; nothing is changed.
     pub(super) fn preview(&mut self, edits: &[FileEdit]) -> Result<Vec<FileText>, EditorError> {
         let mut texts: Vec<FileText> = Vec::with_capacity(edits.len());
         for edit in edits {
@@ -274,7 +274,7 @@ impl Files {
     fn finish(&mut self, plan: Planned) -> Result<Applied, EditorError> {
         let Planned { path, change, buffer } = plan;
         let saved = change.is_some();
-        // Its texts are as long as the file, which is read next.
+        // The texts of the change are as long as the file, which is read next.
         drop(change);
         let unsaved = buffer.is_some();
         if let Some(seen) = self.seen.get_mut(&path) {

@@ -1,4 +1,4 @@
-//! A file's bytes as text and back: line ends and byte order mark are put aside and restored.
+//! Converts a file's bytes to text and back: line ends and byte order mark are put aside and restored.
 
 use std::ops::Range;
 
@@ -9,17 +9,17 @@ use sextant_text::edits::{TextEdit, line_ends};
 
 const MARK: &str = "\u{feff}";
 
-/// What a file has around its text.
+/// The format around a file's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFormat {
-    /// It begins with a byte order mark.
+    /// The file begins with a byte order mark.
     pub mark: bool,
-    /// Every line ends in `\r\n`. Where line ends are mixed, or more than one `\r` stands before one, each `\r` stays in
-    /// the text as it is.
+    /// Every line ends in `\r\n`. In a file with mixed line ends, or with more than one `\r` before one, each `\r`
+    /// stays in the text as it is.
     pub crlf: bool,
 }
 
-/// The text with `\n` line ends and without a mark; `None` for what is not UTF-8.
+/// The text with `\n` line ends and without a mark; `None` for bytes that are not UTF-8.
 pub fn decode(bytes: &[u8]) -> Option<(String, FileFormat)> {
     let whole = std::str::from_utf8(bytes).ok()?;
     let text = whole.strip_prefix(MARK).unwrap_or(whole);
@@ -39,12 +39,12 @@ pub(crate) fn encode(text: &str, format: FileFormat) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The same of a text that is not needed any more, which most often is its own bytes.
+/// The same for a text that is not needed any more; most often the answer is its own bytes.
 pub(crate) fn encoded(text: String, format: FileFormat) -> Vec<u8> {
     if format == FileFormat::default() { text.into_bytes() } else { encode(&text, format) }
 }
 
-/// Applies hunks; the error says which one cannot be.
+/// Applies hunks; the error names the hunk that does not apply.
 pub(crate) fn splice(text: &str, hunks: &[TextEdit], format: FileFormat) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;

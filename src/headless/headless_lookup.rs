@@ -1,4 +1,4 @@
-//! Questions about a name, put to every server that covers its file.
+//! Sends questions about a name to every server that covers its file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use sextant_engine::api::{
     Document, Editor, EditorError, LookupAnswer, NameLookup, SaidOfName, Worth, workspace_edit, worth,
 };
 
-/// Asks all at once and ends with the first in their order that says something; the others are told that nobody waits.
+/// Asks all at once and ends with the first answer, in their order, that has content. The other requests are cancelled.
 pub(super) async fn look_up(
     editor: &HeadlessEditor,
     wanted: &NameLookup,
@@ -36,20 +36,20 @@ pub(super) async fn look_up(
         editor.servers().into_iter().filter(|server| server.covers(&wanted.path)).collect();
     let mut answers: FuturesOrdered<_> =
         asked.iter().map(|server| one(editor, server, (&document, &known), wanted, deadline)).collect();
-    let mut said = Vec::new();
+    let mut found = Vec::new();
     while let Some(answer) = answers.next().await {
         let something = answer.said.as_ref().is_ok_and(|said| worth(&wanted.question, &said.value) == Worth::Something);
         if !matches!(answer.said, Err(LookupError::NotOffered)) {
-            said.push(answer);
+            found.push(answer);
         }
         if something {
             break;
         }
     }
-    Ok(said)
+    Ok(found)
 }
 
-/// Files that a server has for one question; they are closed with it, also where the caller goes away.
+/// Files that a server has for one question; they are closed with it, also if the caller goes away.
 struct Lent<'a> {
     server: &'a LanguageServer,
     files: Vec<String>,
@@ -68,7 +68,7 @@ async fn one(
     wanted: &NameLookup,
     deadline: Deadline,
 ) -> LookupAnswer {
-    // What is not on disk as it is here cannot be known to a server that was not given it.
+    // A server cannot know a text that differs from the disk unless it was given that text.
     let given = |known: &&Document| known.unsaved || wanted.beside.contains(&known.path);
     let given: Vec<FileText> =
         known.iter().filter(given).filter(|known| server.covers(&known.path)).map(file_text).collect();
@@ -76,8 +76,8 @@ async fn one(
     let lent = given.iter().map(|file| file.path.clone()).filter(|path| !open.contains(path)).collect();
     server.sync(&given);
     let _lent = Lent { server, files: lent };
-    let said = server.look_up(&file_text(document), wanted.at, &wanted.question, deadline).await;
-    let said = match said {
+    let result = server.look_up(&file_text(document), wanted.at, &wanted.question, deadline).await;
+    let said = match result {
         Ok(value) => versions(editor, server, &value).await.map(|versions| SaidOfName {
             value,
             encoding: server.encoding(),
@@ -89,7 +89,7 @@ async fn one(
     LookupAnswer { provider: provider.strip_prefix("lsp:").unwrap_or(provider).to_owned(), said }
 }
 
-/// The versions of the documents that an answer would change; outdated where the server has another text of one.
+/// The versions of the documents that an answer would change; outdated if the server has another text of one.
 async fn versions(
     editor: &HeadlessEditor,
     server: &LanguageServer,
@@ -97,7 +97,7 @@ async fn versions(
 ) -> Result<BTreeMap<String, i64>, LookupError> {
     let mut versions = BTreeMap::new();
     for (path, _) in workspace_edit::read(value, &editor.root).files {
-        // Of a file that it was not given there is no version that it could have.
+        // For a file that the server was not given, it can have no version.
         let Some(theirs) = server.text(&path) else { continue };
         let Ok(document) = editor.read(&path).await else { continue };
         if *theirs != *document.text {

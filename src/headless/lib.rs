@@ -1,4 +1,4 @@
-//! A folder treated as an editor: files on disk, language servers of our own, events to whoever listens.
+//! Treats a folder as an editor: files on disk, language servers of its own, events to any listener.
 
 #![deny(unreachable_pub)]
 
@@ -38,7 +38,7 @@ use sextant_engine::api::{
     NameLookup, Save, WorkspaceChange,
 };
 
-/// Among the marks of a file: how it is written.
+/// The key of a file's format among its marks.
 const FORMAT: &str = "format";
 
 /// LSP's numbers for what happened to a file on disk.
@@ -50,28 +50,28 @@ const DELETED: u8 = 3;
 pub struct HeadlessEditor {
     root: PathBuf,
     files: Arc<Mutex<Files>>,
-    /// Replaced as a whole where an editor's servers come and go.
+    /// Replaced as a whole when an editor's servers come and go.
     servers: Mutex<Vec<Arc<LanguageServer>>>,
-    /// Asked about texts that are not applied, where the others may not be.
+    /// The servers for texts that are not applied, if the others may not see them.
     trying: Mutex<Vec<Arc<LanguageServer>>>,
-    /// Files that an editor has open, where there is one.
+    /// Files that an editor has open, if there is an editor.
     buffers: Option<Arc<dyn OpenBuffers>>,
     /// Providers that need no editor and answer at once: the syntax.
     providers: Vec<Box<dyn DiagnosticsProvider>>,
     commands: Commands,
     fixes: Mutex<Fixes>,
-    /// By provider and file: the server's version of the text that it was asked about last, and ours.
+    /// By provider and file: the server's version of the text in its last question, and Sextant's version.
     asked: Mutex<HashMap<(String, String), (i64, i64)>>,
-    /// Files that were read: as good as open, since what an edit breaks in them matters to whoever has read them.
+    /// Files that were read. They count as open, since an edit that breaks them matters to their reader.
     read: Mutex<BTreeSet<String>>,
-    /// Taken to write while the servers are shown texts that are not applied.
+    /// Locked for writing while the servers are shown texts that are not applied.
     turn: RwLock<()>,
     events: UnboundedSender<Event>,
 }
 
 impl HeadlessEditor {
-    /// Starts nothing: each server is started by the first question about one of its languages.
-    /// Errors where the root is no folder.
+    /// Starts nothing: each server is started by the first question about one of its languages. An error if the root is
+    /// not a folder.
     pub fn new(root: &Path, servers: Vec<ServerConfig>, events: UnboundedSender<Event>) -> Result<Self, EditorError> {
         let root = root
             .canonicalize()
@@ -96,14 +96,14 @@ impl HeadlessEditor {
         })
     }
 
-    /// Asks these beside the language servers.
+    /// Asks these providers beside the language servers.
     #[must_use]
     pub fn with_providers(mut self, providers: Vec<Box<dyn DiagnosticsProvider>>) -> Self {
         self.providers.extend(providers);
         self
     }
 
-    /// Asks these commands beside them; one that is slow is told late.
+    /// Asks these commands beside the servers; the answer of a slow command is reported late.
     #[must_use]
     pub fn with_commands(mut self, commands: Vec<CommandProvider>) -> Self {
         self.commands = Commands::new(commands);
@@ -115,17 +115,17 @@ impl HeadlessEditor {
         self.commands.news()
     }
 
-    /// Ends all servers, by force where the deadline passes.
+    /// Ends all servers, by force if the deadline passes.
     pub async fn shutdown(&self, deadline: Deadline) {
-        join_all(self.told().iter().map(|server| server.shutdown(deadline))).await;
+        join_all(self.all_servers().iter().map(|server| server.shutdown(deadline))).await;
     }
 
-    /// Those that are asked now.
+    /// The servers that are asked now.
     pub fn servers(&self) -> Vec<Arc<LanguageServer>> {
         lock(&self.servers).clone()
     }
 
-    /// Asks these from now on. What the others have offered is good no longer.
+    /// Asks these servers from now on. The fixes that the others have offered are no longer valid.
     pub fn set_servers(&self, servers: Vec<Arc<LanguageServer>>) {
         lock(&self.fixes).keep_those_of(&servers);
         *lock(&self.servers) = servers;
@@ -143,8 +143,8 @@ impl HeadlessEditor {
         done.await.map_err(|_| EditorError::Closed)?
     }
 
-    /// A server counts the texts that it was shown, and we those that we have seen: a file that was edited before
-    /// its server came up has another number there.
+    /// Replaces a server's version by Sextant's. A server counts the texts that it was shown: a file that was edited
+    /// before its server came up has another number there.
     fn in_our_versions(&self, report: &mut Report, documents: &[Document]) {
         let Some(document) = documents.iter().find(|document| document.path == report.file) else { return };
         if let Some(theirs) = report.wanted_version {
@@ -161,17 +161,17 @@ impl HeadlessEditor {
         self.servers().iter().flat_map(|server| server.open()).collect()
     }
 
-    /// Reads the asked files and all that the servers know, and tells these what changed on disk meanwhile.
+    /// Reads the asked files and all that the servers know, and reports to the servers what changed on disk meanwhile.
     async fn refresh(&self, asked: &[String]) -> Vec<Document> {
-        let told = self.told();
-        let mut paths: BTreeSet<String> = told.iter().flat_map(|server| server.open()).collect();
+        let all_servers = self.all_servers();
+        let mut paths: BTreeSet<String> = all_servers.iter().flat_map(|server| server.open()).collect();
         paths.extend(asked.iter().cloned());
         let read = self
             .with_files(move |files| Ok(paths.into_iter().map(|path| (files.read(&path), path)).collect::<Vec<_>>()))
             .await
             .unwrap_or_default();
         let mut wanted = Vec::new();
-        for server in told {
+        for server in all_servers {
             let open: BTreeSet<String> = server.open().into_iter().collect();
             let known: Vec<FileText> =
                 read.iter().filter(|(_, path)| open.contains(path)).filter_map(|(read, _)| text(read)).collect();
@@ -195,9 +195,9 @@ impl HeadlessEditor {
         wanted
     }
 
-    /// Tells the servers what was done.
+    /// Reports the applied edits to the servers.
     fn announce(&self, edits: &[FileEdit], applied: &[Applied]) {
-        for server in self.told() {
+        for server in self.all_servers() {
             let open: BTreeSet<String> = server.open().into_iter().collect();
             let mut texts = Vec::new();
             let mut on_disk = Vec::new();
@@ -246,7 +246,7 @@ impl Editor for HeadlessEditor {
         let open = self.buffers.as_ref().map(|buffers| buffers.paths(&self.root)).unwrap_or_default();
         for path in paths.iter().filter(|path| !open.contains(path)) {
             lock(&self.read).remove(path);
-            self.told().iter().for_each(|server| server.close(path));
+            self.all_servers().iter().for_each(|server| server.close(path));
         }
     }
 
@@ -272,7 +272,7 @@ impl Editor for HeadlessEditor {
         };
         let documents = self.refresh(&paths).await;
         let asked_servers = self.servers();
-        // A long text is copied for those alone who read it.
+        // A long text is copied for its readers alone.
         let is_covered = |document: &&Document| asked_servers.iter().any(|server| server.covers(&document.path));
         let texts: Vec<FileText> = documents.iter().filter(is_covered).map(file_text).collect();
         let servers = join_all(asked_servers.iter().map(|server| server.fetch(&texts, deadline)));
@@ -346,7 +346,7 @@ impl Editor for HeadlessEditor {
         }
     }
 
-    /// There are no marks to keep, and a format that a text alone does not tell.
+    /// There are no marks to keep, only the format, which a text alone does not show.
     async fn marks(&self, path: &str) -> Marks {
         let path = path.to_owned();
         let format = self.with_files(move |files| Ok(files.format(&path))).await.ok().flatten();
@@ -363,7 +363,7 @@ impl Editor for HeadlessEditor {
         })
     }
 
-    /// Nobody looks at these files; only what is written nowhere is in this process alone.
+    /// No user looks at these files; only unwritten text is in this process alone.
     async fn held(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
         let unsaved = self.with_files(|files| Ok(files.unsaved())).await?;
         let unsaved: Vec<PathBuf> = unsaved.iter().map(|path| self.root.join(path)).collect();
@@ -383,7 +383,7 @@ impl Editor for HeadlessEditor {
     }
 
     fn show(&self, event: Event) {
-        // Nobody listening is no reason to stop.
+        // A missing listener is no reason to stop.
         let _ = self.events.send(event);
     }
 }

@@ -1,4 +1,4 @@
-//! Files that somebody has open in an editor: their text goes before the disk, and only the editor changes it.
+//! Puts the text of files open in an editor before the disk, and lets only the editor change it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::folder_files::{Files, OpenEdit};
 use sextant_base::lock::lock;
 use sextant_engine::api::{Applied, Editor, EditorError, FileEdit, Save};
 
-/// What an applied edit of an open file says to the user.
+/// The note to the user on an applied edit of an open file.
 pub(crate) const UNSAVED: &str = "changed in its buffer, which is yours to write";
 
 /// The buffers of an editor. Paths are relative to the workspace root, texts as they are written to a file.
@@ -22,15 +22,15 @@ pub trait OpenBuffers: Send + Sync {
     /// Every open file of the workspace.
     fn paths(&self, root: &Path) -> Vec<String>;
 
-    /// Waits until the user types in none of these files, each of which has to have this text then.
+    /// Waits until the user types in none of these files; each of them must have this text then.
     async fn at_rest(&self, files: &[(String, Arc<str>)]) -> Result<(), EditorError>;
 
-    /// Makes one text of a file another one, as one undo step. Refused where it has changed meanwhile.
+    /// Replaces one text of a file by another, as one undo step. Refused if the file has changed meanwhile.
     async fn replace(&self, path: &str, before: &str, after: &str) -> Result<(), EditorError>;
 }
 
-/// All edits or none: what is open by the editor, the rest on disk. The disk comes last, where it either all works or
-/// leaves nothing behind.
+/// Applies all edits or none: open files through the editor, the rest on disk. The disk comes last, since a failure
+/// there leaves nothing behind.
 pub(super) async fn apply(
     editor: &HeadlessEditor,
     buffers: &dyn OpenBuffers,
@@ -75,7 +75,7 @@ pub(super) async fn apply(
     Ok(applied)
 }
 
-/// Every check of every edit, and those that are the editor's to make.
+/// Makes every check of every edit, and returns the edits that the editor has to make.
 fn open_edits(files: &mut Files, edits: &[FileEdit], save: Save) -> Result<Vec<OpenEdit>, EditorError> {
     let mut open = Vec::new();
     for edit in edits {
@@ -96,7 +96,7 @@ async fn take_back(buffers: &dyn OpenBuffers, done: &[OpenEdit]) {
 }
 
 impl HeadlessEditor {
-    /// Reads what is open there before the disk, and leaves its changes to the editor.
+    /// Reads the text of open files before the disk, and leaves their changes to the editor.
     #[must_use]
     pub fn with_buffers(mut self, buffers: Arc<dyn OpenBuffers>) -> Self {
         lock(&self.files).set_buffers(Arc::clone(&buffers));

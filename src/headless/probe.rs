@@ -1,4 +1,4 @@
-//! Asking the servers about a text before it is applied: they are shown it for as long as the question takes.
+//! Asks the servers about a text before it is applied: they are shown it for as long as the question takes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Reach, Report};
 use sextant_diagnostics::server::LanguageServer;
 use sextant_engine::api::{EditorError, FileEdit};
 
-/// Reports on the edited files and on every other loaded file as if the edits had been applied. Disk and
-/// documents stay as they are. Only changes of existing files: a server looks for new ones on the disk.
+/// Reports on the edited files and on every other loaded file as if the edits had been applied. Disk and documents stay
+/// as they are. Only changes of existing files are tried: a server looks for new ones on the disk.
 pub(super) async fn probe(
     editor: &HeadlessEditor,
     edits: &[FileEdit],
@@ -47,7 +47,7 @@ pub(super) async fn probe(
     Ok([asked.concat(), parsed.concat()].concat())
 }
 
-/// The edited files and every other one that is loaded. What a spare server has open beside these is closed there.
+/// The edited files and every other loaded file. A spare server closes any other file that it has open.
 fn around(editor: &HeadlessEditor, servers: &[Arc<LanguageServer>], edited: &BTreeSet<String>) -> Vec<String> {
     let mut loaded = editor.loaded_files();
     if let Some(buffers) = &editor.buffers {
@@ -62,7 +62,7 @@ fn around(editor: &HeadlessEditor, servers: &[Arc<LanguageServer>], edited: &BTr
 }
 
 impl HeadlessEditor {
-    /// Asks these about texts that are not applied, since an editor's own servers are shown none.
+    /// Asks these servers about texts that are not applied, since an editor's own servers are not shown any.
     pub fn set_to_try(&self, servers: Vec<Arc<LanguageServer>>) {
         *lock(&self.trying) = servers;
     }
@@ -72,19 +72,19 @@ impl HeadlessEditor {
         if self.buffers.is_none() { self.servers() } else { trying }
     }
 
-    /// Every server that has to know what becomes of the files.
-    pub(super) fn told(&self) -> Vec<Arc<LanguageServer>> {
-        let mut told = self.servers();
+    /// Every server that has to know the new state of the files.
+    pub(super) fn all_servers(&self) -> Vec<Arc<LanguageServer>> {
+        let mut all_servers = self.servers();
         for spare in lock(&self.trying).iter() {
-            if !told.iter().any(|known| Arc::ptr_eq(known, spare)) {
-                told.push(Arc::clone(spare));
+            if !all_servers.iter().any(|known| Arc::ptr_eq(known, spare)) {
+                all_servers.push(Arc::clone(spare));
             }
         }
-        told
+        all_servers
     }
 }
 
-/// Gives the servers the true texts back, also where the caller goes away.
+/// Gives the servers the true texts back, also if the caller goes away.
 struct Restore<'a> {
     servers: &'a [Arc<LanguageServer>],
     files: Vec<FileText>,

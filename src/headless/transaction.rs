@@ -1,5 +1,5 @@
-//! Several files written at once: all of them or none, each by a finished file that takes its place, or in place where
-//! a file has several names.
+//! Writes several files at once, all or none: a finished file takes each one's place, or one with several names is
+//! overwritten.
 
 use std::borrow::Borrow;
 use std::ffi::OsString;
@@ -11,8 +11,8 @@ use rustix::process::{Pid, test_kill_process};
 
 use sextant_store::workspace::beneath::{FileStamp, Folders, OpenFolder, is_unsupported};
 
-/// What is to become of one file, by its path below the root. The bytes seen before are compared once more just before
-/// the change.
+/// The change of one file, by its path below the root. The bytes seen before are compared once more just before the
+/// change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FileOperation {
     Write { path: String, seen: Vec<u8>, bytes: Vec<u8> },
@@ -30,9 +30,9 @@ impl FileOperation {
 
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// The file with this index is not as it was seen; nothing is changed.
+    /// The file with this index has changed since it was seen; nothing is changed.
     Moved(usize),
-    /// The file with this index cannot be changed; what was changed is back as it was.
+    /// The file with this index cannot be changed; all earlier changes are undone.
     Failed(usize, io::Error),
 }
 
@@ -40,19 +40,19 @@ pub(super) enum Refused {
 struct Staged<'a> {
     change: &'a FileOperation,
     place: OpenFolder,
-    /// Of a file with several names there is none: a rename would take this name from the others.
+    /// `None` for a file with several names: a rename would take this name from the others.
     temporary: Option<OpenFolder>,
 }
 
-/// One step that can be taken back.
+/// One step that can be undone.
 struct Done<'a> {
     staged: &'a Staged<'a>,
-    /// The old file of one that was deleted or replaced, as it was found then.
+    /// The old file of a deletion or replacement, with its state at that time.
     aside: Option<(OpenFolder, Option<FileStamp>)>,
 }
 
 impl Done<'_> {
-    /// Whether somebody who had the old file open has written to it since.
+    /// Whether another process that had the old file open has written to it since.
     fn is_overtaken(&self) -> bool {
         self.aside.as_ref().is_some_and(|(aside, stamp)| aside.stamp() != *stamp)
     }
@@ -84,7 +84,7 @@ pub(super) fn commit(root: &Path, changes: &[impl Borrow<FileOperation>]) -> Res
     } else {
         done.iter().filter_map(|done| done.aside.as_ref()).for_each(|(aside, _)| remove(aside));
     }
-    // What could be renamed is gone from here, and a leftover must not stay.
+    // The renamed files are gone from here, and a leftover must not stay.
     staged.iter().filter_map(|staged| staged.temporary.as_ref()).for_each(remove);
     if outcome.is_err() {
         folders.unmake();
@@ -92,7 +92,7 @@ pub(super) fn commit(root: &Path, changes: &[impl Borrow<FileOperation>]) -> Res
     outcome
 }
 
-/// A file that was seen and is not there any more, nor its folder, has moved.
+/// A file that was seen counts as moved if it, or its folder, is not there any more.
 fn refusal(index: usize, change: &FileOperation, error: io::Error) -> Refused {
     match (change, error.kind()) {
         (FileOperation::Write { .. } | FileOperation::Delete { .. }, io::ErrorKind::NotFound) => Refused::Moved(index),
@@ -152,17 +152,17 @@ fn replace<'a>(staged: &'a [Staged<'a>], done: &mut Vec<Done<'a>>) -> Result<(),
     Ok(())
 }
 
-/// Makes one change, and answers with the old file where there is one. What a user has saved, moved or written since
-/// the file was looked at is found in the old file itself, which is looked at once its name is another.
+/// Makes one change, and returns the old file, if there is one. A file may have been saved, moved or written since it
+/// was looked at. The old file itself shows this: it is looked at again as soon as its name is another.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] where the file is not as it was seen; nothing is changed then.
+/// [`io::ErrorKind::AlreadyExists`] if the file is not as it was seen; nothing is changed then.
 fn step(staged: &Staged<'_>) -> io::Result<Option<(OpenFolder, Option<FileStamp>)>> {
     let Staged { change, place, temporary } = staged;
     match (change, temporary) {
         (FileOperation::Write { seen, bytes, .. }, None) => {
             place.overwrite(seen, bytes).inspect_err(|error| {
-                // Cut off by a full disk, for one: the old text fits.
+                // A full disk, for one, has cut the write off: the old text fits.
                 if error.kind() != io::ErrorKind::AlreadyExists {
                     put_back(place, seen);
                 }
@@ -187,7 +187,7 @@ fn step(staged: &Staged<'_>) -> io::Result<Option<(OpenFolder, Option<FileStamp>
             }
             Err(error) => Err(error),
         },
-        // A link never replaces what stands there, as a rename would.
+        // A link never replaces an existing file, as a rename would.
         (FileOperation::Create { .. }, Some(temporary)) => match temporary.link_to(place) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => temporary.rename_to(place).map(|()| None),
             linked => linked.map(|()| None),
@@ -199,7 +199,7 @@ fn step(staged: &Staged<'_>) -> io::Result<Option<(OpenFolder, Option<FileStamp>
             if aside.read().is_ok_and(|old| old.bytes == *seen) {
                 return Ok(Some((aside, stamp)));
             }
-            // Never over what has the name by now.
+            // This never overwrites a file that has the name by now.
             if aside.link_to(place).is_ok() {
                 remove(&aside);
             }
@@ -213,12 +213,12 @@ fn moved() -> io::Error {
     io::ErrorKind::AlreadyExists.into()
 }
 
-/// Takes our text out of a place again, for the file that had it.
+/// Takes Sextant's text out of a place again, for the file that had it.
 fn give_back(place: &OpenFolder, old: &OpenFolder, ours: &[u8]) {
     if let Err(error) = old.exchange_with(place) {
         tracing::error!(file = ?place.name(), %error, "a file could not be given its name back");
     } else if old.read().is_ok_and(|now| now.bytes != ours) {
-        // What came out is not ours: the user has saved over it in between, and that is the newest.
+        // The file that came out has another text: the user has saved over it in between, and that is the newest.
         let _ = old.exchange_with(place);
     }
 }
@@ -252,7 +252,7 @@ fn undo(done: &Done<'_>) {
     }
 }
 
-/// What stands between a file's name and the process that works beside it.
+/// The mark between a file's name and the id of the process that works beside it.
 const BESIDE: &str = ".sextant-";
 
 fn prefix(place: &OpenFolder) -> OsString {
@@ -262,8 +262,8 @@ fn prefix(place: &OpenFolder) -> OsString {
     name
 }
 
-/// Removes what a process that is dead has left beside a file: a new text that was not moved into its place,
-/// or an old file that was moved out of it. Regular files only.
+/// Removes a dead process's leftovers beside a file: a new text that was not moved into its place, or an old file that
+/// was moved out of it. Regular files only.
 pub(super) fn sweep(root: &Path, path: &str) {
     let Ok(place) = Folders::new(root).and_then(|mut folders| folders.place(path, false)) else { return };
     let prefix = prefix(&place);
@@ -277,7 +277,7 @@ pub(super) fn sweep(root: &Path, path: &str) {
     }
 }
 
-/// A name in the same folder that nobody uses.
+/// An unused name in the same folder.
 fn hidden(place: &OpenFolder) -> OpenFolder {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut name = prefix(place);

@@ -1,4 +1,4 @@
-//! All files or none, by whichever way each is written, and nothing lost of a user who is faster by a moment.
+//! Tests that all files change or none, however each is written, and that no text of a faster user is lost.
 
 use std::fs;
 use std::io::Write;
@@ -63,7 +63,7 @@ fn a_user_who_is_faster_by_a_moment_keeps_what_they_did() {
             };
             let mut folders = Folders::new(root.path()).unwrap();
             let staged = stage(&change, &mut folders).unwrap();
-            // Behind the last look, and before the change.
+            // The user writes after the last look, and before the change.
             user(&file);
             let there = |root: &Path| {
                 let mut all: Vec<_> = fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).collect();
