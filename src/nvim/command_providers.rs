@@ -33,7 +33,7 @@ pub(super) fn found(commands: &[CommandProvider], configs: &[CommandConfig]) -> 
 }
 
 /// Amends the display of the last task with every answer that comes late while no task runs.
-pub(super) async fn amend_late(mut news: watch::Receiver<u64>, session: Weak<Engine>, idle: impl Fn() -> bool) {
+pub(super) async fn tell_late(mut news: watch::Receiver<u64>, session: Weak<Engine>, idle: impl Fn() -> bool) {
     while news.changed().await.is_ok() {
         let Some(session) = session.upgrade() else { return };
         // A running task takes the answer with its next edit, or at its end.

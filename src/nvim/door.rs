@@ -313,7 +313,7 @@ impl Door {
         }
         let turn = Arc::clone(&self.turn);
         let idle = move || turn.is_free();
-        tokio::spawn(command_providers::amend_late(editor.commands.news(), Arc::downgrade(&session), idle));
+        tokio::spawn(command_providers::tell_late(editor.commands.news(), Arc::downgrade(&session), idle));
         let new = Arc::new(Open { root: path, editor, session });
         (self.on_open)(&new.session);
         open.push(Arc::clone(&new));

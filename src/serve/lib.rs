@@ -1,4 +1,4 @@
-//! How others reach a session: where it is found, what may be asked of it over JSON-RPC, and the tools for other agents.
+//! Lets other programs reach a session: its discovery, its methods over JSON-RPC, and the tools for other agents.
 
 #![deny(unreachable_pub)]
 

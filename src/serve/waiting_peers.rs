@@ -1,8 +1,8 @@
-//! Who waits at a port before the token is known: for a moment, and never in the place of one who has it.
+//! Holds peers at a port until the token is known: for a moment, and never in the place of a peer with the token.
 //!
-//! Every connection to a port of this machine comes from this machine, so a count by address says nothing. Instead the
-//! room before the door is of a limited size, and whoever has waited longest leaves it when the next one comes, after a
-//! moment in which a request that is sent at once is read: so it is, however many others stand there and say nothing.
+//! Every connection to a port of this machine comes from this machine, so a count by address means nothing. Instead the
+//! room before the door has a limited size. When the next peer comes, the one that has waited longest leaves, after a
+//! moment. In that moment a request that is sent at once is read, however many silent peers wait.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -20,21 +20,22 @@ use tokio_util::sync::CancellationToken;
 use sextant_base::lock::lock;
 use sextant_base::token;
 
-/// Connections that may wait at a time.
+/// The most connections that wait at a time.
 const MOST: usize = 256;
-/// How long everybody may wait, however many come: what is sent at once is there by then.
+/// The least time for every peer, however many come: a request that is sent at once is there by then.
 const MOMENT: Duration = Duration::from_millis(50);
-/// How long the first bytes may take.
+/// The time limit for the first bytes.
 const FIRST: Duration = Duration::from_secs(1);
-/// How long the head of a request may take, and the answer to one without the token.
+/// The time limit for the head of a request, and for the answer to a request without the token.
 const HEAD: Duration = Duration::from_secs(2);
-/// Bytes of a head.
+/// The most bytes of a head.
 const LONGEST: usize = 16 * 1024;
 
-/// Connections that the system holds until they are accepted. Where that is full it makes the next ones wait a second.
+/// Connections that the system holds until they are accepted. If that is full, the system makes the next ones wait a
+/// second.
 const BACKLOG: u32 = 4096;
 
-/// Listens on this machine alone; port 0 is any that is free.
+/// Listens on this machine alone; port 0 means any free port.
 ///
 /// # Errors
 /// The port is taken.
@@ -49,7 +50,7 @@ pub(crate) fn listen(port: u16) -> io::Result<TcpListener> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WaitingRoom(Arc<Mutex<VecDeque<(Instant, CancellationToken)>>>);
 
-/// One place in it, until this is dropped.
+/// One place in the room, until this is dropped.
 pub(crate) struct WaitingPlace {
     room: WaitingRoom,
     leave: CancellationToken,
@@ -62,7 +63,7 @@ impl Drop for WaitingPlace {
 }
 
 impl WaitingRoom {
-    /// A place in it, once there is one: whoever comes next waits outside until then.
+    /// A place in the room, as soon as one is free: the next peer waits outside until then.
     pub(crate) async fn enter(&self) -> WaitingPlace {
         let leave = CancellationToken::new();
         while let Some(left) = self.take(&leave) {
@@ -71,7 +72,7 @@ impl WaitingRoom {
         WaitingPlace { room: self.clone(), leave }
     }
 
-    /// How long a place has to be waited for; `None` where one was taken.
+    /// The time to wait for a place; `None` if one was taken.
     fn take(&self, leave: &CancellationToken) -> Option<Duration> {
         let mut waiting = lock(&self.0);
         if let Some((since, oldest)) = waiting.front().filter(|_| waiting.len() >= MOST) {
@@ -88,8 +89,8 @@ impl WaitingRoom {
 }
 
 impl WaitingPlace {
-    /// Reads the head of a connection's first request, and lets `serve` answer it: `true` where the head has the token.
-    /// One without it is answered as long as it may wait.
+    /// Reads the head of a connection's first request, and lets `serve` answer it: `true` if the head has the token. A
+    /// request without the token is answered within its time limit.
     pub(crate) async fn admit<F>(self, mut stream: TcpStream, wanted: &str, serve: impl FnOnce(ReadAhead, bool) -> F)
     where
         F: Future<Output = ()>,
@@ -114,7 +115,7 @@ impl WaitingPlace {
     }
 }
 
-/// The bytes up to the end of a head, with what came behind it; `None` where there is none in time.
+/// The bytes up to the end of a head, with those behind it; `None` if the head does not end in time.
 async fn head_of(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut head = Vec::new();
     let mut piece = [0; 4096];
@@ -133,7 +134,7 @@ async fn head_of(stream: &mut TcpStream) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether a head has the token. Whoever answers the request looks at all of it again, more strictly.
+/// Whether a head has the token. The service that answers the request checks all of it again, more strictly.
 fn has_token(head: &[u8], wanted: &str) -> bool {
     let text = String::from_utf8_lossy(head);
     let lines = text.lines().skip(1).take_while(|line| !line.is_empty());
@@ -145,7 +146,7 @@ fn has_token(head: &[u8], wanted: &str) -> bool {
     given.next().is_some_and(|given| token::same(&given, wanted))
 }
 
-/// A connection of which the beginning was read already.
+/// A connection whose beginning was read already.
 #[derive(Debug)]
 pub(crate) struct ReadAhead {
     head: Vec<u8>,

@@ -1,4 +1,5 @@
-//! The entry of a session of this process: made with its socket when a workspace is first used, gone with the session.
+//! Advertises a session of this process: its entry is made with its socket at the first use of a workspace, and goes
+//! with it.
 
 use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, Write};
@@ -12,26 +13,26 @@ use crate::discovery::{Advertisement, OpenPort, SessionEntry, VERSION, find_sess
 use sextant_base::clock::now_ms;
 use sextant_base::{private_files, token};
 
-/// How often another name is tried, or a folder that somebody has just removed is made again.
+/// The number of tries for another name, or for a folder that another process has just removed.
 const TRIES: u32 = 8;
 
-/// A session that others can find, until this is dropped.
+/// A session that other processes can find, until this is dropped.
 #[derive(Debug)]
 pub struct Advertised {
     entry: SessionEntry,
     path: PathBuf,
     /// Held for its lock.
     file: File,
-    /// What a program has to know that comes by the port.
+    /// The token that a program needs to come by the port.
     token: Option<String>,
 }
 
 impl Advertised {
-    /// Makes socket and entry in the first of these folders that serves, and a token where there is a port of this machine.
+    /// Makes socket and entry in the first usable folder of these, and a token if there is a port of this machine.
     /// Blocks for a moment.
     ///
     /// # Errors
-    /// Where none of them can be used, with the reason of the last one.
+    /// No folder can be used; the error has the reason of the last one.
     pub fn new(
         folders: &[PathBuf],
         what: &Advertisement,
@@ -59,7 +60,7 @@ impl Advertised {
         self.token.as_deref()
     }
 
-    /// The session was used now: of several, the one that was used last is joined.
+    /// Notes a use of the session now: of several sessions, a client joins the one that was used last.
     pub fn used(&self) {
         if let Err(error) = self.file.set_modified(SystemTime::now()) {
             tracing::debug!(%error, "the time of an entry cannot be set");
@@ -75,7 +76,7 @@ impl Drop for Advertised {
                 tracing::debug!(%error, "a part of this session's entry is gone already");
             }
         }
-        // Only where it is empty.
+        // The call removes the folder only if it is empty.
         let _ = self.path.parent().map(fs::remove_dir);
     }
 }
@@ -90,11 +91,11 @@ fn advertise_in(base: &Path, what: &Advertisement, port: Option<SocketAddr>) -> 
     for number in 0..TRIES {
         private_files::folder(&folder)?;
         find_sessions::sweep(&folder);
-        // Where only the dead were in it, it went with them.
+        // If the folder had only entries of dead processes, it was removed with them.
         private_files::folder(&folder)?;
         match enter(&folder, number, what, port) {
             Ok(done) => return Ok(done),
-            // Somebody has the name, or has taken the empty folder away.
+            // Another process has the name, or has removed the empty folder.
             Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound) => {
                 last = error
             }
@@ -157,7 +158,7 @@ fn enter(
 /// Makes the token of a port, in a file that this user alone can read.
 fn open_port(folder: &Path, name: &str, address: SocketAddr) -> io::Result<(OpenPort, String)> {
     let (token, token_file) = (token::fresh()?, folder.join(format!("{name}.token")));
-    // One that a dead process of this name has left.
+    // The file may be left from a dead process of this name.
     let _ = fs::remove_file(&token_file);
     private_files::make(&token_file)?.write_all(token.as_bytes())?;
     Ok((OpenPort { address: address.to_string(), token_file }, token))

@@ -1,4 +1,4 @@
-//! The sessions that are there: entries whose process holds its lock. What a dead one has left is cleaned away.
+//! Finds the live sessions: entries whose process holds its lock. Leftovers of dead processes are removed.
 
 use std::fs::{self, TryLockError};
 use std::io::{self, Read};
@@ -10,16 +10,16 @@ use crate::discovery::{KEY, SessionEntry, VERSION, is_name, key};
 use sextant_base::failure::Failure;
 use sextant_base::private_files;
 
-/// Bytes that an entry may have.
+/// The largest entry, in bytes.
 const ENTRY_BYTES: u64 = 64 << 10;
-/// Files of a folder that are looked at.
+/// The most files of a folder that are looked at.
 const FILES: usize = 4096;
 
-/// What was found. Those that were used last come first.
+/// The sessions that were found, the last used first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundSessions {
     pub entries: Vec<SessionEntry>,
-    /// What stands where an entry should and is none, for a reader.
+    /// Files in the place of an entry that cannot be read as one, described for a reader.
     pub problems: Vec<String>,
 }
 
@@ -28,9 +28,9 @@ pub fn of_root(folders: &[PathBuf], root: &Path) -> FoundSessions {
     collect(folders.iter().map(|folder| folder.join(key(root))))
 }
 
-/// The sessions of a workspace, then those of the workspaces that it lies in, the nearest first. Not those of the user's
-/// home folder or above it: what is asked for in a project is not meant for everything that the user has. Blocks for a
-/// moment.
+/// The sessions of a workspace, then those of the workspaces that it lies in, the nearest first. Sessions of the user's
+/// home folder or above it are left out: a request in a project is not meant for everything that the user has. Blocks
+/// for a moment.
 pub fn around(folders: &[PathBuf], root: &Path, home: Option<&Path>) -> FoundSessions {
     let mut found = of_root(folders, root);
     for outer in root.ancestors().skip(1).take_while(|outer| home.is_none_or(|home| !home.starts_with(outer))) {
@@ -41,7 +41,7 @@ pub fn around(folders: &[PathBuf], root: &Path, home: Option<&Path>) -> FoundSes
     found
 }
 
-/// The sessions whose workspace is this one, lies in it or around it: those that may have a file of it open. Blocks for a
+/// The sessions whose workspace is this one, lies in it or around it; they may have a file of it open. Blocks for a
 /// moment.
 pub fn related(folders: &[PathBuf], root: &Path) -> FoundSessions {
     let mut found = everywhere(folders);
@@ -83,7 +83,7 @@ fn collect(folders: impl Iterator<Item = PathBuf>) -> FoundSessions {
     FoundSessions { entries: dated.into_iter().map(|(_, entry)| entry).collect(), problems }
 }
 
-/// A folder of this user alone, and no link to one.
+/// An error unless this is a folder of this user alone, and not a link to one.
 fn is_ours(folder: &Path) -> io::Result<()> {
     let found = folder.symlink_metadata()?;
     let ours = found.uid() == rustix::process::geteuid().as_raw();
@@ -101,14 +101,14 @@ fn names(folder: &Path) -> Vec<String> {
     names.filter_map(|name| name.strip_suffix(".json").filter(|name| is_name(name)).map(str::to_owned)).collect()
 }
 
-/// An entry with the time of its last use; `None` for one that a dead process has left.
+/// An entry with the time of its last use; `None` for an entry of a dead process.
 fn look(folder: &Path, name: &str) -> Result<Option<(i128, SessionEntry)>, String> {
     let path = folder.join(format!("{name}.json"));
-    let said = |error: io::Error| error.to_string();
+    let words = |error: io::Error| error.to_string();
     let mut file = match private_files::open(&path, false) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(said(error)),
+        Err(error) => return Err(words(error)),
     };
     match file.try_lock() {
         Ok(()) => {
@@ -116,10 +116,10 @@ fn look(folder: &Path, name: &str) -> Result<Option<(i128, SessionEntry)>, Strin
             return Ok(None);
         }
         Err(TryLockError::WouldBlock) => {}
-        Err(TryLockError::Error(error)) => return Err(said(error)),
+        Err(TryLockError::Error(error)) => return Err(words(error)),
     }
     let mut text = Vec::new();
-    Read::by_ref(&mut file).take(ENTRY_BYTES).read_to_end(&mut text).map_err(said)?;
+    Read::by_ref(&mut file).take(ENTRY_BYTES).read_to_end(&mut text).map_err(words)?;
     let entry: SessionEntry = serde_json::from_slice(&text).map_err(|error| format!("it is no entry: {error}"))?;
     if entry.version != VERSION {
         return Err(format!("it is of version {}, and this is {VERSION}: restart the older of the two", entry.version));
@@ -131,7 +131,7 @@ fn look(folder: &Path, name: &str) -> Result<Option<(i128, SessionEntry)>, Strin
     if !in_its_place {
         return Err("it is not where it belongs".to_owned());
     }
-    let used = file.metadata().and_then(|about| about.modified()).map_err(said)?;
+    let used = file.metadata().and_then(|about| about.modified()).map_err(words)?;
     let used = used.duration_since(UNIX_EPOCH).map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(0));
     Ok(Some((used, entry)))
 }
@@ -143,11 +143,11 @@ fn remove(folder: &Path, name: &str) {
             tracing::debug!(path = %path.display(), %error, "what a dead process left stays behind");
         }
     }
-    // Only where it is empty.
+    // The call removes the folder only if it is empty.
     let _ = fs::remove_dir(folder);
 }
 
-/// Cleans away what dead processes have left in a workspace's folder, half made entries too.
+/// Removes the leftovers of dead processes from a workspace's folder, half made entries too.
 pub(super) fn sweep(folder: &Path) {
     for name in names(folder) {
         let _ = look(folder, &name);
@@ -157,7 +157,7 @@ pub(super) fn sweep(folder: &Path) {
         let Some(name) = name.strip_prefix('.').filter(|name| is_name(name)) else { continue };
         let making = folder.join(format!(".{name}"));
         let dead = private_files::open(&making, false).is_ok_and(|file| {
-            // Whoever makes one takes the lock at once; an old one that is free was left.
+            // A live process locks its new entry at once; an old entry that is free was left.
             let old = file.metadata().and_then(|about| about.modified()).ok();
             let old = old.and_then(|made| made.elapsed().ok()).is_some_and(|age| age.as_secs() > 60);
             old && file.try_lock().is_ok()
@@ -169,11 +169,10 @@ pub(super) fn sweep(folder: &Path) {
     }
 }
 
-/// The session that a command is for: the one that is named, or else the one that was used last. `None` where there is
-/// none.
+/// The session for a command: the named one, or else the one that was used last. `None` if there is no session.
 ///
 /// # Errors
-/// None of this name is there, or several are.
+/// No session has this name, or several have it.
 pub fn choose(found: &FoundSessions, named: Option<&str>) -> Result<Option<SessionEntry>, Failure> {
     let Some(named) = named else { return Ok(found.entries.first().cloned()) };
     let pid = named.parse::<u32>().ok();

@@ -1,4 +1,4 @@
-//! The gate of a workspace: one process at a time looks for a session and, where there is none, becomes one.
+//! The gate of a workspace: one process at a time looks for a session and, if there is no session, becomes one.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,10 +17,10 @@ pub struct StartGate {
 }
 
 impl StartGate {
-    /// Waits until nobody else of this workspace has it. Blocks.
+    /// Waits until no other process of this workspace holds the gate. Blocks.
     ///
     /// # Errors
-    /// Somebody has it for too long, or no folder can hold it.
+    /// Another process holds it for too long, or no folder can hold it.
     pub fn enter(folders: &[PathBuf], root: &Path, deadline: Deadline) -> io::Result<Self> {
         let mut last = io::Error::new(io::ErrorKind::NotFound, "there is no folder for it");
         for base in folders {
@@ -46,7 +46,7 @@ fn enter(base: &Path, root: &Path, deadline: Deadline) -> io::Result<StartGate> 
         fs::create_dir_all(parent)?;
     }
     private_files::folder(base)?;
-    // Beside the folders of workspaces, which are removed when they are empty.
+    // The file lies beside the folders of workspaces, which are removed when they are empty.
     let path = base.join(format!(".{}.gate", key(root)));
     Ok(StartGate { _file: private_files::lock_removed(&path, deadline)?, path })
 }

@@ -1,8 +1,8 @@
-//! A session as other processes find it: what its entry says, and where entries are.
+//! A session as other processes find it: the content of its entry, and the folders of entries.
 //!
-//! Each workspace has a folder that its root's hash names; each process that serves it has an entry and a socket in
-//! there. A process is there as long as it holds the lock of its entry, whatever the process id in it says: the system
-//! lets go of the lock when the process dies.
+//! Each workspace has a folder that its root's hash names. Each process that serves the workspace has an entry and a
+//! socket in there. A process is live as long as it holds the lock of its entry, whatever process id the entry has: the
+//! system releases the lock when the process dies.
 
 pub mod advertise;
 pub mod find_sessions;
@@ -21,40 +21,40 @@ use sha2::{Digest, Sha256};
 
 use sextant_base::private_files;
 
-/// Of the form of an entry.
+/// The version of an entry's form.
 pub const VERSION: u32 = 1;
 /// Bytes of the root's SHA-256 in the name of its folder, two characters each.
 const HASH: usize = 8;
 /// Characters of that name.
 const KEY: usize = 2 * HASH;
-/// What a socket's path may have, with its last zero byte.
+/// The most bytes of a socket's path, with its last zero byte.
 const SOCKET_BYTES: usize = 108;
 /// Characters of a session's name, and one for the dot, a number and the ending.
 const LONGEST_NAME: usize = 32;
 
-/// What a process says of the session that it serves.
+/// The description of a session by the process that serves it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionEntry {
     pub version: u32,
     /// The workspace, by its real path.
     pub root: PathBuf,
     pub pid: u32,
-    /// The editor's own process, where it is another one.
+    /// The editor's own process, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub editor_pid: Option<u32>,
     /// Milliseconds since 1970.
     pub started: i64,
-    /// Where its requests come from: `nvim`, `headless`, `mcp`, `lsp`.
+    /// The door of its requests: `nvim`, `headless`, `mcp`, `lsp`.
     pub door: String,
-    /// As a user is told of it, and names it with `--session`.
+    /// The name that a user reads, and gives with `--session`.
     pub name: String,
     pub socket: PathBuf,
-    /// Where the session is served on a port of this machine too.
+    /// The port, if the session is served on a port of this machine too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<OpenPort>,
 }
 
-/// A port of this machine that a session is served on, for who knows the token.
+/// A port of this machine that serves a session to programs with the token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenPort {
     /// `127.0.0.1:40000`.
@@ -68,7 +68,7 @@ pub fn is_editor(entry: &SessionEntry) -> bool {
     entry.editor_pid.is_some()
 }
 
-/// What is said of a session that is about to be served.
+/// The description of a session that is about to be served.
 #[derive(Clone, Debug)]
 pub struct Advertisement {
     pub root: PathBuf,
@@ -76,9 +76,10 @@ pub struct Advertisement {
     pub editor_pid: Option<u32>,
 }
 
-/// Where entries are looked for, in this order: the user's runtime folder, then a folder of the user's among temporary
-/// files. They are made in the first one that serves. All of them, so that a shell without the variable of a desktop
-/// session finds what was started inside of one. Not in the state folder: where nothing was ever kept, none is made.
+/// The folders of entries, in this order: the user's runtime folder, then a folder of the user's among temporary files.
+/// Entries are made in the first usable folder. All folders are searched, so that a shell without the variable of a
+/// desktop session finds a session that was started inside of one. The state folder is not among them: if it does not
+/// exist, it must not be made.
 pub fn folders(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let uid = rustix::process::geteuid().as_raw();
     let runtime = variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -100,11 +101,11 @@ fn key(root: &Path) -> String {
     hash.iter().take(HASH).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The folder of a workspace's sessions, made in the first of these folders that serves: what belongs to its sessions
-/// and is no entry (the engine's socket) lies beside them. Blocks for a moment.
+/// The folder of a workspace's sessions, made in the first usable folder of these. Files that belong to its sessions
+/// and are not entries (the engine's socket) lie beside them. Blocks for a moment.
 ///
 /// # Errors
-/// None of them can be used; the reason of the last one.
+/// No folder can be used; the error has the reason of the last one.
 pub fn of_workspace(folders: &[PathBuf], root: &Path) -> io::Result<PathBuf> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "there is no folder for it");
     for base in folders.iter().filter(|base| short_enough(base)) {
@@ -118,22 +119,22 @@ pub fn of_workspace(folders: &[PathBuf], root: &Path) -> io::Result<PathBuf> {
     Err(last)
 }
 
-/// Whether a socket in this folder can have a path that the system takes.
+/// Whether a socket in this folder can have a path that the system accepts.
 fn short_enough(folder: &Path) -> bool {
     folder.as_os_str().len() + 1 + 2 * HASH + 1 + LONGEST_NAME < SOCKET_BYTES
 }
 
-/// Whether a session could be made in one of these folders, found out without making anything.
+/// Checks that a session could be made in one of these folders, without making anything.
 ///
 /// # Errors
-/// Why it could not.
+/// The reason why it could not.
 pub fn could_hold(folder: &Path) -> io::Result<()> {
     if !short_enough(folder) {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "its path is too long for a socket"));
     }
     let there = match private_files::look_folder(folder) {
         Ok(()) => folder,
-        // It would be made, and what is above it too.
+        // The folder would be made, and those above it too.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             folder.ancestors().skip(1).find(|above| above.exists()).unwrap_or(Path::new("/"))
         }
@@ -146,7 +147,7 @@ pub fn could_hold(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Names of entries: letters, digits and `-`, so that none of them leads anywhere.
+/// Names of entries have letters, digits and `-`, so that no name leads anywhere.
 fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() < LONGEST_NAME - ".sock".len()

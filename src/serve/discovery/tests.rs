@@ -1,4 +1,4 @@
-//! Entries of sessions: live, left by the dead, forged, and several at once.
+//! Tests entries of sessions: live, left by the dead, forged, and several at once.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -67,7 +67,7 @@ fn what_a_dead_process_left_is_cleaned_away_and_its_name_used_again() {
     fs::set_permissions(place.folder(), fs::Permissions::from_mode(0o700)).unwrap();
     fs::write(place.folder().join("nvim-77.json"), &text).unwrap();
     fs::write(&entry.socket, "").unwrap();
-    // Its process id is that of a process that lives: this one.
+    // The process id of the entry is that of a live process: this one.
     assert!(of_root(&place.folders, &place.root).entries.is_empty());
     assert!(!entry.socket.exists() && !place.folder().join("nvim-77.json").exists());
     assert!(!place.folder().exists(), "nor is the folder left");
@@ -84,7 +84,7 @@ fn what_is_forged_is_told_and_not_joined() {
     let real = place.advertise("nvim", Some(77));
     let folder = place.folder();
     let text = fs::read_to_string(folder.join("nvim-77.json")).unwrap();
-    // Held, so that each of them looks alive.
+    // The files are held, so that each entry looks alive.
     let mut held = Vec::new();
     for (name, text) in [
         ("nvim-1", text.clone()),
@@ -105,7 +105,7 @@ fn what_is_forged_is_told_and_not_joined() {
     let found = of_root(&place.folders, &place.root);
     assert_eq!(found.entries, [real.entry().clone()]);
     assert_eq!(found.problems.len(), 7, "{:#?}", found.problems);
-    // A folder that others can write to can hold anything.
+    // A folder that other users can write to can hold anything.
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
     let found = of_root(&place.folders, &place.root);
     assert!(found.entries.is_empty() && found.problems.len() == 1, "{found:?}");
@@ -140,8 +140,8 @@ fn a_folder_is_told_to_serve_where_a_session_could_be_made_in_it() {
         ("link", false),
         (&long, false),
     ] {
-        let told = could_hold(&at(folder));
-        assert_eq!(told.is_ok(), serves, "{folder}: {told:?}");
+        let result = could_hold(&at(folder));
+        assert_eq!(result.is_ok(), serves, "{folder}: {result:?}");
         let what = Advertisement { root: at("project"), door: "nvim", editor_pid: None };
         if folder == "new" {
             assert!(!at(folder).exists(), "it only looks");
@@ -157,7 +157,7 @@ fn a_folder_that_another_user_has_put_in_our_place_is_not_used_and_told() {
     let base = &place.folders[0];
     fs::create_dir_all(base).unwrap();
     fs::set_permissions(base, fs::Permissions::from_mode(0o700)).unwrap();
-    // Only root can give something away.
+    // Only root can give a file away.
     if std::os::unix::fs::chown(base, Some(65534), None).is_err() {
         return;
     }
@@ -231,7 +231,7 @@ fn one_process_at_a_time_looks_for_a_session_or_becomes_one() {
     let _session = place.advertise("nvim", Some(77));
     assert_eq!(everywhere(&place.folders).problems, Vec::<String>::new(), "it is no entry");
     drop(held);
-    // Many at once: never two inside, and who waits for a file that was removed takes the next one.
+    // Many at once: never two inside, and a waiter on a removed file takes the next one.
     let inside = std::sync::atomic::AtomicU32::new(0);
     std::thread::scope(|scope| {
         for _ in 0..8 {

@@ -1,4 +1,4 @@
-//! Clients over HTTP on this machine alone: the token, the Host and the Origin are asked for before anything else.
+//! Serves clients over HTTP on this machine alone: the token, the Host and the Origin are checked before anything else.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -29,32 +29,32 @@ use sextant_base::lock::lock;
 use sextant_base::token;
 use sextant_store::workspace::root::Root;
 
-/// Connections at a time.
+/// The most connections at a time.
 const CONNECTIONS: usize = 64;
 /// Bytes of one message, as over standard input.
 const LONGEST: usize = 32 << 20;
-/// How long a listener that cannot accept (too many open files) waits.
+/// The pause of a listener that cannot accept (too many open files).
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long the head of a request may take.
+/// The time limit for the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
 
-/// Clients at a time. One that begins when there are so many ends the one that was heard of longest ago.
+/// The most clients at a time. A new client beyond it ends the one that was heard of longest ago.
 const CLIENTS: usize = 64;
 
 type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
 
-/// Where it is served, told once it is.
+/// A callback that gets the address once it is served.
 pub type ToldAddress<'a> = &'a (dyn Fn(SocketAddr) + Sync);
 
 /// Serves until `stop` is cancelled.
 ///
 /// # Errors
-/// The port cannot be had.
+/// The port cannot be used.
 pub async fn serve(
     (opener, fallback): (Box<dyn WorkspaceOpener>, Result<Root, Failure>),
     port: u16,
     token: &str,
-    told: ToldAddress<'_>,
+    report: ToldAddress<'_>,
     stop: CancellationToken,
 ) -> Result<(), Failure> {
     let taken = |error| {
@@ -70,7 +70,7 @@ pub async fn serve(
     let manager = Arc::new(LocalSessionManager::default());
     let clients = Arc::new(Clients { manager: Arc::clone(&manager), known: Mutex::default() });
     let service = StreamableHttpService::new(new_client, manager, config);
-    told(address);
+    report(address);
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let door = HttpDoor { service, clients, token: token.into(), places, stop: stop.clone() };
     let waiting = WaitingRoom::default();
@@ -79,7 +79,7 @@ pub async fn serve(
             stream = next(&listener) => stream,
             () = stop.cancelled() => break,
         };
-        // An answer is written in pieces: the last one is not to wait until the client has confirmed the first.
+        // An answer is written in pieces: the last one must not wait until the client has confirmed the first.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "answers of this connection may be slow");
         }
@@ -93,7 +93,7 @@ pub async fn serve(
     Ok(())
 }
 
-/// What answers connections.
+/// The service that answers connections.
 #[derive(Clone)]
 struct HttpDoor {
     service: StreamableHttpService<McpServer, LocalSessionManager>,
@@ -104,9 +104,9 @@ struct HttpDoor {
 }
 
 impl HttpDoor {
-    /// Answers the requests of one connection; `known` where its first one has the token.
+    /// Answers the requests of one connection; `known` if its first request has the token.
     async fn connection(self, stream: ReadAhead, known: bool) {
-        // Who has no token takes no place of those who have.
+        // A connection without the token takes no place from those with it.
         let place = if known { self.places.try_acquire().ok() } else { None };
         if known && place.is_none() {
             return;
@@ -135,7 +135,7 @@ impl HttpDoor {
     }
 }
 
-/// Who has begun a session, the one that was heard of last at the end.
+/// The clients that have begun a session, the last heard of at the end.
 struct Clients {
     manager: Arc<LocalSessionManager>,
     known: Mutex<VecDeque<SessionId>>,
@@ -174,7 +174,7 @@ async fn next(listener: &TcpListener) -> TcpStream {
     }
 }
 
-/// Who may come: the names of this machine alone, no page of another site.
+/// Only the names of this machine may come, and no page of another site.
 fn config(address: SocketAddr, stop: &CancellationToken) -> StreamableHttpServerConfig {
     let names = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{}", address.port()));
     StreamableHttpServerConfig::default()
@@ -185,7 +185,7 @@ fn config(address: SocketAddr, stop: &CancellationToken) -> StreamableHttpServer
         .with_cancellation_token(stop.child_token())
 }
 
-/// Turns away who does not know the token, before anything of the request is read.
+/// Refuses a client without the token, before anything of the request is read.
 fn refusal(headers: &HeaderMap, wanted: &str) -> Option<HttpAnswer> {
     let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();

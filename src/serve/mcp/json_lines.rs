@@ -1,4 +1,5 @@
-//! Messages as lines of JSON over two streams: of limited length, and answered where they are none of the protocol.
+//! Carries messages as lines of JSON over two streams: of limited length, and with an answer to any that is not of the
+//! protocol.
 
 use std::future::Future;
 use std::io;
@@ -14,14 +15,14 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// Bytes of one message. The largest file that is worked on fits in twice, as old and as new text.
+/// The most bytes of one message. The largest file that is worked on fits in twice, as old and as new text.
 const LONGEST: usize = 32 << 20;
-/// Bytes of a message that is too long which are kept, to say whose it was.
+/// The kept bytes of a message that is too long; they show its id.
 const BEGINNING: usize = 4096;
-/// Messages that wait for a reader.
+/// The most messages that wait for a reader.
 const WAITING: usize = 64;
 
-/// Why a message is refused, in the numbers of JSON-RPC.
+/// The reasons for refusing a message, in the numbers of JSON-RPC.
 const PARSE: i32 = -32700;
 const INVALID: i32 = -32600;
 
@@ -29,13 +30,13 @@ const INVALID: i32 = -32600;
 pub(in crate::mcp) struct JsonLines<R> {
     read: BufReader<R>,
     line: Vec<u8>,
-    /// Whether the rest of the line is dropped: it is too long.
+    /// Whether the rest of the line is dropped because it is too long.
     skips: bool,
     out: Option<mpsc::Sender<Vec<u8>>>,
     writer: Option<JoinHandle<()>>,
-    /// An answer of our own that could not be handed on yet.
+    /// An answer of the transport itself that could not be handed on yet.
     answer: Option<Vec<u8>>,
-    /// Whether the first request has come: before it nothing else means anything.
+    /// Whether the first request has come: before it no other message has a meaning.
     has_begun: bool,
     /// Set when the client's folders have changed, before a later message is handed on.
     stale_roots: Arc<AtomicBool>,
@@ -67,7 +68,7 @@ impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
         }
     }
 
-    /// The next line; `None` at the end. What was read of one stays when this is dropped.
+    /// The next line; `None` at the end. The read part of a line stays when this is dropped.
     async fn next_line(&mut self) -> Option<()> {
         loop {
             let found = match self.read.fill_buf().await {
@@ -93,7 +94,7 @@ impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
         }
     }
 
-    /// The message of the line that was read, or what is answered instead.
+    /// The message of the line that was read, or an answer in its place.
     fn take(&mut self) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Value> {
         let line = std::mem::take(&mut self.line);
         if std::mem::take(&mut self.skips) {
@@ -119,7 +120,7 @@ fn refusal(id: Option<Value>, code: i32, message: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}})
 }
 
-/// The id of a message of which only the beginning is known.
+/// The id of a message whose beginning alone is known.
 fn beginning_id(beginning: &[u8]) -> Option<Value> {
     let text = String::from_utf8_lossy(beginning);
     let rest = text.split_once("\"id\"")?.1.trim_start().strip_prefix(':')?;
@@ -183,7 +184,8 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for JsonLines<
     }
 }
 
-/// Whether a connection begins with this; other requests are answered before it, and nothing else means anything.
+/// Whether a connection begins with this message. Other requests are answered before it; no other message has a
+/// meaning.
 fn begins(message: &RxJsonRpcMessage<RoleServer>) -> bool {
     let JsonRpcMessage::Request(request) = message else { return false };
     matches!(request.request, ClientRequest::InitializeRequest(_))

@@ -1,4 +1,4 @@
-//! One connection of one client: what it may ask, and a call from its beginning to its answer.
+//! Serves one connection of one client: its requests, and each call from its beginning to its answer.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -24,14 +24,15 @@ use sextant_base::clock::new_id;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_engine::api::{OutsideAnswer, OutsideClient, outside_tools};
 
-/// How long a client may take to say which folders are open.
+/// The time limit for a client to report its open folders.
 const ROOTS: Duration = Duration::from_secs(3);
-/// How often it is asked what became of an edit, and after what time again, while the session that had it ends.
+/// The number of questions about the outcome of an edit, and the pause between them, while the session that had it
+/// ends.
 const TRIES: usize = 40;
 const AGAIN: Duration = Duration::from_millis(50);
-/// When a call that is not over is told to go on, and how often again.
+/// The time after which a caller is notified that its call goes on, and the interval of further notices.
 const PROGRESS: Duration = Duration::from_millis(250);
-/// What a model reads once about all of the tools.
+/// The instructions that a model reads once about all of the tools.
 const INSTRUCTIONS: &str = "Files as the user's editor has them, unsaved text included. Every edit answers with the \
     diagnostics that it introduced, so no check has to be asked for; an empty list means clean only where \
     diagnostics_status is complete.";
@@ -41,13 +42,13 @@ const INSTRUCTIONS: &str = "Files as the user's editor has them, unsaved text in
 pub(in crate::mcp) struct McpServer {
     workspaces: Arc<Workspaces>,
     tools: Arc<Vec<Tool>>,
-    /// Names the connection.
+    /// The name of the connection.
     id: Arc<str>,
-    /// The folders that the client has open, once they were asked for.
+    /// The folders that the client has open, once it was asked.
     roots: Arc<Mutex<Option<Vec<PathBuf>>>>,
-    /// Whether they have changed since: set where messages are read, in their order.
+    /// Whether the folders have changed since: set where messages are read, in their order.
     pub(in crate::mcp) stale_roots: Arc<AtomicBool>,
-    /// Whether every client has a session of its own, which newer revisions of the protocol do without.
+    /// Whether every client has a session of its own; newer revisions of the protocol do without.
     needs_sessions: bool,
     /// Ends every call: the client is gone.
     closing: CancellationToken,
@@ -68,26 +69,26 @@ impl McpServer {
         }
     }
 
-    /// The same where connections come and go, and a session alone tells one client from another.
+    /// The same for connections that come and go, and clients that a session alone distinguishes.
     pub(in crate::mcp) fn with_sessions(workspaces: Arc<Workspaces>, closing: CancellationToken) -> Self {
         Self { needs_sessions: true, ..Self::new(workspaces, closing) }
     }
 
-    /// Who calls: as it has said at the beginning, or with this request, where its revision of the protocol has no
-    /// beginning.
+    /// The caller, as it has named itself at the beginning. In a revision of the protocol without a beginning, this
+    /// request has the name.
     fn client(&self, context: &RequestContext<RoleServer>) -> OutsideClient {
         let begun = context.peer.peer_info().map(|info| info.client_info.name.clone());
         let name = begun.or_else(|| context.meta.client_info().map(|client| client.name));
         OutsideClient::new(&*self.id, &name.unwrap_or_default())
     }
 
-    /// The client is gone.
+    /// Ends the calls of a client that is gone.
     pub(in crate::mcp) async fn leave(&self) {
         self.closing.cancel();
         self.workspaces.client_left(&OutsideClient::new(&*self.id, "")).await;
     }
 
-    /// The folders that the client has open, in its order; none where it does not say.
+    /// The folders that the client has open, in its order; empty if it reports none.
     #[allow(deprecated, reason = "the revision that drops roots has nothing yet that clients offer instead")]
     async fn roots(&self, peer: &Peer<RoleServer>) -> Vec<PathBuf> {
         if peer.peer_info().is_none_or(|info| info.capabilities.roots.is_none()) {
@@ -137,8 +138,8 @@ impl McpServer {
         }
     }
 
-    /// The answer of an edit whose session ended before it gave one: the session that has the workspace now knows from
-    /// the record whether it was made.
+    /// The answer of an edit whose session ended before it gave one. The session that has the workspace now knows from
+    /// the record whether the edit was made.
     async fn after_gone(
         &self,
         context: &RequestContext<RoleServer>,
@@ -178,26 +179,26 @@ impl McpServer {
     }
 }
 
-/// Bytes of what may be a path.
+/// The most bytes of a possible path.
 const PATH: usize = 4096;
 
-/// What a call names, without the texts that it brings: they are not held twice.
+/// The names in a call, without the texts that it brings: they are not held twice.
 fn named_alone(given: &Value) -> Value {
     let is_short = |value: &Value| value.as_str().is_some_and(|text| text.len() <= PATH);
     let named = given.as_object().into_iter().flatten().filter(|(_, value)| is_short(value));
     Value::Object(named.map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
-/// Tells whoever asked for it that a call goes on, until it is dropped.
-async fn tell_progress(context: &RequestContext<RoleServer>) {
+/// Notifies a caller that asked for progress that its call goes on, until this is dropped.
+async fn report_progress(context: &RequestContext<RoleServer>) {
     let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
     let mut ticks = interval_at(tokio::time::Instant::now() + PROGRESS, PROGRESS);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut told = 0.0;
+    let mut notices = 0.0;
     loop {
         ticks.tick().await;
-        told += 1.0;
-        let progress = ProgressNotificationParam::new(token.clone(), told).with_message("waiting for the editor");
+        notices += 1.0;
+        let progress = ProgressNotificationParam::new(token.clone(), notices).with_message("waiting for the editor");
         if context.peer.notify_progress(progress).await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -248,7 +249,7 @@ impl ServerHandler for McpServer {
         };
         let called = tokio::select! {
             called = self.called((&request.name, given), &context, &cancel) => called,
-            () = tell_progress(&context) => Err(Failure::cancelled()),
+            () = report_progress(&context) => Err(Failure::cancelled()),
             () = stop => Err(Failure::cancelled()),
         };
         let result = match called {

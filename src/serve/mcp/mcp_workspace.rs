@@ -1,4 +1,4 @@
-//! What the server needs of a workspace: somebody who carries out calls in it, opened at the first of them.
+//! Defines the workspace that the server needs: it carries out calls, and is opened at the first of them.
 
 use std::sync::Arc;
 
@@ -23,16 +23,16 @@ pub trait OpenWorkspace: Send + Sync {
         (once, cancel): (&str, &CancellationToken),
     ) -> Result<OutsideAnswer, Failure>;
 
-    /// What became of the edit of the call that was given this name as `once`.
+    /// The outcome of the edit whose call had this name as `once`.
     async fn made(&self, once: &str) -> Result<EditMade, Failure>;
 
-    /// The client will not call again.
+    /// Notes that the client will not call again.
     async fn client_left(&self, client: &OutsideClient);
 
-    /// Whether calls still belong to it; where not, the workspace is opened anew.
+    /// Whether calls still belong to this workspace; if not, it is opened again.
     async fn is_there(&self) -> bool;
 
-    /// Ends it, with all that it has started.
+    /// Ends the workspace, with all that it has started.
     async fn close(&self);
 }
 

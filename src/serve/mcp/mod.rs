@@ -1,4 +1,4 @@
-//! The tools of a workspace for other agents, over the Model Context Protocol.
+//! Offers the tools of a workspace to other agents, over the Model Context Protocol.
 
 pub mod http;
 mod json_lines;

@@ -1,4 +1,4 @@
-//! One client over standard input and output, until it is gone.
+//! Serves one client over standard input and output, until it is gone.
 
 use std::sync::Arc;
 

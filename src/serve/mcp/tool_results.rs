@@ -1,4 +1,4 @@
-//! Tools and answers in the protocol's types: the text and the data of an answer say the same.
+//! Converts tools and answers to the protocol's types: the text and the data of an answer have the same content.
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ pub(in crate::mcp) fn tool(known: OutsideTool) -> Tool {
         _ => JsonObject::new(),
     };
     let hints = if known.edits {
-        // An edit can be taken back, and says what it broke.
+        // An edit can be undone, and its answer reports what it broke.
         ToolAnnotations::new().read_only(false).destructive(false).open_world(false)
     } else {
         ToolAnnotations::new().read_only(true).open_world(false)
@@ -31,7 +31,7 @@ pub(in crate::mcp) fn done(answer: OutsideAnswer) -> CallToolResult {
     result
 }
 
-/// A refusal that the model is to read, and to do better after.
+/// A refusal for the model to read, and to do better after.
 pub(in crate::mcp) fn refused(failure: &Failure) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(failure.one_line())]);
     let mut data = json!({"ok": false, "kind": failure.kind, "message": failure.message});

@@ -1,4 +1,4 @@
-//! Which workspace a call is about, and the workspaces that are open.
+//! Chooses the workspace of a call, and keeps the open workspaces.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,13 +15,13 @@ use sextant_base::path;
 use sextant_engine::api::OutsideClient;
 use sextant_store::workspace::root::Root;
 
-/// Workspaces of one process.
+/// The most workspaces of one process.
 const MOST: usize = 16;
 
-/// The workspaces that are open, and where one is opened that no client has named.
+/// The open workspaces, and the folder of a call that names no folder.
 pub(in crate::mcp) struct Workspaces {
     opener: Box<dyn WorkspaceOpener>,
-    /// The folder that the user named, or stands in.
+    /// The folder that the user named, or is in.
     fallback: Result<Root, Failure>,
     open: Mutex<BTreeMap<PathBuf, Arc<dyn OpenWorkspace>>>,
 }
@@ -34,7 +34,7 @@ impl Workspaces {
     /// The workspace of a call: the first of the client's roots inside which its path lies, else the user's folder.
     pub(in crate::mcp) async fn of(&self, roots: &[PathBuf], given: &Value) -> Result<Arc<dyn OpenWorkspace>, Failure> {
         let root = choose(roots, given, &self.fallback)?;
-        // Held while one is opened, so that no two are opened for one folder.
+        // Locked while a workspace is opened, so that one folder is never opened twice.
         let mut open = self.open.lock().await;
         if let Some(known) = open.get(root.path()) {
             if known.is_there().await {
@@ -81,7 +81,7 @@ fn choose(roots: &[PathBuf], given: &Value, fallback: &Result<Root, Failure>) ->
     let Some(file) = named(given).map(PathBuf::from).filter(|path| path.is_absolute()) else {
         return folders.into_iter().next().map_or_else(|| fallback.clone(), Ok);
     };
-    // As it is written, and as it is: a root may be given by a link.
+    // The path is compared as it is written and as it is: a root may be given by a link.
     let real = path::real(&file);
     let inside = |root: &Root| file.starts_with(root.path()) || real.starts_with(root.path());
     let first = folders.first().cloned();
@@ -89,13 +89,13 @@ fn choose(roots: &[PathBuf], given: &Value, fallback: &Result<Root, Failure>) ->
         Some(root) => Ok(root),
         None => match fallback {
             Ok(root) if file.starts_with(root.path()) || real.starts_with(root.path()) => Ok(root.clone()),
-            // Refused there, in the words of every path outside.
+            // The workspace refuses it, in the words of every path outside.
             _ => first.map_or_else(|| fallback.clone(), Ok),
         },
     }
 }
 
-/// The folder of a root's URI; `None` for what is none.
+/// The folder of a root's URI; `None` for a URI that names no folder.
 pub(in crate::mcp) fn folder(uri: &str) -> Option<PathBuf> {
     let url = Url::parse(uri).ok().filter(|url| url.scheme() == "file")?;
     url.to_file_path().ok()

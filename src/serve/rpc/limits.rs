@@ -1,4 +1,4 @@
-//! What one client may cost a session: sizes, connections, requests a second, subscriptions.
+//! Limits the cost of one client to a session: sizes, connections, requests a second, subscriptions.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,7 +17,8 @@ pub(super) const REQUEST: u32 = 16 << 20;
 pub(super) const RESPONSE: u32 = 32 << 20;
 pub(super) const CONNECTIONS: u32 = 128;
 const SUBSCRIPTIONS: u32 = 8;
-/// Events that wait for a slow reader. What comes then stays in the stream, which resynchronises who falls behind.
+/// Events that wait for a slow reader. Further events stay in the stream, which resynchronises a reader that falls
+/// behind.
 const WAITING: u32 = 64;
 /// Requests at once, and a second, of one connection.
 const BURST: f64 = 2000.0;
@@ -31,14 +32,14 @@ pub(super) fn config() -> ServerConfig {
         .max_subscriptions_per_connection(SUBSCRIPTIONS)
         .set_message_buffer_capacity(WAITING)
         .set_batch_request_config(BatchRequestConfig::Disabled)
-        // A socket of a peer that hangs is not kept for ever.
+        // The socket of a peer that hangs must not stay for ever.
         .enable_ws_ping(
             PingConfig::new().ping_interval(Duration::from_secs(30)).inactive_limit(Duration::from_secs(300)),
         )
         .build()
 }
 
-/// How many requests a connection may still make: refilled with time.
+/// The number of requests that a connection may still make: refilled with time.
 #[derive(Debug)]
 struct Bucket {
     left: f64,
@@ -58,7 +59,7 @@ impl Bucket {
     }
 }
 
-/// What one connection may still ask, in all of its requests.
+/// The requests that one connection may still make, over all its methods.
 #[derive(Clone, Debug)]
 pub(super) struct Rate(Arc<Mutex<Bucket>>);
 

@@ -1,4 +1,4 @@
-//! The other live sessions around a workspace, asked over their sockets: who has which file open.
+//! Asks the other live sessions around a workspace, over their sockets, for the files that they have open.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,12 +10,12 @@ use crate::discovery::{SessionEntry, find_sessions, is_editor};
 use crate::rpc::rpc_client::JoinedSession;
 use sextant_engine::api::{HeldElsewhere, HeldFile, Holding, Neighbours};
 
-/// How long a session may take to say what it has open. It answers in a few milliseconds, unless its editor waits for a
-/// key or the machine is busy.
+/// The time limit for a session to report its open files. It answers in a few milliseconds, unless its editor waits for
+/// a key or the machine is busy.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What one session has of the files that it was asked about; `None` where it did not say.
-type Said = Option<Vec<HeldFile>>;
+/// The files that one session has open, out of those in the question; `None` if it did not answer.
+type Held = Option<Vec<HeldFile>>;
 
 /// The sessions of other processes around a workspace.
 #[derive(Debug)]
@@ -43,16 +43,16 @@ impl Neighbours for OtherSessions {
     async fn holding(&self, files: &[PathBuf]) -> Vec<HeldElsewhere> {
         let others = self.others().await;
         let mut held = Vec::new();
-        for (entry, said) in all_asked(&others, files).await {
-            let known = said.is_some();
+        for (entry, answer) in all_asked(&others, files).await {
+            let known = answer.is_some();
             if !known && !self.others().await.contains(entry) {
-                // It ended just now.
+                // The session ended just now.
                 continue;
             }
             let unknown = || files.iter().map(|path| (path.clone(), Holding::Unknown)).collect::<Vec<_>>();
             let of = |file: HeldFile| (file.path, if file.unsaved { Holding::Unsaved } else { Holding::Open });
-            let files = said.map_or_else(unknown, |said| said.into_iter().map(of).collect());
-            // What is no editor has nothing open that it does not tell of at once.
+            let files = answer.map_or_else(unknown, |held| held.into_iter().map(of).collect());
+            // A session that is not an editor reports at once what it has open; without an answer it has nothing open.
             let counts = known || is_editor(entry);
             held.extend(files.into_iter().filter(|_| counts).map(|(path, how)| HeldElsewhere {
                 path,
@@ -65,26 +65,26 @@ impl Neighbours for OtherSessions {
     }
 
     async fn written(&self, files: &[PathBuf]) {
-        join_all(self.others().await.into_iter().map(|entry| tell(entry, files))).await;
+        join_all(self.others().await.into_iter().map(|entry| notify(entry, files))).await;
     }
 }
 
-/// The session that has a file open, one with unsaved changes before others; `None` where none has.
+/// The session that has a file open, one with unsaved changes before others; `None` if no session has it.
 pub async fn holder(entries: &[SessionEntry], file: &Path) -> Option<SessionEntry> {
     let files = [file.to_owned()];
-    let said = all_asked(entries, &files).await;
+    let answers = all_asked(entries, &files).await;
     let has = |unsaved: bool| {
-        let held = |said: &Said| said.iter().flatten().any(|held| held.path == file && held.unsaved >= unsaved);
-        said.iter().find(|(_, said)| held(said)).map(|(entry, _)| (*entry).clone())
+        let held = |answer: &Held| answer.iter().flatten().any(|held| held.path == file && held.unsaved >= unsaved);
+        answers.iter().find(|(_, answer)| held(answer)).map(|(entry, _)| (*entry).clone())
     };
     has(true).or_else(|| has(false))
 }
 
-async fn all_asked<'e>(entries: &'e [SessionEntry], files: &[PathBuf]) -> Vec<(&'e SessionEntry, Said)> {
+async fn all_asked<'e>(entries: &'e [SessionEntry], files: &[PathBuf]) -> Vec<(&'e SessionEntry, Held)> {
     join_all(entries.iter().map(|entry| async move { (entry, ask(entry, files).await) })).await
 }
 
-async fn ask(entry: &SessionEntry, files: &[PathBuf]) -> Said {
+async fn ask(entry: &SessionEntry, files: &[PathBuf]) -> Held {
     let asked = async { JoinedSession::to(entry.clone()).await?.owns(files).await };
     match tokio::time::timeout(PATIENCE, asked).await {
         Ok(Ok(held)) => Some(held),
@@ -96,9 +96,9 @@ async fn ask(entry: &SessionEntry, files: &[PathBuf]) -> Said {
     }
 }
 
-async fn tell(entry: SessionEntry, files: &[PathBuf]) {
-    let told = async { JoinedSession::to(entry).await?.written(files).await };
-    if let Ok(Err(failure)) = tokio::time::timeout(PATIENCE, told).await {
+async fn notify(entry: SessionEntry, files: &[PathBuf]) {
+    let sent = async { JoinedSession::to(entry).await?.written(files).await };
+    if let Ok(Err(failure)) = tokio::time::timeout(PATIENCE, sent).await {
         tracing::info!("{}", failure.one_line());
     }
 }

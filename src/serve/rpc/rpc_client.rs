@@ -1,4 +1,4 @@
-//! The client of a session: a connection to its socket, and the session at its end.
+//! Connects to a session's socket, and gives its methods to other rooms.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use sextant_engine::api::{
     Delivery, EditMade, HeldFile, Outcome, OutsideAnswer, OutsideClient, OutsideTool, Plan, Request, Steps, Undone,
 };
 
-/// How long a session may take to take a connection. Its answers take as long as a task does.
+/// The time limit for a session to take a connection. Its answers take as long as a task does.
 const CONNECT: Duration = Duration::from_secs(5);
 /// A task has limits of its own.
 const NO_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -39,7 +39,7 @@ pub struct JoinedSession {
 
 impl JoinedSession {
     /// # Errors
-    /// Nobody takes the connection, or somebody of another user would.
+    /// No process takes the connection, or a process of another user would.
     pub async fn to(entry: SessionEntry) -> Result<Self, Failure> {
         let connected = tokio::time::timeout(CONNECT, connect(&entry.socket)).await;
         let client = connected.map_err(|_| refused(&entry, "it does not answer"))?;
@@ -51,12 +51,12 @@ impl JoinedSession {
         InfoApiClient::info(&self.client).await.map_err(read)
     }
 
-    /// Which of these files a user has open there.
+    /// The files of these that a user has open there.
     pub async fn owns(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, Failure> {
         InfoApiClient::owns(&self.client, files.to_vec()).await.map(|owned| owned.files).map_err(read)
     }
 
-    /// Has the session read again what was written.
+    /// Makes the session read the written files again.
     pub async fn written(&self, files: &[PathBuf]) -> Result<(), Failure> {
         InfoApiClient::written(&self.client, files.to_vec()).await.map_err(read)
     }
@@ -73,12 +73,12 @@ impl JoinedSession {
         AgentApiClient::answer(&self.client, choice, Some(by)).await.map_err(read)
     }
 
-    /// `unseen`: nobody has read the plan.
+    /// `unseen`: no user has read the plan.
     pub async fn approve(&self, steps: Steps, unseen: bool, by: String) -> Result<Outcome, Failure> {
         PlanApiClient::approve(&self.client, Some(steps), Some(unseen), Some(by)).await.map_err(read)
     }
 
-    /// Stops what runs; false where nothing does.
+    /// Stops the running task; false if no task runs.
     pub async fn cancel(&self) -> Result<bool, Failure> {
         AgentApiClient::cancel(&self.client).await.map(|stopped| stopped.stopped).map_err(read)
     }
@@ -95,9 +95,9 @@ impl JoinedSession {
         AgentApiClient::redo(&self.client, Some(by)).await.map_err(read)
     }
 
-    /// Forgets what holds a text; what that takes along is said.
+    /// Forgets every entry that has a text; the answer names what goes with it.
     pub async fn forget(&self, text: &str, by: String) -> Result<String, Failure> {
-        MemoryApiClient::forget(&self.client, text.to_owned(), Some(by)).await.map(|told| told.text).map_err(read)
+        MemoryApiClient::forget(&self.client, text.to_owned(), Some(by)).await.map(|answer| answer.text).map_err(read)
     }
 
     /// The tools that may be called there.
@@ -105,7 +105,7 @@ impl JoinedSession {
         EditApiClient::tools(&self.client).await.map(|list| list.tools).map_err(read)
     }
 
-    /// Whether the session is still there.
+    /// Whether the session is still connected.
     pub fn is_connected(&self) -> bool {
         self.client.is_connected()
     }
@@ -123,27 +123,27 @@ impl JoinedSession {
         called.await.map_err(read)
     }
 
-    /// What became of the edit of a call.
+    /// The outcome of the edit of a call.
     pub async fn made(&self, call: &str) -> Result<EditMade, Failure> {
         EditApiClient::made(&self.client, call.to_owned()).await.map_err(read)
     }
 
-    /// Ends the waits of a call; false where it is over.
+    /// Ends the waits of a call; false if the call is over.
     pub async fn cancel_call(&self, call: &str) -> Result<bool, Failure> {
         EditApiClient::cancel_call(&self.client, call.to_owned()).await.map(|call| call.known).map_err(read)
     }
 
-    /// A client will not call again.
+    /// Reports that a client will not call again.
     pub async fn client_left(&self, client: &OutsideClient) -> Result<(), Failure> {
         EditApiClient::leave(&self.client, client.clone()).await.map(|_| ()).map_err(read)
     }
 
-    /// What the last task has introduced.
+    /// The diagnostics that the last task has introduced.
     pub async fn introduced(&self) -> Result<IntroducedDiagnostics, Failure> {
         DiagnosticsApiClient::delta(&self.client).await.map_err(read)
     }
 
-    /// What happens there from now on, or after the event of this number.
+    /// The events of the session from now on, or after the event of this number.
     pub async fn events(self: &Arc<Self>, after: Option<u64>) -> Result<EventFeed, Failure> {
         let after = match after {
             Some(after) => after,
@@ -154,17 +154,17 @@ impl JoinedSession {
     }
 }
 
-/// The events of a session, in order and without a gap that is not told.
+/// The events of a session, in order; every gap is reported.
 #[derive(Debug)]
 pub struct EventFeed {
     joined: Arc<JoinedSession>,
     subscription: Subscription<Delivery>,
-    /// The last number that was given.
+    /// The last number that was delivered.
     after: u64,
 }
 
 impl EventFeed {
-    /// What comes next; `None` when the session is gone.
+    /// The next delivery; `None` when the session is gone.
     pub async fn next(&mut self) -> Option<Delivery> {
         loop {
             match self.subscription.next().await {
@@ -176,7 +176,8 @@ impl EventFeed {
                     return Some(delivery);
                 }
                 Some(Err(error)) => tracing::warn!(%error, "an event of a newer version is passed over"),
-                // Too slow for the buffer: it goes on where it was, as far as the session still has it.
+                // The reader was too slow for the buffer: it goes on where it was, as far as the session still has the
+                // events.
                 None if matches!(self.subscription.close_reason(), Some(SubscriptionCloseReason::Lagged)) => {
                     let again = AgentApiClient::events(&self.joined.client, Some(self.after)).await;
                     self.subscription = again.ok()?;

@@ -1,4 +1,4 @@
-//! A failure on the wire: a code of ours, the message, and as data the kind, the message and the way out.
+//! A failure on the wire: Sextant's code, the message, and as data the kind, the message and the hint.
 
 use jsonrpsee::core::ClientError;
 use jsonrpsee::types::{ErrorObject, ErrorObjectOwned};
@@ -14,14 +14,14 @@ use sextant_engine::api::EditorError;
 pub struct FailureData {
     pub kind: FailureKind,
     pub message: String,
-    /// The way out, as far as it is the same everywhere.
+    /// The hint, as far as it is the same everywhere.
     pub hint: String,
-    /// Ways out that each program has a command of its own for.
+    /// Hints for which each program has a command of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hint_codes: Vec<HintCode>,
 }
 
-/// Outside of what JSON-RPC keeps for itself (-32768 to -32000).
+/// The code of a kind, outside of the range that JSON-RPC reserves (-32768 to -32000).
 pub(super) fn code(kind: FailureKind) -> i32 {
     match kind {
         FailureKind::User => 1,
@@ -36,7 +36,7 @@ pub(super) fn code(kind: FailureKind) -> i32 {
     }
 }
 
-/// What a method fails with.
+/// The error of a method.
 #[derive(Clone, Debug)]
 pub struct CallError(Failure);
 
@@ -58,10 +58,10 @@ impl From<CallError> for ErrorObjectOwned {
     }
 }
 
-/// An error of the protocol itself, in the same form; `None` for one that has it already.
+/// An error of the protocol itself, in the same form; `None` for an error that has it already.
 pub(super) fn of_protocol(method: &str, code: i32, answer: &str) -> Option<ErrorObjectOwned> {
-    let said: Value = serde_json::from_str(answer).ok()?;
-    let error = said.get("error")?;
+    let parsed: Value = serde_json::from_str(answer).ok()?;
+    let error = parsed.get("error")?;
     if error["data"]["kind"].is_string() {
         return None;
     }
@@ -80,13 +80,13 @@ pub(super) fn of_protocol(method: &str, code: i32, answer: &str) -> Option<Error
     Some(ErrorObject::owned(code, message, Some(data)))
 }
 
-/// What a client makes of an error: the failure itself where the other side has said one.
+/// Reads an error as a failure: the failure of the other side, if it has sent one.
 pub(super) fn read(error: ClientError) -> Failure {
     let object = match error {
         ClientError::Call(object) => object,
         ClientError::RestartNeeded(_) | ClientError::Transport(_) => return gone(&error),
         ClientError::RequestTimeout => {
-            let hint = "it may still be at work; `sextant status` tells";
+            let hint = "it may still be at work; `sextant status` shows it";
             return Failure::new(FailureKind::Editor, "the session did not answer in time", hint);
         }
         other => return Failure::new(FailureKind::Internal, other.to_string(), "the log has the details"),
@@ -112,7 +112,7 @@ fn gone(error: &ClientError) -> Failure {
 
 const GONE: &str = "the session is gone";
 
-/// Whether the session ended before it answered, or its editor did: what it was asked for may have been done.
+/// Whether the session, or its editor, ended before it answered: the requested work may have been done.
 pub fn is_gone(failure: &Failure) -> bool {
     let gone = failure.message == GONE || failure.message == EditorError::Closed.to_string();
     failure.kind == FailureKind::Editor && gone

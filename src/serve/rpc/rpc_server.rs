@@ -1,4 +1,4 @@
-//! The server of a session: its socket, who may connect, and its end with the session.
+//! Serves a session: its socket, its permitted clients, and its end with the session.
 
 use std::io;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use crate::rpc::tcp::{self, Guarded, PortGuard};
 use crate::waiting_peers::WaitingRoom;
 use sextant_engine::api::Engine;
 
-/// How long a listener that cannot accept (too many open files) waits.
+/// The pause of a listener that cannot accept (too many open files).
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A session that is served, until this is dropped.
@@ -41,7 +41,7 @@ impl Serving {
         self.advertised.entry()
     }
 
-    /// Ends the server and every connection to it. Nobody finds it from here on.
+    /// Ends the server and every connection to it. No client can find it after that.
     pub async fn end(self) {
         let _ = self.stop.stop();
         let stopped = self.stop.clone();
@@ -56,8 +56,8 @@ impl Drop for Serving {
     }
 }
 
-/// Serves a session to other processes of this user, and has it ask them before it changes files. It is not kept alive
-/// by that.
+/// Serves a session to other processes of this user, and lets it ask them before it changes files. This does not keep
+/// the session alive.
 ///
 /// # Errors
 /// No folder can hold its socket.
@@ -83,13 +83,13 @@ pub async fn serve(agent: &Arc<Engine>, what: Advertisement, folders: Vec<PathBu
     Ok(Serving { advertised, stop: handle })
 }
 
-/// A way in, with places of its own: whoever fills those of the port takes none of the socket's.
+/// A way in, with places of its own: a client that fills those of the port takes none of the socket's.
 struct Door {
     methods: Methods,
     stop: StopHandle,
-    /// Of connections, until they turn into WebSockets.
+    /// The places of connections, until they turn into WebSockets.
     places: Arc<Semaphore>,
-    /// One for all connections: it counts the WebSockets.
+    /// The builder for all connections: it counts the WebSockets.
     builder: TowerServiceBuilder<Identity, Identity>,
 }
 
@@ -109,7 +109,7 @@ impl Door {
         place
     }
 
-    /// What answers the requests of one connection, within its own rate.
+    /// The service that answers the requests of one connection, within its own rate.
     fn service(
         &self,
     ) -> impl tower::Service<hyper::Request<Incoming>, Response = HttpResponse, Error = BoxError, Future: Send>
@@ -151,7 +151,7 @@ async fn accept_from_port((listener, guard): (TcpListener, PortGuard), door: Doo
             () = door.stop.clone().shutdown() => return,
         };
         let Some(stream) = taken(accepted).await else { continue };
-        // An answer is written in pieces: the last one is not to wait until the client has confirmed the first.
+        // An answer is written in pieces: the last one must not wait until the client has confirmed the first.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "answers of this connection may be slow");
         }
@@ -160,7 +160,7 @@ async fn accept_from_port((listener, guard): (TcpListener, PortGuard), door: Doo
             (door.stop.clone().shutdown(), room.enter().await, guard.clone(), Arc::clone(&door));
         tokio::spawn(async move {
             let serve = |stream, known: bool| async move {
-                // Who has no token takes no place of those who have.
+                // A connection without the token takes no place from those with it.
                 let place = if known { door.place() } else { None };
                 if place.is_some() || !known {
                     ended(serve_with_graceful_shutdown(stream, service, stopped).await);
@@ -171,7 +171,7 @@ async fn accept_from_port((listener, guard): (TcpListener, PortGuard), door: Doo
     }
 }
 
-/// The stream of a connection. Where none can be accepted (too many open files), the next one is waited for a moment.
+/// The stream of a connection. After a failed accept (too many open files), it waits for a moment.
 async fn taken<S, A>(accepted: io::Result<(S, A)>) -> Option<S> {
     match accepted {
         Ok((stream, _)) => Some(stream),
@@ -189,7 +189,7 @@ fn ended(served: Result<(), BoxError>) {
     }
 }
 
-/// Only this user, whoever can reach the socket.
+/// Only this user may connect, whichever process reaches the socket.
 fn may_connect(stream: &UnixStream) -> Result<(), &'static str> {
     let peer = stream.peer_cred().map_err(|_| "its user cannot be told")?;
     if peer.uid() == rustix::process::geteuid().as_raw() { Ok(()) } else { Err("it is of another user") }

@@ -1,4 +1,4 @@
-//! A session on a port of this machine: the Host, the Origin and the token are asked for before anything else.
+//! Serves a session on a port of this machine: the Host, the Origin and the token are checked before anything else.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,17 +16,17 @@ use tower::Service;
 use crate::waiting_peers;
 use sextant_base::token;
 
-/// Who may come in: the names of this machine alone, no page of a browser, with the token.
+/// The guard: only the names of this machine may come in, no page of a browser, with the token.
 #[derive(Clone, Debug)]
 pub(super) struct PortGuard {
     hosts: Arc<[String; 2]>,
     token: Arc<str>,
 }
 
-/// A port that is free.
+/// A free port.
 ///
 /// # Errors
-/// There is none.
+/// There is no free port.
 pub(super) fn listen() -> io::Result<(TcpListener, SocketAddr)> {
     let listener = waiting_peers::listen(0)?;
     let address = listener.local_addr()?;
@@ -43,14 +43,14 @@ impl PortGuard {
         &self.token
     }
 
-    /// Why a request is turned away, by its head alone.
+    /// The reason why a request is refused, by its head alone.
     fn refusal(&self, headers: &HeaderMap) -> Option<(StatusCode, &'static str)> {
         let one = |name| {
             let mut values = headers.get_all(name).iter();
             let first = values.next().and_then(|value| value.to_str().ok());
             if values.next().is_some() { None } else { first }
         };
-        // A name that leads to this machine and is not one of its own is somebody else's page.
+        // A foreign name that leads to this machine belongs to a page of another site.
         if !one(HOST).is_some_and(|host| self.hosts.iter().any(|known| known == host)) {
             return Some((StatusCode::FORBIDDEN, "this host is not served here"));
         }
@@ -91,7 +91,7 @@ where
             tracing::warn!(why, "a connection to the port was refused");
             let mut answer = Response::new(HttpBody::new(Full::new(Bytes::from_static(why.as_bytes()))));
             *answer.status_mut() = status;
-            // Who was turned away keeps no place.
+            // A refused connection keeps no place.
             answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             return Box::pin(std::future::ready(Ok(answer)));
         }

@@ -26,10 +26,10 @@ pub trait EditApi {
     #[method(name = "tools", param_kind = map)]
     async fn tools(&self) -> Result<ToolList, CallError>;
 
-    /// Calls a tool. The answer of one that edits has the diagnostics that the edit introduced. The edits of one `client`
-    /// are a task of their own, which `agent/undo` takes back. `call` names this call for `edit/cancel`. `once` is a name
-    /// that no other edit has, a UUID for one: an edit is made once under it, in whichever session, and the second call
-    /// answers that it was made.
+    /// Calls a tool. The answer of an editing tool has the diagnostics that the edit introduced. The edits of one
+    /// `client` are a task of their own, which `agent/undo` takes back. `call` names this call for `edit/cancel`.
+    /// `once` is a name that no other edit has, a UUID for one: an edit is made once under it, in any session. A second
+    /// call answers that the edit was made.
     /// Example: `{"tool": "read_file", "arguments": {"path": "cart.py"}, "client": {"id": "1", "name": "my script"}, "call": "1"}`
     #[method(name = "call", param_kind = map)]
     async fn call(
@@ -41,8 +41,8 @@ pub trait EditApi {
         once: Option<String>,
     ) -> Result<OutsideAnswer, CallError>;
 
-    /// What became of an edit whose answer did not come, by the name that its call had as `once`; a session that is gone
-    /// may have made it.
+    /// The outcome of an edit whose answer did not come, by the name that its call had as `once`. A session that is
+    /// gone may have made the edit.
     /// Example: `{"once": "0b0c5a6e-7f0e-4c38-9e0a-2f6d7a1f1e11"}`
     #[method(name = "made", param_kind = map)]
     async fn made(&self, once: String) -> Result<EditMade, CallError>;

@@ -1,4 +1,4 @@
-//! `memory/*`: what is remembered of this workspace.
+//! `memory/*`: the memory of this workspace.
 
 use jsonrpsee::proc_macros::rpc;
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,12 @@ pub struct MemoryAnswer {
 
 #[rpc(server, client, namespace = "memory", namespace_separator = "/")]
 pub trait MemoryApi {
-    /// What is remembered about something.
+    /// The memory entries about a text.
     /// Example: `{"text": "prices"}`
     #[method(name = "search", param_kind = map)]
     async fn search(&self, text: String) -> Result<MemoryAnswer, CallError>;
 
-    /// Forgets what holds a text. Asks in the session first where that costs an undo.
+    /// Forgets every entry that has a text. If that costs an undo, the session asks first.
     /// Example: `{"text": "prices in cents"}`
     #[method(name = "forget", param_kind = map)]
     async fn forget(&self, text: String, by: Option<String>) -> Result<MemoryAnswer, CallError>;

@@ -1,4 +1,4 @@
-//! What may be asked of a session, as traits: the server and the client are made from them.
+//! Declares the methods of a session as traits: the server and the client are made from them.
 
 pub mod agent_api;
 pub mod checkpoint_api;

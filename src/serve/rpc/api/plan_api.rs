@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::rpc::rpc_failure::CallError;
 use sextant_engine::api::{Outcome, Plan, Steps};
 
-/// The plan as it stands: the document that a user reads, and its data where it is of this session.
+/// The current plan: the document that a user reads, and its data if the plan belongs to this session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanShown {
     pub markdown: String,
@@ -18,13 +18,13 @@ pub struct PlanShown {
 
 #[rpc(server, client, namespace = "plan", namespace_separator = "/")]
 pub trait PlanApi {
-    /// The plan that waits, of this session or of one before it.
+    /// The waiting plan, of this session or of an earlier one.
     /// Example: `{}`
     #[method(name = "get", param_kind = map)]
     async fn plan_now(&self) -> Result<PlanShown, CallError>;
 
-    /// Changes the plan that waits: by words in `change`, from which the model makes its open steps anew, or by a whole
-    /// document in `markdown`, as `plan/get` gives it. Steps that have run stay as they are.
+    /// Changes the waiting plan. With words in `change` the model makes its open steps again. With `markdown` the plan
+    /// is a whole document, as `plan/get` gives it. Steps that have run stay as they are.
     /// Example: `{"change": "leave the tests alone"}`
     #[method(name = "set", param_kind = map)]
     async fn change(
@@ -34,8 +34,8 @@ pub trait PlanApi {
         by: Option<String>,
     ) -> Result<Plan, CallError>;
 
-    /// Runs the plan that waits: all of it, or its next step alone. With `unseen` nobody has read it: files that run by
-    /// being there are asked about then, though the plan names them.
+    /// Runs the waiting plan: all of it, or its next step alone. `unseen` means that no user has read it: files that
+    /// run by being there are asked about then, though the plan names them.
     /// Example: `{"steps": "all"}`
     #[method(name = "approve", param_kind = map)]
     async fn approve(
@@ -45,7 +45,7 @@ pub trait PlanApi {
         by: Option<String>,
     ) -> Result<Outcome, CallError>;
 
-    /// Runs the next step of the plan that waits.
+    /// Runs the next step of the waiting plan.
     /// Example: `{}`
     #[method(name = "step", param_kind = map)]
     async fn step(&self, by: Option<String>) -> Result<Outcome, CallError>;

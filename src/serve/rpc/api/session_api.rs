@@ -1,4 +1,4 @@
-//! `session/*`: which session this is, what runs in it, and which others there are.
+//! `session/*`: this session, its running task, and the other sessions.
 
 use std::path::PathBuf;
 
@@ -9,16 +9,16 @@ use crate::discovery::SessionEntry;
 use crate::rpc::rpc_failure::CallError;
 use sextant_engine::api::{HeldFile, StreamState, TaskInTurn};
 
-/// A session, and how things stand in it.
+/// A session and its state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SessionInfo {
     pub session: SessionEntry,
-    /// Of the program that serves it.
+    /// The version of the program that serves it.
     pub version: String,
     pub model: String,
-    /// The task that runs, here or in another workspace of the same Neovim.
+    /// The running task, here or in another workspace of the same Neovim.
     pub running: Option<TaskInTurn>,
-    /// What the events so far have come to.
+    /// The state after the events so far.
     pub state: StreamState,
 }
 
@@ -28,7 +28,7 @@ pub struct SessionList {
     pub sessions: Vec<SessionEntry>,
 }
 
-/// Files that a user has open in the editor of this session, of those that were asked about.
+/// The files, out of those in the question, that a user has open in the editor of this session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnedFiles {
     pub files: Vec<HeldFile>,
@@ -36,23 +36,23 @@ pub struct OwnedFiles {
 
 #[rpc(server, client, namespace = "session", namespace_separator = "/")]
 pub trait InfoApi {
-    /// Which session this is, what runs in it, and how things stand.
+    /// This session, its running task, and its state.
     /// Example: `{}`
     #[method(name = "info", param_kind = map)]
     async fn info(&self) -> Result<SessionInfo, CallError>;
 
-    /// The sessions of this user, those that were used last first.
+    /// The sessions of this user, the last used first.
     /// Example: `{}`
     #[method(name = "list", param_kind = map)]
     async fn list(&self) -> Result<SessionList, CallError>;
 
-    /// Which of these files, by absolute paths, a user has open here, or are changed here and not written. Another
-    /// session asks this before it changes them.
+    /// The files, out of these absolute paths, that a user has open here, or that are changed here and not written.
+    /// Another session asks this before it changes them.
     /// Example: `{"files": ["/the/project/cart.py"]}`
     #[method(name = "owns", param_kind = map)]
     async fn owns(&self, files: Vec<PathBuf>) -> Result<OwnedFiles, CallError>;
 
-    /// These files, by absolute paths, were written by another program: what is open of them without changes is read again.
+    /// Reports that another program wrote these files, by absolute paths. Open files without changes are read again.
     /// Example: `{"files": ["/the/project/cart.py"]}`
     #[method(name = "written", param_kind = map)]
     async fn written(&self, files: Vec<PathBuf>) -> Result<(), CallError>;

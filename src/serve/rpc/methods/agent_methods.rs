@@ -1,4 +1,4 @@
-//! `agent/*`: each a task of the agent in the session's turn, and the events as a subscription.
+//! `agent/*`: each method runs a task of the agent in the session's turn; events come as a subscription.
 
 use jsonrpsee::core::{SubscriptionResult, async_trait};
 use jsonrpsee::{PendingSubscriptionSink, SubscriptionMessage};
@@ -20,7 +20,7 @@ impl AgentApiServer for Served {
 
     async fn answer(&self, choice: usize, by: Option<String>) -> Result<AnswerTaken, CallError> {
         let answered = self.submit(Command::Answer(choice), by).await?;
-        // The task that waited for it goes on, and has its outcome where it was asked for.
+        // The task that waited for the answer goes on. Its outcome goes to the caller that asked for it.
         Ok(AnswerTaken { outcome: answered.worked().ok() })
     }
 
@@ -52,7 +52,8 @@ impl AgentApiServer for Served {
             }
         };
         let sink = pending.accept().await?;
-        // From the beginning where nothing was seen yet: what is not held any more comes as how things stand.
+        // Without an earlier number the stream starts at the beginning; events no longer held come as the current
+        // state.
         let (_, mut subscription) = agent.events().subscribe(after);
         drop(agent);
         loop {

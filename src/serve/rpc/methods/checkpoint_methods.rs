@@ -1,4 +1,4 @@
-//! `checkpoint/*`: the list of what was done, and one undo after the other down to a task of it.
+//! `checkpoint/*`: the list of changes, and one undo after the other down to a task of it.
 
 use jsonrpsee::core::async_trait;
 

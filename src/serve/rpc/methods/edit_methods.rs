@@ -1,4 +1,4 @@
-//! `edit/*`: calls of tools, each beside whatever runs, and the way to stop one.
+//! `edit/*`: calls of tools, each beside any running task, and the way to stop one.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -28,7 +28,7 @@ impl Drop for Named<'_> {
     }
 }
 
-/// Lets a call be stopped by its name, which no other call may take from it.
+/// Lets a call be stopped by its name; no other call may take the name.
 fn named(
     calls: &mut HashMap<String, CancellationToken>,
     call: &str,

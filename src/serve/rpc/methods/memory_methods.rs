@@ -1,4 +1,4 @@
-//! `memory/*`: the same words as a user is told.
+//! `memory/*`: answers in the same words that a user reads.
 
 use jsonrpsee::core::async_trait;
 

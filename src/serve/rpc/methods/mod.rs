@@ -1,4 +1,4 @@
-//! What the methods do: the table of all of them, and what each of them is given.
+//! Builds the table of all methods, and the context that each of them gets.
 
 mod agent_methods;
 mod checkpoint_methods;
@@ -31,14 +31,14 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::one_line::headline;
 use sextant_engine::api::{Command, CommandOutcome, Engine, Origin};
 
-/// The session behind the methods, for as long as it is there.
+/// The session behind the methods, for as long as it lives.
 #[derive(Clone, Debug)]
 pub(super) struct Served {
     pub(super) agent: Weak<Engine>,
     pub(super) advertised: Weak<Advertised>,
-    /// Where sessions are looked for.
+    /// The folders of sessions.
     pub(super) folders: Vec<PathBuf>,
-    /// Calls of tools that are under way, by the names that their callers gave.
+    /// Running calls of tools, by the names that their callers gave.
     pub(super) calls: Arc<Mutex<HashMap<String, CancellationToken>>>,
 }
 
@@ -65,7 +65,7 @@ impl Served {
         self.advertised.upgrade().ok_or_else(ended)
     }
 
-    /// Has a command carried out in the session's turn.
+    /// Carries a command out in the session's turn.
     async fn submit(&self, command: Command, by: Option<String>) -> Result<CommandOutcome, CallError> {
         let by = by.map_or_else(|| "another program".to_owned(), |by| headline(&by));
         let submitted = self.agent()?.submit(command, Origin::new(by).joined())?;

@@ -1,4 +1,4 @@
-//! `plan/*`: the plan that waits, shown, changed, and taken up for whoever asks.
+//! `plan/*`: shows, changes and runs the waiting plan for any caller.
 
 use jsonrpsee::core::async_trait;
 
@@ -14,7 +14,7 @@ impl PlanApiServer for Served {
     async fn plan_now(&self) -> Result<PlanShown, CallError> {
         let agent = self.agent()?;
         let mut shown = PlanShown { markdown: String::new(), phase: String::new(), plan: None, question: None };
-        // A task that runs has the plan itself: what it has shown last stands then.
+        // A running task holds the plan itself: the plan that it has shown last stands then.
         let state = agent.events().state();
         let events = if agent.turn().is_free() { agent.waiting_plan().await? } else { Vec::from_iter(state.plan) };
         for event in events {

@@ -1,4 +1,4 @@
-//! `session/*`: how things stand here, and which sessions there are.
+//! `session/*`: the state of this session, and the list of sessions.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::rpc::rpc_failure::CallError;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
 
-/// Files of one question.
+/// The most files of one question.
 const FILES: usize = 10_000;
 
 fn few(files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Failure> {
