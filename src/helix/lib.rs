@@ -1,5 +1,5 @@
-//! Editors that speak LSP and nothing else (Helix): a proxy before each of their language servers, and behind all
-//! proxies of a workspace one engine that holds the session.
+//! Serves editors that speak LSP alone (Helix): a proxy before each of their language servers, and behind all proxies
+//! of a workspace one engine that holds the session.
 
 #![deny(unreachable_pub)]
 

@@ -1,4 +1,4 @@
-//! What a proxy and the engine of its workspace say to each other: JSON-RPC in the framing of LSP, over the engine's
+//! Defines the messages between a proxy and the engine of its workspace: JSON-RPC in LSP's framing, over the engine's
 //! socket.
 
 pub mod link_channel;
@@ -11,14 +11,14 @@ use serde_json::Value;
 
 use sextant_base::positions::{Encoding, Range};
 
-/// Of the form of what is said here. Both sides are the same program, unless one of them was replaced meanwhile.
+/// The version of these messages. Both sides are the same program, unless one of them was replaced meanwhile.
 pub const LINK_VERSION: u32 = 1;
 
 /// The engine's socket, and the lock that only one engine of a workspace holds, in the folder of its sessions.
 pub const ENGINE_SOCKET: &str = "engine.sock";
 pub const ENGINE_LOCK: &str = "engine.lock";
 
-/// What an editor may ask of the agent with `workspace/executeCommand`.
+/// The requests of an editor to the agent with `workspace/executeCommand`.
 pub const COMMANDS: &[&str] = &[
     "agent.ask",
     "agent.plan",
@@ -39,7 +39,8 @@ pub const COMMANDS: &[&str] = &[
     "agent.show",
 ];
 
-/// What a proxy tells the engine. All but the first are notifications, in the order in which the editor sent them.
+/// The messages of a proxy to the engine. All but the first are notifications, in the order in which the editor sent
+/// them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "method", content = "params")]
 pub enum ProxySays {
@@ -58,7 +59,7 @@ pub enum ProxySays {
     Command(AgentCommand),
 }
 
-/// What the engine tells a proxy.
+/// The messages of the engine to a proxy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "method", content = "params")]
 pub enum EngineSays {
@@ -67,10 +68,10 @@ pub enum EngineSays {
     Request(ForEditor),
     #[serde(rename = "client/notify")]
     Notify(ForEditor),
-    /// Our own diagnostics of a file, as LSP has them; none takes them away.
+    /// Sextant's own diagnostics of a file, in LSP's form; an empty list removes them.
     #[serde(rename = "diagnostics/publish")]
     Diagnostics(OwnDiagnostics),
-    /// What is offered in a file beside what the server offers.
+    /// The actions on offer in a file beside the server's.
     #[serde(rename = "actions/set")]
     Actions(OwnActions),
     #[serde(rename = "hovers/set")]
@@ -86,11 +87,11 @@ pub struct Hello {
     pub root: PathBuf,
     #[serde(default)]
     pub editor_pid: Option<u32>,
-    /// `None` of a proxy that stands before no server.
+    /// `None` for a proxy without a server.
     #[serde(default)]
     pub server: Option<ProxiedServer>,
     pub client: EditorName,
-    /// In which all positions are that this link carries.
+    /// The encoding of all positions that this link carries.
     pub encoding: Encoding,
     /// As the editor sent them.
     #[serde(default)]
@@ -105,7 +106,7 @@ pub struct Hello {
 pub struct ProxiedServer {
     pub name: String,
     pub command: Vec<String>,
-    /// Where it can be asked as if it were a server of one's own.
+    /// The socket where the server can be asked as if it were one's own.
     pub socket: PathBuf,
     #[serde(default)]
     pub initialization_options: Value,
@@ -137,7 +138,7 @@ pub struct OpenedDocument {
     pub text: Arc<str>,
 }
 
-/// With the whole text.
+/// A document with its whole text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangedDocument {
     pub uri: String,
@@ -150,7 +151,7 @@ pub struct NamedDocument {
     pub uri: String,
 }
 
-/// A command that the editor has had its answer to already.
+/// A command that the editor has already had its answer to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AgentCommand {
     pub command: String,
@@ -161,7 +162,7 @@ pub struct AgentCommand {
     pub document: Option<String>,
 }
 
-/// What goes on to the editor as it is.
+/// A message that goes on to the editor as it is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ForEditor {
     pub method: String,
@@ -184,7 +185,7 @@ pub struct OwnActions {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OwnAction {
-    /// Where it is offered; everywhere in the file without one.
+    /// The place of the offer; without one it is everywhere in the file.
     #[serde(default)]
     pub range: Option<Range>,
     pub title: String,

@@ -1,4 +1,4 @@
-//! Edits of what an editor has open: never while the user types there, by version, and done when the editor says so.
+//! Edits buffers of an editor: never while the user types there, by version, and done when the editor confirms it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use sextant_engine::api::EditorError;
 use sextant_headless::overlay::OpenBuffers;
 use sextant_text::edits::hunks::hunks;
 
-/// How long the user has not typed in a file before it is edited: an edit in the middle of typing would be one undo
-/// step with it.
+/// The time without typing in a file before it is edited: an edit in the middle of typing would be one undo step with
+/// it.
 pub(super) const REST: Duration = Duration::from_millis(1500);
 
-/// How long an edit waits for that.
+/// The longest time that an edit waits for that rest.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The buffers behind the links.
@@ -31,7 +31,7 @@ pub(super) struct EditorBuffers {
     pub(super) root: PathBuf,
     pub(super) mirror: Arc<Mirror>,
     pub(super) links: Arc<Links>,
-    /// How long an edit waits for the user's keys to rest.
+    /// The longest time that an edit waits for the user's keys to rest.
     pub(super) patience: Duration,
 }
 
@@ -43,7 +43,7 @@ impl EditorBuffers {
     /// Waits until the user has not typed in any of these files for a moment.
     ///
     /// # Errors
-    /// The user types on and on; where.
+    /// The user does not stop typing; the error is the path of the file.
     pub(super) async fn rest(&self, files: &[PathBuf]) -> Result<(), PathBuf> {
         let deadline = Deadline::after(self.patience);
         let mut news = self.mirror.news();
@@ -63,8 +63,8 @@ impl EditorBuffers {
         }
     }
 
-    /// Makes the text of a document another one, by an edit of the version that has it. `what` is what the refusal
-    /// calls the document.
+    /// Replaces the text of a document by another, by an edit of the version that has it. `what` is the document's name
+    /// in a refusal.
     pub(super) async fn put(&self, document: &MirroredDocument, after: &str, what: &str) -> Result<(), EditorError> {
         let link = self.links.get(document.link).ok_or(EditorError::Closed)?;
         let edits = text_edits(&document.text, after, link.hello.encoding);
@@ -80,19 +80,19 @@ impl EditorBuffers {
             tracing::info!(uri = document.uri, reason, "the editor refused an edit");
             return Err(EditorError::Stale(what.to_owned()));
         }
-        // The change is told before the answer; a proxy may be a moment behind, and where the user has typed meanwhile
-        // it tells the newer text alone.
+        // The change is reported before the answer. A proxy may be a moment behind, and if the user has typed meanwhile
+        // it reports the newer text alone.
         let before = |version: i64| version <= document.version;
-        let told = async {
+        let reported = async {
             while self.mirror.version_at(document.link, &document.uri).is_some_and(before) {
                 if news.changed().await.is_err() {
                     return;
                 }
             }
         };
-        if tokio::time::timeout(ANSWER, told).await.is_err() {
-            // What the editor says of its own buffer holds.
-            tracing::warn!(uri = document.uri, "an edit was applied, and no new text was told");
+        if tokio::time::timeout(ANSWER, reported).await.is_err() {
+            // The editor's answer about its own buffer holds.
+            tracing::warn!(uri = document.uri, "an edit was applied, and no new text was reported");
         }
         Ok(())
     }
@@ -104,7 +104,7 @@ async fn apply_edit(link: &EngineLink, document: &MirroredDocument, edits: Vec<V
     link.ask("workspace/applyEdit", json!({"label": "Sextant", "edit": edit}), Some(ANSWER)).await
 }
 
-/// The smallest edits between two texts, as LSP has them.
+/// The smallest edits between two texts, in LSP's form.
 fn text_edits(before: &str, after: &str, encoding: Encoding) -> Vec<Value> {
     let index = LineIndex::new(before);
     let edits = hunks(before, after).into_iter();

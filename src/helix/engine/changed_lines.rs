@@ -1,4 +1,4 @@
-//! The lines that the last task has changed, each offered to be kept or taken back until the user types there.
+//! Offers to keep or undo each line that the last task has changed, until the user types there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use sextant_base::path;
 use sextant_base::positions::{Position, Range};
 use sextant_engine::api::{ChangedLines, StandingChange};
 
-/// What a range ends with that ends with its line.
+/// The last column of a range that ends with its line.
 const END: u32 = 10_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ struct OfferedChange {
     last: usize,
 }
 
-/// Of one file, in the text that they are lines of.
+/// The offered changes of one file, and the text that their lines belong to.
 #[derive(Clone, Debug)]
 struct OfferedInFile {
     text: Arc<str>,
@@ -35,16 +35,16 @@ struct OfferedInFile {
 struct Held {
     /// By the URI of their file.
     files: BTreeMap<String, OfferedInFile>,
-    /// The user has agreed to them.
+    /// The changes that the user has agreed to.
     kept: BTreeSet<ChangedLines>,
 }
 
-/// All of them.
+/// The offered changes of all files.
 #[derive(Debug, Default)]
 pub(super) struct OfferedChanges(Mutex<Held>);
 
 impl OfferedChanges {
-    /// Looks again at what stands of the last task.
+    /// Looks again at the changes of the last task that still stand.
     pub(super) async fn look(&self, engine: &EngineHost) {
         let Ok(session) = engine.session() else { return };
         let found = match session.agent.standing_changes().await {
@@ -69,7 +69,7 @@ impl OfferedChanges {
         }
     }
 
-    /// A file is as it is in the editor: lines move with the text, and what was typed over is offered no more.
+    /// Brings a file up to its text in the editor: lines move with the text, and overwritten lines are offered no more.
     fn catch_up(&self, engine: &EngineHost, uri: &str) -> bool {
         let Some(now) = engine.buffers.mirror.of_uri(uri).map(|document| document.text) else { return false };
         let mut held = lock(&self.0);
@@ -89,7 +89,7 @@ impl OfferedChanges {
         }
     }
 
-    /// The file is open again, here or behind another proxy.
+    /// Takes up a file that is open again, here or behind another proxy.
     pub(super) fn opened(&self, engine: &EngineHost, uri: &str) {
         if lock(&self.0).files.contains_key(uri) {
             self.catch_up(engine, uri);
@@ -97,7 +97,7 @@ impl OfferedChanges {
         }
     }
 
-    /// Offers nothing more of one change, or of all those in a file.
+    /// Stops offering one change, or all those in a file.
     pub(super) fn keep(&self, engine: &EngineHost, wanted: &str, document: Option<&str>) -> Result<(), Failure> {
         let mut held = lock(&self.0);
         let is_wanted = |uri: &str, one: &OfferedChange| match wanted {
@@ -123,7 +123,7 @@ impl OfferedChanges {
         Ok(())
     }
 
-    /// What is offered in a file.
+    /// The actions on offer in a file.
     pub(super) fn actions(&self, uri: &str) -> Vec<OwnAction> {
         let held = lock(&self.0);
         let offered = held.files.get(uri).map(|file| file.offered.as_slice()).unwrap_or_default();
@@ -150,7 +150,7 @@ impl OfferedChange {
     }
 }
 
-/// The lines after a change of the text; those that it touches are gone.
+/// The lines after a change of the text; the lines that it touches are gone.
 fn moved(offered: &[OfferedChange], before: &str, after: &str) -> Vec<OfferedChange> {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     if old == new {

@@ -1,4 +1,4 @@
-//! What each command of the editor does: the agent's own method, in the session's turn, beside the editor.
+//! Runs each command of the editor: the agent's own method, in the session's turn, beside the editor.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use sextant_engine::api::{
     Command, Editor, Engine, Event, Origin, PlanMode, Steps, Target, UndoRequest, busy, is_stop, plan_change,
 };
 
-/// How long a look at a file's diagnostics may take, servers that still start included.
+/// The time limit of a look at a file's diagnostics, servers that still start included.
 const LOOK_MS: u64 = 10_000;
 
-/// Characters of a task's trace that a question about it is sent with.
+/// The most characters of a task's trace in a question about it.
 const TRACE: usize = 6000;
 
-/// Does what a command says, and returns at once.
+/// Carries out a command, and returns at once.
 pub(super) fn take(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: AgentCommand) {
     let (engine, link) = (Arc::clone(engine), Arc::clone(link));
     let root = engine.setup.root.path();
@@ -69,8 +69,8 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
     }
 }
 
-/// The file that a command is about. From a page it is the one that the user came from. An editor may send a command
-/// before it has told this proxy of any document: then it is the one that it touched last at another.
+/// The file that a command is about. From a page it is the file that the user came from. An editor may send a command
+/// before it has reported any document to this proxy: then it is the file that it touched last at another.
 fn about(engine: &EngineHost, link: &EngineLink, named: Option<&str>) -> Option<String> {
     let asked_from = || lock(&engine.asked_from).clone();
     let touched = || engine.buffers.mirror.touched_last(engine.setup.root.path(), link.hello.editor_pid);
@@ -81,7 +81,7 @@ fn about(engine: &EngineHost, link: &EngineLink, named: Option<&str>) -> Option<
     }
 }
 
-/// The commands that run no model: what was done is taken back or gone on with, and what is there to read is shown.
+/// The commands that run no model: they undo a task, go on with it, or show a text to read.
 async fn look(
     engine: &Arc<EngineHost>,
     link: &Arc<EngineLink>,
@@ -120,7 +120,7 @@ async fn look(
     }
 }
 
-/// True for words that are for a model, and not the number or the name of a task.
+/// True for words to a model, false for the number or the name of a task.
 fn is_question(text: &str) -> bool {
     text.contains(char::is_whitespace) || text.ends_with('?')
 }
@@ -143,7 +143,7 @@ async fn why(
     run(engine, link, Command::Ask(request))
 }
 
-/// Has a command carried out; its events are what is shown of it.
+/// Carries a command out; its events show what it does.
 fn run(engine: &EngineHost, link: &EngineLink, command: Command) -> Result<(), Failure> {
     let submitted = engine.session()?.agent.submit(command, Origin::new(link.editor()))?;
     engine.asked_by(Some(link));
@@ -172,7 +172,7 @@ async fn plan(
     if let Command::Plan(request) = &command {
         engine.plan.begin(engine, &request.text);
     }
-    // While the user waits for it, and not when it is there: they may be typing elsewhere by then.
+    // The page is shown while the user waits for it, not when the plan is there: they may be typing elsewhere by then.
     engine.plan.page.show(&engine.buffers, link).await?;
     run(engine, link, command)
 }
@@ -185,7 +185,7 @@ async fn show_plan(engine: &EngineHost, link: &EngineLink) -> Result<(), Failure
     page.show(&engine.buffers, link).await
 }
 
-/// The buffer as it stands is what the user approves.
+/// Approves the plan; the user approves the current text of the buffer.
 async fn approve(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, steps: Steps) -> Result<(), Failure> {
     if !engine.plan.take_over(engine).await {
         return Ok(());
@@ -200,7 +200,7 @@ pub(super) fn answer(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, choice: u
     }
 }
 
-/// Shows the plan that a session before this one has left.
+/// Shows the plan that an earlier session has left.
 async fn show_plan_where_one_waits(engine: &EngineHost, link: &EngineLink, agent: &Engine) -> Result<(), Failure> {
     if !agent.turn().is_free() {
         return Ok(());
@@ -231,7 +231,7 @@ async fn page(engine: &EngineHost, link: &EngineLink, markdown: String) -> Resul
     engine.answers.tell(&engine.buffers, link, &markdown).await
 }
 
-/// What is reported of the document now, by everybody, with how fresh each word is.
+/// The current reports on the document from all providers, with how fresh each report is.
 async fn diagnostics(engine: &EngineHost, link: &EngineLink, document: Option<&str>) -> Result<(), Failure> {
     let OpenSession { editor, .. } = engine.session()?;
     let root = engine.setup.root.path();
@@ -267,13 +267,13 @@ fn reported(file: &str, reports: &[Report]) -> String {
 
 impl EngineHost {
     /// # Errors
-    /// No editor has said yet what the session is made of.
+    /// No editor has sent the parts of the session yet.
     pub(super) fn session(&self) -> Result<&OpenSession, Failure> {
         let none = || Failure::new(FailureKind::Internal, "no editor is there", "start the editor again");
         self.session.get().ok_or_else(none)
     }
 
-    /// Whose task runs from now on; `None` for one of another program.
+    /// Sets the link whose task runs from now on; `None` for a task of another program.
     pub(super) fn asked_by(&self, link: Option<&EngineLink>) {
         self.buffers.mirror.asked_by(link.and_then(|link| link.hello.editor_pid));
         self.buffers.links.asked_over(link.map(|link| link.id));
@@ -283,14 +283,14 @@ impl EngineHost {
         [self.plan.page.uri(), self.answers.uri()].contains(&uri)
     }
 
-    /// One line on the status line of the editor that was used last.
+    /// Shows one line on the status line of the editor that was used last.
     pub(super) fn say(&self, kind: u8, text: &str) {
         if let Some(link) = self.buffers.links.used_last() {
             link.message(kind, &helix_wording::line(text));
         }
     }
 
-    /// Says that a command was not taken on.
+    /// Reports that a command was not taken on.
     pub(super) fn refuse(&self, link: Option<&EngineLink>, failure: &Failure) {
         let text = helix_wording::line(&helix_wording::failure(failure).one_line());
         match link {

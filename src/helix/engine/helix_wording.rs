@@ -1,13 +1,13 @@
-//! What a failure says in an editor without a plugin: its commands, and one line without line ends.
+//! Words a failure for an editor without a plugin: its commands, and one line without line ends.
 
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 use sextant_base::printable::printable;
 
-/// Characters of one line that an editor's status line may have.
+/// The most characters of one line on an editor's status line.
 const LINE: usize = 700;
 
-/// A way out in the words of Helix.
+/// A hint in the words of Helix.
 fn hint(code: HintCode) -> &'static str {
     match code {
         HintCode::Undo => "agent.undo takes it back",
@@ -21,8 +21,8 @@ fn hint(code: HintCode) -> &'static str {
         HintCode::Plan => "agent.plan \"make this file type-clean\" makes one",
         HintCode::Start => "agent.ask or agent.plan starts something",
         HintCode::Request => "for example agent.ask \"fix this\"",
-        HintCode::Servers => "`hx --health` and doc/helix.md tell more",
-        HintCode::Models | HintCode::Commands | HintCode::Memory => "the README tells more",
+        HintCode::Servers => "see `hx --health` and doc/helix.md",
+        HintCode::Models | HintCode::Commands | HintCode::Memory => "see the README",
         HintCode::Remembered => "agent.ask \"what do you remember?\" shows what is remembered",
         HintCode::Buffer => ":write keeps the buffer, :reload takes the file",
         HintCode::Encoding => ":encoding utf-8 and :write",
@@ -30,7 +30,7 @@ fn hint(code: HintCode) -> &'static str {
     }
 }
 
-/// A failure as a reader in the editor is told of it.
+/// A failure in the words for a reader in the editor.
 pub(super) fn failure(failure: &Failure) -> Failure {
     failure.worded(hint)
 }
@@ -54,7 +54,7 @@ mod tests {
     fn a_message_is_one_line_and_names_commands_of_the_editor() {
         assert_eq!(line(" one \n\n two\u{1b}[0m\r\n"), "one · two␛[0m");
         assert_eq!(line(&"é".repeat(LINE + 9)).chars().count(), LINE + 1);
-        let said = failure(&Failure::cancelled()).one_line();
-        assert_eq!(said, "stopped (what was finished is kept; agent.undo takes it back)");
+        let words = failure(&Failure::cancelled()).one_line();
+        assert_eq!(words, "stopped (what was finished is kept; agent.undo takes it back)");
     }
 }

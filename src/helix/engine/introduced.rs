@@ -1,5 +1,5 @@
-//! What tasks have introduced, as diagnostics of our own in the editor's list: each until its line is another one, or
-//! its task has nothing more to say of it.
+//! Shows the diagnostics that tasks have introduced in the editor's list: each until its line changes, or its task
+//! withdraws it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
@@ -19,27 +19,27 @@ use sextant_store::workspace::beneath;
 /// The largest file whose lines are looked up on disk, in bytes.
 const LARGEST: u64 = 8 << 20;
 
-/// Our source of diagnostics, as an editor names it.
+/// The source of Sextant's diagnostics, as an editor names it.
 const SOURCE: &str = "sextant";
 
-/// Tasks of other programs whose findings are kept.
+/// The most tasks of other programs whose findings are kept.
 const CLIENTS: usize = 8;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OwnFinding {
-    /// Whose it is: a client's task; empty for the user's own.
+    /// The client's task that it belongs to; empty for the user's own.
     of: String,
     /// Zero-based.
     line: usize,
     /// In bytes of the line.
     column: usize,
-    /// The line as it was.
+    /// The line's text at the time of the report.
     text: String,
     severity: u8,
     message: String,
 }
 
-/// Those of one file, and the link that shows them.
+/// The findings of one file, and the link that shows them.
 #[derive(Debug, Default)]
 struct FoundInFile {
     owner: Option<u64>,
@@ -57,12 +57,12 @@ struct AllFound {
 #[derive(Debug, Default)]
 pub(super) struct OwnFindings {
     all: Mutex<AllFound>,
-    /// Held while the links are told of a file, so that no two of them are told last that they show it.
+    /// Locked while the links get a file's findings, so that two links never both end up showing it.
     telling: Mutex<()>,
 }
 
 impl OwnFindings {
-    /// These are what is there now of one task, in place of what it has said before. What other tasks have said stays.
+    /// Sets the current findings of one task, in place of its earlier ones. The findings of other tasks stay.
     pub(super) fn show(&self, engine: &EngineHost, of: &str, entries: &[QuickfixEntry]) {
         let texts = |uri: &str| text_of(engine, uri);
         let mut new: BTreeMap<String, Vec<OwnFinding>> = BTreeMap::new();
@@ -83,11 +83,11 @@ impl OwnFindings {
         changed.iter().for_each(|uri| self.publish(engine, uri));
     }
 
-    /// The user has changed a file: what stood on a line that is another one now goes, the rest moves with its line.
+    /// The user has changed a file: findings on a changed line go, the rest move with their lines.
     pub(super) fn changed(&self, engine: &EngineHost, change: &MirroredChange) {
         let mut held = lock(&self.all);
         let Some(file) = held.files.get_mut(&change.uri) else { return };
-        // Each server of an editor has a link that tells the same change.
+        // Each server of an editor has a link that reports the same change.
         let owner = *file.owner.get_or_insert(change.link);
         if owner != change.link && engine.buffers.links.get(owner).is_some() {
             return;
@@ -104,7 +104,7 @@ impl OwnFindings {
         }
     }
 
-    /// What nobody shows any more, to a proxy that has just come.
+    /// Sends the findings that no proxy shows any more to a proxy that has just come.
     pub(super) fn tell(&self, engine: &EngineHost, link: &EngineLink) {
         let _telling = lock(&self.telling);
         let links = &engine.buffers.links;
@@ -139,8 +139,8 @@ impl OwnFindings {
 }
 
 impl AllFound {
-    /// Which files have others now. `text` is asked for the files that have findings: those of a file that nobody has
-    /// open go with their line too.
+    /// Replaces findings, and returns the files with new ones. `text` is called for the files that have findings: in a
+    /// file that no editor has open they go with their line too.
     fn replace(
         &mut self,
         of: &str,
@@ -168,7 +168,7 @@ impl AllFound {
         changed
     }
 
-    /// Notes the task of a client; the one that is too many.
+    /// Notes the task of a client; returns the oldest beyond the limit.
     fn client(&mut self, of: &str) -> Option<String> {
         if of.is_empty() || self.clients.iter().any(|known| known == of) {
             return None;
@@ -179,7 +179,7 @@ impl AllFound {
 }
 
 impl OwnFinding {
-    /// From its column to the end of the word there, or of the line.
+    /// The range from its column to the end of the word there, or of the line.
     fn words(&self, text: &str, index: &LineIndex, encoding: Encoding) -> Value {
         let line = self.line.min(index.line_count().saturating_sub(1));
         let here = index.line_range(text, line);
@@ -205,7 +205,7 @@ fn severity(kind: &str) -> u8 {
     }
 }
 
-/// As an editor has it, else as it is on disk.
+/// The text of a file in an editor, else on disk.
 fn text_of(engine: &EngineHost, uri: &str) -> String {
     if let Some(document) = engine.buffers.mirror.of_uri(uri) {
         return document.text.to_string();
@@ -215,7 +215,7 @@ fn text_of(engine: &EngineHost, uri: &str) -> String {
     relative.and_then(|path| beneath::text(root, &path, LARGEST)).unwrap_or_default()
 }
 
-/// What stands after a change: on its line, or on the line that the same text has moved to.
+/// The findings that remain after a change: on their line, or on the line that the same text has moved to.
 fn moved(found: &[OwnFinding], before: &str, after: &str) -> Vec<OwnFinding> {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let same = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(found(&all, "file:///a"), ["", "c1"], "the user's own stay");
         assert_eq!(all.replace("", new("file:///b", of("", 0, "z = 3")), texts), ["file:///a", "file:///b"]);
         assert_eq!((found(&all, "file:///a"), found(&all, "file:///b")), (vec!["c1".to_owned()], vec![String::new()]));
-        // Its line is another one now, in a file that nobody has open.
+        // Its line has another text now, in a file that no editor has open.
         let other = |uri: &str| texts(uri).replace("y = 2", "y = 3");
         all.replace("", BTreeMap::new(), other);
         assert!(all.files.is_empty(), "{all:?}");

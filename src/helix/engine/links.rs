@@ -1,4 +1,4 @@
-//! The links to the proxies: which there are, which was used last, and what is said over one.
+//! Keeps the links to the proxies: which exist, which was used last, and the messages over each.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use crate::link::{EngineSays, ForEditor, Hello};
 use sextant_base::lock::lock;
 use sextant_diagnostics::server::LanguageServer;
 
-/// How long an editor may take to answer what needs no user.
+/// The time limit for an editor's answer that needs no user.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
 
 /// LSP's types of messages.
@@ -28,7 +28,7 @@ pub(super) struct EngineLink {
     pub(super) out: LinkSender<EngineSays>,
     /// The server behind it, as one that can be asked.
     pub(super) server: Option<Arc<LanguageServer>>,
-    /// Another one of its kind, for texts that the editor does not have.
+    /// Another server of its kind, for texts that the editor does not have.
     pub(super) spare: Option<Arc<LanguageServer>>,
 }
 
@@ -49,7 +49,7 @@ impl EngineLink {
         }
     }
 
-    /// One line on the editor's status line, whatever the text.
+    /// Shows one line on the editor's status line, whatever the text.
     pub(super) fn message(&self, kind: u8, text: &str) {
         self.notify("window/showMessage", json!({"type": kind, "message": text}));
     }
@@ -58,10 +58,10 @@ impl EngineLink {
         self.hello.client_capabilities.pointer(pointer).is_some_and(|value| !value.is_null() && value != false)
     }
 
-    /// Its server is for the language of this file. Whether that is new.
+    /// Adds the language of this file to its server. The answer is whether that is new.
     pub(super) fn covers(&self, path: &str) -> bool {
         let servers = self.server.iter().chain(&self.spare);
-        // Each of them is to know.
+        // Each server has to add it.
         servers.filter(|server| server.also_covers(path)).count() > 0
     }
 
@@ -76,14 +76,14 @@ impl EngineLink {
     }
 }
 
-/// All of them; the one that was used last is the last.
+/// All links; the one that was used last is the last.
 #[derive(Debug, Default)]
 pub(super) struct Links {
     list: Mutex<Vec<Arc<EngineLink>>>,
-    /// The link that the running task was asked over, 0 for none: its user hears of it, wherever somebody types.
+    /// The link that asked for the running task, 0 for none: its user gets the news, wherever another user types.
     asking: AtomicU64,
     last: AtomicU64,
-    /// How many there are.
+    /// The number of links.
     count: watch::Sender<usize>,
 }
 

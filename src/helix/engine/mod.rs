@@ -1,5 +1,5 @@
-//! The engine of a workspace: one process that holds the session for every proxy, from the first until a moment after
-//! the last.
+//! Runs the engine of a workspace: one process that holds the session for every proxy, until a moment after the last
+//! one.
 
 mod buffers;
 mod changed_lines;
@@ -52,38 +52,38 @@ use sextant_headless::HeadlessEditor;
 use sextant_model::step::Model;
 use sextant_store::workspace::root::Root;
 
-/// How long a proxy may take to say who it is.
+/// The time limit for a proxy's greeting.
 const HELLO: Duration = Duration::from_secs(10);
 
-/// How long the engine stays without a proxy: an editor that starts anew finds it.
+/// The time that the engine stays without a proxy: an editor that restarts finds it.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// The same before the first one came.
+/// The same time before the first proxy came.
 const FIRST: Duration = Duration::from_secs(20);
 
-/// How long language servers and edits may take to end.
+/// The time that language servers and edits have to end.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// How long a listener that cannot accept (too many open files) waits.
+/// The pause of a listener that cannot accept (too many open files).
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What a session is made of, as the user's settings say.
+/// The parts of a session, from the user's settings.
 pub struct EngineParts {
     pub config: Config,
     pub model: Arc<dyn Model>,
-    /// For languages that the editor runs no server for.
+    /// The servers for languages that the editor runs no server for.
     pub servers: Vec<ServerConfig>,
     pub providers: Vec<Box<dyn DiagnosticsProvider>>,
     pub commands: Vec<CommandProvider>,
 }
 
-/// Reads the options of the first editor; `null` where it has none.
+/// Reads the options of the first editor; `null` if it has none.
 pub type MakeParts = Box<dyn Fn(&Value, &Path) -> Result<EngineParts, Failure> + Send + Sync>;
 
-/// Lets others find the session, and tells its name.
+/// Lets other programs find the session, and returns its name.
 pub type OnSession = Box<dyn Fn(Arc<Engine>, Option<u32>) -> BoxFuture<'static, String> + Send + Sync>;
 
-/// What an engine is started with.
+/// The inputs that an engine is started with.
 pub struct EngineSetup {
     pub root: Root,
     /// The folder of the workspace's sessions.
@@ -104,7 +104,7 @@ struct EngineHost {
     setup: EngineSetup,
     buffers: EditorBuffers,
     session: OnceCell<OpenSession>,
-    /// The conversation.
+    /// The page of the conversation.
     answers: EditorPage,
     plan: PlanPage,
     question: QuestionAsked,
@@ -118,7 +118,7 @@ struct EngineHost {
 /// Serves the proxies of one workspace until the last one is gone. The caller holds the lock of the workspace's engine.
 ///
 /// # Errors
-/// The socket is none that can be listened on.
+/// The socket cannot be listened on.
 pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup) -> io::Result<()> {
     let listener = UnixListener::from_std(listener)?;
     let (mirror, links) = (Arc::<Mirror>::default(), Arc::<Links>::default());
@@ -173,7 +173,7 @@ async fn wait_for_the_last(engine: &EngineHost) {
     }
 }
 
-/// One proxy, from its greeting to its end.
+/// Serves one proxy, from its greeting to its end.
 async fn serve(engine: &Arc<EngineHost>, stream: UnixStream) {
     let (out, mut incoming): (LinkSender<EngineSays>, LinkReceiver<ProxySays>) = match link_channel::open(stream) {
         Ok(both) => both,
@@ -182,7 +182,7 @@ async fn serve(engine: &Arc<EngineHost>, stream: UnixStream) {
     let Ok(Some(LinkCall { id: Some(id), message: ProxySays::Hello(hello) })) =
         tokio::time::timeout(HELLO, incoming.next()).await
     else {
-        return tracing::warn!("a proxy did not say who it is");
+        return tracing::warn!("a proxy sent no greeting");
     };
     let link = match engine.greet(*hello, &out).await {
         Ok((link, welcome)) => {
@@ -230,7 +230,7 @@ impl EngineHost {
         Ok((Arc::new(link), Welcome { session: session.name.clone() }))
     }
 
-    /// Makes the session as the first editor wants it.
+    /// Makes the session with the first editor's options.
     async fn open(self: &Arc<Self>, hello: &Hello) -> Result<OpenSession, Failure> {
         let root = self.setup.root.clone();
         let parts = (self.setup.make)(&hello.options, root.path())?;
@@ -238,7 +238,7 @@ impl EngineHost {
         let editor = HeadlessEditor::new(root.path(), Vec::new(), events)?.with_providers(parts.providers);
         let editor = editor.with_commands(parts.commands).with_buffers(Arc::new(self.buffers.clone()));
         let editor = Arc::new(editor);
-        // The stream of the session is what is shown; it has more than this.
+        // The editor shows the stream of the session, which has more than this.
         tokio::spawn(async move { while shown.recv().await.is_some() {} });
         let own = |config| Arc::new(LanguageServer::new(config, root.path()));
         let own = OwnServers(parts.servers.into_iter().map(own).collect());
@@ -270,7 +270,7 @@ impl EngineHost {
         }
     }
 
-    /// One message. The next one of this proxy waits for its end, so long work is spawned.
+    /// Handles one message. The next one of this proxy waits for its end, so long work is spawned.
     fn take(self: &Arc<Self>, link: &Arc<EngineLink>, message: ProxySays) {
         match message {
             ProxySays::Opened(opened) => {
@@ -299,11 +299,11 @@ impl EngineHost {
                 self.used(link);
                 commands::take(self, link, command);
             }
-            ProxySays::Hello(_) => tracing::warn!("a proxy said twice who it is"),
+            ProxySays::Hello(_) => tracing::warn!("a proxy sent a second greeting"),
         }
     }
 
-    /// The user is at this link. Who has asked for what runs hears of it all the same.
+    /// Notes that the user is at this link. The user who asked for the running task still gets its news.
     fn used(&self, link: &EngineLink) {
         self.buffers.links.used(link.id);
         if self.session.get().is_none_or(|session| session.agent.turn().is_free()) {
@@ -311,7 +311,7 @@ impl EngineHost {
         }
     }
 
-    /// What is offered in a page of ours that is open again.
+    /// Offers the actions of a page of Sextant's that is open again.
     fn opened(&self, uri: &str) {
         if uri == self.plan.page.uri() {
             self.plan.page.opened(&self.buffers);
@@ -330,7 +330,7 @@ impl EngineHost {
         }
     }
 
-    /// Whether a task runs that a program has asked for that joined the session.
+    /// Whether the running task was asked for by a program that joined the session.
     fn works_for_others(&self) -> bool {
         let running = self.session.get().and_then(|session| session.agent.turn().now());
         running.is_some_and(|task| task.joined)
@@ -348,7 +348,7 @@ impl EngineHost {
     }
 }
 
-/// The server behind a proxy, asked over the proxy's socket. What the editor's user has set is set there already.
+/// The server behind a proxy, asked over the proxy's socket. The settings of the editor's user are set there already.
 fn linked(server: &ProxiedServer, root: &Path) -> LanguageServer {
     let config = ServerConfig {
         name: server.name.clone(),

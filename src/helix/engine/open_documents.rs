@@ -1,4 +1,4 @@
-//! What the editors have open, as their proxies tell it: texts, versions, and whether the user types.
+//! Keeps the open documents as the editors' proxies report them: texts, versions, and whether the user types.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::link::{ChangedDocument, OpenedDocument};
 use sextant_base::lock::lock;
 use sextant_base::path;
 
-/// Texts of our own edits that are waited for, of one file.
+/// The most expected texts of Sextant's own edits, for one file.
 const EXPECTED: usize = 64;
 
 /// A document of one link. Two servers of one editor each have a link with the same document.
@@ -21,17 +21,17 @@ pub(super) struct MirroredDocument {
     /// The process of the editor.
     pub(super) editor: Option<u32>,
     pub(super) uri: String,
-    /// Without symbolic links, where the file is there.
+    /// The path without symbolic links, if the file exists.
     pub(super) file: PathBuf,
     pub(super) version: i64,
     pub(super) text: Arc<str>,
-    /// When the user changed it last.
+    /// The time of the user's last change.
     pub(super) typed: Option<Instant>,
-    /// Grows with every touch of any document.
+    /// A number that grows with every touch of any document.
     touched: u64,
 }
 
-/// A change of a document that was not ours, or was.
+/// A change of a document, by the user or by Sextant.
 #[derive(Clone, Debug)]
 pub(super) struct MirroredChange {
     pub(super) link: u64,
@@ -46,20 +46,20 @@ struct Held {
     documents: HashMap<(u64, String), MirroredDocument>,
     expected: HashMap<String, VecDeque<Arc<str>>>,
     touches: u64,
-    /// The editor whose user has asked for what runs; its documents go before those of another one.
+    /// The editor whose user asked for the running task; its documents go before those of another one.
     asking: Option<u32>,
     /// The other editors that have had a message since then, each with its document.
     notified: HashSet<(u32, PathBuf)>,
 }
 
 impl Held {
-    /// Nothing is waited for of what is open nowhere any more.
+    /// Drops the expected texts of documents that are no longer open anywhere.
     fn forget(&mut self) {
         let documents = &self.documents;
         self.expected.retain(|uri, _| documents.keys().any(|(_, open)| open == uri));
     }
 
-    /// Of several documents that of the editor that asks, else the one that was touched last.
+    /// The first of several documents: that of the asking editor, else the one that was touched last.
     fn first<'a>(&self, found: impl Iterator<Item = &'a MirroredDocument>) -> Option<&'a MirroredDocument> {
         let asks = |document: &MirroredDocument| self.asking.is_some() && document.editor == self.asking;
         found.max_by_key(|document| (asks(document), document.touched))
@@ -69,7 +69,7 @@ impl Held {
 #[derive(Debug, Default)]
 pub(super) struct Mirror {
     held: Mutex<Held>,
-    /// Moves with every change.
+    /// Changes with every change of a document.
     news: watch::Sender<u64>,
 }
 
@@ -78,15 +78,15 @@ impl Mirror {
         self.news.subscribe()
     }
 
-    /// The editor that has asked for what runs from now on; `None` where another program has.
+    /// Sets the editor that asks for the running task from now on; `None` if another program asks.
     pub(super) fn asked_by(&self, editor: Option<u32>) {
         let mut held = lock(&self.held);
         held.asking = editor;
         held.notified.clear();
     }
 
-    /// The links of other editors that have a file of this document open, one an editor, and each only once while one
-    /// editor asks.
+    /// The links of other editors that have a file of this document open: one for each editor, and each only once while
+    /// one editor asks.
     pub(super) fn others_to_notify(&self, document: &MirroredDocument) -> Vec<u64> {
         let mut held = lock(&self.held);
         let others = held.documents.values().filter(|other| other.file == document.file);
@@ -121,7 +121,7 @@ impl Mirror {
         (document.version, document.touched) = (changed.version, touched);
         if !ours {
             document.typed = Some(Instant::now());
-            // Whoever types on has left what we put there.
+            // A user who types on has left the text that was put there.
             held.expected.remove(&changed.uri);
         }
         drop(held);
@@ -137,7 +137,7 @@ impl Mirror {
         self.moved();
     }
 
-    /// The link is gone, and all that it had open.
+    /// Removes a link that is gone, with its open documents.
     pub(super) fn left(&self, link: u64) {
         let mut held = lock(&self.held);
         held.documents.retain(|(owner, _), _| *owner != link);
@@ -146,7 +146,7 @@ impl Mirror {
         self.moved();
     }
 
-    /// A change to this text is ours.
+    /// Marks a change to this text as Sextant's own.
     pub(super) fn expect(&self, uri: &str, text: &Arc<str>) {
         let mut held = lock(&self.held);
         let texts = held.expected.entry(uri.to_owned()).or_default();
@@ -156,7 +156,7 @@ impl Mirror {
         }
     }
 
-    /// The document of a file; of several that of the editor that asks, else the one that was touched last.
+    /// The document of a file. Of several, it is that of the asking editor, else the one that was touched last.
     pub(super) fn of_file(&self, file: &Path) -> Option<MirroredDocument> {
         let held = lock(&self.held);
         held.first(held.documents.values().filter(|document| document.file == file)).cloned()
@@ -167,7 +167,7 @@ impl Mirror {
         held.first(held.documents.values().filter(|document| document.uri == uri)).cloned()
     }
 
-    /// The file below the root that an editor has touched last; where it has none there, any editor.
+    /// The file below the root that an editor has touched last; if it has none there, any editor's.
     pub(super) fn touched_last(&self, root: &Path, editor: Option<u32>) -> Option<String> {
         let held = lock(&self.held);
         let below = held.documents.values().filter(|document| path::relative(root, &document.file).is_some());
@@ -190,7 +190,7 @@ impl Mirror {
         paths
     }
 
-    /// How long the user has not typed in a file, in the editor that is edited; `None` where they never have.
+    /// The time since the user typed in a file, in the editor that is edited; `None` if they never have.
     pub(super) fn rested(&self, file: &Path) -> Option<Duration> {
         let held = lock(&self.held);
         let of_file = || held.documents.values().filter(|document| document.file == file);
@@ -199,7 +199,7 @@ impl Mirror {
         typed.max().map(|typed| typed.elapsed())
     }
 
-    /// The same of every file.
+    /// The same over all files.
     pub(super) fn rested_anywhere(&self) -> Option<Duration> {
         lock(&self.held).documents.values().filter_map(|document| document.typed).max().map(|typed| typed.elapsed())
     }

@@ -1,4 +1,4 @@
-//! The plan's page in an editor: kept up to date, and taken over where the user has changed and saved it.
+//! Keeps the plan's page in an editor up to date, and takes it over when the user has changed and saved it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ use sextant_engine::api::{Event, Origin, PlanRefused, Problem, plan_document};
 pub(super) struct PlanPage {
     pub(super) page: EditorPage,
     shown: Mutex<PlanText>,
-    /// Held while the buffer's text is taken over: who approves right behind a save waits for it.
+    /// Locked while the buffer's text is taken over: an approval right behind a save waits for it.
     taking_over: tokio::sync::Mutex<()>,
 }
 
@@ -30,7 +30,7 @@ impl PlanPage {
         Self { page, shown: Mutex::default(), taking_over: tokio::sync::Mutex::default() }
     }
 
-    /// What the user has changed in the page makes way for what comes; the editor's own undo brings it back.
+    /// Lets the user's changes in the page make way for the next text; the editor's own undo brings them back.
     pub(super) fn give_way(&self, engine: &EngineHost) {
         if let Some(text) = self.page.edited(&engine.buffers) {
             self.page.accept(&text);
@@ -39,7 +39,7 @@ impl PlanPage {
         }
     }
 
-    /// A plan is about to be made.
+    /// Prepares the page for a plan that is about to be made.
     pub(super) fn begin(&self, engine: &EngineHost, request: &str) {
         self.give_way(engine);
         self.set(engine, |shown| *shown = PlanText { request: request.to_owned(), ..PlanText::default() });
@@ -62,19 +62,19 @@ impl PlanPage {
         });
     }
 
-    /// Whether one was asked for and did not come yet.
+    /// Whether a plan was asked for and is not there yet.
     pub(super) fn is_being_made(&self) -> bool {
         let shown = lock(&self.shown);
         shown.markdown.is_empty() && !shown.request.is_empty()
     }
 
-    /// Whether something is shown that belongs to a plan.
+    /// Whether the page shows a text that belongs to a plan.
     pub(super) fn stands(&self) -> bool {
         let shown = lock(&self.shown);
         !shown.markdown.is_empty() || !shown.request.is_empty()
     }
 
-    /// Tells the proxies what is offered in the page.
+    /// Sends the proxies the actions on offer in the page.
     pub(super) fn dress(&self, engine: &EngineHost) {
         let uri = self.page.uri().to_owned();
         let text = self.page.edited(&engine.buffers).map_or_else(|| self.page.wanted(), |text| text.to_string());
@@ -84,7 +84,8 @@ impl PlanPage {
         engine.tell_all(&EngineSays::Hovers(OwnHovers { uri, items: hovers }));
     }
 
-    /// Makes the text of the buffer the plan that stands. False where it cannot be, which the user is told.
+    /// Makes the text of the buffer the current plan. If it cannot be, the user gets the reason, and the answer is
+    /// false.
     pub(super) async fn take_over(&self, engine: &Arc<EngineHost>) -> bool {
         let _turn = self.taking_over.lock().await;
         let Some(text) = self.page.edited(&engine.buffers) else {
@@ -95,7 +96,7 @@ impl PlanPage {
             Ok(()) => {
                 self.page.accept(&text);
                 self.tell_faults(engine, &text, &[]);
-                // Its comments and its spelling, where the user has changed them.
+                // The page's comments and spelling are set again, if the user has changed them.
                 self.set(engine, |_| {});
                 true
             }
@@ -103,8 +104,8 @@ impl PlanPage {
                 self.tell_faults(engine, &text, &faults);
                 let first = faults.first().map(|fault| format!("line {}: {}", fault.line, fault.message));
                 let many = counted(faults.len(), "fault");
-                let said = format!("the plan has {many}, and the last one stands; {}", first.unwrap_or_default());
-                engine.say(ERROR, &said);
+                let line = format!("the plan has {many}, and the last one stands; {}", first.unwrap_or_default());
+                engine.say(ERROR, &line);
                 false
             }
             Err(PlanRefused::Failure(failure)) => {
@@ -114,7 +115,7 @@ impl PlanPage {
         }
     }
 
-    /// Leaves a step out of the plan that stands.
+    /// Removes a step from the current plan.
     pub(super) async fn skip(&self, engine: &Arc<EngineHost>, number: usize) -> Result<(), Failure> {
         if self.page.edited(&engine.buffers).is_some() && !self.take_over(engine).await {
             return Ok(());

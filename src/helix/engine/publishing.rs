@@ -1,5 +1,5 @@
-//! Our own diagnostics of a file: told to the one link that has it, so that an editor with several servers shows each
-//! of them once.
+//! Sends Sextant's own diagnostics of a file to the one link that has it, so that an editor with several servers shows
+//! each once.
 
 use serde_json::Value;
 
@@ -8,13 +8,13 @@ use crate::link::{EngineSays, OwnDiagnostics};
 use sextant_base::positions::Encoding;
 
 impl EngineHost {
-    /// The link that is to show what is said of a file: the one that has it open, else the one that was used last.
+    /// The link that has to show the diagnostics of a file: the one that has it open, else the one that was used last.
     pub(super) fn shower(&self, uri: &str) -> Option<u64> {
         let open = self.buffers.mirror.of_uri(uri).map(|document| document.link);
         open.or_else(|| self.buffers.links.used_last().map(|link| link.id))
     }
 
-    /// Tells `owner` what `words` makes in its unit of columns, and the others that they have nothing to show.
+    /// Sends `owner` the result of `words` in its unit of columns, and the others an empty list.
     pub(super) fn publish(&self, uri: &str, owner: Option<u64>, words: impl Fn(Encoding) -> Vec<Value>) {
         for link in self.buffers.links.all() {
             let diagnostics = if Some(link.id) == owner { words(link.hello.encoding) } else { Vec::new() };
@@ -22,7 +22,7 @@ impl EngineHost {
         }
     }
 
-    /// Says something to every proxy.
+    /// Sends a message to every proxy.
     pub(super) fn tell_all(&self, what: &EngineSays) {
         for link in self.buffers.links.all() {
             link.out.notify(what);

@@ -1,4 +1,4 @@
-//! A question of the work: where it is shown, how it is asked, and which answer the user's words are.
+//! Asks a question of the work: its places, its form, and the answer that the user's words mean.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,14 +13,14 @@ use crate::link::{EngineSays, OwnActions};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 
-/// What a message offers first: it decides nothing, and a stray key takes it.
+/// The first choice of a message: it decides nothing, and a stray key takes it.
 const LATER: &str = "Later";
 
 /// The question that is open.
 #[derive(Debug, Default)]
 pub(super) struct QuestionAsked {
     held: std::sync::Mutex<Option<(String, Vec<String>)>>,
-    /// Counts questions: an answer to an earlier one is none.
+    /// The count of questions: an answer to an earlier question is not accepted.
     number: AtomicU64,
 }
 
@@ -29,8 +29,8 @@ impl QuestionAsked {
         lock(&self.held).as_ref().map(|(_, options)| options.clone())
     }
 
-    /// Shows a question wherever it can be answered: in the plan, in the conversation, in the file that the user asked
-    /// from, and, where the editor has such messages and nobody types, as one.
+    /// Shows a question at every place where it can be answered: in the plan, in the conversation, and in the file that
+    /// the user asked from. If the editor has such messages and no user types, it is a message too.
     pub(super) fn ask(&self, engine: &Arc<EngineHost>, text: &str, options: &[String]) {
         *lock(&self.held) = Some((text.to_owned(), options.to_vec()));
         let number = self.number.fetch_add(1, Ordering::SeqCst) + 1;
@@ -50,7 +50,7 @@ impl QuestionAsked {
         }
     }
 
-    /// It is not open any more.
+    /// Withdraws the question.
     pub(super) fn close(&self, engine: &EngineHost) {
         let was = lock(&self.held).take();
         self.number.fetch_add(1, Ordering::SeqCst);
@@ -60,7 +60,7 @@ impl QuestionAsked {
         }
     }
 
-    /// As code actions, or as none where it is not open.
+    /// Offers the answers as code actions, or withdraws them if no question is open.
     fn offer(&self, engine: &EngineHost) {
         self.places(engine).iter().for_each(|uri| engine.offer(uri));
     }
@@ -94,7 +94,7 @@ impl QuestionAsked {
 }
 
 impl EngineHost {
-    /// Offers in a file what there is to do there.
+    /// Offers the actions of a file.
     pub(super) fn offer(&self, uri: &str) {
         if uri == self.plan.page.uri() {
             return;
@@ -107,7 +107,7 @@ impl EngineHost {
     }
 }
 
-/// The safe choice first; no answer, and one to an earlier question, are none.
+/// The safe choice comes first; a missing answer, and one to an earlier question, do not count.
 async fn ask_in_message(
     engine: Arc<EngineHost>,
     link: Arc<EngineLink>,
@@ -134,7 +134,7 @@ mod tests {
     fn an_answer_is_a_number_or_the_beginning_of_one_option() {
         let question = QuestionAsked::default();
         assert!(question.choice(None, "no").is_err(), "nothing is asked");
-        assert_eq!(question.choice(Some(2), ""), Ok(2), "whoever asks may be another process");
+        assert_eq!(question.choice(Some(2), ""), Ok(2), "the asker may be another process");
         let options = ["run it once", "run it always", "no"].map(str::to_owned).to_vec();
         *lock(&question.held) = Some(("Run?".into(), options));
         assert_eq!(question.choice(None, "No"), Ok(3));

@@ -1,4 +1,4 @@
-//! The arguments of a command, as a user writes them behind its name, and the request that they make.
+//! Reads the arguments of a command, as a user writes them behind its name, into a request.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use sextant_base::path;
 use sextant_base::positions::Range;
 use sextant_engine::api::Request;
 
-/// Where a request is about, as an object among the arguments says it.
+/// The place that a request is about, as an object among the arguments.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct GivenPlace {
@@ -21,13 +21,13 @@ pub(super) struct GivenPlace {
     /// One-based.
     pub(super) line: Option<usize>,
     pub(super) lines: Option<(usize, usize)>,
-    /// As LSP has it.
+    /// The range in LSP's form.
     pub(super) range: Option<Range>,
     pub(super) symbols: Vec<String>,
     pub(super) workspace: bool,
-    /// Of an undo: what the user has not changed since.
+    /// For an undo: only the parts that the user has not changed since.
     pub(super) partial: bool,
-    /// Nothing is to be changed.
+    /// The request must change nothing.
     #[serde(alias = "forbidEdits")]
     pub(super) forbid_edits: bool,
 }
@@ -35,7 +35,7 @@ pub(super) struct GivenPlace {
 /// The arguments, whatever their order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct GivenArguments {
-    /// All texts, as one.
+    /// All texts, joined into one.
     pub(super) text: String,
     pub(super) number: Option<usize>,
     pub(super) place: GivenPlace,
@@ -43,7 +43,7 @@ pub(super) struct GivenArguments {
 
 impl GivenArguments {
     /// # Errors
-    /// Something is neither a text, a number, nor a place.
+    /// An argument is neither a text, a number, nor a place.
     pub(super) fn read(arguments: &[Value]) -> Result<Self, Failure> {
         let mut given = Self::default();
         let example = "write agent.ask \"fix this\" {\"lines\": [3, 9]}";
@@ -74,7 +74,7 @@ impl GivenPlace {
     }
 }
 
-/// A file without symbolic links, also one that is not written yet.
+/// A file without symbolic links; the file need not exist yet.
 pub(super) fn real(file: PathBuf) -> PathBuf {
     let in_folder = || Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?));
     file.canonicalize().ok().or_else(in_folder).unwrap_or(file)
@@ -84,7 +84,8 @@ impl EngineHost {
     /// The request that a command makes in a document.
     ///
     /// # Errors
-    /// It says nothing, or is about a file outside of the workspace: its user means that file, and not the workspace.
+    /// The request is empty, or is about a file outside of the workspace: its user means that file, and not the
+    /// workspace.
     pub(super) fn request(&self, given: &GivenArguments, document: Option<&str>) -> Result<Request, Failure> {
         let GivenArguments { text, place, .. } = given;
         if text.is_empty() {

@@ -1,5 +1,5 @@
-//! Which language servers are asked: those that the editor runs, through their proxies, and others only for languages
-//! that it has none for.
+//! Chooses the language servers: the editor's, through their proxies, and others only for languages that it has none
+//! for.
 
 use std::sync::Arc;
 
@@ -7,12 +7,12 @@ use crate::engine::links::Links;
 use sextant_diagnostics::server::LanguageServer;
 use sextant_headless::HeadlessEditor;
 
-/// Servers of our own, each started by its first question.
+/// Sextant's own servers, each started by its first question.
 #[derive(Debug, Default)]
 pub(super) struct OwnServers(pub(super) Vec<Arc<LanguageServer>>);
 
 impl OwnServers {
-    /// Has the editor's servers asked that there are now.
+    /// Sets the editor's current servers as those that are asked.
     pub(super) fn arrange(&self, editor: &HeadlessEditor, links: &Links) {
         let linked: Vec<Arc<LanguageServer>> = links.all().iter().filter_map(|link| link.server.clone()).collect();
         let covered: Vec<String> = linked.iter().filter_map(|server| server.covered()).flatten().collect();

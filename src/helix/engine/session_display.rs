@@ -1,5 +1,4 @@
-//! What happens in the session, as the editor shows it: progress while it runs, one line at its end, the conversation
-//! and the plan as pages.
+//! Shows the session's events in the editor: progress, one line at the end, and the pages of conversation and plan.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
@@ -13,18 +12,18 @@ use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_engine::api::{Delivery, Event, Subscription, TaskEvent};
 
-/// Characters of the conversation that are kept.
+/// The most characters of the conversation that are kept.
 const KEPT: usize = 200_000;
 
-/// Characters of an answer that every screen has room for.
+/// The most characters of an answer that fits on every screen.
 const SHORT: usize = 60;
 
-/// A task that runs, and where its progress is shown.
+/// A running task, and the place of its progress.
 struct TurnShown {
     link: Arc<EngineLink>,
     token: String,
     what: String,
-    /// In percent, where a plan says.
+    /// The progress in percent, if a plan reports it.
     part: Option<usize>,
 }
 
@@ -32,16 +31,16 @@ struct TurnShown {
 struct Shower {
     turns: u64,
     turn: Option<TurnShown>,
-    /// Files that were changed in buffers, which are the user's to write.
+    /// Files that were changed in buffers; the user has to write them.
     unsaved: BTreeSet<String>,
-    /// What the model has said since the task began.
+    /// The words of the model since the task began.
     words: String,
-    /// Whether it is about the plan, and whether it has changed anything.
+    /// Whether the task is about the plan, and whether it has changed anything.
     of_plan: bool,
     edited: bool,
 }
 
-/// Shows all of it, until the session or the engine is gone.
+/// Shows all events, until the session or the engine is gone.
 pub(super) async fn follow(engine: Weak<EngineHost>, mut events: Subscription) {
     let mut shower = Shower::default();
     while let Some(delivery) = events.next().await {
@@ -90,7 +89,7 @@ impl Shower {
         let token = format!("sextant:{}", self.turns);
         let what = headline(&now.map_or_else(|| by.to_owned(), |task| task.what));
         if link.can("/window/workDoneProgress") {
-            // The answer says nothing that the editor would not do anyway.
+            // The answer adds nothing to what the editor would do anyway.
             let asked = Arc::clone(&link);
             let params = json!({"token": token});
             let create = async move { asked.ask("window/workDoneProgress/create", params, None).await };
@@ -122,17 +121,17 @@ impl Shower {
     }
 
     fn show(&mut self, engine: &Arc<EngineHost>, event: Event) {
-        // The end of a progress clears Helix's status line: what a task says last has to come behind it.
+        // The end of a progress clears Helix's status line: the last message of a task has to come behind it.
         if engine.session.get().is_some_and(|session| session.agent.turn().is_free()) {
             self.end();
         }
         match event {
             Event::Started { request, mode, model } => {
                 let title = format!("\n## {}\n\n{mode}, {model}\n", headline(&request));
-                self.tell(engine, &title);
+                self.append(engine, &title);
             }
             Event::Progress { text } => {
-                // The last word on a call of a client outside, which takes no turn.
+                // The last report on a call of an outside client, which takes no turn.
                 if self.turn.is_none() && std::mem::take(&mut self.edited) {
                     look_at_changes(engine);
                 }
@@ -140,12 +139,12 @@ impl Shower {
             }
             Event::Words { text } => {
                 self.words.push_str(&text);
-                self.tell(engine, &text);
+                self.append(engine, &text);
             }
             Event::Acting { tool, target, .. } => self.report(&format!("{tool} {target}")),
             Event::Acted { tool, ok, text, .. } => {
                 let mark = if ok { "-" } else { "- ✗" };
-                self.tell(engine, &format!("\n{mark} {tool}: {}\n", headline(&text)));
+                self.append(engine, &format!("\n{mark} {tool}: {}\n", headline(&text)));
             }
             Event::Edited { path, .. } => {
                 self.edited = true;
@@ -156,7 +155,7 @@ impl Shower {
             event @ Event::Plan { .. } => self.plan(engine, event),
             Event::Question { text, options, .. } => engine.question.ask(engine, &text, &options),
             Event::Introduced { entries, of, .. } => self.introduced(engine, &of, &entries),
-            Event::Trace { markdown } | Event::Page { markdown, .. } => self.tell(engine, &format!("\n{markdown}\n")),
+            Event::Trace { markdown } | Event::Page { markdown, .. } => self.append(engine, &format!("\n{markdown}\n")),
             Event::Mode { mode } => engine.say(INFO, &format!("plans are carried out in the mode {mode} from now on")),
             Event::Interrupted { request, .. } => {
                 let text = format!("“{request}” was interrupted; agent.resume goes on, agent.undo takes it back");
@@ -168,10 +167,10 @@ impl Shower {
             }
             Event::Finished { ok, summary } => self.finished(engine, ok, &summary),
             Event::Failed { failure } | Event::Refused { failure } => {
-                let said = helix_wording::failure(&failure).one_line();
-                self.tell(engine, &format!("\n**{said}**\n"));
-                self.note(engine, &said);
-                engine.say(ERROR, &said);
+                let line = helix_wording::failure(&failure).one_line();
+                self.append(engine, &format!("\n**{line}**\n"));
+                self.note(engine, &line);
+                engine.say(ERROR, &line);
             }
             Event::Risk { .. } => {}
         }
@@ -184,7 +183,7 @@ impl Shower {
                 self.report(&format!("step {} of {steps}", running.unwrap_or((done + failed).min(*steps))));
             }
             if *steps == 0 {
-                engine.say(INFO, "the plan has no step: there is nothing to do; agent.show \"plan\" tells why");
+                engine.say(INFO, "the plan has no step: there is nothing to do; agent.show \"plan\" shows why");
             }
         }
         self.of_plan = true;
@@ -198,40 +197,40 @@ impl Shower {
         };
         if !entries.is_empty() {
             let list: String = entries.iter().map(one).collect();
-            self.tell(engine, &format!("\nIntroduced:\n\n{list}"));
+            self.append(engine, &format!("\nIntroduced:\n\n{list}"));
         }
     }
 
-    /// The last word: what came of it, and what the editor alone can do.
+    /// The last line: the result of the task, and the work that is left to the editor.
     fn finished(&mut self, engine: &EngineHost, ok: bool, summary: &str) {
-        self.tell(engine, &format!("\n**{}**\n", summary.trim()));
+        self.append(engine, &format!("\n**{}**\n", summary.trim()));
         self.note(engine, summary);
-        // An answer is what was asked for; of an edit the summary says more.
+        // The answer is the result of a question; for an edit the summary has more.
         let words = if self.edited { "" } else { self.words.trim() };
-        let mut said = headline(words);
-        if !said.is_empty() {
-            // First, since an editor cuts a line at the width of its screen.
-            if words.lines().count() > 1 || said.chars().count() > SHORT {
-                said.insert_str(0, "(agent.show reads all of it) ");
+        let mut line = headline(words);
+        if !line.is_empty() {
+            // The hint comes first, since an editor cuts a line at the width of its screen.
+            if words.lines().count() > 1 || line.chars().count() > SHORT {
+                line.insert_str(0, "(agent.show reads all of it) ");
             }
-            said.push_str(" — ");
+            line.push_str(" — ");
         }
-        said.push_str(&headline(summary));
+        line.push_str(&headline(summary));
         let open: Vec<&String> = self.unsaved.iter().filter(|path| unsaved(engine, path)).collect();
         if !open.is_empty() {
-            said.push_str(&format!(" — :wa writes {}", counted(open.len(), "changed buffer")));
+            line.push_str(&format!(" — :wa writes {}", counted(open.len(), "changed buffer")));
         }
-        engine.say(if ok { INFO } else { WARNING }, &said);
+        engine.say(if ok { INFO } else { WARNING }, &line);
     }
 
-    /// How it ended, in the plan's page, where it was about the plan.
+    /// Notes the end of a task about the plan in the plan's page.
     fn note(&self, engine: &EngineHost, text: &str) {
         if self.of_plan || engine.plan.is_being_made() {
             engine.plan.set(engine, |shown| text.clone_into(&mut shown.note));
         }
     }
 
-    fn tell(&self, engine: &EngineHost, text: &str) {
+    fn append(&self, engine: &EngineHost, text: &str) {
         engine.answers.change(&engine.buffers, |page| {
             if page.is_empty() {
                 page.push_str(HEAD);

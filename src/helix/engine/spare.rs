@@ -1,4 +1,4 @@
-//! Servers of the editor's kinds for texts that it does not have: one of a kind, started by its first question.
+//! Keeps servers of the editor's kinds for texts that it does not have: one of a kind, started by its first question.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, Weak};
@@ -8,7 +8,7 @@ use sextant_base::lock::lock;
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::server_config::ServerConfig;
 
-/// Those that some link still needs; the last one that lets go of a server ends it.
+/// The servers that some link still needs; the last link that lets go of a server ends it.
 #[derive(Debug, Default)]
 pub(super) struct SpareServers(Mutex<Vec<(ServerConfig, Weak<LanguageServer>)>>);
 
@@ -27,8 +27,8 @@ impl SpareServers {
     }
 }
 
-/// As the editor's own is started. An editor that has told no settings yet has the same ones in what it starts its
-/// servers with.
+/// The configuration of the editor's own server. An editor that has sent no settings yet has the same ones in the
+/// options at the start of its servers.
 fn config(server: &ProxiedServer) -> ServerConfig {
     let settings = if server.settings.is_null() { &server.initialization_options } else { &server.settings };
     ServerConfig {

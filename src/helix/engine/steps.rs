@@ -1,4 +1,4 @@
-//! The plan as a page: what stands around its document, which lines are which step, and what is offered there.
+//! Lays the plan out as a page: the text around its document, the lines of each step, and the actions there.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::link::{OwnAction, OwnHover};
 use sextant_base::positions::{Position, Range};
 use sextant_engine::api::{Event, Plan, Step, StepState, plan_document};
 
-/// What is known of the plan that stands.
+/// The known parts of the current plan.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PlanText {
     pub(super) request: String,
@@ -15,7 +15,7 @@ pub(super) struct PlanText {
     pub(super) done: usize,
     pub(super) of: usize,
     pub(super) question: Option<(String, Vec<String>)>,
-    /// How it ended, or why it could not be made.
+    /// The end of the plan, or the reason why it could not be made.
     pub(super) note: String,
 }
 
@@ -30,7 +30,7 @@ impl PlanText {
         !self.markdown.is_empty() && self.phase != "executing"
     }
 
-    /// The text of the page. What is no part of the document stands in comments.
+    /// The text of the page. Text outside of the document stands in comments.
     pub(super) fn text(&self) -> String {
         let mut out = String::new();
         let mut comment = |text: &str| out.push_str(&format!("<!-- {} -->\n", text.replace("-->", "→")));
@@ -64,14 +64,14 @@ impl PlanText {
         }
     }
 
-    /// What is offered in the page, whose text this is.
+    /// The actions on offer in a page with this text.
     pub(super) fn actions(&self, text: &str) -> Vec<OwnAction> {
         if let Some((_, options)) = &self.question {
             return answers(options);
         }
         let everywhere = |title: &str, command: &str| action(None, title, command, Vec::new());
         if self.markdown.is_empty() && self.request.is_empty() {
-            // The page of an engine that is gone.
+            // The page belongs to an engine that is gone.
             return vec![everywhere("Sextant: go on with what was interrupted", "agent.resume")];
         }
         if self.phase == "executing" || self.phase.is_empty() {
@@ -125,7 +125,7 @@ pub(super) fn answers(options: &[String]) -> Vec<OwnAction> {
     options.iter().enumerate().rev().map(one).collect()
 }
 
-/// What is known of each step, where it stands.
+/// The details of each step, at its lines.
 pub(super) fn hovers(text: &str) -> Vec<OwnHover> {
     let (plan, _) = plan_document::read(&without_comments(text));
     let lines: Vec<&str> = text.lines().collect();

@@ -1,5 +1,5 @@
-//! A page of ours: a file beside the session's socket that an editor shows on request, streamed into its buffer while
-//! it is open there. What the user has typed in it is never written over.
+//! Streams a page of Sextant's, a file beside the session's socket, into its open buffer, and never over the user's
+//! text there.
 
 use std::fs;
 use std::io::{self, Read};
@@ -16,44 +16,44 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_base::{path, private_files};
 
-/// Between two changes of a page: sixty in a second.
+/// The pause between two changes of a page: sixty in a second.
 const TICK: Duration = Duration::from_millis(16);
 
-/// What a conversation begins with.
+/// The beginning of a conversation.
 pub(super) const HEAD: &str = "# Sextant\n";
 
 /// The largest page that is read back, in bytes.
 const LARGEST: u64 = 8 << 20;
 
-/// How often a change is tried that the user's typing comes in between.
+/// The number of tries of a change that the user's typing interrupts.
 const TRIES: u32 = 3;
 
-/// What becomes of a page that an engine before this one has left in an editor.
+/// The fate of a page that an earlier engine has left in an editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PageKind {
-    /// It has one text, which another one replaces. What was shown last is noted beside the file, so that the next
-    /// engine can tell the user's changes from our text.
+    /// The page has one text, which another one replaces. The last shown text is noted beside the file. From it the
+    /// next engine can distinguish the user's changes from Sextant's text.
     Document,
-    /// It only grows: what is new comes behind it.
+    /// The page only grows: new text comes behind the old.
     Log,
 }
 
 #[derive(Debug, Default)]
 struct PageText {
     wanted: String,
-    /// What was wanted when it was put last, and what the buffer or the file had then. Nothing before.
+    /// The wanted text at the last put, and the text of the buffer or file then. Empty before that.
     base: String,
     shown: Option<String>,
-    /// What the file has, and what an engine before this one has shown or was about to: an editor that opens one of
-    /// them has our text.
+    /// The file's text, and the texts that an earlier engine has shown or was about to show: an editor that opens one
+    /// of them has Sextant's text.
     written: Option<String>,
     before: Vec<String>,
     /// Whether an editor has had it open.
     met: bool,
     /// Whether a task brings it up to date.
     streaming: bool,
-    /// Since when an editor is about to open it. It reads the file on its own time, and would then refuse to write one
-    /// that has changed since.
+    /// The time since which an editor is about to open it. The editor reads the file on its own time, and would then
+    /// refuse to write one that has changed since.
     opening: Option<Instant>,
 }
 
@@ -61,7 +61,7 @@ struct PageText {
 struct Held {
     file: PathBuf,
     uri: String,
-    /// Where it is noted what was shown last, as JSON.
+    /// The file that notes the last shown text, as JSON.
     note: Option<PathBuf>,
     text: Mutex<PageText>,
     /// One change at a time.
@@ -89,19 +89,19 @@ impl EditorPage {
         lock(&self.0.text).wanted.clone()
     }
 
-    /// The text in an editor, where it is open in one.
+    /// The text in an editor, if it is open in one.
     pub(super) fn open(&self, buffers: &EditorBuffers) -> Option<MirroredDocument> {
         buffers.mirror.of_uri(&self.0.uri)
     }
 
-    /// What the user has made of it; `None` where it is as we left it, or open nowhere.
+    /// The user's changed text; `None` if the text is unchanged, or open nowhere.
     pub(super) fn edited(&self, buffers: &EditorBuffers) -> Option<Arc<str>> {
         let text = self.open(buffers)?.text;
         let held = lock(&self.0.text);
         held.shown.as_ref().is_some_and(|shown| *text != **shown).then_some(text)
     }
 
-    /// The user's text is taken over: it is what stands there.
+    /// Takes the user's text over: it is the current text of the page.
     pub(super) fn accept(&self, text: &str) {
         lock(&self.0.text).shown = Some(text.to_owned());
         self.note(&[text]);
@@ -119,17 +119,17 @@ impl EditorPage {
         tokio::spawn(async move {
             tokio::time::sleep(TICK).await;
             let _turn = page.0.turn.lock().await;
-            // Whatever is changed from here on comes with the next one.
+            // Any change from here on comes with the next put.
             lock(&page.0.text).streaming = false;
             page.put(&buffers).await;
         });
     }
 
-    /// Brings the text to where it is shown.
+    /// Brings the text to the file and to its open buffers.
     async fn put(&self, buffers: &EditorBuffers) {
         let mut tries = 0;
         while tries < TRIES {
-            // Who types for long is waited for all the same: nothing else would bring the page up to date.
+            // A user who types for long is waited for all the same: nothing else would bring the page up to date.
             if buffers.rest(std::slice::from_ref(&self.0.file)).await.is_err() {
                 continue;
             }
@@ -144,7 +144,7 @@ impl EditorPage {
                 return;
             };
             let Some((wanted, target)) = self.target(&document.text) else { return };
-            // Should this process end in between, either of them is ours.
+            // If this process ends in between, either text is Sextant's.
             self.note(&[&document.text, &target]);
             if buffers.put(&document, &target, "the page").await.is_ok() {
                 self.note(&[&target]);
@@ -157,10 +157,10 @@ impl EditorPage {
         }
     }
 
-    /// What the buffer is to have; `None` where it has it, or where it is the user's now.
+    /// The text for the buffer; `None` if the buffer has it, or is the user's now.
     fn target(&self, now: &str) -> Option<(String, String)> {
         let held = lock(&self.0.text);
-        // Of a page that somebody else has opened nothing is known before it is looked at.
+        // The shown text of a page that another process has opened is unknown before it is looked at.
         let shown = held.shown.as_deref()?;
         if held.wanted.is_empty() || held.wanted == held.base && now == shown {
             return None;
@@ -169,7 +169,7 @@ impl EditorPage {
         if now == shown {
             return Some((wanted.clone(), wanted));
         }
-        // Behind what the user has typed, where there is only more.
+        // If there is only more text, it comes behind the user's typing.
         if self.0.note.is_some() {
             return None;
         }
@@ -184,7 +184,7 @@ impl EditorPage {
             held.written.clone().map_or_else(|| held.before.clone(), |written| vec![written])
         };
         before.push(wanted.clone());
-        // Should this process end in between, each of them is ours.
+        // If this process ends in between, each of these texts is Sextant's.
         self.note(&before.iter().map(String::as_str).collect::<Vec<_>>());
         private_files::replace(&self.0.file, wanted.as_bytes())?;
         self.note(&[&wanted]);
@@ -193,7 +193,7 @@ impl EditorPage {
         Ok(())
     }
 
-    /// For the engine after this one.
+    /// Notes the shown texts for the next engine.
     fn note(&self, shown: &[&str]) {
         let Some(note) = &self.0.note else { return };
         let text = serde_json::to_vec(shown).map_err(io::Error::from);
@@ -202,7 +202,7 @@ impl EditorPage {
         }
     }
 
-    /// Shows it in the editor that has just asked for it, and nowhere else: whoever types would type into it.
+    /// Shows it in the editor that has just asked for it, and in no other: a user who types there would type into it.
     ///
     /// # Errors
     /// The file cannot be written, or the editor refuses.
@@ -236,7 +236,7 @@ impl EditorPage {
         self.show_at(buffers, link, line).await
     }
 
-    /// With the cursor in a line, counted from 0, or where it was.
+    /// Shows it with the cursor in a line, counted from 0, or at its old place.
     async fn show_at(&self, buffers: &EditorBuffers, link: &EngineLink, line: Option<usize>) -> Result<(), Failure> {
         let failed = |why: String| {
             let file = self.0.file.display();
@@ -260,7 +260,7 @@ impl EditorPage {
         Ok(())
     }
 
-    /// An editor has it open now: what has come since it read the file is put there.
+    /// Puts the text that has come since an editor read the file, now that it has the file open.
     pub(super) fn opened(&self, buffers: &EditorBuffers) {
         if let Some(document) = self.open(buffers) {
             self.meet(&document.text);
@@ -268,7 +268,7 @@ impl EditorPage {
         self.change(buffers, |_| {});
     }
 
-    /// Takes the page as an editor has it: with our text, with that of an engine before this one, or the user's.
+    /// Takes the page as an editor has it: with Sextant's text, with that of an earlier engine, or with the user's.
     fn meet(&self, text: &str) {
         let mut held = lock(&self.0.text);
         held.opening = None;
@@ -284,12 +284,12 @@ impl EditorPage {
             held.wanted = format!("{text}{new}");
             (held.base, held.shown) = (text.to_owned(), Some(text.to_owned()));
         } else if held.shown.is_none() {
-            // The user has changed it: it stays, and is what is approved.
+            // The user has changed the page: it stays, and an approval is for this text.
             held.shown = Some(held.before.first().cloned().unwrap_or_default());
         }
     }
 
-    /// The file goes with the session, unless somebody still looks at it.
+    /// Removes the file at the end of the session, unless a user still looks at it.
     pub(super) fn remove(&self, buffers: &EditorBuffers) {
         if self.open(buffers).is_none() {
             let _ = fs::remove_file(&self.0.file);
@@ -298,7 +298,7 @@ impl EditorPage {
     }
 }
 
-/// What an engine before this one has shown last. Nothing where it cannot be read: the page is the user's then.
+/// The texts that an earlier engine has shown last. Empty if the note cannot be read: the page is the user's then.
 fn noted(note: &Path) -> Vec<String> {
     let read = |file: fs::File| serde_json::from_reader(file.take(LARGEST)).ok();
     private_files::open(note, false).ok().and_then(read).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! A link as two ends of a socket: who writes, who reads, and which call an answer belongs to.
+//! Makes a link of the two ends of a socket: its writer, its reader, and the call that each answer belongs to.
 
 use std::collections::HashMap;
 use std::io;
@@ -20,7 +20,7 @@ use sextant_diagnostics::server::content_length::{self, Frame};
 /// The largest message, in bytes: the text of a whole file, twice.
 const LIMIT: u64 = 64 * 1024 * 1024;
 
-/// Why a request over a link has no result. `data.hint` has the way out, where there is one.
+/// The reason why a request over a link has no result. `data.hint` has the hint, if there is one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct LinkError {
@@ -50,15 +50,15 @@ impl LinkError {
 
 pub type LinkReply = Result<Value, LinkError>;
 
-/// What came over a link: a request, where it has an id, or a notification. Answers go to whoever asked.
+/// A message from a link: a request if it has an id, else a notification. Answers go to their callers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkCall<M> {
-    /// To answer it by [`LinkSender::reply`].
+    /// The id for an answer by [`LinkSender::reply`].
     pub id: Option<u64>,
     pub message: M,
 }
 
-/// A body as it stands on the wire.
+/// A body as it is on the wire.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Body {
@@ -81,11 +81,11 @@ struct Sent<'a, M> {
 /// Requests whose answer is awaited; `None` once the link is gone.
 type Waiting = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<LinkReply>>>>>;
 
-/// What waits to be written.
+/// An item that waits to be written.
 #[derive(Debug)]
 enum Outgoing {
     Message(Vec<u8>),
-    /// Told when everything before it is written.
+    /// Signalled when everything before it is written.
     Mark(oneshot::Sender<()>),
 }
 
@@ -95,23 +95,23 @@ pub struct LinkSender<M> {
     queue: mpsc::UnboundedSender<Outgoing>,
     waiting: Waiting,
     last: Arc<AtomicU64>,
-    says: PhantomData<fn(M)>,
+    message: PhantomData<fn(M)>,
 }
 
 impl<M> Clone for LinkSender<M> {
     fn clone(&self) -> Self {
         let (queue, waiting, last) = (self.queue.clone(), Arc::clone(&self.waiting), Arc::clone(&self.last));
-        Self { queue, waiting, last, says: PhantomData }
+        Self { queue, waiting, last, message: PhantomData }
     }
 }
 
 impl<M: Serialize> LinkSender<M> {
-    /// False where the other side is gone.
+    /// False if the other side is gone.
     pub fn notify(&self, message: &M) -> bool {
         self.send(&Sent { jsonrpc: "2.0", id: None, message })
     }
 
-    /// Sends at once; the answer is waited for with what is returned, as long as the link holds.
+    /// Sends at once. The returned future waits for the answer, as long as the link holds.
     pub fn request(&self, message: &M) -> impl Future<Output = LinkReply> + Send + use<M> {
         let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, answer) = oneshot::channel();
@@ -128,12 +128,12 @@ impl<M: Serialize> LinkSender<M> {
     }
 
     fn send(&self, message: &impl Serialize) -> bool {
-        // Nothing that is said here can fail to be JSON: its keys are strings.
+        // Every message here can be JSON: its keys are strings.
         let bytes = serde_json::to_vec(message).unwrap_or_default();
         self.queue.send(Outgoing::Message(content_length::encode(&bytes))).is_ok()
     }
 
-    /// Waits until everything said so far is written, or nothing more is.
+    /// Waits until every earlier message is written, or no more can be.
     pub async fn written(&self) {
         let (mark, written) = oneshot::channel();
         let _ = self.queue.send(Outgoing::Mark(mark));
@@ -147,11 +147,11 @@ pub struct LinkReceiver<M> {
     reader: BufReader<OwnedReadHalf>,
     waiting: Waiting,
     refuse: mpsc::UnboundedSender<Outgoing>,
-    says: PhantomData<fn() -> M>,
+    message: PhantomData<fn() -> M>,
 }
 
 impl<M: DeserializeOwned> LinkReceiver<M> {
-    /// The next call of the other side; `None` once it is gone. What cannot be read is refused and passed over.
+    /// The next call of the other side; `None` once it is gone. A call that cannot be read is refused and passed over.
     pub async fn next(&mut self) -> Option<LinkCall<M>> {
         loop {
             let body = match content_length::read(&mut self.reader, LIMIT).await {
@@ -168,7 +168,7 @@ impl<M: DeserializeOwned> LinkReceiver<M> {
             };
             let Some(method) = method else {
                 let waiting = id.and_then(|id| lock(&self.waiting).as_mut()?.remove(&id));
-                // Whoever asked may be gone.
+                // The caller may be gone.
                 let _ = waiting.map(|waiting| waiting.send(error.map_or(Ok(result), Err)));
                 continue;
             };
@@ -195,14 +195,14 @@ impl<M: DeserializeOwned> LinkReceiver<M> {
 }
 
 impl<M> Drop for LinkReceiver<M> {
-    /// Nobody reads answers any more.
+    /// No answers are read any more.
     fn drop(&mut self) {
         lock(&self.waiting).take();
     }
 }
 
-/// A link over a connected socket. `In` is what the other side says. The writer ends when its last sender is dropped
-/// and the receiver with it.
+/// A link over a connected socket. `In` is the type of the other side's messages. The writer ends when its last sender
+/// is dropped and the receiver with it.
 ///
 /// # Errors
 /// The other side is not of this user.
@@ -216,9 +216,9 @@ pub fn open<In, Out>(stream: UnixStream) -> io::Result<(LinkSender<Out>, LinkRec
         reader: BufReader::new(reader),
         waiting: Arc::clone(&waiting),
         refuse: queue.clone(),
-        says: PhantomData,
+        message: PhantomData,
     };
-    Ok((LinkSender { queue, waiting, last: Arc::default(), says: PhantomData }, receiver))
+    Ok((LinkSender { queue, waiting, last: Arc::default(), message: PhantomData }, receiver))
 }
 
 async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Outgoing>) {
@@ -234,10 +234,10 @@ async fn write(mut writer: OwnedWriteHalf, mut queue: mpsc::UnboundedReceiver<Ou
     }
 }
 
-/// Only this user, whoever can reach the socket.
+/// Only this user may connect, whichever process reaches the socket.
 ///
 /// # Errors
-/// It is another one, or cannot be told.
+/// The user is another one, or is not known.
 pub fn of_this_user(stream: &UnixStream) -> io::Result<()> {
     if stream.peer_cred()?.uid() == rustix::process::geteuid().as_raw() {
         Ok(())

@@ -1,4 +1,5 @@
-//! The text of every document that the editor has open, from what it tells the server; kept beside the forward path.
+//! Mirrors the text of every document that the editor has open, from its messages to the server, beside the forward
+//! path.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,32 +16,32 @@ use crate::proxy::table::{ProxyState, Table, key};
 use sextant_base::lock::lock;
 use sextant_base::positions::{Encoding, Position, Range};
 
-/// What the forward path has seen, in its order. Bodies are as they came.
+/// The messages on the forward path, in its order. Bodies are as they came.
 #[derive(Debug)]
 pub(super) enum MirrorEvent {
     Opened(Vec<u8>),
     Changed(Vec<u8>),
     Closed(String),
     Saved(String),
-    /// A link to the engine is up: it is told of everything from here on, and of what is open.
+    /// A link to the engine is up: it gets every event from here on, and the open documents.
     LinkUp(UnboundedSender<ProxySays>),
     LinkDown,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct MirroredText {
-    /// As the editor writes it.
+    /// The URI as the editor writes it.
     pub(super) uri: String,
     pub(super) language: String,
     pub(super) version: i64,
     pub(super) text: Arc<str>,
 }
 
-/// All of them, by key.
+/// All documents, by key.
 #[derive(Debug, Default)]
 pub(super) struct MirroredTexts {
     pub(super) open: HashMap<String, MirroredText>,
-    /// Events that were worked off.
+    /// The number of events that were processed.
     pub(super) done: u64,
     link: Option<UnboundedSender<ProxySays>>,
 }
@@ -88,10 +89,10 @@ struct ContentChange {
     text: String,
 }
 
-/// Works off events until the forward path is gone.
+/// Processes events until the forward path is gone.
 pub(super) fn run(shared: &ProxyState, events: &Receiver<MirrorEvent>) {
     while let Ok(event) = events.recv() {
-        // A document that cannot be kept costs nothing but what is known of it.
+        // If a document cannot be kept, only the knowledge of it is lost.
         if catch_unwind(AssertUnwindSafe(|| apply(shared, event))).is_err() {
             tracing::error!("a document could not be followed");
         }
@@ -100,7 +101,7 @@ pub(super) fn run(shared: &ProxyState, events: &Receiver<MirrorEvent>) {
     }
 }
 
-/// Waits until the mirror has caught up, then calls `then` with both locks held: nothing goes through meanwhile.
+/// Waits until the mirror has caught up, then calls `then` with both locks held: no message goes through meanwhile.
 pub(super) fn caught_up<T>(shared: &ProxyState, then: impl FnOnce(&mut MirroredTexts, &mut Table) -> T) -> T {
     let mut texts = lock(&shared.texts);
     loop {
@@ -143,17 +144,17 @@ fn apply(shared: &ProxyState, event: MirrorEvent) {
                 ProxySays::Opened(OpenedDocument { uri, language_id: language, version, text })
             };
             let all: Vec<ProxySays> = texts.open.values().map(opened).collect();
-            all.into_iter().for_each(|say| texts.tell(|| say));
+            all.into_iter().for_each(|message| texts.tell(|| message));
         }
         MirrorEvent::LinkDown => texts.link = None,
     }
 }
 
 impl MirroredTexts {
-    /// Tells the engine, where there is one.
-    pub(super) fn tell(&self, say: impl FnOnce() -> ProxySays) {
+    /// Sends a message to the engine, if there is one.
+    pub(super) fn tell(&self, message: impl FnOnce() -> ProxySays) {
         if let Some(link) = &self.link {
-            let _ = link.send(say());
+            let _ = link.send(message());
         }
     }
 
@@ -183,8 +184,8 @@ fn replace(text: &mut String, range: Range, new: &str, encoding: Encoding) {
     text.replace_range(start..end, new);
 }
 
-/// The byte offset of a position. Before the line's `\n`, a `\r` counts as any other character: an editor may take it
-/// away by itself.
+/// The byte offset of a position. Before the line's `\n`, a `\r` counts as any other character: an editor may remove it
+/// by itself.
 fn offset(text: &str, position: Position, encoding: Encoding) -> usize {
     let start = match position.line.checked_sub(1) {
         None => 0,

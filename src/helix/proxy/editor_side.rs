@@ -1,4 +1,4 @@
-//! What becomes of a message of the editor: almost always it goes to the server as it is.
+//! Decides where each message of the editor goes: almost always to the server as it is.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -20,15 +20,15 @@ use crate::proxy::table::{
 use sextant_base::positions::{Position, Range};
 use sextant_diagnostics::server::content_length;
 
-/// Requests that an editor sends by itself, of files that the user does not look at.
+/// Requests that an editor sends by itself, for files that the user does not look at.
 const UNASKED: &[&str] = &["diagnostic", "inlayHint", "documentColor", "documentLink", "foldingRange", "codeLens"];
 
-/// What happens with the message itself.
+/// The fate of the message itself.
 #[derive(Debug)]
 pub(super) enum Forward {
     Raw,
     Instead(Vec<u8>),
-    /// As it is, and these behind it.
+    /// The message as it is, and these behind it.
     Then(Vec<Vec<u8>>),
     Nothing,
 }
@@ -87,7 +87,7 @@ fn params<P: DeserializeOwned>(body: &[u8]) -> Option<P> {
     serde_json::from_slice::<Sent<P>>(body).ok().map(|sent| sent.params)
 }
 
-/// Decides and does what belongs to it; what the table sends before stands before the message.
+/// Decides on a message, with its side effects; messages that the table sends before stand before it.
 pub(super) fn decide(shared: &ProxyState, table: &mut Table, message: &RawMessage) -> Forward {
     let body = message.body();
     match peek(body) {
@@ -175,14 +175,14 @@ fn initialize(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> 
     table.server.initialize = Some(bytes.clone().unwrap_or_else(|| body.to_vec()));
     table.editor.asked.insert(id.to_owned(), EditorAsked::Initialize);
     if table.server.configured && table.server.ended.is_none() {
-        // One that is just being started is told when it is there.
+        // A server that is just being started gets the message later.
         return bytes.map_or(Forward::Raw, |bytes| Forward::Instead(content_length::encode(&bytes)));
     }
     alone(shared, table);
     Forward::Nothing
 }
 
-/// Answers the editor's `initialize` where there is no server to do so.
+/// Answers the editor's `initialize` if there is no server to do so.
 pub(super) fn alone(shared: &ProxyState, table: &mut Table) {
     let waits = table.editor.asked.iter().find(|(_, asked)| matches!(asked, EditorAsked::Initialize));
     let Some(id) = waits.map(|(id, _)| id.clone()) else { return };
@@ -202,7 +202,7 @@ fn actions(body: &[u8]) -> Option<AskedActions> {
     Some(AskedActions { uri: text_document.uri, range, diagnostics, only: only.unwrap_or_default(), automatic })
 }
 
-/// A code action that is ours, or that no server can resolve, as it is.
+/// A code action that is Sextant's, or that no server can resolve, as it is.
 fn resolved(table: &Table, body: &[u8]) -> Option<Value> {
     let action: Value = params(body)?;
     let item = ActionItem::deserialize(&action).ok()?;
@@ -290,7 +290,7 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
     Forward::Raw
 }
 
-/// The user is in a file, unless an edit of ours has led there.
+/// Notes that the user is in a file, unless an edit of Sextant's has led there.
 fn by_user(table: &mut Table, uri: &str) {
     let edits = table.agent.asked.values().any(|(_, _, edits)| *edits);
     if !edits {
@@ -325,7 +325,7 @@ fn answer(table: &mut Table, id: &str, body: &[u8]) -> Forward {
             table.server.calls.wants.remove(id);
         }
     }
-    // A server that has not had everything yet may ask something already.
+    // A server that has not had everything yet may already send a request.
     match table.server.outlet.as_ref().filter(|_| !table.server.live) {
         Some(outlet) => {
             outlet.raw(content_length::encode(body));
@@ -345,11 +345,11 @@ fn reply(body: &[u8]) -> Result<Value, LinkError> {
     let Ok(Reply { result, error }) = serde_json::from_slice(body) else {
         return Err(LinkError::new("the editor's answer cannot be read", ""));
     };
-    let said = |error: Box<RawValue>| serde_json::from_str(error.get());
-    error.map_or(Ok(result), |error| Err(said(error).unwrap_or_else(|_| LinkError::new("the editor refused it", ""))))
+    let reason = |error: Box<RawValue>| serde_json::from_str(error.get());
+    error.map_or(Ok(result), |error| Err(reason(error).unwrap_or_else(|_| LinkError::new("the editor refused it", ""))))
 }
 
-/// What a request that cannot be handed on is answered with.
+/// The answer to a request that cannot be handed on.
 pub(super) fn orphaned(table: &mut Table, why: &str) {
     let asked = std::mem::take(&mut table.editor.asked);
     for (id, asked) in asked {

@@ -1,5 +1,5 @@
-//! The link to the engine of the workspace: found or started, told of what the editor does, and found again when it is
-//! gone. Nothing here is on the way of a message.
+//! Links to the engine of the workspace: finds or starts it, reports the editor's events, and finds it again when it is
+//! gone. No message waits for any of this.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -24,16 +24,16 @@ use crate::proxy::table::{AGENT_IDS, EngineTask, ProxyState, Table};
 use sextant_base::lock::lock;
 use sextant_diagnostics::program;
 
-/// How long an engine may take to listen, and to answer the first message.
+/// The time limit for an engine to listen, and to answer the first message.
 const START: Duration = Duration::from_secs(10);
 const WELCOME: Duration = Duration::from_secs(10);
-/// Between two attempts to reach one that is being started.
+/// The pause between two attempts to reach an engine that is being started.
 const AGAIN: Duration = Duration::from_millis(30);
-/// How often one is looked for that another proxy may have started.
+/// The interval of the search for an engine that another proxy may have started.
 const LOOK: Duration = Duration::from_secs(2);
-/// How long diagnostics of ours wait for the server's of the same text.
+/// The longest wait of Sextant's diagnostics for the server's of the same text.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Messages that are looked at together, to leave out texts that are old already.
+/// Messages that are looked at together, to skip texts that are already old.
 const BATCH: usize = 256;
 
 struct Up {
@@ -44,15 +44,15 @@ struct Up {
 
 #[derive(Default)]
 struct Linking {
-    /// The workspace's folder, and the root; `None` until the editor has said `initialized`.
+    /// The workspace's folder, and the root; `None` before the editor's `initialized`.
     home: Option<(PathBuf, PathBuf)>,
     up: Option<Up>,
-    /// Links so far.
+    /// The number of links so far.
     number: u64,
     socket: Option<PathBuf>,
 }
 
-/// Ends with the forward path, which holds the other end of `tasks`.
+/// Runs until the end of the forward path, which holds the other end of `tasks`.
 pub(super) async fn run(shared: Arc<ProxyState>, mut tasks: UnboundedReceiver<EngineTask>) {
     let mut linking = Linking::default();
     loop {
@@ -66,7 +66,7 @@ pub(super) async fn run(shared: Arc<ProxyState>, mut tasks: UnboundedReceiver<En
                 None => linking.down(&shared),
             },
             () = tokio::time::sleep(LOOK), if linking.home.is_some() && linking.up.is_none() => {
-                // It was refused before: a user's command asks again, and nothing else.
+                // The link was refused before: only a user's command asks again.
                 let _ = linking.connect(&shared, false).await;
             }
         }
@@ -141,11 +141,11 @@ impl Linking {
                 return;
             }
         }
-        // Behind every text that the editor has sent before.
+        // The command goes behind every text that the editor has sent before.
         document_mirror::caught_up(shared, |texts, _| texts.tell(|| ProxySays::Command(command)));
     }
 
-    /// Reaches the engine; starts one where `start` says so.
+    /// Reaches the engine; starts one if `start` is set.
     async fn connect(&mut self, shared: &Arc<ProxyState>, start: bool) -> Result<(), LinkError> {
         let Some((folder, root)) = &self.home else {
             return Err(LinkError::new("the editor has not begun yet", ""));
@@ -160,7 +160,7 @@ impl Linking {
         let (sender, mut from) = opened.map_err(|error| LinkError::new(error.to_string(), "see who runs it"))?;
         let hello = hello(shared, root.clone(), self.socket.clone());
         let asked = sender.request(&ProxySays::Hello(Box::new(hello)));
-        // What the engine says before it has answered is taken too.
+        // Messages of the engine before its answer are handled too.
         let mut early = Vec::new();
         let welcome = async {
             tokio::pin!(asked);
@@ -178,8 +178,8 @@ impl Linking {
         let answer = tokio::time::timeout(WELCOME, welcome).await.unwrap_or_else(|_| Err(silent()))?;
         tracing::info!(session = %answer["session"], "linked to the engine");
         self.number += 1;
-        let (texts, told) = unbounded_channel();
-        tokio::spawn(tell(told, sender.clone()));
+        let (texts, updates) = unbounded_channel();
+        tokio::spawn(send_updates(updates, sender.clone()));
         lock(&shared.table).tell_mirror(MirrorEvent::LinkUp(texts));
         self.up = Some(Up { number: self.number, sender, from });
         early.into_iter().for_each(|call| self.heard(shared, call));
@@ -204,7 +204,7 @@ impl Linking {
                 }
                 to_editor(table, json!({"jsonrpc": "2.0", "method": method, "params": params}));
             }
-            says => own_answers::set(table, says),
+            message => own_answers::set(table, message),
         }
     }
 
@@ -217,8 +217,8 @@ impl Linking {
         own_answers::clear(table);
         let works = std::mem::take(&mut table.agent.progress);
         works.iter().for_each(|token| end_progress(table, token));
-        // Behind the end of the progress, which clears the status line. An engine that rests is started again by the
-        // next command, and nothing is lost.
+        // The line comes behind the end of the progress, which clears the status line. An engine that rests is started
+        // again by the next command, and nothing is lost.
         if !works.is_empty() {
             table.say(
                 1,
@@ -228,7 +228,7 @@ impl Linking {
     }
 }
 
-/// Parameters that are absent and those that are null are not the same to every editor.
+/// Some editors treat absent parameters and null parameters differently.
 fn to_editor(table: &Table, mut message: Value) {
     if message["params"].is_null()
         && let Some(members) = message.as_object_mut()
@@ -264,7 +264,7 @@ fn hello(shared: &ProxyState, root: PathBuf, socket: Option<PathBuf>) -> Hello {
     }
 }
 
-/// Starts an engine, which goes its own way, and waits until it listens. Where another proxy has done so at the same
+/// Starts an engine, which runs on its own, and waits until it listens. If another proxy has done so at the same
 /// moment, the second engine ends by itself.
 async fn started(socket: &Path, root: &Path, log: Option<&Path>) -> Result<UnixStream, LinkError> {
     let hint = "see the log of `sextant engine`, or start the editor again";
@@ -283,7 +283,7 @@ async fn started(socket: &Path, root: &Path, log: Option<&Path>) -> Result<UnixS
         if let Ok(stream) = UnixStream::connect(socket).await {
             return Ok(stream);
         }
-        // One that has ended leaves room for another one's, for a moment.
+        // An engine that has ended leaves room for another one's, for a moment.
         match ended {
             None => ended = child.try_wait().ok().flatten().map(|status| (status, Instant::now())),
             Some((status, at)) if at.elapsed() > Duration::from_secs(1) => {
@@ -296,10 +296,10 @@ async fn started(socket: &Path, root: &Path, log: Option<&Path>) -> Result<UnixS
     Err(LinkError::new("the agent does not listen", hint))
 }
 
-/// Tells the engine of documents. Where it is slower than the user types, only the newest text of a file is told.
-async fn tell(mut told: UnboundedReceiver<ProxySays>, sender: LinkSender<ProxySays>) {
+/// Reports documents to the engine. If it is slower than the user types, only the newest text of a file is sent.
+async fn send_updates(mut updates: UnboundedReceiver<ProxySays>, sender: LinkSender<ProxySays>) {
     let mut batch = Vec::new();
-    while told.recv_many(&mut batch, BATCH).await > 0 {
+    while updates.recv_many(&mut batch, BATCH).await > 0 {
         for at in 0..batch.len() {
             if !is_old(&batch, at) {
                 sender.notify(&batch[at]);
@@ -310,7 +310,7 @@ async fn tell(mut told: UnboundedReceiver<ProxySays>, sender: LinkSender<ProxySa
     }
 }
 
-/// Whether the next thing that is said of the file is a newer text of it.
+/// Whether the next message about the file has a newer text of it.
 fn is_old(batch: &[ProxySays], at: usize) -> bool {
     let ProxySays::Changed(old) = &batch[at] else { return false };
     let next = batch[at + 1..].iter().find(|say| match say {

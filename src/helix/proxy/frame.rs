@@ -1,29 +1,29 @@
-//! Where a message ends, with every byte kept: headers nobody knows, and what a program prints between messages.
+//! Finds the end of each message, and keeps every byte: unknown headers, and a program's output between messages.
 
 use std::io::{self, BufRead, Read};
 
 /// The largest body that is kept and looked at, in bytes. A larger one goes through in parts.
 const LIMIT: u64 = 64 * 1024 * 1024;
-/// The longest header line, in bytes, and how much may stand before a header until it goes through by itself.
+/// The longest header line, in bytes, and the most bytes before a header until they go through by themselves.
 const LINE: u64 = 8 * 1024;
 /// Bytes of one part.
 const PART: u64 = 256 * 1024;
 
-/// The longest body that is sent on at all: nobody writes a message like that, and what stands behind a false length
-/// is never read.
+/// The longest body that is sent on at all: no program writes a longer message, and the bytes behind a false length are
+/// never read.
 const LONGEST: u64 = 1 << 30;
 /// Bytes of all headers of one message.
 const HEAD: usize = 64 * 1024;
-/// Bytes between two messages that are sent on as what a program prints.
+/// The most bytes between two messages that are sent on as a program's output.
 const NOISE: u64 = 16 * 1024 * 1024;
 
 const LENGTH: &[u8] = b"content-length:";
 
-/// A message as it came, with whatever stood before its header.
+/// A message as it came, with any bytes before its header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RawMessage {
     pub(super) bytes: Vec<u8>,
-    /// Where its body begins.
+    /// The offset of its body.
     pub(super) body: usize,
 }
 
@@ -36,20 +36,21 @@ impl RawMessage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StreamPiece {
     Message(RawMessage),
-    /// A part of what is no message, or of one that is too large. Nothing else may be written until the last one.
+    /// A part of bytes that are not a message, or of a message that is too large. Nothing else may be written until the
+    /// last one.
     Part {
         bytes: Vec<u8>,
         last: bool,
     },
 }
 
-/// Takes a stream apart. All pieces together are all of its bytes.
+/// Splits a stream into pieces. All pieces together are all of its bytes.
 #[derive(Debug)]
 pub(super) struct Pieces<R> {
     reader: R,
-    /// Bytes that are left of a body that is too large.
+    /// The remaining bytes of a body that is too large.
     left: u64,
-    /// Bytes since the last message that belong to none.
+    /// The bytes since the last message that belong to no message.
     noise: u64,
 }
 
@@ -58,10 +59,10 @@ impl<R: BufRead> Pieces<R> {
         Self { reader, left: 0, noise: 0 }
     }
 
-    /// `None` at the end of the stream.
+    /// The next piece; `None` at the end of the stream.
     ///
     /// # Errors
-    /// The stream breaks, or what comes is no stream of messages: what is behind it could not be told from it.
+    /// The stream breaks, or is not a stream of messages: the bytes behind it cannot be separated from it.
     pub(super) fn next(&mut self) -> io::Result<Option<StreamPiece>> {
         if self.left > 0 {
             return self.part();
@@ -110,7 +111,7 @@ impl<R: BufRead> Pieces<R> {
         }
         let body = bytes.len();
         self.noise = 0;
-        // Grown as the bytes come beyond this, so that a false length costs no memory.
+        // Beyond this the buffer grows as the bytes come, so that a false length costs no memory.
         bytes.reserve(length.min(4 * 1024 * 1024) as usize);
         let read = (&mut self.reader).take(length).read_to_end(&mut bytes)?;
         Ok(Some(if read as u64 == length {
@@ -128,7 +129,7 @@ impl<R: BufRead> Pieces<R> {
     }
 }
 
-/// What stands for a length in a header of that name, and cannot be one.
+/// The value of a length header that cannot be a length.
 fn false_length(line: &[u8]) -> Option<String> {
     let (name, value) = line.split_at_checked(LENGTH.len())?;
     let is_false = name.eq_ignore_ascii_case(LENGTH) && content_length(line).is_none_or(|length| length > LONGEST);
@@ -139,7 +140,7 @@ fn broken(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("it sends {what}"))
 }
 
-/// The number after the last `Content-Length:` of a line: what a program prints may stand before it, without a line end.
+/// The number after the last `Content-Length:` of a line: a program's output may stand before it, without a line end.
 fn content_length(line: &[u8]) -> Option<u64> {
     let at = line.windows(LENGTH.len()).rposition(|window| window.eq_ignore_ascii_case(LENGTH))?;
     std::str::from_utf8(&line[at + LENGTH.len()..]).ok()?.trim().parse().ok()

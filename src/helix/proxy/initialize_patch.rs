@@ -1,4 +1,5 @@
-//! `initialize` as it goes through: what is ours is taken out of the request, and put into the answer.
+//! Patches `initialize` as it goes through: Sextant's options are taken out of the request, its commands put into the
+//! answer.
 
 use std::path::PathBuf;
 
@@ -9,10 +10,10 @@ use sextant_base::path;
 use sextant_base::positions::Encoding;
 use sextant_store::workspace::root::Root;
 
-/// The user's key for us among the initialization options.
+/// The user's key for Sextant among the initialization options.
 const OURS: &str = "sextant";
 
-/// What the server declared, as far as the editor is told something else.
+/// The server's declared capabilities that the editor gets in another form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Declared {
     pub(super) changes: bool,
@@ -38,7 +39,7 @@ impl Declared {
     }
 }
 
-/// Our options, and the request without them; `None` where there are none in it.
+/// Sextant's options, and the request without them; `None` if it has none.
 pub(super) fn without_ours(request: &Value) -> Option<(Value, Value)> {
     let mut request = request.clone();
     let options = request.get_mut("params")?.get_mut("initializationOptions")?;
@@ -49,7 +50,7 @@ pub(super) fn without_ours(request: &Value) -> Option<(Value, Value)> {
     Some((ours, request))
 }
 
-/// The folder that the editor works in; the process's own where it names none.
+/// The folder that the editor works in; the process's own if the editor names none.
 pub(super) fn root(params: &Value) -> Option<PathBuf> {
     let folder = params["workspaceFolders"][0]["uri"].as_str().or(params["rootUri"].as_str());
     let named = folder.and_then(path::from_uri).or_else(|| params["rootPath"].as_str().map(PathBuf::from));
@@ -61,7 +62,7 @@ pub(super) fn encoding(result: &Value) -> Encoding {
     result["capabilities"]["positionEncoding"].as_str().map(Encoding::from_lsp).unwrap_or_default()
 }
 
-/// The answer as the editor gets it. `offers` is whether commands of ours are offered here.
+/// The answer as the editor gets it. `offers` is whether Sextant's commands are offered here.
 pub(super) fn patched(result: &Value, offers: bool) -> Value {
     let mut result = if result.is_object() { result.clone() } else { json!({}) };
     let capabilities = &mut result["capabilities"];
@@ -87,10 +88,10 @@ pub(super) fn patched(result: &Value, offers: bool) -> Value {
     result
 }
 
-/// We need to know what is opened, changed and saved, whatever the server needs.
+/// Sextant needs every open, change and save, whatever the server needs.
 fn sync(sync: &mut Value) {
     match sync.as_u64() {
-        // As a number it says that all of it is wanted.
+        // As a number it means that all of it is wanted.
         Some(kind) if kind > 0 => return,
         Some(_) => *sync = json!({}),
         None if !sync.is_object() => *sync = json!({}),
@@ -107,7 +108,7 @@ fn sync(sync: &mut Value) {
     }
 }
 
-/// What a proxy answers that stands before no server.
+/// The answer of a proxy without a server.
 pub(super) fn standalone(params: &Value) -> Value {
     let offered = params["capabilities"]["general"]["positionEncodings"].as_array();
     let utf8 = offered.is_some_and(|offered| offered.iter().any(|name| name == "utf-8"));

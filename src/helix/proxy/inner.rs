@@ -1,4 +1,4 @@
-//! The server's process: started, started again, given up; and what a new one is told of everything before it.
+//! Runs the server's process: starts it, restarts it, gives it up, and replays the earlier messages to a new one.
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -23,13 +23,13 @@ use sextant_diagnostics::program::{self, ProcessGroup};
 use sextant_diagnostics::server::restart::{Deaths, Next};
 use sextant_store::workspace::root::Root;
 
-/// How long a server that has closed its output may take to end.
+/// The time that a server that has closed its output has to end.
 const END: Duration = Duration::from_millis(500);
 const STEP: Duration = Duration::from_millis(10);
 /// Bytes that are read at once.
 const BUFFER: usize = 256 * 1024;
 
-/// Runs one process after the other. `ready` is told when the first is there or cannot be.
+/// Runs one process after the other. `ready` is signalled when the first is there or cannot be.
 pub(super) fn supervise(shared: &ProxyState, ready: &Sender<()>) -> Option<ExitStatus> {
     let mut deaths = Deaths::default();
     loop {
@@ -80,7 +80,7 @@ fn run(shared: &ProxyState, ready: &Sender<()>) -> std::io::Result<ExitStatus> {
             }
             Ok(None) => break,
             Err(error) => {
-                // Nothing that it sends from here on can be told apart; the next one begins anew.
+                // The bytes from here on cannot be separated; the next process starts fresh.
                 tracing::warn!(%error, "a language server is ended");
                 kill(shared);
                 break;
@@ -95,7 +95,7 @@ fn run(shared: &ProxyState, ready: &Sender<()>) -> std::io::Result<ExitStatus> {
     status
 }
 
-/// As the user's shell would find it; of `PATH`, folders of the project are passed over.
+/// Finds the program as the user's shell would; in `PATH`, folders of the project are passed over.
 fn spawn(command: &[String]) -> std::io::Result<Child> {
     let (name, arguments) = command.split_first().ok_or_else(|| std::io::Error::other("the command is empty"))?;
     let mut command = program::command(&whole(name)?)?.into_std();
@@ -108,7 +108,7 @@ fn whole(name: &str) -> std::io::Result<PathBuf> {
     if name.contains('/') { std::path::absolute(name) } else { look_up(name) }
 }
 
-/// The command with the program that it starts; as it was given where there is none.
+/// The command with the program that it starts; as it was given if there is no such program.
 pub(super) fn whole_command(command: &[String]) -> Vec<String> {
     let mut command = command.to_vec();
     if let Some(name) = command.first_mut()
@@ -124,7 +124,7 @@ fn look_up(name: &str) -> std::io::Result<PathBuf> {
     let here = std::env::current_dir()?;
     let root = Root::find(&here).map_or(here, |root| root.path().to_owned());
     let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    // A project that holds the user's own folder is none: every program of the user would be one of its.
+    // A project that holds the user's own folder does not count: every program of the user would belong to it.
     let places = if home.starts_with(&root) {
         std::env::split_paths(&path).filter(|place| place.is_absolute()).collect()
     } else {
@@ -137,7 +137,7 @@ fn look_up(name: &str) -> std::io::Result<PathBuf> {
     program::find(&places, Path::new(name).to_str().unwrap_or_default()).ok_or_else(missing)
 }
 
-/// A process is there. The first one is told what the editor says; a later one is told what was before.
+/// Begins with a new process. The first one gets the editor's messages; a later one gets the earlier messages again.
 fn begin(table: &mut Table, outlet: Outlet) {
     let first = table.server.result.is_none();
     let body = table.server.initialize.clone();
@@ -151,13 +151,13 @@ fn begin(table: &mut Table, outlet: Outlet) {
         }
         None => {}
     }
-    // What the one before has said it will say again.
+    // The new process will report again what the one before has reported.
     table.files.values_mut().for_each(|file| (file.published, file.pulled, file.passed) = (None, Vec::new(), None));
     table.server.live = first;
     table.server.outlet = Some(outlet);
 }
 
-/// Tells a new process of everything that is open. Nothing goes through meanwhile.
+/// Opens every open document in a new process. No message goes through meanwhile.
 fn replay(shared: &ProxyState) {
     document_mirror::caught_up(shared, |texts, table| {
         table.server.replay_due = false;
@@ -182,15 +182,15 @@ fn died(table: &mut Table) {
     }
 }
 
-/// Nothing turns for ever on the editor's status line.
+/// Ends a progress, so that nothing turns for ever on the editor's status line.
 pub(super) fn end_progress(table: &Table, token: &Value) {
     let params = json!({"token": token, "value": {"kind": "end"}});
     table.editor.outlet.json(&json!({"jsonrpc": "2.0", "method": "$/progress", "params": params}));
 }
 
 fn give_up(table: &mut Table, shared: &ProxyState, why: String) {
-    let told = table.server.result.is_some();
-    if told {
+    let answered = table.server.result.is_some();
+    if answered {
         table.say(1, &format!("sextant: {why}"));
     }
     table.server.ended = Some(why);
@@ -209,7 +209,7 @@ fn give_up(table: &mut Table, shared: &ProxyState, why: String) {
     }
 }
 
-/// With all that it started, also where it ends by itself.
+/// Ends the process with all that it started, also if it ends by itself.
 fn end(child: &mut Child, group: ProcessGroup) -> std::io::Result<ExitStatus> {
     let start = Instant::now();
     while start.elapsed() < END {

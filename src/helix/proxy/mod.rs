@@ -1,5 +1,5 @@
-//! The proxy between an editor and its language server: messages go through as they came, on a thread for each
-//! direction, and what is ours is done beside them.
+//! Stands between an editor and its language server: messages go through as they came, on a thread for each direction,
+//! and Sextant works beside them.
 
 mod document_mirror;
 mod editor_side;
@@ -37,22 +37,22 @@ use crate::proxy::outlet::Outlet;
 use crate::proxy::table::{EditorSide, EngineTask, ProxyState, ServerSide, Table};
 use sextant_base::lock::lock;
 
-/// How long the server may take to end when the editor has left, and how long its last words may take.
+/// The time that the server has to end after the editor has left, and the time for its last messages.
 const LEAVE: Duration = Duration::from_secs(3);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Bytes that are read at once.
 const BUFFER: usize = 64 * 1024;
 
-/// Makes the folder that the engine of a root is found in.
+/// Makes the folder in which the engine of a root is found.
 pub type FolderOf = Box<dyn Fn(&Path) -> io::Result<PathBuf> + Send + Sync>;
 
-/// How a proxy was started.
+/// The options that a proxy was started with.
 pub struct ProxyOptions {
-    /// The server; empty where there is none.
+    /// The server's command; empty if there is no server.
     pub command: Vec<String>,
     /// Offers neither commands nor code actions of its own, beside another proxy that does.
     pub quiet: bool,
-    /// Where the engine is to log to.
+    /// The file that the engine logs to.
     pub log: Option<PathBuf>,
     pub folder: FolderOf,
 }
@@ -67,7 +67,7 @@ impl std::fmt::Debug for ProxyOptions {
 }
 
 impl ProxyOptions {
-    /// What users call the server.
+    /// The server's name for users.
     fn name(&self) -> String {
         let file = self.command.first().and_then(|program| Path::new(program).file_name());
         let name = file.map_or_else(|| "sextant".to_owned(), |name| name.to_string_lossy().into_owned());
@@ -122,7 +122,7 @@ pub fn run(options: ProxyOptions) -> io::Result<ExitCode> {
     read_editor(&shared, input);
     let code = leave(&shared, server.as_ref());
     editor.close();
-    // An editor that reads no more is not waited for.
+    // An editor that no longer reads is not waited for.
     let _ = written.recv_timeout(LAST_WORDS);
     if let Some(socket) = lock(&shared.socket).take() {
         let _ = std::fs::remove_file(socket);
@@ -130,7 +130,7 @@ pub fn run(options: ProxyOptions) -> io::Result<ExitCode> {
     Ok(code)
 }
 
-/// The mirror, and the link to the engine.
+/// Starts the mirror, and the link to the engine.
 fn start_beside(
     shared: &Arc<ProxyState>,
     events: Receiver<MirrorEvent>,
@@ -146,7 +146,7 @@ fn start_beside(
     Ok(())
 }
 
-/// Returns when the first process is there, or cannot be. What it returns tells how the last one ended.
+/// Returns when the first process is there, or cannot be. The receiver gets the exit code of the last one.
 fn start_server(shared: &Arc<ProxyState>) -> io::Result<Receiver<Option<i32>>> {
     let (ready, is_ready) = channel();
     let (ended, end) = channel();
@@ -155,12 +155,12 @@ fn start_server(shared: &Arc<ProxyState>) -> io::Result<Receiver<Option<i32>>> {
         let status = inner::supervise(&shared, &ready);
         let _ = ended.send(status.and_then(|status| status.code()));
     })?;
-    // A thread that has ended at once has said so too.
+    // A thread that has ended at once has sent this too.
     let _ = is_ready.recv();
     Ok(end)
 }
 
-/// Until the editor says `exit`, or closes its side.
+/// Reads until the editor sends `exit`, or closes its side.
 fn read_editor(shared: &ProxyState, input: File) {
     let mut pieces = Pieces::new(BufReader::with_capacity(BUFFER, input));
     while let Ok(Some(piece)) = pieces.next() {
@@ -188,8 +188,8 @@ fn leave(shared: &ProxyState, server: Option<&Receiver<Option<i32>>>) -> ExitCod
     code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::SUCCESS, ExitCode::from)
 }
 
-/// Sends on what came from a side. True where there is more to do than that: the editor leaves, or a new server is
-/// there to be told what was before.
+/// Sends a piece from one side on. True if there is more to do: the editor leaves, or a new server needs the earlier
+/// messages.
 pub(in crate::proxy) fn pass(shared: &ProxyState, from: ProxySide, piece: StreamPiece) -> bool {
     let mut table = lock(&shared.table);
     let message = match piece {
@@ -200,7 +200,7 @@ pub(in crate::proxy) fn pass(shared: &ProxyState, from: ProxySide, piece: Stream
             return false;
         }
     };
-    // What fails here costs what is ours, and never the message.
+    // A failure here costs Sextant's part, and never the message.
     let decided = catch_unwind(AssertUnwindSafe(|| match from {
         ProxySide::Editor => editor_side::decide(shared, &mut table, &message),
         ProxySide::Server => server_side::decide(shared, &mut table, &message),

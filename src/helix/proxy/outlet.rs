@@ -1,4 +1,4 @@
-//! The one writer of a direction: what is sent is queued at once and written in order, on a thread of its own.
+//! Writes one direction: messages are queued at once and written in order, on a thread of its own.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -15,12 +15,12 @@ enum Queued {
     Close,
 }
 
-/// Where messages are sent. Nothing here waits; what cannot be written any more is dropped.
+/// The queue for messages. No call waits; messages that can no longer be written are dropped.
 #[derive(Clone, Debug)]
 pub(super) struct Outlet(Sender<Queued>);
 
 impl Outlet {
-    /// `done` is told when nothing more is written.
+    /// Starts the writer; `done` is signalled when it writes nothing more.
     pub(super) fn start(name: &str, out: impl Write + Send + 'static) -> std::io::Result<(Self, Receiver<()>)> {
         let (sender, queue) = mpsc::channel();
         let (done, ended) = mpsc::channel();
@@ -40,13 +40,13 @@ impl Outlet {
         let _ = self.0.send(Queued::Part { bytes, last });
     }
 
-    /// A message of our own.
+    /// A message of Sextant's own.
     pub(super) fn json(&self, message: &impl Serialize) {
-        // Nothing that is said here can fail to be JSON: its keys are strings.
+        // Every message here can be JSON: its keys are strings.
         self.raw(content_length::encode(&serde_json::to_vec(message).unwrap_or_default()));
     }
 
-    /// Everything before this is written still.
+    /// Closes the queue; everything before this is still written.
     pub(super) fn close(&self) {
         let _ = self.0.send(Queued::Close);
     }

@@ -1,4 +1,4 @@
-//! What is ours beside the server's: diagnostics, code actions and hovers, put together for the editor.
+//! Adds Sextant's diagnostics, code actions and hovers to the server's answers for the editor.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::proxy::table::{AGENT_IDS, AskedActions, EngineTask, LastPublish, Prox
 use sextant_base::positions::{Position, Range};
 use sextant_diagnostics::server::content_length;
 
-/// Characters of one diagnostic's message that a request to fix it quotes, and of all of them.
+/// The characters of one diagnostic's message that a request to fix it quotes, and of all of them.
 const QUOTED: usize = 200;
 const DIAGNOSTICS: usize = 20;
 
@@ -29,7 +29,7 @@ struct PublishParams {
     diagnostics: Box<RawValue>,
 }
 
-/// What is sent on in place of a publish of the server: `None` for the publish itself, nothing for nothing.
+/// The replacement for a publish of the server: `None` for the publish itself, no bytes to send nothing.
 pub(super) fn published(table: &mut Table, body: &[u8]) -> Option<Vec<u8>> {
     let Ok(Published { params: PublishParams { uri, version, diagnostics } }) = serde_json::from_slice(body) else {
         return None;
@@ -41,11 +41,11 @@ pub(super) fn published(table: &mut Table, body: &[u8]) -> Option<Vec<u8>> {
     let empty = diagnostics.get().trim_matches(|c: char| c.is_whitespace() || "[]".contains(c)).is_empty();
     let last = LastPublish { version, during, diagnostics: Arc::from(diagnostics) };
     let open = file.editor.is_some() || file.engine.is_some();
-    // Of a file that nobody has open, "nothing" is what is known without it.
+    // Without an entry, a file that no editor has open counts as empty anyway.
     file.published = (open || !empty).then(|| last.clone());
     let engine_alone = file.editor.is_none() && file.engine.is_some();
     let by_pull = file.pulls && refreshes;
-    // Where the editor does not pull, nothing of it is looked into.
+    // If the editor does not pull, the publish is not looked into.
     file.passed = file.pulls.then(|| beside_pull(file).len());
     let twice = file.passed.is_some_and(|passed| passed < listed(file.published.as_ref()).len());
     let merged = (twice || !file.own.is_empty() && !by_pull).then(|| message(&uri, version, file, by_pull));
@@ -54,9 +54,9 @@ pub(super) fn published(table: &mut Table, body: &[u8]) -> Option<Vec<u8>> {
     if engine_alone { Some(Vec::new()) } else { merged }
 }
 
-/// Whether the editor can be asked to pull again. One that can is told of ours in its pulls, and any other by
-/// publishing: in both they would stand twice. The specification says `diagnostics`, Helix and `lsp-types`
-/// say `diagnostic`.
+/// Whether the editor can be asked to pull again. An editor that can gets Sextant's diagnostics in its pulls, and any
+/// other by publishing: with both they would stand twice. The specification has the name `diagnostics`, Helix and
+/// `lsp-types` have `diagnostic`.
 pub(super) fn refreshes(table: &Table) -> bool {
     let can = &table.editor.client["capabilities"]["workspace"];
     ["diagnostics", "diagnostic"].iter().any(|name| can[name]["refreshSupport"] == true)
@@ -66,8 +66,8 @@ fn listed(published: Option<&LastPublish>) -> Vec<Value> {
     published.and_then(|last| serde_json::from_str(last.diagnostics.get()).ok()).unwrap_or_default()
 }
 
-/// The published ones that are in no answer to a pull: in both they would stand twice. Some servers publish everything
-/// that they are asked for, others publish what takes long and is in no answer.
+/// The published diagnostics that are in no answer to a pull: with both they would stand twice. Some servers publish
+/// everything that they also return to pulls. Others publish what takes long and is in no answer.
 fn beside_pull(file: &ProxiedFile) -> Vec<Value> {
     let mut theirs = listed(file.published.as_ref());
     if file.pulls {
@@ -77,7 +77,7 @@ fn beside_pull(file: &ProxiedFile) -> Vec<Value> {
     theirs
 }
 
-/// `by_pull` is whether the editor is told of ours in its pulls.
+/// `by_pull` is whether the editor gets Sextant's diagnostics in its pulls.
 fn message(uri: &str, version: Option<i64>, file: &ProxiedFile, by_pull: bool) -> Vec<u8> {
     let mut all = beside_pull(file);
     all.extend(file.own.iter().filter(|_| !by_pull).cloned());
@@ -89,9 +89,9 @@ fn message(uri: &str, version: Option<i64>, file: &ProxiedFile, by_pull: bool) -
     content_length::encode(&serde_json::to_vec(&message).unwrap_or_default())
 }
 
-/// Takes over what the engine says of a file.
-pub(super) fn set(table: &mut Table, says: EngineSays) {
-    let uri = match says {
+/// Takes over the engine's message about a file.
+pub(super) fn set(table: &mut Table, message: EngineSays) {
+    let uri = match message {
         EngineSays::Diagnostics(given) => {
             table.file(&given.uri).own = given.diagnostics;
             show(table, &given.uri, false);
@@ -110,8 +110,8 @@ pub(super) fn set(table: &mut Table, says: EngineSays) {
     table.sweep(&key(&uri));
 }
 
-/// Shows our diagnostics of a file with the server's last ones. Those of an older text wait for the server's next, but
-/// not for ever: `now` ends the wait.
+/// Shows Sextant's diagnostics of a file with the server's last ones. Those of an older text wait for the server's
+/// next, but not for ever: `now` ends the wait.
 pub(super) fn show(table: &mut Table, uri: &str, now: bool) {
     let Some(file) = table.known(uri) else { return };
     let (open, version) = match &file.editor {
@@ -131,7 +131,7 @@ pub(super) fn show(table: &mut Table, uri: &str, now: bool) {
     }
 }
 
-/// The engine is gone, and what it said with it.
+/// Removes the messages of an engine that is gone.
 pub(super) fn clear(table: &mut Table) {
     let ours = |file: &ProxiedFile| !file.own.is_empty() || !file.actions.is_empty() || !file.hovers.is_empty();
     let keys: Vec<String> = table.files.iter().filter(|(_, file)| ours(file)).map(|(key, _)| key.clone()).collect();
@@ -145,7 +145,7 @@ pub(super) fn clear(table: &mut Table) {
     }
 }
 
-/// Our diagnostics in the answer to a pull; `None` where the answer is good as it is.
+/// Adds Sextant's diagnostics to the answer to a pull; `None` if the answer needs no change.
 pub(super) fn pulled(table: &mut Table, uri: &str, body: &[u8]) -> Option<Value> {
     let by_pull = refreshes(table);
     let mut answer: Value = serde_json::from_slice(body).ok()?;
@@ -154,7 +154,7 @@ pub(super) fn pulled(table: &mut Table, uri: &str, body: &[u8]) -> Option<Value>
     }
     let file = table.file(uri);
     file.pulled = answer["result"]["items"].as_array().cloned().unwrap_or_default();
-    // What was passed on and is in the answer too is taken back.
+    // Diagnostics that were passed on and are in the answer too are withdrawn.
     let beside = beside_pull(file).len();
     let had = file.passed.replace(beside).unwrap_or_else(|| listed(file.published.as_ref()).len());
     if let Some((open, version)) = file.editor.clone().filter(|_| had > beside) {
@@ -170,13 +170,13 @@ pub(super) fn pulled(table: &mut Table, uri: &str, body: &[u8]) -> Option<Value>
     Some(answer)
 }
 
-/// Whether the editor may be told that nothing has changed since its last pull.
+/// Whether the editor may get the answer that nothing has changed since its last pull.
 pub(super) fn pull_may_be_unchanged(file: &ProxiedFile) -> bool {
     file.own == file.pulled_own
 }
 
-/// What we offer at a place. `offers` is whether anything is offered here: beside a proxy that does, all of it would
-/// stand twice.
+/// Sextant's actions at a place. `offers` is whether anything is offered here: beside a proxy that does, all of it
+/// would stand twice.
 pub(super) fn actions(table: &Table, asked: &AskedActions, offers: bool) -> Vec<Value> {
     if !offers {
         return Vec::new();
@@ -232,7 +232,7 @@ fn touch(one: &Range, other: &Range) -> bool {
     one.start <= other.end && other.start <= one.end
 }
 
-/// What we have to say about a place, as Markdown.
+/// Sextant's hover at a place, as Markdown.
 pub(super) fn hover(table: &Table, uri: &str, at: Position) -> Option<String> {
     let here = Range { start: at, end: at };
     let ours = table.known(uri)?.hovers.iter().filter(|hover| touch(&hover.range, &here));
@@ -240,7 +240,7 @@ pub(super) fn hover(table: &Table, uri: &str, at: Position) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// A hover of the server with ours behind it.
+/// A hover of the server with Sextant's behind it.
 pub(super) fn hovered(theirs: &Value, ours: &str) -> Value {
     let alone = json!({"contents": {"kind": "markdown", "value": ours}});
     let mut hover = if theirs.is_object() { theirs.clone() } else { return alone };

@@ -1,18 +1,18 @@
-//! The id and the method of a message, found without reading the rest of it.
+//! Finds the id and the method of a message without reading the rest of it.
 
 use std::borrow::Cow;
 
-/// Nesting that is followed; nothing that means something is deeper.
+/// The nesting that is followed; no meaningful member is deeper.
 const DEPTH: usize = 512;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Peeked<'a> {
-    /// As it stands in the text: `7`, `"a"`. `None` too where it is null.
+    /// The id as it stands in the text: `7`, `"a"`. `None` also for a null.
     pub(super) id: Option<&'a str>,
     pub(super) method: Option<Cow<'a, str>>,
 }
 
-/// `None` where the body is no object whose members can be told apart. It stops where it knows enough.
+/// `None` if the body is not an object with readable members. Reading stops once both are known.
 pub(super) fn peek(body: &[u8]) -> Option<Peeked<'_>> {
     let mut at = Cursor { bytes: body, at: 0 };
     at.space();

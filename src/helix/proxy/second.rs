@@ -1,4 +1,4 @@
-//! The engine as a client of the server, beside the editor: its socket, its requests, and what it is told.
+//! Lets the engine be a client of the server, beside the editor: its socket, its requests, and its notifications.
 
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -20,28 +20,28 @@ use sextant_diagnostics::server::content_length::{self, Frame};
 
 /// The largest message, in bytes: the text of a whole file, twice.
 const LIMIT: u64 = 64 * 1024 * 1024;
-/// What the name of a proxy's socket begins with; its process follows.
+/// The beginning of the name of a proxy's socket; its process id follows.
 const SOCKET: &str = "proxy-";
-/// How long a listener that cannot accept (too many open files) waits.
+/// The pause of a listener that cannot accept (too many open files).
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// LSP's `ContentModified`.
 const CONTENT_MODIFIED: i64 = -32801;
 
-/// What the engine asked the server for.
+/// A request of the engine to the server.
 #[derive(Debug)]
 pub(super) struct EngineAsk {
     /// Its own id.
     pub(super) id: Value,
     /// Whether it is `workspace/executeCommand`.
     pub(super) command: bool,
-    /// The file that it is about, and the editor's version of it, where the editor has it open.
+    /// The file that it is about, and the editor's version of it, if the editor has it open.
     pub(super) subject: Option<(String, i64)>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Said {
+struct Parsed {
     id: Option<Value>,
     method: Option<String>,
     params: Value,
@@ -49,7 +49,7 @@ struct Said {
     error: Value,
 }
 
-/// Takes away what proxies have left that were ended without a word, as an editor does when it closes.
+/// Removes the leftovers of proxies that were killed, as an editor does when it closes.
 fn sweep(folder: &Path) {
     let dead = |pid: i32| {
         let pid = Pid::from_raw(pid)?;
@@ -64,7 +64,7 @@ fn sweep(folder: &Path) {
     }
 }
 
-/// The socket that the engine finds the server under, while this process is there.
+/// The path of the socket where the engine finds the server, while this process lives.
 pub(super) fn socket_of(folder: &Path) -> PathBuf {
     folder.join(format!("{SOCKET}{}.sock", std::process::id()))
 }
@@ -73,7 +73,7 @@ pub(super) fn socket_of(folder: &Path) -> PathBuf {
 pub(super) fn listen(path: &Path) -> std::io::Result<UnixListener> {
     path.parent().into_iter().for_each(sweep);
     if path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket()) {
-        // A process of the same number has left it.
+        // The file is left from a process of the same number.
         std::fs::remove_file(path)?;
     }
     let listener = UnixListener::bind(path)?;
@@ -130,28 +130,28 @@ async fn client(shared: Arc<ProxyState>, stream: UnixStream) {
     writing.abort();
 }
 
-/// False where it has left, or another one has come.
+/// False if the connection has ended, or another one has replaced it.
 fn heard(shared: &ProxyState, connection: u64, body: &[u8]) -> bool {
-    let Ok(said) = serde_json::from_slice::<Said>(body) else { return true };
+    let Ok(parsed) = serde_json::from_slice::<Parsed>(body) else { return true };
     let texts = lock(&shared.texts);
     let table = &mut *lock(&shared.table);
     if table.second.connection != connection {
         return false;
     }
-    match (said.method.as_deref(), &said.id) {
+    match (parsed.method.as_deref(), &parsed.id) {
         (Some("initialize"), Some(id)) => {
             table.second.initialize = Some(id.clone());
             initialized(table);
         }
         (Some("shutdown"), Some(id)) => answer(table, id, Value::Null),
-        (Some(_), Some(id)) => asked(table, id, said.method.as_deref().unwrap_or_default(), &said.params),
+        (Some(_), Some(id)) => asked(table, id, parsed.method.as_deref().unwrap_or_default(), &parsed.params),
         (Some("exit"), None) => return false,
-        (Some("$/cancelRequest"), None) => cancelled(table, &said.params["id"]),
+        (Some("$/cancelRequest"), None) => cancelled(table, &parsed.params["id"]),
         (Some("workspace/didChangeWatchedFiles"), None) => table.to_server(content_length::encode(body)),
         (Some(method), None) if method.starts_with("textDocument/did") => {
-            second_files::noted(&texts, table, method, &said.params, body);
+            second_files::noted(&texts, table, method, &parsed.params, body);
         }
-        (None, Some(id)) => replied(table, id, &said),
+        (None, Some(id)) => replied(table, id, &parsed),
         // The settings are the editor's.
         _ => {}
     }
@@ -182,20 +182,20 @@ fn cancelled(table: &Table, id: &Value) {
     }
 }
 
-/// The engine's answer to a request of the server; only what the server asked the engine alone goes on.
-fn replied(table: &mut Table, id: &Value, said: &Said) {
+/// The engine's answer to a request of the server; an answer goes on only if the server asked the engine alone.
+fn replied(table: &mut Table, id: &Value, parsed: &Parsed) {
     let number = id.as_str().and_then(|id| id.strip_prefix("server:")?.parse::<u64>().ok());
     let Some(id) = number.and_then(|number| table.second.wants.remove(&number)) else { return };
     let id: Value = serde_json::from_str(&id).unwrap_or_default();
     let mut message = json!({"jsonrpc": "2.0", "id": id});
-    match &said.error {
-        Value::Null => message["result"] = said.result.clone(),
+    match &parsed.error {
+        Value::Null => message["result"] = parsed.result.clone(),
         error => message["error"] = error.clone(),
     }
     to_server(table, &message);
 }
 
-/// The server's answer to a request with one of our ids; the rest of the id behind the prefix.
+/// The server's answer to a request with one of Sextant's ids; `id` is the rest behind the prefix.
 pub(super) fn answered(table: &mut Table, id: &str, body: &[u8]) {
     let Some((connection, number)) = id.split_once(':') else { return };
     if connection.parse() != Ok(table.second.connection) {
@@ -205,12 +205,12 @@ pub(super) fn answered(table: &mut Table, id: &str, body: &[u8]) {
     if !second_files::still(table, ask.subject.as_ref()) {
         return refuse(table, &ask.id, CONTENT_MODIFIED, "the editor has changed it meanwhile");
     }
-    let Ok(said) = serde_json::from_slice::<Said>(body) else {
+    let Ok(parsed) = serde_json::from_slice::<Parsed>(body) else {
         return refuse(table, &ask.id, REQUEST_FAILED, "the answer cannot be read");
     };
     let mut message = json!({"jsonrpc": "2.0", "id": ask.id});
-    match said.error {
-        Value::Null => message["result"] = said.result,
+    match parsed.error {
+        Value::Null => message["result"] = parsed.result,
         error => message["error"] = error,
     }
     table.to_engine(&message);
@@ -229,27 +229,27 @@ pub(super) fn initialized(table: &mut Table) {
     }
 }
 
-/// Hands a request of the server to the engine. `alone` where its answer counts, which has this id.
+/// Hands a request of the server to the engine. `alone` is the id of a request whose answer from the engine counts.
 pub(super) fn hand_over(table: &mut Table, method: &str, body: &[u8], alone: Option<&str>) {
     if table.second.sender.is_none() {
         return;
     }
-    let Ok(said) = serde_json::from_slice::<Said>(body) else { return };
+    let Ok(parsed) = serde_json::from_slice::<Parsed>(body) else { return };
     table.second.last += 1;
     let number = table.second.last;
     if let Some(id) = alone {
         table.second.wants.insert(number, id.to_owned());
     }
     let id = format!("server:{number}");
-    table.to_engine(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": said.params}));
+    table.to_engine(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parsed.params}));
 }
 
-/// Whether an edit that the server wants now can only be what a command of the engine has led to.
+/// Whether an edit that the server wants now can only come from a command of the engine.
 pub(super) fn edits(table: &Table) -> bool {
     table.second.sender.is_some() && table.second.asked.values().any(|ask| ask.command)
 }
 
-/// The server is gone: the engine is told by the end of the connection, and comes again.
+/// Ends the engine's connection, since the server is gone; the engine comes again.
 pub(super) fn server_died(table: &mut Table) {
     let SecondClient { connection, .. } = table.second;
     for file in table.files.values_mut() {

@@ -1,6 +1,7 @@
-//! One file, two clients: which of them has it open at the server, and whether the server's text is the engine's.
+//! Shares one file between two clients: which has it open at the server, and whether the server's text is the engine's.
 //!
-//! What the editor has open is its own: the engine's text of it goes nowhere, and is held against what the server has.
+//! A file open in the editor belongs to the editor: the engine's text of it goes nowhere, and is compared with the
+//! server's.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::proxy::table::{EngineFile, LastPublish, ProxyState, Table, key};
 use sextant_base::lock::lock;
 use sextant_diagnostics::server::content_length;
 
-/// The mirror has a new text of a document.
+/// Takes the mirror's new text of a document.
 pub(super) fn compare(shared: &ProxyState, key: &str, known: &MirroredText) {
     agree(&mut lock(&shared.table), key, known);
 }
@@ -20,7 +21,7 @@ fn agree(table: &mut Table, key: &str, known: &MirroredText) {
     let Some(file) = table.files.get_mut(key) else { return };
     let Some(engine) = file.engine.as_mut().filter(|_| file.editor.is_some()) else { return };
     engine.agreed = (*engine.text == *known.text).then_some(known.version);
-    // What the server has said of this text already it will not say again.
+    // The server will not report this text again if it has reported it already.
     let agreed = engine.agreed;
     let last = file.published.clone().filter(|last| agreed.is_some() && last.version.or(last.during) == agreed);
     if let Some(last) = last {
@@ -28,7 +29,7 @@ fn agree(table: &mut Table, key: &str, known: &MirroredText) {
     }
 }
 
-/// Tells the engine what the server has published, under the engine's own version, where it is of the engine's text.
+/// Sends the engine the server's last publish, under the engine's own version, if it is for the engine's text.
 pub(super) fn publish(table: &Table, key: &str, published: &LastPublish) {
     let Some(file) = table.files.get(key) else { return };
     let Some(engine) = &file.engine else { return };
@@ -76,7 +77,7 @@ pub(super) fn noted(texts: &MirroredTexts, table: &mut Table, method: &str, para
     table.sweep(&key);
 }
 
-/// The editor opens a file: what the engine had opened there is closed first.
+/// The editor opens a file: if the engine had opened it, it is closed first.
 pub(super) fn editor_opens(table: &mut Table, uri: &str, version: i64) {
     let file = table.file(uri);
     let before = file.editor.replace((uri.to_owned(), version));
@@ -88,7 +89,7 @@ pub(super) fn editor_opens(table: &mut Table, uri: &str, version: i64) {
     table.to_server(closed);
 }
 
-/// The editor closes a file: what is sent after that, where the engine still wants it.
+/// The editor closes a file; the answer is the messages to send after that, if the engine still wants the file.
 pub(super) fn editor_closes(table: &mut Table, uri: &str) -> Vec<Vec<u8>> {
     let file = table.file(uri);
     file.editor = None;
@@ -99,7 +100,7 @@ pub(super) fn editor_closes(table: &mut Table, uri: &str) -> Vec<Vec<u8>> {
     vec![did_open(engine)]
 }
 
-/// Everything that the engine had open is closed: it is gone.
+/// Closes every file that the engine had open, since it is gone.
 pub(super) fn release(table: &mut Table) {
     let keys: Vec<String> = table.files.keys().cloned().collect();
     for key in keys {
@@ -112,7 +113,7 @@ pub(super) fn release(table: &mut Table) {
     }
 }
 
-/// What a request of the engine is about; the error where the server has another text of it than the engine.
+/// The file that a request of the engine is about; an error if the server has another text of it than the engine.
 pub(super) fn subject(table: &Table, params: &Value) -> Result<Option<(String, i64)>, ()> {
     let command = params["arguments"][1]["file"].as_str().and_then(|path| sextant_base::path::to_uri(path.as_ref()));
     let Some(uri) = params["textDocument"]["uri"].as_str().map(str::to_owned).or(command) else { return Ok(None) };
@@ -142,7 +143,7 @@ fn did_open(file: &EngineFile) -> Vec<u8> {
     message("textDocument/didOpen", &params)
 }
 
-/// What a new process is told of a document.
+/// The messages that open a document in a new process.
 pub(super) fn reopened(known: &MirroredText) -> Vec<u8> {
     let MirroredText { uri, language, version, text } = known;
     let params = json!({"textDocument": {"uri": uri, "languageId": language, "version": version, "text": &**text}});

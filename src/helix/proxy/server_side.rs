@@ -1,4 +1,4 @@
-//! What becomes of a message of the server: almost always it goes to the editor as it is.
+//! Decides where each message of the server goes: almost always to the editor as it is.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,10 +12,10 @@ use crate::proxy::second;
 use crate::proxy::table::{EditorAsked, ProxyState, REPLAY_ID, SECOND_IDS, Table};
 use sextant_diagnostics::server::content_length;
 
-/// Progress that is remembered; a server with more of it open at once is not waited for.
+/// The most open progress that is remembered; a server with more of it is not waited for.
 const PROGRESS: usize = 1000;
 
-/// Notifications of which the engine gets a copy.
+/// Notifications that the engine gets a copy of.
 const COPIED: &[&str] =
     &["window/logMessage", "window/showMessage", "$/progress", "experimental/serverStatus", "eslint/status"];
 
@@ -38,7 +38,7 @@ struct ProgressParams {
     value: Value,
 }
 
-/// Decides and does what belongs to it.
+/// Decides on a message, with its side effects.
 pub(super) fn decide(shared: &ProxyState, table: &mut Table, message: &RawMessage) -> Forward {
     let body = message.body();
     match peek(body) {
@@ -89,7 +89,7 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
     Forward::Raw
 }
 
-/// Keeps the tokens of what was begun and has not ended.
+/// Keeps the tokens of progress that has begun and not ended.
 pub(super) fn follow(open: &mut Vec<Value>, token: Value, value: &Value) {
     match value["kind"].as_str() {
         Some("begin") if open.len() < PROGRESS => open.push(token),

@@ -1,4 +1,4 @@
-//! What the proxy knows while messages go through: who waits for which answer, and who has which file open.
+//! Keeps the state of the proxy: the open requests with their callers, and the open files with their clients.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -20,30 +20,30 @@ use crate::proxy::second::EngineAsk;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, Position, Range};
 
-/// LSP's `RequestFailed`: it was a good request, and there is nobody to answer it.
+/// LSP's `RequestFailed`: the request was valid, and there is no server to answer it.
 pub(super) const REQUEST_FAILED: i64 = -32803;
 pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 
-/// Ids of requests that are not the editor's and not the server's own.
+/// The prefix of ids that are neither the editor's nor the server's own.
 pub(super) const AGENT_IDS: &str = "agent:";
 pub(super) const SECOND_IDS: &str = "sextant:";
 pub(super) const REPLAY_ID: &str = "sextant:initialize";
 
-/// What all threads of a proxy share. `texts` is taken before `table` where both are needed; the forward path takes
-/// `table` alone.
+/// The state that all threads of a proxy share. If both locks are needed, `texts` is locked before `table`; the forward
+/// path locks `table` alone.
 #[derive(Debug)]
 pub(super) struct ProxyState {
     pub(super) options: ProxyOptions,
     pub(super) table: Mutex<Table>,
     pub(super) texts: Mutex<MirroredTexts>,
-    /// Told when the mirror has done something.
+    /// Signalled when the mirror has processed an event.
     pub(super) mirrored: Condvar,
     pub(super) encoding: OnceLock<Encoding>,
     /// Ends the pause before a restart.
     pub(super) leaving: (Mutex<bool>, Condvar),
-    /// The server's process; 0 where there is none.
+    /// The server's process; 0 if there is none.
     pub(super) process: AtomicU32,
-    /// Where the engine asks the server, to be taken away at the end.
+    /// The socket of the engine's requests to the server, to be removed at the end.
     pub(super) socket: Mutex<Option<PathBuf>>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Table {
     pub(super) agent: AgentCalls,
     pub(super) files: HashMap<String, ProxiedFile>,
     pub(super) mirror: Sender<MirrorEvent>,
-    /// Events that the mirror was told.
+    /// The number of events that the mirror was sent.
     pub(super) told: u64,
     pub(super) engine: UnboundedSender<EngineTask>,
 }
@@ -69,9 +69,9 @@ pub(super) struct Table {
 #[derive(Debug)]
 pub(super) struct EditorSide {
     pub(super) outlet: Outlet,
-    /// Its requests that wait for an answer, by id as it stands in the text.
+    /// Its requests that wait for an answer, by the id as it stands in the text.
     pub(super) asked: HashMap<String, EditorAsked>,
-    /// What it is and can, from `initialize`.
+    /// Its name and capabilities, from `initialize`.
     pub(super) client: Value,
     pub(super) options: Value,
     /// The document that it named last.
@@ -95,39 +95,39 @@ pub(super) struct AskedActions {
     pub(super) range: Range,
     pub(super) diagnostics: Vec<Value>,
     pub(super) only: Vec<String>,
-    /// EditorAsked for by the editor itself, and not by the user.
+    /// Asked for by the editor itself, and not by the user.
     pub(super) automatic: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct ServerSide {
-    /// `None` where there is none, or while it is gone.
+    /// `None` if there is no process, or while it is gone.
     pub(super) outlet: Option<Outlet>,
     /// Whether it has had its `initialize` (from the editor, or again after a restart) and everything since.
     pub(super) live: bool,
-    /// Whether there is to be one at all.
+    /// Whether a server is wanted at all.
     pub(super) configured: bool,
-    /// Why there is none and will be none.
+    /// The reason why there is no server and will be none.
     pub(super) ended: Option<String>,
-    /// As the editor sent it, without what is ours.
+    /// The request as the editor sent it, without Sextant's options.
     pub(super) initialize: Option<Vec<u8>>,
-    /// The true answer to it.
+    /// The server's own answer to it.
     pub(super) result: Option<Value>,
     pub(super) declared: Declared,
-    /// Notifications that a new process is told as well: settings, folders.
+    /// Notifications that a new process gets too: settings, folders.
     pub(super) told: Vec<(String, Vec<u8>)>,
     pub(super) settings: Value,
     pub(super) calls: ServerCalls,
     pub(super) replay_due: bool,
 }
 
-/// What the server has begun with the editor.
+/// The requests and progress that the server has begun with the editor.
 #[derive(Debug, Default)]
 pub(super) struct ServerCalls {
-    /// Its requests that the editor has, and answers to requests of an earlier process that are still to come.
+    /// Its requests that the editor has, and the number of outstanding answers to requests of an earlier process.
     pub(super) wants: HashMap<String, u32>,
     pub(super) stale: HashMap<String, u32>,
-    /// Progress that was begun and not ended, by token.
+    /// Progress that has begun and not ended, by token.
     pub(super) progress: Vec<Value>,
 }
 
@@ -135,14 +135,14 @@ pub(super) struct ServerCalls {
 #[derive(Debug, Default)]
 pub(super) struct SecondClient {
     pub(super) sender: Option<UnboundedSender<Vec<u8>>>,
-    /// The number of its connection; ids of an earlier one are nobody's.
+    /// The number of its connection; ids of an earlier connection are void.
     pub(super) connection: u64,
     pub(super) last: u64,
-    /// Its own ids by the number in ours.
+    /// Its own ids by the number in Sextant's.
     pub(super) asked: HashMap<u64, EngineAsk>,
-    /// Its `initialize`, where the server's answer to it is not known yet.
+    /// Its `initialize`, if the server's answer to it is not known yet.
     pub(super) initialize: Option<Value>,
-    /// Requests of the server that it answers, by the id that it has them under.
+    /// Requests of the server that it answers, by their id at the engine.
     pub(super) wants: HashMap<u64, String>,
 }
 
@@ -165,7 +165,7 @@ pub(super) struct ProxiedFile {
     pub(super) own: Vec<Value>,
     pub(super) actions: Vec<OwnAction>,
     pub(super) hovers: Vec<OwnHover>,
-    /// Whether the editor pulls here, and how many of ours it was given last.
+    /// Whether the editor pulls here, and how many of Sextant's diagnostics it got last.
     pub(super) pulls: bool,
     pub(super) pulled_own: Vec<Value>,
     /// The server's last answer to a pull, and how many of its published ones the editor has; `None` for all.
@@ -184,19 +184,19 @@ pub(super) struct EngineFile {
     pub(super) agreed: Option<i64>,
 }
 
-/// What the server published last of a file.
+/// The server's last publish of a file.
 #[derive(Clone, Debug)]
 pub(super) struct LastPublish {
     pub(super) version: Option<i64>,
-    /// The version that the server had when it came.
+    /// The version that the server had when the publish came.
     pub(super) during: Option<i64>,
     pub(super) diagnostics: Arc<RawValue>,
 }
 
-/// What is done beside the forward path, for the engine.
+/// The work for the engine beside the forward path.
 #[derive(Debug)]
 pub(super) enum EngineTask {
-    /// The editor has said `initialized`.
+    /// The editor has sent `initialized`.
     Begin,
     Command(AgentCommand),
     /// The editor's answer to a request of this link.
@@ -209,7 +209,7 @@ pub(super) enum EngineTask {
     Republish(String),
 }
 
-/// A URI as it is looked up: each program escapes characters of its own choice.
+/// A URI as a key: each program escapes characters of its own choice.
 pub(super) fn key(uri: &str) -> String {
     path::from_uri(uri).and_then(|path| path::to_uri(&path)).unwrap_or_else(|| uri.to_owned())
 }
@@ -223,7 +223,7 @@ impl Table {
         self.files.get(&key(uri))
     }
 
-    /// Forgets a file of which nothing is known any more.
+    /// Forgets a file without any remaining state.
     pub(super) fn sweep(&mut self, key: &str) {
         let empty = |file: &ProxiedFile| {
             let open = file.editor.is_some() || file.engine.is_some();
@@ -244,7 +244,7 @@ impl Table {
         let _ = self.engine.send(task);
     }
 
-    /// To the server, where there is one that may be told things.
+    /// Sends to the server, if there is one that may get messages.
     pub(super) fn to_server(&self, bytes: Vec<u8>) {
         if let Some(outlet) = self.server.outlet.as_ref().filter(|_| self.server.live) {
             outlet.raw(bytes);

@@ -27,7 +27,7 @@ use sextant_engine::api::{
 const CONNECT: Duration = Duration::from_secs(5);
 /// A task has limits of its own.
 const NO_LIMIT: Duration = Duration::from_secs(7 * 24 * 3600);
-/// EventFeed that wait for a reader here; a terminal can stand still for long.
+/// Events that wait for a reader here; a terminal can stand still for long.
 const WAITING: usize = 16_384;
 
 /// A connection to a session.

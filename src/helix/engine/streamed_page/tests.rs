@@ -1,4 +1,4 @@
-//! Pages between what the engine wants, what an editor has, and what an engine before has left.
+//! Tests pages between the engine's wanted text, an editor's buffer, and the text of an earlier engine.
 
 use tokio::net::UnixStream;
 
@@ -47,7 +47,7 @@ fn a_document_of_an_engine_before_is_replaced_and_the_users_is_not() {
         assert_eq!(target(&page, open), None, "not before it is looked at");
         page.meet(open);
         assert_eq!(target(&page, open).as_deref(), wanted, "{open}");
-        // One that was written before the editor told of its buffer is not taken for the user's either.
+        // A text that was written before the editor reported its buffer is not taken for the user's either.
         let late = new();
         late.change_quietly("another\n");
         late.write().unwrap();
@@ -79,7 +79,7 @@ fn a_page_that_is_opened_again_from_its_file_is_ours() {
     page.meet("one\n");
     (lock(&page.0.text).shown, lock(&page.0.text).base) = (Some("two\n".into()), "two\n".into());
     page.change_quietly("three\n");
-    // Closed without being written, so the file is an older one.
+    // The page was closed without being written, so the file is older.
     page.meet("one\n");
     assert_eq!(target(&page, "one\n").as_deref(), Some("three\n"));
 }
@@ -90,7 +90,7 @@ impl EditorPage {
     }
 }
 
-/// An editor that has the page open and does every edit.
+/// An editor that has the page open and makes every edit.
 async fn editor(buffers: EditorBuffers, uri: String, mut calls: LinkReceiver<EngineSays>, out: LinkSender<ProxySays>) {
     while let Some(LinkCall { id: Some(id), message: EngineSays::Request(request) }) = calls.next().await {
         let open = buffers.mirror.of_uri(&uri).unwrap();
@@ -144,7 +144,7 @@ async fn a_page_is_brought_up_to_date_however_long_the_user_types_in_it() {
     };
     type_on(&mut text, 2);
     page.change(&buffers, |page| page.push_str("# Sextant\nnew\n"));
-    // Past the patience of the change, which waits for the keys to rest.
+    // The time goes past the patience of the change, which waits for the keys to rest.
     let start = Instant::now();
     for version in 3.. {
         type_on(&mut text, version);
