@@ -1,4 +1,4 @@
-//! How a question is answered without an editor: by what the command line says, or at the terminal.
+//! Answers a question without an editor: by the answers of the command line, or at the terminal.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
@@ -9,7 +9,7 @@ use crate::cli::{cli_wording, terminal};
 use sextant_base::lock::lock;
 use sextant_engine::api::{Engine, QuestionKind};
 
-/// An answer of the command line: to a question of this kind, or of one of those that a bare number may answer.
+/// An answer of the command line: to a question of this kind, or without a kind to one that a bare number may answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GivenAnswer {
     kind: Option<QuestionKind>,
@@ -17,8 +17,8 @@ pub(super) struct GivenAnswer {
 }
 
 impl GivenAnswer {
-    /// Consent to a command, to a file that runs, to more than was asked for: none of these comes from a number that
-    /// was written down before the question was there.
+    /// Whether the answer may go to a question. Consent to a command, to a file that runs, or to more than was asked
+    /// for never comes from a bare number: it was written down before the question was there.
     fn fits(self, kind: QuestionKind) -> bool {
         let bare = [QuestionKind::Plan, QuestionKind::Ask, QuestionKind::Forget].contains(&kind);
         self.kind.map_or(bare, |own| own == kind)
@@ -52,7 +52,7 @@ fn kind_of(name: &str) -> Result<QuestionKind, String> {
     })
 }
 
-/// What is left of the answers.
+/// The answers that are left.
 pub(super) struct GivenAnswers(VecDeque<GivenAnswer>);
 
 impl GivenAnswers {
@@ -73,7 +73,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// A reader of JSON lines is a program, and is asked nothing.
+    /// A reader of JSON lines is a program and gets no questions.
     pub(super) fn new(given: &[GivenAnswer], as_json: bool) -> Self {
         Self { given: Mutex::new(GivenAnswers::new(given)), terminal: !as_json && std::io::stdin().is_terminal() }
     }
@@ -86,7 +86,7 @@ impl Answers {
         lock(&self.given)
     }
 
-    /// Answers the question that the session has open, if it has one. Does not wait.
+    /// Answers the open question of the session, if it has one. Does not wait.
     pub(super) fn answer(self: &Arc<Self>, session: &Weak<Engine>, kind: QuestionKind) {
         let Some(asking) = session.upgrade().filter(|session| session.is_asking()) else { return };
         if let Some(choice) = self.given().take(kind) {

@@ -1,4 +1,4 @@
-//! `sextant approve`: runs the plan that waits in a workspace, in the session that made it or in one of its own.
+//! `sextant approve`: runs the waiting plan of a workspace, in the session that made it or in one of its own.
 
 use std::process::ExitCode;
 

@@ -1,10 +1,10 @@
-//! What a shell calls the ways out that the engine names by code.
+//! Words the hints that the engine names by code for a shell.
 
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 use sextant_engine::api::Event;
 
-/// A way out in the words of a shell; empty where only an editor has it.
+/// A hint in the words of a shell; empty if only an editor has it.
 fn hint(code: HintCode) -> &'static str {
     match code {
         HintCode::Undo => "`sextant undo` takes it back",
@@ -18,10 +18,10 @@ fn hint(code: HintCode) -> &'static str {
         HintCode::Plan => "`sextant plan 'make this file type-clean'` makes one",
         HintCode::Start => "`sextant ask` or `sextant plan` starts something",
         HintCode::Request => "for example `sextant ask 'fix the errors'`",
-        HintCode::Servers => "--servers FOLDER says where one is; the README tells more",
-        HintCode::Models | HintCode::Commands | HintCode::Memory => "the README tells more",
+        HintCode::Servers => "--servers FOLDER names its folder; see the README",
+        HintCode::Models | HintCode::Commands | HintCode::Memory => "see the README",
         HintCode::Remembered => "`sextant ask 'what do you remember about …'` shows what is remembered",
-        HintCode::Log => "--log FILE tells more",
+        HintCode::Log => "--log FILE records more",
     }
 }
 
@@ -29,7 +29,7 @@ pub(super) fn failure(failure: &Failure) -> Failure {
     failure.worded(hint)
 }
 
-/// An event in the words of a shell. What a model, a file or a plan says stays as it is.
+/// An event in the words of a shell. The words of a model, a file or a plan stay as they are.
 pub(super) fn event(event: Event) -> Event {
     match event {
         Event::Failed { failure: failed } => Event::Failed { failure: failure(&failed) },
@@ -45,8 +45,8 @@ mod tests {
 
     #[test]
     fn a_shell_is_told_its_own_commands_and_nothing_of_an_editor() {
-        let said = failure(&Failure::cancelled()).one_line();
-        assert_eq!(said, "stopped (what was finished is kept; `sextant undo` takes it back)");
+        let words = failure(&Failure::cancelled()).one_line();
+        assert_eq!(words, "stopped (what was finished is kept; `sextant undo` takes it back)");
         let own = Hint::from("only ours is undone here").and(HintCode::UndoOwn);
         assert_eq!(failure(&Failure::user("none", own)).one_line(), "none (only ours is undone here)");
         let refused = event(Event::Refused { failure: Failure::user("none", HintCode::Plan) });

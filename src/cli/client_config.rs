@@ -1,11 +1,11 @@
-//! What a client's configuration says to start this server, as that client reads it.
+//! Makes the configuration with which a client starts this server, in that client's format.
 
 use std::path::Path;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-/// Clients whose configuration is known.
+/// Clients with a known format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum KnownClient {
     Claude,
@@ -17,7 +17,7 @@ pub(super) enum KnownClient {
     Zed,
 }
 
-/// The text for a client's configuration, and the file that it belongs into.
+/// The text for a client's configuration, and the file for it.
 pub(super) fn snippet(client: KnownClient, program: &Path, arguments: &[String]) -> (String, &'static str) {
     let program = program.to_string_lossy();
     let mut whole = vec![json!(program)];

@@ -1,4 +1,4 @@
-//! `sextant diff`: which diagnostics a change introduced, fixed, hid or uncovered, and the exit status that follows.
+//! `sextant diff`: reports the diagnostics that a change introduced, fixed, hid or uncovered, and sets the exit status.
 
 mod batch_cases;
 mod checkout;
@@ -73,7 +73,7 @@ fn print(found: &Comparison, format: OutputFormat) {
         OutputFormat::Json => json::json(found).to_string(),
         OutputFormat::Sarif => sarif::sarif(found).to_string(),
         OutputFormat::Errorformat => {
-            // What is not known must not look like nothing: it goes where it disturbs no reader of lines.
+            // Unknown results must not look like empty ones: they go where they disturb no reader of lines.
             report::unknown(found).iter().for_each(|what| complain(&format!("not known: {what}")));
             report::errorformat(found)
         }
@@ -99,7 +99,7 @@ fn fail(failure: &Failure, format: OutputFormat) -> ExitCode {
     ExitCode::from(FAILED)
 }
 
-/// Waits until somebody wants this process to end; temporary folders and servers then go in order.
+/// Waits until a signal ends this process; temporary folders and servers then go in order.
 async fn stopped() {
     let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) else {
         return std::future::pending().await;

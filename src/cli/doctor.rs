@@ -1,4 +1,5 @@
-//! `sextant doctor`: whether everything that Sextant needs is there and sound. It changes and starts nothing of a project.
+//! `sextant doctor`: checks that everything that Sextant needs is there and sound. It changes and starts nothing of a
+//! project.
 
 mod doctor_checks;
 mod helix_checks;
@@ -35,20 +36,20 @@ enum DoctorEditor {
     Helix,
 }
 
-/// How serious what was found is.
+/// The seriousness of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Health {
     Ok,
-    /// Something is missing that not everybody needs.
+    /// A part is missing that not every user needs.
     Note,
-    /// It works, and not as well as it could.
+    /// It works, but not as well as it could.
     Warning,
-    /// Something does not work.
+    /// A part does not work.
     Error,
 }
 
-/// What was found of one thing.
+/// The finding about one thing.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct CheckedThing {
     name: &'static str,
@@ -88,7 +89,7 @@ pub(super) fn run(arguments: &DoctorArguments) -> ExitCode {
         Err(error) => Err(Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory")),
     };
     match found {
-        Ok(found) => told(&found, arguments.place.json),
+        Ok(found) => print_all(&found, arguments.place.json),
         Err(failure) => {
             headless_run::fail(&failure, arguments.place.json);
             ExitCode::FAILURE
@@ -96,7 +97,7 @@ pub(super) fn run(arguments: &DoctorArguments) -> ExitCode {
     }
 }
 
-fn told(found: &[CheckedThing], as_json: bool) -> ExitCode {
+fn print_all(found: &[CheckedThing], as_json: bool) -> ExitCode {
     let worst = found.iter().map(|thing| thing.state).max().unwrap_or(Health::Ok);
     if as_json {
         terminal::json(&json!({"ok": worst < Health::Error, "checks": found}));

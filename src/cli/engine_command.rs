@@ -35,14 +35,15 @@ pub(super) struct EngineArguments {
     files: UserFiles,
 }
 
-/// The session that others find, until the engine ends.
+/// The session that other processes find, until the engine ends.
 type Served = Arc<Mutex<Option<Serving>>>;
 
 pub(super) fn run(arguments: EngineArguments) -> ExitCode {
     if let Some(path) = &arguments.files.log {
         log::start(path);
     }
-    // Of a session of its own: an editor that is stopped or hung up from its terminal does not take it along.
+    // The engine has a session of its own: an editor that is stopped or hung up from its terminal does not take it
+    // along.
     let _ = rustix::process::setsid();
     match start(arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -87,12 +88,12 @@ fn start(arguments: EngineArguments) -> Result<(), Failure> {
         let _ = fs::remove_file(path);
     }
     drop(locked);
-    // Only where it is empty.
+    // The call removes the folder only if it is empty.
     let _ = fs::remove_dir(folder);
     ended.map_err(|error| failed("the engine cannot listen", error))
 }
 
-/// The lock of the workspace's engine; `None` where another one holds it.
+/// The lock of the workspace's engine; `None` if another one holds it.
 fn take(path: &Path) -> io::Result<Option<File>> {
     match private_files::lock_removed(path, Deadline::after(Duration::ZERO)) {
         Ok(file) => Ok(Some(file)),
@@ -101,7 +102,7 @@ fn take(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Of this user alone. What stands there is of an engine that died: this one holds the lock.
+/// Makes a socket for this user alone. An existing one is from an engine that died: this one holds the lock.
 fn listen(socket: &Path) -> io::Result<UnixListener> {
     match fs::remove_file(socket) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

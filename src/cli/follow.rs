@@ -1,5 +1,5 @@
-//! What is printed of a session that does this command's work: its events from the beginning of our turn on, and the
-//! questions in it.
+//! Prints the work of a joined session for this command: its events from the start of our turn on, and the questions in
+//! it.
 
 use std::io::{BufRead, IsTerminal};
 use std::sync::{Arc, Mutex};
@@ -17,10 +17,10 @@ use sextant_base::lock::lock;
 use sextant_engine::api::{Delivery, Event, EventEnvelope, QuestionKind, TaskEvent};
 use sextant_serve::rpc::rpc_client::{EventFeed, JoinedSession};
 
-/// How long the last events may take after the answer.
+/// The time limit for the last events after the answer.
 const LAST: Duration = Duration::from_secs(5);
 
-/// What an answer of ours went on to, where it went on with a plan.
+/// The result of the plan that an answer from here went on with.
 type Continued = Arc<Mutex<Option<Result<Value, Failure>>>>;
 
 /// The printing of a session's events.
@@ -44,7 +44,7 @@ struct Follower {
 }
 
 impl Following {
-    /// Prints what happens for `by`. A reader of JSON lines is a program, and is asked nothing.
+    /// Prints the events of the task of `by`. A reader of JSON lines is a program and gets no questions.
     pub(super) async fn start(
         session: &Arc<JoinedSession>,
         by: String,
@@ -68,7 +68,7 @@ impl Following {
     }
 }
 
-/// Prints the last events. What an answer went on to is the outcome then.
+/// Prints the last events. If an answer went on with a plan, its result is the outcome.
 pub(super) async fn end(mut following: Following, session: &Arc<JoinedSession>) -> Option<Result<Value, Failure>> {
     if let Ok(info) = session.info().await {
         following.until.send_replace(info.state.seq);
@@ -120,7 +120,7 @@ impl Follower {
         }
     }
 
-    /// Answers with what was given, or lets a person answer. Whoever sits at the editor can do so as well.
+    /// Answers with a given answer, or lets a person answer. The user at the editor can do so as well.
     async fn answer(&mut self, kind: QuestionKind) {
         if let Some(choice) = self.answers.take(kind) {
             let answered = answer(&self.session, &self.by, choice).await;
@@ -164,7 +164,7 @@ async fn read() -> Option<usize> {
     Some(line.trim().parse().unwrap_or(0))
 }
 
-/// Whether an event belongs to the task that was asked for here, and is not its last word, which the command has.
+/// Whether an event belongs to the task of this command, and is not its last, which the command has itself.
 fn is_of_work(event: &Event) -> bool {
     !matches!(
         event,

@@ -1,4 +1,4 @@
-//! `sextant forget`: takes out of the record of a workspace what holds a text, or all of it.
+//! `sextant forget`: removes the entries with a text from the record of a workspace, or all of them.
 
 use std::process::ExitCode;
 
@@ -27,18 +27,18 @@ pub(super) fn run(arguments: &ForgetArguments) -> ExitCode {
     let as_json = arguments.folder.as_json();
     let own: headless_run::HeadlessRun<'_> = &|session, _request, cancel| {
         let text = arguments.text.clone();
-        Box::pin(async move { Ok(told(&session.forget(&text, cancel).await?, as_json)) })
+        Box::pin(async move { Ok(data(&session.forget(&text, cancel).await?, as_json)) })
     };
     let text = arguments.text.clone();
     let joined: join::JoinedRun<'_> = &move |session, _request, by| {
         let text = text.clone();
-        Box::pin(async move { Ok(told(&session.forget(&text, by).await?, as_json)) })
+        Box::pin(async move { Ok(data(&session.forget(&text, by).await?, as_json)) })
     };
     let joined = JoinedWork { options: &arguments.join, run: joined };
     headless_run::run_answered(&arguments.folder, &arguments.answers, own, joined)
 }
 
-fn told(text: &str, as_json: bool) -> Value {
+fn data(text: &str, as_json: bool) -> Value {
     if !as_json {
         terminal::line(text);
     }

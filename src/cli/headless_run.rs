@@ -1,4 +1,4 @@
-//! What `ask` and `plan` have in common: a folder as an editor, events as lines, the end as an exit status.
+//! Runs the common part of `ask` and `plan`: a folder as an editor, events as lines, the end as an exit status.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ use sextant_headless::HeadlessEditor;
 use sextant_store::workspace::root::Root;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// How long the language servers may take to leave.
+/// The time that the language servers have to leave.
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// A request on a folder, as the command line gives it.
@@ -44,7 +44,7 @@ pub(super) struct Job {
     pub(super) join: JoinOptions,
 }
 
-/// Where something is done, and how it is told.
+/// The place of the work, and the form of its output.
 #[derive(Debug, Args)]
 pub(super) struct Folder {
     #[command(flatten)]
@@ -91,7 +91,7 @@ impl Folder {
         self.at.json
     }
 
-    /// The options that were given and that only a session of this command's own can follow.
+    /// The given options that only a session of this command's own can follow.
     fn own_options(&self, who: Option<Work<'_>>) -> Vec<&'static str> {
         let mut given = who.map_or_else(Vec::new, |who| who.options.given());
         given.extend(self.files.config_given().then_some("--config"));
@@ -123,7 +123,7 @@ fn place(given: &str) -> Result<Place, Failure> {
     }
 }
 
-/// What a subcommand does with its session; the outcome is printed last.
+/// The work of a subcommand in its session; the outcome is printed last.
 pub(super) type HeadlessRun<'r> =
     &'r dyn for<'a> Fn(
         &'a Engine,
@@ -131,12 +131,12 @@ pub(super) type HeadlessRun<'r> =
         &'a CancellationToken,
     ) -> futures::future::BoxFuture<'a, Result<serde_json::Value, Failure>>;
 
-/// Who works, and how; without it no model and no language server is needed.
+/// The model and the options of the work; without it no model and no language server is needed.
 #[derive(Clone, Copy)]
 pub(super) struct Work<'a> {
     pub(super) options: &'a WorkOptions,
     pub(super) mode: Option<PlanMode>,
-    /// Whether a model is needed, whose configuration has to be right then.
+    /// Whether a model is needed; its configuration has to be right then.
     pub(super) asks_model: bool,
 }
 
@@ -151,7 +151,7 @@ pub(super) fn run(
     work_on(&arguments.folder, Some(who), arguments.request(), work, Some(joined))
 }
 
-/// The same without a request of its own. Without `joined` it only looks, and needs no session of anybody else.
+/// The same without a request of its own. Without `joined` the command only looks, and needs no other session.
 pub(super) fn run_without(
     folder: &Folder,
     who: Option<Work<'_>>,
@@ -201,7 +201,7 @@ fn work_on(
     }
 }
 
-/// Shows what is left to show, but a failure: that is the last word of the command itself.
+/// Shows the remaining events, but no failure: that is the last line of the command itself.
 pub(super) fn shown<T>(session: &Engine, ending: Ending<T>) -> Result<T, Failure> {
     for event in ending.events {
         if !matches!(event, Event::Failed { .. }) {
@@ -211,7 +211,7 @@ pub(super) fn shown<T>(session: &Engine, ending: Ending<T>) -> Result<T, Failure
     ending.result
 }
 
-/// Asks whoever can answer what the run pauses with, until it pauses no more or nobody answers.
+/// Passes the questions of a pausing run on, until it pauses no more or there is no answer.
 pub(super) async fn answered(
     session: &Engine,
     mut ending: Ending<Outcome>,
@@ -252,7 +252,7 @@ async fn serve(
 ) -> Result<bool, Failure> {
     let (here, root) = arguments.at.find()?;
     let mut request = request?;
-    // A path on the command line is relative to where the user stands.
+    // A path on the command line is relative to the user's current folder.
     request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
     let mut gate = None;
     if let Some(joined) = &joined {
@@ -303,7 +303,7 @@ async fn serve(
     Ok(outcome["ok"] == true)
 }
 
-/// What the command line allows, relative to where the user stands.
+/// Allows the files of the command line, relative to the user's current folder.
 fn allow_files(session: &Engine, who: Option<Work<'_>>, here: &Path) -> Result<(), Failure> {
     let paths = who.map_or(&[][..], |who| &who.options.allow_files);
     paths.iter().try_for_each(|path| session.allow_file(&here.join(path).to_string_lossy()))

@@ -1,5 +1,5 @@
-//! Whether a command works in a session that runs or in a process of its own; and its work in a running one: the same
-//! lines, the same end, the same way to stop it.
+//! Decides whether a command works in a running session or in a process of its own, and runs it in the session: the
+//! same lines, the same end, the same way to stop it.
 
 use std::path::Path;
 use std::process;
@@ -24,7 +24,7 @@ use sextant_serve::rpc::rpc_client::JoinedSession;
 use sextant_serve::rpc::rpc_server::{Serving, serve};
 use sextant_store::workspace::root::Root;
 
-/// Which of several sessions is meant.
+/// The choice among several sessions.
 #[derive(Debug, Default, Args)]
 pub(super) struct SessionOption {
     /// Session, by its name or process, where several run; see `sextant sessions` [default: the one used last]
@@ -41,7 +41,7 @@ pub(super) struct JoinOptions {
     headless: bool,
 }
 
-/// What a subcommand asks of a running session; `by` says who asks.
+/// The work of a subcommand in a running session; `by` names the caller.
 pub(super) type JoinedRun<'r> =
     &'r (dyn for<'a> Fn(&'a JoinedSession, &'a Request, String) -> BoxFuture<'a, Result<Value, Failure>> + Sync);
 
@@ -52,14 +52,14 @@ pub(super) struct JoinedWork<'a> {
     pub(super) run: JoinedRun<'a>,
 }
 
-/// Where a command does its work.
+/// The place of a command's work.
 pub(super) enum WorkPlace {
     Joined(Box<JoinedSession>),
-    /// Here; nobody else begins a session in the workspace until the gate is dropped.
+    /// Here; no other process begins a session in the workspace until the gate is dropped.
     Own(Option<StartGate>),
 }
 
-/// The session to work in, or none, which is said.
+/// The session to work in, if there is one; the choice is printed.
 pub(super) async fn session(
     options: &JoinOptions,
     (root, file): (&Root, Option<&Path>),
@@ -70,7 +70,7 @@ pub(super) async fn session(
     }
     let gate = look::gate(root).await;
     let mut failed = None;
-    // One that ends just now is found once more at most.
+    // A session that ends just now is found once more at most.
     for _ in 0..2 {
         let Looked { found, chosen } = look::look(root, options.session.session.as_deref(), file).await?;
         found.problems.iter().for_each(|problem| tracing::warn!(problem, "no session"));
@@ -83,7 +83,7 @@ pub(super) async fn session(
         match JoinedSession::to(entry).await {
             Ok(joined) => {
                 if !as_json {
-                    said(&joined.entry, root, &found, options);
+                    print_choice(&joined.entry, root, &found, options);
                 }
                 return Ok(WorkPlace::Joined(Box::new(joined)));
             }
@@ -93,20 +93,20 @@ pub(super) async fn session(
     failed.map_or(Ok(WorkPlace::Own(gate)), Err)
 }
 
-/// A request as the session takes it, whose workspace may begin in another folder.
+/// A request in the session's terms; its workspace may begin in another folder.
 pub(super) fn placed(request: Request, root: &Root, entry: &SessionEntry) -> Request {
     let symbols = request.symbols.iter().map(|symbol| look::placed_symbol(symbol, root.path(), &entry.root)).collect();
     Request { symbols, ..request }
 }
 
-/// The session of a workspace that runs, for a command that works in none of its own.
+/// The running session of a workspace, for a command that never works in its own.
 pub(super) async fn running(named: &SessionOption, root: &Root) -> Result<Option<Arc<JoinedSession>>, Failure> {
     let looked = look::look(root, named.session.as_deref(), None).await?;
     let Some(entry) = looked.chosen else { return Ok(None) };
     Ok(Some(Arc::new(JoinedSession::to(entry).await?)))
 }
 
-fn said(entry: &SessionEntry, root: &Root, found: &FoundSessions, options: &JoinOptions) {
+fn print_choice(entry: &SessionEntry, root: &Root, found: &FoundSessions, options: &JoinOptions) {
     let of = if entry.root == root.path() { String::new() } else { format!(" of {}", entry.root.display()) };
     terminal::complain(&format!("sextant: working in the session {}{of}", entry.name));
     if found.entries.len() > 1 && options.session.session.is_none() {
@@ -122,7 +122,7 @@ pub(super) async fn refuse_own(session: &JoinedSession, given: &[&str]) -> Resul
     if given.is_empty() {
         return Ok(());
     }
-    // What cannot be done anyway needs no other options.
+    // If the work cannot be done anyway, the other options do not matter.
     if let Some(task) = session.info().await?.running {
         return Err(busy(&task));
     }
@@ -131,7 +131,7 @@ pub(super) async fn refuse_own(session: &JoinedSession, given: &[&str]) -> Resul
     Err(Failure::user(message, "leave it out, or work beside the session with --headless"))
 }
 
-/// Who asks, as the session tells those who look on.
+/// The name of the caller, as the session shows it to other clients.
 pub(super) fn by() -> String {
     format!("a shell (process {})", process::id())
 }
@@ -169,7 +169,7 @@ pub(super) fn value(result: impl serde::Serialize) -> Result<Value, Failure> {
     serde_json::to_value(result).map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
 }
 
-/// The session of this command's own, while others can find it: they are told that it is at work.
+/// The session of this command's own, which other processes can find: they see that it is at work.
 pub(super) struct Shared {
     serving: Serving,
     held: TurnHeld,
@@ -186,7 +186,7 @@ impl Shared {
     }
 }
 
-/// Lets others find the session of this command. Without a folder for that it works all the same.
+/// Lets other processes find the session of this command. Without a folder for that it works all the same.
 pub(super) async fn serve_own(agent: &Arc<Engine>, request: &Request, gate: Option<StartGate>) -> Option<Shared> {
     let what = if request.text.is_empty() { "a command" } else { &request.text };
     let held = agent.begin(what, Origin::new(by())).ok()?;

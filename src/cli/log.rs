@@ -1,7 +1,7 @@
-//! The log: a file, never standard output, which carries a protocol.
+//! Writes the log: to a file, never to standard output, which carries a protocol.
 //!
 //! Not with `tracing-appender`: it begins a new file by the clock and not by size, and names it itself, while the user
-//! has said which file it is.
+//! has named the file.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use tracing_subscriber::EnvFilter;
 
-/// Bytes after which the log is set aside as `….old` at the next start.
+/// The size in bytes above which the log is set aside as `….old` at the next start.
 const LARGE: u64 = 5 * 1024 * 1024;
 
 /// Starts logging to a file. `SEXTANT_LOG` sets the level (`debug`, `sextant::llm=trace`); `info` without it.
@@ -22,7 +22,7 @@ pub(super) fn start(path: &Path) {
         let _ = fs::create_dir_all(folder);
     }
     let Ok(file) = OpenOptions::new().create(true).append(true).mode(0o600).open(path) else { return };
-    // One of before may be open to others; a pipe or a device keeps its mode.
+    // An earlier log may be open to other users; a pipe or a device keeps its mode.
     if file.metadata().is_ok_and(|found| found.is_file()) {
         let _ = file.set_permissions(Permissions::from_mode(0o600));
     }

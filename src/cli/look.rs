@@ -1,4 +1,4 @@
-//! Which session a command or a call belongs to: the one that has its file open, else the one of its workspace, else the
+//! Finds the session of a command or a call: the one that has its file open, else the one of its workspace, else the
 //! one of the nearest workspace around it.
 
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use sextant_serve::rpc::neighbour_calls;
 use sextant_store::workspace::root::Root;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// How long another process may take to begin its session.
+/// The time limit for another process to begin its session.
 const BEGINNING: Duration = Duration::from_secs(10);
 
 /// The sessions that may be joined, and the one that is.
@@ -25,13 +25,13 @@ pub(super) struct Looked {
     pub(super) chosen: Option<SessionEntry>,
 }
 
-/// Looks for the session of a workspace, without holding up anything else. `named` is the user's choice, `file` what it
-/// is about, by its absolute path.
+/// Looks for the session of a workspace, without holding up anything else. `named` is the user's choice, `file` the
+/// absolute path of the file that the command is about.
 ///
 /// # Errors
-/// None of this name is there.
+/// No session has this name.
 pub(super) async fn look(root: &Root, named: Option<&str>, file: Option<&Path>) -> Result<Looked, Failure> {
-    // What is told of is what may be chosen by name.
+    // The reported sessions are those that may be chosen by name.
     let found = related(root.path()).await;
     if named.is_some() {
         let chosen = find_sessions::choose(&found, named)?;
@@ -62,7 +62,8 @@ pub(super) async fn related(root: &Path) -> FoundSessions {
     tokio::task::spawn_blocking(move || find_sessions::related(&session_folders(), &root)).await.unwrap_or_default()
 }
 
-/// Keeps other processes from beginning a session in the workspace until this is dropped; `None` where that cannot be.
+/// Keeps other processes from beginning a session in the workspace until this is dropped; `None` if that is not
+/// possible.
 pub(super) async fn gate(root: &Root) -> Option<StartGate> {
     let root = root.path().to_owned();
     let entered = move || StartGate::enter(&session_folders(), &root, Deadline::after(BEGINNING));
@@ -75,8 +76,8 @@ pub(super) async fn gate(root: &Root) -> Option<StartGate> {
     }
 }
 
-/// A file as a session of another folder takes it. Its answers name files from its own folder on: where nothing is of
-/// that name here, it is one of those.
+/// A file in the terms of a session of another folder. Its answers name files from its own folder on: a name without a
+/// file here is one of those.
 pub(super) fn placed(given: &str, here: &Path, there: &Path) -> String {
     let inside = here.join(given);
     if here == there || given.is_empty() || !inside.exists() && there.join(given).exists() {

@@ -1,4 +1,4 @@
-//! `sextant lsp`: the agent before a language server, or as one by itself, for an editor that speaks LSP.
+//! `sextant lsp`: the agent before a language server, or as a server by itself, for an editor that speaks LSP.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

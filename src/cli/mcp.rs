@@ -90,9 +90,9 @@ pub(super) fn run(arguments: McpArguments) -> ExitCode {
     }
 }
 
-/// The variable that has a token for servers that are started again and again; a new one is made without it.
+/// The variable with a token for servers that are restarted often; without it a new token is made.
 const TOKEN: &str = "SEXTANT_MCP_TOKEN";
-/// Characters that such a token has at least.
+/// The least characters of such a token.
 const TOKEN_LENGTH: usize = 32;
 
 async fn serve_http(
@@ -102,10 +102,10 @@ async fn serve_http(
     stop: CancellationToken,
 ) -> Result<(), Failure> {
     let token = given_token()?;
-    let told = |address: SocketAddr| {
+    let report = |address: SocketAddr| {
         terminal::json(&json!({"url": format!("http://{address}/"), "token": token}));
     };
-    http::serve((opener, fallback), port, &token, &told, stop).await
+    http::serve((opener, fallback), port, &token, &report, stop).await
 }
 
 fn given_token() -> Result<String, Failure> {
@@ -122,7 +122,7 @@ fn given_token() -> Result<String, Failure> {
     }
 }
 
-/// The folder for calls of a client that names none.
+/// The folder for calls of a client that names no folder.
 fn fallback(given: Option<&std::path::Path>) -> Result<Root, Failure> {
     match given {
         Some(root) => Ok(Root::new(root)?),
@@ -157,8 +157,8 @@ fn print_config(client: KnownClient, root: Option<&std::path::Path>) -> ExitCode
     ExitCode::SUCCESS
 }
 
-/// Opens workspaces: joins the session that runs there, else as folders, with the language servers of the
-/// configuration or those that are found.
+/// Opens workspaces: joins a running session, or treats the folder as an editor, with the language servers of the
+/// configuration or the installed ones.
 struct Headless {
     options: WorkOptions,
     files: UserFiles,

@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand, and the wiring of rooms to each other.
+//! Defines the command line, one file a subcommand, and wires the rooms to each other.
 
 mod answer_option;
 mod approve_command;
@@ -37,7 +37,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// What every subcommand ends with.
+/// The end of every subcommand's help.
 const STATUS: &str = "Exit status: 0 when what was asked for is done; 1 when it is not, and why is on standard error \
     (`diff`: also for a new error, `doctor`: for something that does not work); 2 when the command line cannot be read. \
     With --json a failure is a line of JSON with kind, message and hint.";

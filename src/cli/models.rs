@@ -1,4 +1,4 @@
-//! Which model a configuration means.
+//! Makes the model that a configuration means.
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use sextant_base::lock::lock;
 use sextant_serve::discovery::Advertisement;
 use sextant_serve::rpc::rpc_server::{Serving, serve};
 
-/// The workspaces that this process serves to others.
+/// The workspaces that this process serves to other processes.
 type Served = Arc<Mutex<Vec<Serving>>>;
 
 #[derive(Debug, Args)]
@@ -52,7 +52,7 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
     }
 }
 
-/// Serves each workspace that Neovim opens, beside whatever Neovim asks for: nothing of it is waited for.
+/// Serves each workspace that Neovim opens, beside all of Neovim's requests: none of them waits for it.
 fn on_open(served: &Served) -> sextant_nvim::OnOpen {
     let served = Arc::clone(served);
     let editor_pid = rustix::process::getppid().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());

@@ -1,4 +1,4 @@
-//! Events as lines: for a reader, or as JSON for a program.
+//! Prints events as lines: for a reader, or as JSON for a program.
 
 use crate::cli::{cli_wording, terminal};
 use sextant_base::plural::counted;
@@ -39,7 +39,7 @@ impl Printer {
     }
 }
 
-/// An event for a reader; `None` where there is nothing to say.
+/// An event for a reader; `None` if there is nothing to print.
 fn words(event: &Event) -> Option<String> {
     Some(match event {
         Event::Started { request, mode, model } => format!("{request} ({mode}, {model})"),
@@ -47,7 +47,7 @@ fn words(event: &Event) -> Option<String> {
         Event::Progress { text } => format!("… {text}"),
         Event::Acting { step, tool, target, .. } => format!("{step}. {tool} {target}"),
         Event::Acted { text, ok, .. } => format!("   {}{}", if *ok { "" } else { "✗ " }, text.replace('\n', "\n   ")),
-        // While it runs, the steps speak for themselves.
+        // While the plan runs, the events of its steps are enough.
         Event::Plan { phase, .. } if phase == "executing" => return None,
         Event::Plan { markdown, phase, .. } => format!("[{phase}]\n{markdown}"),
         Event::Question { text, options, shows, .. } => {

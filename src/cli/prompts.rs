@@ -1,4 +1,4 @@
-//! `sextant prompts`: which texts open a prompt, where a user may replace them, and what they say.
+//! `sextant prompts`: lists the texts that open a prompt and the user's replacements, or prints one.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ pub(super) struct PromptsArguments {
     name: Option<String>,
 }
 
-/// Where the user's own texts are looked for.
+/// The folder of the user's own texts.
 fn folder() -> Option<PathBuf> {
     user_folder().map(|folder| folder.join("sextant").join("prompts"))
 }

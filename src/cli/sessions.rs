@@ -1,4 +1,4 @@
-//! `sextant sessions`: which editors and other programs have a session open, in every workspace.
+//! `sextant sessions`: lists the editors and other programs that have a session open, in every workspace.
 
 use std::process::ExitCode;
 

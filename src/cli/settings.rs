@@ -1,4 +1,4 @@
-//! The configuration of the headless doors: the user's own file, then the command line.
+//! Reads the configuration of the headless doors: the user's own file, then the command line.
 //!
 //! Never a file of the repository: it could name a server to run or a place to send the code to.
 
@@ -31,7 +31,7 @@ pub(super) struct UserFiles {
     pub(super) log: Option<PathBuf>,
 }
 
-/// Where language servers are looked for, for every subcommand that starts some.
+/// The folders of language servers, for every subcommand that starts some.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct ServerFolders {
     /// Folder to look for language servers in, before PATH; may be given more than once
@@ -39,7 +39,7 @@ pub(super) struct ServerFolders {
     folders: Vec<PathBuf>,
 }
 
-/// What a subcommand takes that gives work to a model.
+/// The options of a subcommand that gives work to a model.
 #[derive(Debug, Default, Args)]
 pub(super) struct WorkOptions {
     #[command(flatten)]
@@ -63,7 +63,7 @@ pub(super) struct WorkOptions {
     timeout_ms: Option<u64>,
 }
 
-/// How a plan is carried out.
+/// The mode in which a plan is carried out.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct ModeOption {
     /// What a plan does when a step leaves it: plan anew, or pause and ask [default: the configuration's, or planner]
@@ -97,9 +97,9 @@ impl From<GivenMode> for PlanMode {
 #[serde(default)]
 struct File {
     model: Value,
-    /// Language servers; those found on PATH where none are named.
+    /// Language servers; those found on PATH if none are named.
     servers: Option<Vec<ServerConfig>>,
-    /// Commands that are asked beside the servers: built-in names, or commands in full.
+    /// The commands that are asked beside the servers: built-in names, or commands in full.
     commands: Vec<CommandSpec>,
     #[serde(flatten)]
     rest: serde_json::Map<String, Value>,
@@ -109,13 +109,13 @@ pub(super) struct Settings {
     pub(super) config: Config,
     pub(super) model: Value,
     pub(super) servers: Vec<ServerConfig>,
-    /// What is asked beside the servers: the syntax, and the user's commands.
+    /// The providers beside the servers: the syntax, and the user's commands.
     pub(super) providers: Vec<Box<dyn DiagnosticsProvider>>,
     pub(super) commands: Vec<CommandProvider>,
 }
 
 impl Settings {
-    /// For work that asks no model: what is wrong with its configuration is in nobody's way.
+    /// For work that asks no model: a fault in its configuration must not stop such work.
     pub(super) fn without_model(self) -> Self {
         Self { model: Value::Null, ..self }
     }
@@ -126,12 +126,12 @@ impl Settings {
 pub(super) struct Providers {
     pub(super) servers: Vec<ServerConfig>,
     pub(super) commands: Vec<CommandConfig>,
-    /// Where the commands are looked for.
+    /// The folders that commands are searched in.
     pub(super) places: Vec<PathBuf>,
 }
 
 impl Providers {
-    /// Those of these sources (`lsp:NAME`, `tool:NAME`) alone.
+    /// The providers of these sources (`lsp:NAME`, `tool:NAME`) alone.
     pub(super) fn only(&self, sources: &std::collections::BTreeSet<String>) -> Self {
         let mut only = self.clone();
         only.servers.retain(|server| sources.contains(&format!("lsp:{}", server.name)));
@@ -141,7 +141,7 @@ impl Providers {
 }
 
 impl ServerFolders {
-    /// The configured language servers, or else those that are found, and the configured commands.
+    /// The configured language servers, or else the installed ones, and the configured commands.
     pub(super) fn providers(&self, files: &UserFiles, root: &Path) -> Result<Providers, Failure> {
         let file = files.file()?;
         let commands = file.commands.into_iter().map(CommandSpec::config).collect::<Result<_, String>>();
@@ -161,7 +161,7 @@ impl ServerFolders {
         servers
     }
 
-    /// The folders that were named. A program is started in another folder, where a relative name would mean another.
+    /// The named folders. A program is started in another folder; a relative name would mean another one there.
     fn folders(&self) -> Vec<PathBuf> {
         let absolute = |folder: &PathBuf| std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
         self.folders.iter().map(absolute).collect()
@@ -173,7 +173,7 @@ impl UserFiles {
         self.config.is_some()
     }
 
-    /// What these options say goes before what the file says, key by key.
+    /// These options replace those of the file, key by key.
     fn file_with(&self, options: &Value) -> Result<File, Failure> {
         if options.is_null() {
             return self.file();
@@ -200,7 +200,7 @@ impl UserFiles {
         toml::from_str(&text).map_err(|error| of_file(&path, &error))
     }
 
-    /// The file and what is in it; `None` where there is none.
+    /// The file and its text; `None` if there is no file.
     fn text(&self) -> Result<Option<(PathBuf, String)>, Failure> {
         let default = user_folder().map(|folder| folder.join("sextant").join("config.toml"));
         let (path, named) = match (&self.config, default) {
@@ -219,7 +219,7 @@ impl UserFiles {
 }
 
 impl WorkOptions {
-    /// What was given of all that a running session has its own of.
+    /// The given options that a running session has its own of.
     pub(super) fn given(&self) -> Vec<&'static str> {
         let given = [
             ("--servers", !self.servers.folders.is_empty()),
@@ -245,7 +245,7 @@ impl WorkOptions {
         self.settings_with(files, &Value::Null, root)
     }
 
-    /// The same where an editor has options of its own, in the form of the file.
+    /// The same for an editor with options of its own, in the form of the file.
     pub(super) fn settings_with(&self, files: &UserFiles, options: &Value, root: &Path) -> Result<Settings, Failure> {
         let file = files.file_with(options)?;
         let wrong = |error: serde_json::Error| config_error(format!("the configuration cannot be used: {error}"));
@@ -298,12 +298,12 @@ pub(super) fn user_folder() -> Option<PathBuf> {
     absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))
 }
 
-/// Where Sextant keeps what it remembers, as this process's environment says.
+/// The folder of Sextant's memory, by this process's environment.
 pub(super) fn state_folder() -> Option<PathBuf> {
     record_folder::state_folder(|name| std::env::var_os(name))
 }
 
-/// Where sessions are found, as this process's environment says.
+/// The folders of sessions, by this process's environment.
 pub(super) fn session_folders() -> Vec<PathBuf> {
     discovery::folders(|name| std::env::var_os(name))
 }
@@ -326,9 +326,9 @@ mod tests {
             ("", json!([]), Some("they are no table")),
         ] {
             std::fs::write(&path, text).unwrap();
-            let said = files.file_with(&options).err().map(|failure| failure.message);
-            assert_eq!(said.is_some(), words.is_some(), "{text} {options}: {said:?}");
-            assert!(said.is_none_or(|said| words.is_some_and(|words| said.contains(words))), "{text} {options}");
+            let error = files.file_with(&options).err().map(|failure| failure.message);
+            assert_eq!(error.is_some(), words.is_some(), "{text} {options}: {error:?}");
+            assert!(error.is_none_or(|error| words.is_some_and(|words| error.contains(words))), "{text} {options}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! `sextant setup helix`: changes of the user's own configuration of Helix, shown first and taken back on request.
+//! `sextant setup helix`: changes the user's own configuration of Helix, shows the changes first, and undoes them on
+//! request.
 
 pub(super) mod config_files;
 pub(super) mod found;
@@ -137,7 +138,7 @@ fn undo(wish: &HelixSetup) -> Result<(), Failure> {
 }
 
 /// # Errors
-/// Nobody can be asked.
+/// There is no user to ask.
 fn agreed(wish: &HelixSetup, question: &str) -> Result<bool, Failure> {
     if wish.yes {
         return Ok(true);
@@ -154,7 +155,7 @@ fn agreed(wish: &HelixSetup, question: &str) -> Result<bool, Failure> {
     Ok(read.is_ok() && ["y", "yes"].contains(&line.trim().to_lowercase().as_str()))
 }
 
-/// This program: by its name where `PATH` finds it, else by its path.
+/// This program: by its name if `PATH` finds it, else by its path.
 pub(super) fn program(places: &[PathBuf]) -> String {
     let own = std::env::current_exe().and_then(|path| path.canonicalize()).ok();
     let found = program::find(places, "sextant").and_then(|path| path.canonicalize().ok());

@@ -1,4 +1,5 @@
-//! `sextant stats`: how the runs in a workspace went, from its own record. Nothing is started and nothing made.
+//! `sextant stats`: shows the results of the runs in a workspace, from its own record. Nothing is started and nothing
+//! made.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `sextant status`, `watch` and `stop`: what the session of a workspace does, once or as it happens, and its end.
+//! `sextant status`, `watch` and `stop`: shows the work of a workspace's session, once or as it happens, or stops it.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -116,7 +116,7 @@ fn words(info: &SessionInfo) -> String {
     lines.join("\n")
 }
 
-/// What a reader who comes late should know.
+/// The lines that a late reader should know.
 fn stands(state: &StreamState) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(work) = &state.work {
@@ -134,7 +134,7 @@ fn stands(state: &StreamState) -> Vec<String> {
     lines
 }
 
-/// Prints what happens, until the session or this command ends.
+/// Prints the events, until the session or this command ends.
 async fn look_on(session: &Arc<JoinedSession>, as_json: bool) -> Result<(), Failure> {
     let info = session.info().await?;
     let mut events = session.events(Some(info.state.seq)).await?;

@@ -1,6 +1,6 @@
-//! The one writer of what the command line prints: nothing goes out that would steer the reader's terminal.
+//! Writes everything that the command line prints: no output can steer the reader's terminal.
 //!
-//! A reader that went away (`| head`) is no error of ours.
+//! A reader that went away (`| head`) is not an error.
 
 use std::io::{Result, Write};
 
@@ -29,10 +29,10 @@ pub(super) fn json_text(json: &str) {
     let _ = json_to(&mut std::io::stdout().lock(), json);
 }
 
-/// One line of JSON on standard output, or on what stands for it.
+/// One line of JSON on standard output, or on its substitute.
 ///
 /// # Errors
-/// Nobody reads it any more.
+/// The output is no longer read.
 pub(super) fn json_to(out: &mut impl Write, json: &str) -> Result<()> {
     writeln!(out, "{}", escaped(json))?;
     out.flush()
@@ -43,18 +43,18 @@ pub(super) fn complain(text: &str) {
     note(&format!("{text}\n"));
 }
 
-/// A piece of a text on standard error: what belongs to the terminal and not to the output.
+/// A piece of a text on standard error: text for the terminal and not for the output.
 pub(super) fn note(text: &str) {
     let _ = std::io::stderr().lock().write_all(printable(text).as_bytes());
 }
 
-/// A failure with its way out, on standard error.
+/// A failure with its hint, on standard error.
 pub(super) fn fail(failure: &Failure) {
     let failure = cli_wording::failure(failure);
     complain(&format!("sextant: {}\n  → {}", failure.message, failure.hint));
 }
 
-/// Lets what a panic says go the same way: it may quote a text.
+/// Sends the message of a panic the same way: it may quote a text.
 pub(super) fn catch_panics() {
     std::panic::set_hook(Box::new(|info| {
         let trace = std::backtrace::Backtrace::capture();
@@ -65,11 +65,11 @@ pub(super) fn catch_panics() {
     }));
 }
 
-/// What the parser of the command line says: help, or what is wrong with the arguments, which it quotes.
+/// The output of the command line's parser: help, or the fault of the arguments, which it quotes.
 pub(super) fn usage(error: &clap::Error) -> std::process::ExitCode {
     let text = error.render().to_string();
     if printable(&text) == text {
-        // Nothing in it steers: it may keep its colours.
+        // Nothing in it steers a terminal: it may keep its colours.
         let _ = error.print();
     } else if error.use_stderr() {
         note(&text);

@@ -1,4 +1,4 @@
-//! `sextant undo`: takes back what the last tasks of a folder changed, task by task or in parts, or lists them.
+//! `sextant undo`: undoes the changes of the last tasks of a folder, task by task or in parts, or lists them.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ pub(super) struct UndoArguments {
     /// `step` for the last step, a step's number, or a symbol as `Cart::total` [default: all of the task]
     #[arg(default_value = "", hide_default_value = true)]
     target: String,
-    /// Why: kept, and told to the model when it is about to do the like again
+    /// Why: kept, and shown to the model when it is about to do the like again
     #[arg(long, default_value = "", hide_default_value = true)]
     because: String,
     /// Take back what can be where you changed the same places since, and leave the rest for good

@@ -1,4 +1,4 @@
-//! `sextant why`: which diagnostics led to which step of a task, and what was set aside and why.
+//! `sextant why`: shows which diagnostics led to which step of a task, and which ideas were set aside and why.
 
 use std::process::ExitCode;
 

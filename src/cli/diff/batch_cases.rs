@@ -11,10 +11,10 @@ use sextant_diagnostics::benchmark_case::answer;
 /// Bytes of the longest case: matching takes some 70 bytes of memory for each.
 const LONGEST: usize = 8 << 20;
 
-/// Answers every line of the input until its end, or until nobody reads the answers any more.
+/// Answers every line of the input until its end, or until the answers are no longer read.
 ///
 /// # Errors
-/// The input cannot be read. A line that is no case is answered with what is wrong with it.
+/// The input cannot be read. A line that is not a case gets an answer that names its fault.
 pub(super) fn run(input: impl BufRead, mut output: impl Write) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         Failure::new(
@@ -89,9 +89,9 @@ mod tests {
         let input = format!("{long}\n{{\"id\":2,\"files\":{{}},\"before\":[],\"after\":[]}}\n");
         let mut output = Vec::new();
         run(input.as_bytes(), &mut output).unwrap();
-        let said = String::from_utf8(output).unwrap();
-        let lines: Vec<&str> = said.lines().collect();
-        assert!(lines.len() == 2 && lines[0].contains("more than 8 MB") && lines[1].contains("\"id\":2"), "{said}");
+        let text = String::from_utf8(output).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines.len() == 2 && lines[0].contains("more than 8 MB") && lines[1].contains("\"id\":2"), "{text}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A commit as a folder of its own, outside of the repository, in which the same imports resolve as in the user's.
+//! Checks a commit out into a folder of its own, outside of the repository, with the same imports as in the user's.
 
 use std::path::{Path, PathBuf};
 
@@ -18,8 +18,8 @@ pub(super) struct Checkout {
 }
 
 impl Checkout {
-    /// Writes the commit out. `unkept` is what the working tree holds beside it ([`Git::unkept`]): environments and
-    /// generated sources are linked, so that both sides find the same packages.
+    /// Writes the commit out. `unkept` is the rest of the working tree ([`Git::unkept`]): environments and generated
+    /// sources are linked, so that both sides find the same packages.
     pub(super) async fn new(git: &Git, commit: &str, unkept: &[String]) -> Result<Self, Failure> {
         let (checkout, index) = Self::empty(git).map_err(|error| failed(commit, &error))?;
         git.checkout(commit, &checkout.tree, &index).await?;
@@ -27,7 +27,7 @@ impl Checkout {
         Ok(checkout)
     }
 
-    /// Copies what git knows of the working tree, or would take, as it is now.
+    /// Copies the current working tree: the files that git knows, or would take.
     pub(super) async fn copy(git: &Git, unkept: &[String]) -> Result<Self, Failure> {
         let (checkout, _) = Self::empty(git).map_err(|error| failed("the working tree", &error))?;
         for file in git.working_files().await? {
@@ -37,7 +37,7 @@ impl Checkout {
         Ok(checkout)
     }
 
-    /// An empty folder, and where git may keep its index of it.
+    /// An empty folder, and the path for git's index of it.
     fn empty(git: &Git) -> std::io::Result<(Self, PathBuf)> {
         let folder = tempfile::Builder::new().prefix("sextant-diff-").tempdir()?;
         let real = folder.path().canonicalize()?;
@@ -58,7 +58,7 @@ fn failed(what: &str, error: &std::io::Error) -> Failure {
     Failure::new(FailureKind::Config, format!("{what} cannot be written out: {error}"), hint)
 }
 
-/// Copies a file, or a link as a link. What is gone meanwhile is left out, and so are sockets and the like.
+/// Copies a file, or a link as a link. A file that is gone meanwhile is skipped, and so are sockets and the like.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     let Ok(what) = from.symlink_metadata() else { return Ok(()) };
     if let Some(folder) = to.parent() {
@@ -73,8 +73,8 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Whether an ignored path may matter to imports. Hidden files and caches do not: what writes into a cache would
-/// write through the link.
+/// Whether an ignored path may matter to imports. Hidden files and caches do not: a program that writes into a cache
+/// would write through the link.
 fn is_environment(path: &str) -> bool {
     let mut parts = path.trim_end_matches('/').split('/');
     parts.all(|part| {
@@ -83,7 +83,7 @@ fn is_environment(path: &str) -> bool {
     })
 }
 
-/// Makes `tree/path` a link to `top/path` where nothing of the commit stands there. What cannot be linked is left out.
+/// Makes `tree/path` a link to `top/path`, unless the commit has a file there. A path that cannot be linked is skipped.
 fn link(top: &Path, tree: &Path, path: &str) {
     let path = path.trim_end_matches('/');
     let link = tree.join(path);

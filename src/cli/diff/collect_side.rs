@@ -1,4 +1,4 @@
-//! Asks the providers about one side, from their cold start on, and says which of their answers can be compared.
+//! Asks the providers about one side, from their cold start on, and decides which of their answers can be compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,44 +19,44 @@ use sextant_diagnostics::server::documents::language_id;
 
 /// Files that a server has open at a time: enough to keep it busy, few enough for its queue and its memory.
 const BATCH: usize = 50;
-/// How long the servers may take to leave.
+/// The time that the servers have to leave.
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// One state of the project, on disk.
 #[derive(Debug)]
 pub(super) struct DiffSide {
-    /// As a reader knows it: `HEAD~1`, `working tree`.
+    /// The name for a reader: `HEAD~1`, `working tree`.
     pub name: String,
     pub root: PathBuf,
     /// The texts to check, by path relative to the root.
     pub texts: BTreeMap<String, String>,
 }
 
-/// A provider that said nothing, or nothing that can be relied on, about some files of one side.
+/// A provider without a reliable answer about some files of one side.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Silent {
     pub provider: String,
     pub side: String,
     pub why: String,
-    /// Whether it did answer, without a proof that the answer is of this text; such answers are compared.
+    /// Whether it did answer, without a proof that the answer is for this text; such answers are compared.
     pub guess: bool,
     pub files: Vec<String>,
 }
 
-/// What both sides said, as far as it can be compared.
+/// The comparable answers of both sides.
 #[derive(Debug, Default)]
 pub(super) struct Collected {
     pub before: Vec<Diagnostic>,
     pub after: Vec<Diagnostic>,
     pub silent: Vec<Silent>,
-    /// Providers with at least one answer that is compared.
+    /// Providers with at least one compared answer.
     pub answered: BTreeSet<String>,
 }
 
 /// One provider over one side.
 enum Provider {
     Server(LanguageServer),
-    /// With whether it is run once for all files.
+    /// A command, and whether it is run once for all files.
     Command(Box<CommandProvider>, bool),
 }
 
@@ -106,7 +106,7 @@ impl DiffSide {
     /// One report for every provider and every file that it covers, in the order of the files.
     ///
     /// # Errors
-    /// A command is configured in a way that it cannot be run.
+    /// A command has a configuration that cannot be run.
     pub(super) async fn ask(
         &self,
         configured: &Providers,
@@ -130,10 +130,10 @@ impl DiffSide {
         let mut reports = reports.concat();
         // The root may end in a slash of its own.
         let own = format!("{}/", self.root.display().to_string().trim_end_matches('/'));
-        // The folder of a checkout is another one each time; a message must not differ by it.
-        reports.iter_mut().flat_map(|report| &mut report.diagnostics).for_each(|said| {
-            if said.message.contains(&own) {
-                said.message = said.message.replace(&own, "");
+        // The folder of a checkout differs each time; a message must not differ by it.
+        reports.iter_mut().flat_map(|report| &mut report.diagnostics).for_each(|found| {
+            if found.message.contains(&own) {
+                found.message = found.message.replace(&own, "");
             }
         });
         Ok(reports)
@@ -163,8 +163,8 @@ pub(super) fn short(provider: &str) -> &str {
     provider.split_once(':').map_or(provider, |(_, name)| name)
 }
 
-/// Puts the two sides' answers beside each other. Where a provider answered for a file on one side only, neither is
-/// used: what the other side lacks would look new or fixed.
+/// Puts the two sides' answers beside each other. If a provider answered for a file on one side only, neither answer is
+/// used: the missing ones would look new or fixed.
 pub(super) fn comparable(files: &[ChangedFile], before: (&str, Vec<Report>), after: (&str, Vec<Report>)) -> Collected {
     let mut providers: BTreeSet<String> = BTreeSet::new();
     let mut index = |reports: Vec<Report>| -> BTreeMap<(String, String), Report> {
@@ -213,7 +213,7 @@ pub(super) fn comparable(files: &[ChangedFile], before: (&str, Vec<Report>), aft
     out
 }
 
-/// Reads the regular files that are text; the second list holds the others.
+/// Reads the regular text files; the second list holds the others.
 pub(super) fn read<'p>(
     root: &Path,
     paths: impl Iterator<Item = &'p String>,
@@ -237,7 +237,7 @@ mod tests {
     use sextant_diagnostics::model::{Confidence, Location, Severity};
 
     fn report(provider: &str, file: &str, freshness: Freshness) -> Report {
-        let said = Diagnostic {
+        let found = Diagnostic {
             source: provider.into(),
             severity: Severity::Error,
             code: None,
@@ -248,7 +248,7 @@ mod tests {
             evidence: None,
         };
         let answered = freshness.is_fresh() || freshness == Freshness::Quiet;
-        let diagnostics = if answered { vec![said] } else { Vec::new() };
+        let diagnostics = if answered { vec![found] } else { Vec::new() };
         let note = (!freshness.is_fresh()).then(|| "why".to_owned());
         let (provider, file) = (provider.to_owned(), file.to_owned());
         Report { provider, file, diagnostics, freshness, version: None, wanted_version: None, elapsed_ms: 0, note }
@@ -265,15 +265,15 @@ mod tests {
         let before = vec![report("lsp:x", "old.py", Exact), report("lsp:x", "b.py", Exact)];
         let mut after = vec![report("lsp:x", "new.py", Timeout), report("lsp:x", "b.py", Quiet)];
         after.extend([report("lsp:x", "c.py", Exact), report("lsp:y", "c.py", Timeout)]);
-        let said = comparable(&files, ("HEAD", before), ("working tree", after));
+        let both = comparable(&files, ("HEAD", before), ("working tree", after));
         let messages = |list: &[Diagnostic]| list.iter().map(|d| d.message.clone()).collect::<Vec<_>>();
-        assert_eq!(messages(&said.before), ["lsp:x on b.py"]);
-        assert_eq!(messages(&said.after), ["lsp:x on b.py", "lsp:x on c.py"]);
-        assert_eq!(said.answered, BTreeSet::from(["lsp:x".to_owned()]));
+        assert_eq!(messages(&both.before), ["lsp:x on b.py"]);
+        assert_eq!(messages(&both.after), ["lsp:x on b.py", "lsp:x on c.py"]);
+        assert_eq!(both.answered, BTreeSet::from(["lsp:x".to_owned()]));
         let silent: Vec<(&str, bool, &str)> =
-            said.silent.iter().map(|s| (s.provider.as_str(), s.guess, s.files[0].as_str())).collect();
+            both.silent.iter().map(|s| (s.provider.as_str(), s.guess, s.files[0].as_str())).collect();
         assert_eq!(silent, [("lsp:x", false, "new.py"), ("lsp:x", true, "b.py"), ("lsp:y", false, "c.py")]);
-        assert!(said.silent.iter().all(|silent| silent.side == "working tree" && silent.why == "why"));
+        assert!(both.silent.iter().all(|silent| silent.side == "working tree" && silent.why == "why"));
     }
 
     #[test]

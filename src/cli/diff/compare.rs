@@ -1,4 +1,4 @@
-//! What became of every diagnostic between two sides, with the names a reader knows it by.
+//! Classifies every diagnostic by its change between two sides, with the names that a reader knows.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::located::Namer;
 use sextant_diagnostics::model::{Diagnostic, Severity};
 
-/// What became of a diagnostic, in the order in which a reader wants to hear of it.
+/// The change of a diagnostic, in the order of its interest to a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ComparedState {
     New,
-    /// The same complaint about the same code, in other words or with another severity.
+    /// The same problem in the same code, in other words or with another severity.
     Updated,
     /// Seen only because an earlier parse or import error went away.
     Revealed,
@@ -43,12 +43,12 @@ impl ComparedState {
     }
 }
 
-/// One diagnostic and what became of it. The place is the later one, where there is one.
+/// One diagnostic and its change. The place is the later one, if there is one.
 #[derive(Clone, Debug)]
 pub(super) struct ComparedDiagnostic {
     pub state: ComparedState,
     pub found: LocatedDiagnostic,
-    /// What it was before, where it is on both sides.
+    /// The earlier form, if it is on both sides.
     pub was: Option<LocatedDiagnostic>,
 }
 
@@ -73,17 +73,17 @@ pub(super) struct Comparison {
     /// Providers whose answers are compared, sorted.
     pub providers: Vec<String>,
     pub silent: Vec<Silent>,
-    /// Why less was checked than was asked for, a sentence each.
+    /// The reasons why less was checked than was asked for, a sentence each.
     pub gaps: Vec<String>,
-    /// Differences in files that did not change, which were not found again when they were asked for a second time.
+    /// Differences in unchanged files that a second run did not find again.
     pub unconfirmed: usize,
-    /// Files that were checked, and how many of them changed.
+    /// The number of checked files, and of the changed ones among them.
     pub checked: usize,
     pub changed: usize,
 }
 
 impl Comparison {
-    /// Whether something is not known that was asked for.
+    /// Whether any requested result is not known.
     pub(super) fn is_partial(&self) -> bool {
         !self.silent.is_empty() || !self.gaps.is_empty()
     }
@@ -96,12 +96,12 @@ impl Comparison {
         self.entries.iter().filter(|entry| entry.state == state).count()
     }
 
-    /// Whether there is something new of at least this severity.
+    /// Whether there is a new diagnostic of at least this severity.
     pub(super) fn has_new(&self, severity: Severity) -> bool {
         self.entries.iter().any(|entry| entry.state == ComparedState::New && entry.severity() <= severity)
     }
 
-    /// Leaves out what is less severe than the floor on both sides.
+    /// Drops the diagnostics that are below the floor on both sides.
     pub(super) fn keep_from(&mut self, floor: Severity) {
         self.entries.retain(|entry| {
             let was = entry.was.as_ref().map(|was| was.diagnostic.severity);
@@ -110,12 +110,12 @@ impl Comparison {
     }
 }
 
-/// Matches what both sides said. `files` are those that were checked.
+/// Matches the answers of both sides. `files` are those that were checked.
 pub(super) fn entries(
     files: &[ChangedFile],
     before: &DiffSide,
     after: &DiffSide,
-    said: &Collected,
+    answers: &Collected,
 ) -> Vec<ComparedDiagnostic> {
     let mut change = SnapshotChange::default();
     for file in files {
@@ -135,10 +135,10 @@ pub(super) fn entries(
     }
     // A path may be left by one file and taken by another.
     merge(&mut change.files);
-    let result = delta(&change, &said.before, &said.after);
+    let result = delta(&change, &answers.before, &answers.after);
     let (mut old_names, mut new_names) = (Namer::default(), Namer::default());
-    let mut was = |index: usize| name(&mut old_names, &said.before, index, before);
-    let mut is = |index: usize| name(&mut new_names, &said.after, index, after);
+    let mut was = |index: usize| name(&mut old_names, &answers.before, index, before);
+    let mut is = |index: usize| name(&mut new_names, &answers.after, index, after);
     let mut out = Vec::new();
     let entry = |state, found, was| ComparedDiagnostic { state, found, was };
     out.extend(result.new.iter().map(|index| entry(ComparedState::New, is(*index), None)));
@@ -162,11 +162,11 @@ fn text<'s>(side: &'s DiffSide, path: &str) -> Option<&'s str> {
     side.texts.get(path).map(String::as_str)
 }
 
-fn name(namer: &mut Namer, said: &[Diagnostic], index: usize, side: &DiffSide) -> LocatedDiagnostic {
-    namer.name(&said[index], |path| text(side, path))
+fn name(namer: &mut Namer, list: &[Diagnostic], index: usize, side: &DiffSide) -> LocatedDiagnostic {
+    namer.name(&list[index], |path| text(side, path))
 }
 
-/// Brings the two halves of one path together.
+/// Joins the two halves of one path.
 fn merge(files: &mut Vec<SnapshotFile<'_>>) {
     let mut by_path: BTreeMap<&str, SnapshotFile<'_>> = BTreeMap::new();
     for file in files.iter() {

@@ -1,4 +1,4 @@
-//! From the question to the answer: both sides on disk, the files that are checked, the providers asked, the match.
+//! Runs a comparison: both sides on disk, the files to check, the providers' answers, the match.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_store::workspace::root::Root;
 
-/// Answers what the command line asks.
+/// Answers the question of the command line.
 ///
 /// # Errors
 /// The question cannot be answered at all.
@@ -47,14 +47,14 @@ pub(super) async fn answer(arguments: &DiffArguments) -> Result<Comparison, Fail
     )
     .await?;
     let asked = old_reports.len() + new_reports.len();
-    let said = comparable(&selection.files, (&before.name, old_reports), (&after.name, new_reports));
-    if asked > 0 && said.answered.is_empty() {
-        let why = said.silent.iter().map(|silent| format!("{} in {}: {}", silent.provider, silent.side, silent.why));
+    let both = comparable(&selection.files, (&before.name, old_reports), (&after.name, new_reports));
+    if asked > 0 && both.answered.is_empty() {
+        let why = both.silent.iter().map(|silent| format!("{} in {}: {}", silent.provider, silent.side, silent.why));
         let message = format!("no provider could answer: {}", why.collect::<Vec<_>>().join("; "));
         let hint = "start it by hand to see what it lacks, or give it more time with --timeout";
         return Err(Failure::new(FailureKind::Tool, message, hint));
     }
-    let entries = entries(&selection.files, &before, &after, &said);
+    let entries = entries(&selection.files, &before, &after, &both);
     let confirmed = confirm(entries, &selection.files, (&before, &after), &providers, (deadline, progress)).await?;
     gaps.extend(confirmed.gap);
     let mut entries = confirmed.entries;
@@ -63,8 +63,8 @@ pub(super) async fn answer(arguments: &DiffArguments) -> Result<Comparison, Fail
         before: sides.before,
         after: sides.after,
         entries,
-        providers: said.answered.iter().cloned().collect(),
-        silent: said.silent,
+        providers: both.answered.iter().cloned().collect(),
+        silent: both.silent,
         gaps,
         unconfirmed: confirmed.unconfirmed,
         checked: selection.files.len(),
@@ -72,7 +72,7 @@ pub(super) async fn answer(arguments: &DiffArguments) -> Result<Comparison, Fail
     })
 }
 
-/// The current folder, the root that is looked at, its repository, and where in it the root is.
+/// The current folder, the root, its repository, and the place of the root in it.
 async fn place(arguments: &DiffArguments) -> Result<(PathBuf, Root, Git, String), Failure> {
     let here = std::env::current_dir().map_err(|error| {
         Failure::user(format!("the current folder cannot be read: {error}"), "go to a folder that exists")
@@ -90,7 +90,7 @@ async fn place(arguments: &DiffArguments) -> Result<(PathBuf, Root, Git, String)
     Ok((here, root, git, prefix))
 }
 
-/// The newer side, where it is not the working tree itself.
+/// The newer side, if it is not the working tree itself.
 async fn new_side(
     git: &Git,
     sides: &Sides,
@@ -103,7 +103,7 @@ async fn new_side(
             progress.say(&format!("writing out {}", after.name));
             Ok(Some(Checkout::new(git, &after.commit, unkept).await?))
         }
-        // Commands leave caches where they run; what the user works in is copied for them.
+        // Commands leave caches in the folder they run in; for them the user's working tree is copied.
         None if !providers.commands.is_empty() => {
             progress.say("copying the working tree");
             Ok(Some(Checkout::copy(git, unkept).await?))
@@ -153,13 +153,13 @@ async fn choose(
         }
     };
     if let Some(stray) = stray(wish, [&old_files, &new_files]) {
-        let hint = "paths are relative to the current folder; git log -- PATH tells when a file was there";
+        let hint = "paths are relative to the current folder; git log -- PATH shows when a file was there";
         return Err(Failure::user(format!("{stray} is in neither of the two states"), hint));
     }
     let servers = providers.servers.iter().map(|config| config.languages.as_slice());
     let languages: Vec<&[String]> =
         servers.chain(providers.commands.iter().map(|config| config.languages.as_slice())).collect();
-    // A provider for every language is asked about what changed, and not about every file that there is.
+    // A provider for every language is asked about the changed files, and not about every file that there is.
     let any = languages.iter().any(|languages| languages.is_empty());
     let changed: BTreeSet<&str> =
         changes.iter().flat_map(|change| [change.old.as_deref(), change.new.as_deref()]).flatten().collect();
@@ -170,7 +170,7 @@ async fn choose(
     Ok(select(&changes, (&old_files, &new_files), covered, wish))
 }
 
-/// Reads both sides; the third part says what was left out.
+/// Reads both sides; the third part lists the files that were left out.
 fn read_sides(
     selection: &Selection,
     sides: &Sides,
@@ -196,7 +196,7 @@ fn read_sides(
     (before, after, gaps)
 }
 
-/// Says which files hold what git keeps of them and not what its filter would make of that.
+/// Reports the files that hold git's stored content and not the output of its filter.
 async fn unfiltered(git: &Git, selection: &Selection, prefix: &str) -> Result<Option<String>, Failure> {
     let named = selection.files.iter().flat_map(|file| [&file.old, &file.new]).flatten();
     let below = |path: &String| if prefix.is_empty() { path.clone() } else { format!("{prefix}/{path}") };

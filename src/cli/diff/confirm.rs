@@ -1,6 +1,6 @@
-//! Which differences in files that did not change are told: those that the same providers, started anew, find again.
+//! Confirms differences in unchanged files: only those count that the same providers, after a restart, find again.
 //!
-//! What a checker says of a file can depend on the order in which its threads reach the others (pyright reports an
+//! The diagnostics of a file can depend on the order in which a checker's threads reach the others (pyright reports an
 //! import cycle at one of its files or at another). Such a difference comes and goes between two runs over one text.
 
 use std::collections::BTreeSet;
@@ -14,19 +14,19 @@ use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 
-/// Further runs of a provider that did not say the same twice; of one that did there is one.
+/// Further runs of a provider whose two answers differed; a provider with equal answers gets one.
 const ROUNDS: usize = 3;
 
-/// What is left after asking again.
+/// The differences that remain after asking again.
 pub(super) struct Confirmed {
     pub entries: Vec<ComparedDiagnostic>,
-    /// Differences that were not found again, and are left out.
+    /// The number of differences that were not found again, and are dropped.
     pub unconfirmed: usize,
-    /// Why a difference that is told was not confirmed.
+    /// The reason why a reported difference was not confirmed.
     pub gap: Option<String>,
 }
 
-/// Asks again wherever something differs in a file that is the same on both sides.
+/// Asks again about every difference in a file that is the same on both sides.
 ///
 /// # Errors
 /// As [`DiffSide::ask`].
@@ -58,14 +58,14 @@ pub(super) async fn confirm(
             after.ask(&providers, deadline, progress),
         )
         .await?;
-        let said = comparable(files, (&before.name, was), (&after.name, is));
-        let silent: BTreeSet<(&str, &str)> = said
+        let both = comparable(files, (&before.name, was), (&after.name, is));
+        let silent: BTreeSet<(&str, &str)> = both
             .silent
             .iter()
             .filter(|silent| !silent.guess)
             .flat_map(|silent| silent.files.iter().map(|file| (silent.provider.as_str(), file.as_str())))
             .collect();
-        let again = entries(files, before, after, &said).iter().map(key).collect();
+        let again = entries(files, before, after, &both).iter().map(key).collect();
         let count = out.entries.len();
         let unheard = keep_what_stands(&mut out.entries, again, is_suspect, &silent);
         let dropped = count - out.entries.len();
@@ -77,7 +77,7 @@ pub(super) async fn confirm(
             ));
             break;
         }
-        // Who says the same twice is believed.
+        // A provider with two equal answers is believed.
         if dropped == 0 {
             break;
         }
@@ -85,7 +85,7 @@ pub(super) async fn confirm(
     Ok(out)
 }
 
-/// Drops the suspects that were not found again; how many of those kept nobody could say anything about.
+/// Drops the suspects that were not found again. Returns the number of kept ones that no provider could report on.
 fn keep_what_stands(
     entries: &mut Vec<ComparedDiagnostic>,
     mut again: Vec<Key>,
@@ -116,19 +116,19 @@ fn source(entry: &ComparedDiagnostic) -> String {
     entry.found.diagnostic.source.clone()
 }
 
-/// What makes an entry of one run that of another. Places count: the texts are the same.
+/// The identity of an entry over several runs. Places count: the texts are the same.
 type Key = (ComparedState, String, String, u32, u32, Option<String>, String);
 
 fn key(entry: &ComparedDiagnostic) -> Key {
     let found = &entry.found;
-    let said = &found.diagnostic;
+    let diagnostic = &found.diagnostic;
     (
         entry.state,
-        said.source.clone(),
+        diagnostic.source.clone(),
         entry.file().to_owned(),
         found.line,
         found.column,
-        said.code.clone(),
-        said.message.clone(),
+        diagnostic.code.clone(),
+        diagnostic.message.clone(),
     )
 }

@@ -1,4 +1,4 @@
-//! The command line of `sextant diff`: what may be asked, and the defaults.
+//! Defines the command line of `sextant diff`: its options, and their defaults.
 
 use std::path::PathBuf;
 
@@ -55,7 +55,7 @@ pub(in crate::cli) struct DiffArguments {
     pub files: UserFiles,
 }
 
-/// What counts, and what the exit status says of it.
+/// The severities that count, and their exit status.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Thresholds {
     /// The least severe diagnostics to hear about
@@ -69,7 +69,7 @@ pub(in crate::cli) struct Thresholds {
     pub strict: bool,
 }
 
-/// How much is checked, and for how long.
+/// The extent of the check, and its time limit.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct CheckBounds {
     /// Check the changed files alone, not what may have broken elsewhere

@@ -1,17 +1,17 @@
-//! What a long run says on standard error while it works.
+//! Reports the progress of a long run on standard error.
 
 use std::io::IsTerminal;
 
 use crate::cli::terminal;
 
-/// Whoever looks at the terminal, or nobody.
+/// The reader at the terminal, if there is one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Progress {
     shown: bool,
 }
 
 impl Progress {
-    /// Shown where it is asked for or where standard error is a terminal.
+    /// Shown if it is asked for, or if standard error is a terminal.
     pub(super) fn new(asked: bool) -> Self {
         Self { shown: asked || std::io::stderr().is_terminal() }
     }

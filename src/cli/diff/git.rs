@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_diagnostics::confined_git::{Confined, GitOutput, said};
 
-/// One file between two states; `old` or `new` is `None` where it does not exist there. Paths are relative to the
-/// top of the repository. A renamed file has both, and they differ.
+/// One file between two states; `old` or `new` is `None` if the state does not have it. Paths are relative to the top
+/// of the repository. A renamed file has both, and they differ.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ChangedFile {
     pub old: Option<String>,
@@ -25,7 +25,7 @@ impl Git {
     /// The repository that a folder is in.
     ///
     /// # Errors
-    /// There is no git, no repository, or one without a working tree.
+    /// There is no git, no repository, or a repository without a working tree.
     pub(super) async fn open(folder: &Path) -> Result<Self, Failure> {
         let (confined, top) = Confined::open(folder).await?;
         Ok(Self { top, confined })
@@ -41,21 +41,21 @@ impl Git {
         self.ask(arguments).await?.map_err(|why| failed(arguments, &why))
     }
 
-    /// The commit that a revision means; `None` where it means none.
+    /// The commit that a revision means; `None` if it means no commit.
     pub(super) async fn commit(&self, revision: &str) -> Result<Option<String>, Failure> {
         let wanted = format!("{revision}^{{commit}}");
-        let said = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]).await?;
-        Ok(said.ok().and_then(|line| String::from_utf8(line).ok()).map(|line| line.trim().to_owned()))
+        let answer = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &wanted]).await?;
+        Ok(answer.ok().and_then(|line| String::from_utf8(line).ok()).map(|line| line.trim().to_owned()))
     }
 
-    /// The best common ancestor of two commits; `None` where there is none.
+    /// The best common ancestor of two commits; `None` if there is no common one.
     pub(super) async fn merge_base(&self, one: &str, other: &str) -> Result<Option<String>, Failure> {
-        let said = self.ask(&["merge-base", one, other]).await?;
-        Ok(said.ok().and_then(|line| String::from_utf8(line).ok()).map(|line| line.trim().to_owned()))
+        let answer = self.ask(&["merge-base", one, other]).await?;
+        Ok(answer.ok().and_then(|line| String::from_utf8(line).ok()).map(|line| line.trim().to_owned()))
     }
 
-    /// The files that differ, sorted. Without a second commit: from the first to the working tree, new files
-    /// included that git does not know yet. A file may be named that turns out to be the same.
+    /// The files that differ, sorted. Without a second commit, the comparison is from the first to the working tree,
+    /// with new files that git does not know yet. A named file may turn out to be the same.
     pub(super) async fn changes(&self, before: &str, after: Option<&str>) -> Result<Vec<ChangedFile>, Failure> {
         let mut arguments = vec![if after.is_some() { "diff-tree" } else { "diff-index" }];
         arguments.extend(["--name-status", "-M", "-z", "-r", "--no-ext-diff", "--no-textconv"]);
@@ -90,8 +90,8 @@ impl Git {
         Ok(files)
     }
 
-    /// What lies in the working tree and git does not keep: ignored files, whole folders with a `/` at the end,
-    /// and the folders of submodules.
+    /// The paths in the working tree that git does not keep: ignored files, whole folders with a `/` at the end, and
+    /// the folders of submodules.
     pub(super) async fn unkept(&self) -> Result<Vec<String>, Failure> {
         let ignored = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
         let mut out: Vec<String> = names(&self.must(&ignored).await?).map(str::to_owned).collect();
@@ -101,14 +101,14 @@ impl Git {
         Ok(out)
     }
 
-    /// Which of these files git would pass through a filter, with the filter's name. No filter is run here: the
-    /// repository says which one, and its configuration may say what it is.
+    /// The files of these that git would pass through a filter, with the filter's name. No filter is run here: the
+    /// repository names it, and its configuration may define it.
     pub(super) async fn filtered(&self, paths: &[&str]) -> Result<Vec<(String, String)>, Failure> {
         let mut out = Vec::new();
         for paths in paths.chunks(500) {
             let arguments = ["check-attr", "-z", "filter", "--"].iter().chain(paths).copied().collect::<Vec<_>>();
-            let said = self.must(&arguments).await?;
-            let parts: Vec<&[u8]> = said.split(|byte| *byte == 0).collect();
+            let answer = self.must(&arguments).await?;
+            let parts: Vec<&[u8]> = answer.split(|byte| *byte == 0).collect();
             let named = parts.chunks_exact(3).filter_map(|one| {
                 let [path, _, filter] = one else { return None };
                 Some((std::str::from_utf8(path).ok()?.to_owned(), std::str::from_utf8(filter).ok()?.to_owned()))
@@ -118,8 +118,8 @@ impl Git {
         Ok(out)
     }
 
-    /// Writes all files of a commit below an empty folder `tree`; the repository's own index is not touched.
-    /// `index` is where the index of this checkout is kept, and must be outside of `tree`.
+    /// Writes all files of a commit below an empty folder `tree`; the repository's own index is not touched. `index` is
+    /// the path for the index of this checkout, and must be outside of `tree`.
     pub(super) async fn checkout(&self, commit: &str, tree: &Path, index: &Path) -> Result<(), Failure> {
         for arguments in [["read-tree", commit].as_slice(), &["checkout-index", "--all", "--force", "--quiet"]] {
             // Git runs inside of the new tree, so that line ends follow the attributes of the commit itself.
@@ -136,7 +136,7 @@ fn failed(arguments: &[&str], why: &str) -> Failure {
     let hint = if why.contains("unable to read") || why.contains("missing") {
         "objects are not here, and none are fetched: git fetch --unshallow, or git diff REV in a partial clone, does"
     } else {
-        "run git status there; it says what is wrong"
+        "run git status there; it names the fault"
     };
     Failure::new(FailureKind::Tool, format!("git {what} failed: {why}"), hint)
 }
@@ -145,7 +145,7 @@ fn second((_, path): (&str, &str)) -> String {
     path.to_owned()
 }
 
-/// The parts of a list that end in NUL. A name that is not UTF-8 is left out: nothing here could speak of it.
+/// The parts of a list that end in NUL. A name that is not UTF-8 is skipped: no text here could show it.
 fn names(list: &[u8]) -> impl Iterator<Item = &str> {
     list.split(|byte| *byte == 0).filter_map(|name| std::str::from_utf8(name).ok()).filter(|name| !name.is_empty())
 }

@@ -1,4 +1,4 @@
-//! The answer as one JSON object, for a program.
+//! Writes the answer as one JSON object, for a program.
 
 use serde_json::{Map, Value, json};
 

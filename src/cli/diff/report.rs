@@ -1,4 +1,4 @@
-//! The answer as lines: for a reader, and for an editor's quickfix list.
+//! Writes the answer as lines: for a reader, and for an editor's quickfix list.
 
 use crate::cli::diff::collect_side::short;
 use crate::cli::diff::compare::{ComparedDiagnostic, ComparedState, Comparison};
@@ -7,7 +7,7 @@ use sextant_base::plural::counted;
 use sextant_diagnostics::model::Severity;
 use sextant_diagnostics::render_located;
 
-/// Files that are named where many are meant.
+/// The number of files that are named out of many.
 const NAMED: usize = 3;
 
 /// Grouped by file, one line a diagnostic with its symbol first; the sums last.
@@ -63,7 +63,7 @@ fn sums(found: &Comparison) -> String {
     )
 }
 
-/// What was asked for and is not known, a sentence each.
+/// The requested results that are not known, a sentence each.
 pub(super) fn unknown(found: &Comparison) -> Vec<String> {
     let silent = found.silent.iter().map(|silent| {
         let what = if silent.guess { "answered without a proof" } else { "did not answer" };
@@ -76,8 +76,8 @@ pub(super) fn unknown(found: &Comparison) -> Vec<String> {
     silent.chain(found.gaps.iter().map(|gap| clean(gap))).collect()
 }
 
-/// The new ones as `file:line:col: severity: symbol: message [code]`; Vim reads it with
-/// `%f:%l:%c: %t%*[^:]: %m`. Columns are bytes, from 1.
+/// The new diagnostics as `file:line:col: severity: symbol: message [code]`; Vim reads it with `%f:%l:%c: %t%*[^:]:
+/// %m`. Columns are bytes, from 1.
 pub(super) fn errorformat(found: &Comparison) -> String {
     let new = found.entries.iter().filter(|entry| entry.state == ComparedState::New);
     let lines: Vec<String> = new.map(|entry| render_located::errorformat(&entry.found)).collect();

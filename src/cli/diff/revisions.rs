@@ -1,24 +1,24 @@
-//! Which two states the words of the command line mean, and which of the words are paths.
+//! Reads the words of the command line as two states and paths.
 
 use std::path::Path;
 
 use crate::cli::diff::git::Git;
 use sextant_base::failure::Failure;
 
-/// A commit with the name that the user gave it.
+/// A commit, and the user's name for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Revision {
     pub name: String,
     pub commit: String,
 }
 
-/// What is compared with what.
+/// The two sides of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sides {
     pub before: Revision,
     /// `None` for the working tree.
     pub after: Option<Revision>,
-    /// The words that are no revisions.
+    /// The words that are not revisions.
     pub paths: Vec<String>,
 }
 
@@ -55,10 +55,10 @@ pub(super) async fn read(git: &Git, here: &Path, words: &[String]) -> Result<Sid
     Ok(Sides { before, after, paths: rest.to_vec() })
 }
 
-/// `A..B`, and `A...B` for what B did since it left A. A missing side is `HEAD`.
+/// `A..B`, and `A...B` for the work of B since it left A. A missing side is `HEAD`.
 async fn range(git: &Git, word: &str) -> Result<Option<(Revision, Revision)>, Failure> {
     let Some((one, other, dots)) = split(word) else { return Ok(None) };
-    // What names a file is no range, even with dots in it; what has no file of its name is meant as one.
+    // The name of a file is not a range, even with dots in it; a name without a file is meant as one.
     if git.top.join(word).exists() {
         return Ok(None);
     }

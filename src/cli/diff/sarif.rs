@@ -1,4 +1,4 @@
-//! The answer as a SARIF 2.1.0 log: a run for every provider, with what was compared and what is not known beside it.
+//! Writes the answer as a SARIF 2.1.0 log: a run for every provider, with the compared sides and the unknown results.
 
 use serde_json::{Value, json};
 
@@ -7,8 +7,8 @@ use crate::cli::diff::report::unknown;
 use sextant_diagnostics::merge::Placed;
 use sextant_diagnostics::sarif::write::{BaselineState, SarifResult, write};
 
-/// Every diagnostic with its `baselineState`. SARIF has no word for what is merely hidden or uncovered: what a syntax
-/// error hides is `absent`, and what its repair uncovers is `new`.
+/// Every diagnostic with its `baselineState`. SARIF has no word for a merely hidden or uncovered one: a diagnostic
+/// hidden by a syntax error is `absent`, and one uncovered by its repair is `new`.
 pub(super) fn sarif(found: &Comparison) -> Value {
     let entries: Vec<SarifResult<'_>> = found
         .entries
@@ -21,7 +21,7 @@ pub(super) fn sarif(found: &Comparison) -> Value {
     let mut log = write(&entries, env!("CARGO_PKG_VERSION"));
     if let Some(runs) = log["runs"].as_array_mut() {
         for provider in &found.providers {
-            // A run without results says that there are none; no run at all says nothing.
+            // A run without results reports that there are none; a missing run reports nothing.
             if !runs.iter().any(|run| run["tool"]["driver"]["name"] == json!(provider)) {
                 runs.push(
                     json!({"tool": {"driver": {"name": provider}}, "columnKind": "utf16CodeUnits", "results": []}),
@@ -42,7 +42,7 @@ fn baseline(state: ComparedState) -> BaselineState {
     }
 }
 
-/// Adds what the whole comparison is of, and what is not known.
+/// Adds the sides of the whole comparison, and the unknown results.
 fn annotate(run: &mut Value, found: &Comparison) {
     let notes: Vec<Value> =
         unknown(found).into_iter().map(|text| json!({"level": "warning", "message": {"text": text}})).collect();

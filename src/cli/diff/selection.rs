@@ -1,10 +1,10 @@
-//! Which files are checked on both sides: those that changed, and the others, for a change breaks what uses it.
+//! Selects the files that are checked on both sides: the changed ones, and the others, for a change breaks the code that uses it.
 
 use std::collections::BTreeSet;
 
 use crate::cli::diff::git::ChangedFile;
 
-/// What the user wants checked.
+/// The user's wish for files to check.
 #[derive(Clone, Debug)]
 pub(super) struct DiffSelection {
     /// Files and folders relative to the root; empty for everything.
@@ -15,7 +15,7 @@ pub(super) struct DiffSelection {
 }
 
 impl DiffSelection {
-    /// Whether the user wants to hear about the file.
+    /// Whether the user wants reports on the file.
     pub(super) fn names(&self, file: &str) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|path| is_in(file, path))
     }
@@ -26,9 +26,9 @@ impl DiffSelection {
 pub(super) struct Selection {
     /// The changed ones first, then the others; both sorted.
     pub files: Vec<ChangedFile>,
-    /// How many of them changed, as far as git knows.
+    /// The number of changed files, as far as git knows.
     pub changed: usize,
-    /// How many were left out because there are too many.
+    /// The number of files left out because there are too many.
     pub left_out: usize,
 }
 
@@ -73,14 +73,14 @@ pub(super) fn below(files: Vec<String>, prefix: &str) -> BTreeSet<String> {
     files.iter().filter_map(|file| strip(file, prefix)).collect()
 }
 
-/// The changes under a folder; what crosses its border is a new or a deleted file there.
+/// The changes under a folder; a file that crosses its border is a new or a deleted file there.
 pub(super) fn changes_below(changes: Vec<ChangedFile>, prefix: &str) -> Vec<ChangedFile> {
     let strip = |path: Option<String>| path.and_then(|path| strip(&path, prefix));
     let changes = changes.into_iter().map(|change| ChangedFile { old: strip(change.old), new: strip(change.new) });
     changes.filter(|change| change.old.is_some() || change.new.is_some()).collect()
 }
 
-/// The first of the wished paths that no file of either side is or lies in.
+/// The first of the wished paths without a file of either side, at it or below it.
 pub(super) fn stray<'w>(wish: &'w DiffSelection, sides: [&BTreeSet<String>; 2]) -> Option<&'w String> {
     wish.paths.iter().find(|path| !sides.iter().any(|side| side.iter().any(|file| is_in(file, path))))
 }

@@ -1,4 +1,4 @@
-//! What the doctor looks at, in the order of what depends on what.
+//! Makes the doctor's checks, each after those it depends on.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -20,13 +20,13 @@ use sextant_store::memory::examine_file;
 use sextant_store::workspace::record_folder::Record;
 use sextant_store::workspace::root::Root;
 
-/// How long the server of a model may take to take a connection.
+/// The time limit for a model's server to take a connection.
 const CONNECT: Duration = Duration::from_secs(3);
 
-/// Looks at everything.
+/// Makes all checks.
 ///
 /// # Errors
-/// Where there is no folder to look at.
+/// There is no folder to check.
 pub(super) async fn all(
     place: &Where,
     servers: &ServerFolders,
@@ -85,7 +85,7 @@ fn memory(root: &Root) -> CheckedThing {
     match examine_file::sound(&file) {
         Ok(()) => CheckedThing::ok(NAME, format!("{}, {size} KiB, sound", file.display())),
         Err(error) if error.is_damage() => {
-            let hint = "the next task sets it aside as it is and begins anew; nothing of the project is lost";
+            let hint = "the next task sets it aside as it is and starts again; nothing of the project is lost";
             CheckedThing::of(NAME, Health::Error, format!("{}: {error}", file.display()), hint)
         }
         Err(error) => {
@@ -95,12 +95,12 @@ fn memory(root: &Root) -> CheckedThing {
     }
 }
 
-/// The folder of sessions, and what is in it. What the dead have left is cleaned away by looking.
+/// The folder of sessions, and its entries. The look removes the leftovers of dead processes.
 pub(super) async fn sessions(root: &Path) -> Vec<CheckedThing> {
     let folders = session_folders();
     let mut things = vec![runtime(&folders)];
     let found = find_sessions::everywhere(&folders);
-    // Those that a command would join.
+    // The sessions that a command would join.
     let here = look::around(root).await.entries;
     let names: Vec<&str> = here.iter().map(|entry| entry.name.as_str()).collect();
     let of_here =
@@ -135,7 +135,7 @@ async fn model(given: &Value) -> CheckedThing {
     let remote = serde_json::from_value::<RemoteConfig>(given.clone()).ok();
     let endpoint = remote.and_then(|config| endpoint::resolve(&config, &|name| std::env::var(name).ok()).ok());
     let Some(endpoint) = endpoint else {
-        return CheckedThing::ok(NAME, format!("{}: it mends what is reported, without a language model", made.name()));
+        return CheckedThing::ok(NAME, format!("{}: it fixes what is reported, without a language model", made.name()));
     };
     let (name, shown) = (made.name().to_owned(), endpoint.shown);
     let proxied = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "HTTP_PROXY", "http_proxy"];
@@ -151,7 +151,7 @@ async fn model(given: &Value) -> CheckedThing {
     }
 }
 
-/// Whether somebody takes a connection at an address; nothing is sent.
+/// Whether a server takes a connection at an address; nothing is sent.
 async fn reach(url: &str) -> Result<(), String> {
     let url = Url::parse(url).map_err(|error| error.to_string())?;
     let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {

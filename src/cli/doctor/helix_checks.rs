@@ -1,4 +1,5 @@
-//! What a user of Helix needs: Helix itself, its two files as `sextant setup helix` writes them, and the servers behind.
+//! Checks the needs of a user of Helix: Helix itself, its two files as `sextant setup helix` writes them, and the
+//! servers behind.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ const LARGEST: u64 = 1 << 20;
 const SETUP: &str = "`sextant setup helix` writes it, after it has shown what";
 
 /// # Errors
-/// Where there is no folder to look at.
+/// There is no folder to check.
 pub(super) async fn all(place: &Where) -> Result<Vec<CheckedThing>, Failure> {
     let (_, root) = place.find()?;
     let root = root.path();
@@ -60,25 +61,25 @@ async fn editor(places: &[PathBuf]) -> CheckedThing {
     let Some(hx) = ["hx", "helix"].iter().find_map(|name| program::find(places, name)) else {
         return CheckedThing::of(NAME, Health::Error, "neither hx nor helix is on PATH", wanted);
     };
-    let said = version(&hx).await.unwrap_or_default();
-    let text = format!("{said} ({})", hx.display());
-    match release(&said) {
-        None => CheckedThing::of(NAME, Health::Warning, format!("{} does not say its version", hx.display()), wanted),
+    let answer = version(&hx).await.unwrap_or_default();
+    let text = format!("{answer} ({})", hx.display());
+    match release(&answer) {
+        None => CheckedThing::of(NAME, Health::Warning, format!("{} reports no version", hx.display()), wanted),
         Some(release) if release < OLDEST => CheckedThing::of(NAME, Health::Warning, text, wanted),
         Some(_) => CheckedThing::ok(NAME, text),
     }
 }
 
 /// `helix 25.07.1 (0123abcd)`; a release without a third number is its first.
-fn release(said: &str) -> Option<(u32, u32, u32)> {
-    let from = said.find(|c: char| c.is_ascii_digit())?;
-    let word = said[from..].split(|c: char| c != '.' && !c.is_ascii_digit()).next()?;
+fn release(answer: &str) -> Option<(u32, u32, u32)> {
+    let from = answer.find(|c: char| c.is_ascii_digit())?;
+    let word = answer[from..].split(|c: char| c != '.' && !c.is_ascii_digit()).next()?;
     let mut parts = word.split('.').map(str::parse::<u32>);
     let (year, month) = (parts.next()?.ok()?, parts.next()?.ok()?);
     Some((year, month, parts.next().and_then(Result::ok).unwrap_or(0)))
 }
 
-/// A file of the user's, or what is wrong with it. One that is not there is not set up.
+/// A file of the user's, or its fault. A file that is not there is not set up.
 fn document(path: PathBuf, name: &'static str, missing: Health) -> Result<DocumentMut, CheckedThing> {
     let shown = path.display().to_string();
     match config_files::read(path) {
@@ -88,7 +89,7 @@ fn document(path: PathBuf, name: &'static str, missing: Health) -> Result<Docume
     }
 }
 
-/// Which languages go through the proxy, and whether it and what stands behind it can be started.
+/// The languages that go through the proxy, and whether it and the server behind it can be started.
 fn written(document: &DocumentMut, places: &[PathBuf]) -> Vec<CheckedThing> {
     let own = setup::program(places);
     let installed = |name: &str| program::find(places, name).is_some();
@@ -115,7 +116,7 @@ fn written(document: &DocumentMut, places: &[PathBuf]) -> Vec<CheckedThing> {
     things
 }
 
-/// One language: what stands behind Sextant, what does not, and whether one of them has the commands.
+/// One language: the servers behind Sextant, the others, and whether one of them has the commands.
 fn language(language: &LanguageInSetup) -> CheckedThing {
     const NAME: &str = "language";
     let LanguageInSetup { name, proxied, direct, listed } = language;
@@ -151,7 +152,7 @@ fn language(language: &LanguageInSetup) -> CheckedThing {
     }
 }
 
-/// One that no language has.
+/// A server that no language has.
 fn unlisted(server: &ProxiedInSetup, languages: &[LanguageInSetup]) -> Option<CheckedThing> {
     let name = &server.name;
     let has = |language: &LanguageInSetup| language.proxied.iter().any(|one| one.name == *name);
@@ -179,7 +180,7 @@ fn started(places: &[PathBuf], name: &str, program: &str) -> CheckedThing {
     }
 }
 
-/// Lists of the workspace's own replace the user's, where it is trusted.
+/// A warning about a trusted workspace: its own lists replace the user's.
 fn of_workspace(root: &Path, places: &[PathBuf]) -> Option<CheckedThing> {
     let text = beneath::text(root, ".helix/languages.toml", LARGEST)?;
     let document: DocumentMut = text.parse().ok()?;
@@ -221,7 +222,7 @@ fn engine(root: &Path) -> CheckedThing {
 mod tests {
     use super::*;
 
-    fn told(things: &[CheckedThing]) -> Vec<(Health, &str)> {
+    fn findings(things: &[CheckedThing]) -> Vec<(Health, &str)> {
         things.iter().map(|thing| (thing.state, thing.text.as_str())).collect()
     }
 
@@ -264,7 +265,7 @@ mod tests {
             taplo = { command = "taplo", args = ["lsp", "stdio"] }
         "#;
         let things = written(&text.parse().unwrap(), &[dir.path().to_owned()]);
-        let told = told(&things);
+        let all = findings(&things);
         for (health, part) in [
             (Health::Warning, "markdown has no list"),
             (Health::Ok, "python: ruff through Sextant, own, ty beside it"),
@@ -277,12 +278,12 @@ mod tests {
             (Health::Error, "a: gone-ls is not found"),
             (Health::Ok, "q ("),
         ] {
-            let there = told.iter().any(|(state, text)| *state == health && text.starts_with(part));
-            assert!(there, "{part}: {told:#?}");
+            let there = all.iter().any(|(state, text)| *state == health && text.starts_with(part));
+            assert!(there, "{part}: {all:#?}");
         }
-        assert!(!told.iter().any(|(_, text)| text.contains("taplo")), "its lsp is its own: {told:#?}");
+        assert!(!all.iter().any(|(_, text)| text.contains("taplo")), "its lsp is its own: {all:#?}");
         let none = written(&"theme = 1".parse().unwrap(), &[]);
-        assert_eq!(self::told(&none).len(), 1);
+        assert_eq!(findings(&none).len(), 1);
         assert_eq!(none[0].state, Health::Error);
     }
 }

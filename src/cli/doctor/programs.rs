@@ -1,4 +1,4 @@
-//! The other programs: git, Neovim, language servers, and the commands of the configuration.
+//! Checks the other programs: git, Neovim, language servers, and the commands of the configuration.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use crate::cli::settings::Settings;
 use sextant_diagnostics::model::DiagnosticsProvider;
 use sextant_diagnostics::program;
 
-/// How long a program may take to say its version.
+/// The time limit for a program to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The oldest Neovim that the plugin works in.
 const NEOVIM: (u32, u32) = (0, 11);
@@ -55,8 +55,8 @@ async fn git(places: &[PathBuf]) -> CheckedThing {
         return CheckedThing::of("git", Health::Warning, "git is not found", "`sextant diff` needs it");
     };
     match version(&git).await {
-        Some(said) => CheckedThing::ok("git", format!("{said} ({})", git.display())),
-        None => CheckedThing::of("git", Health::Warning, format!("{} does not say its version", git.display()), ""),
+        Some(version) => CheckedThing::ok("git", format!("{version} ({})", git.display())),
+        None => CheckedThing::of("git", Health::Warning, format!("{} reports no version", git.display()), ""),
     }
 }
 
@@ -65,16 +65,16 @@ async fn neovim(places: &[PathBuf]) -> CheckedThing {
         let hint = "the plugin needs Neovim 0.11 or newer; everything in a shell works without it";
         return CheckedThing::of("neovim", Health::Note, "Neovim is not found", hint);
     };
-    let said = version(&nvim).await.unwrap_or_default();
-    let old = numbers(&said).is_none_or(|version| version < NEOVIM);
+    let answer = version(&nvim).await.unwrap_or_default();
+    let old = numbers(&answer).is_none_or(|version| version < NEOVIM);
     if old {
         let hint = "the plugin needs Neovim 0.11 or newer";
-        return CheckedThing::of("neovim", Health::Warning, format!("{said} ({})", nvim.display()), hint);
+        return CheckedThing::of("neovim", Health::Warning, format!("{answer} ({})", nvim.display()), hint);
     }
-    CheckedThing::ok("neovim", format!("{said} ({})", nvim.display()))
+    CheckedThing::ok("neovim", format!("{answer} ({})", nvim.display()))
 }
 
-/// The first line of what a program says of its version.
+/// The first line of a program's answer about its version.
 pub(super) async fn version(program: &Path) -> Option<String> {
     let mut command = program::command(program).ok()?;
     command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
@@ -84,9 +84,9 @@ pub(super) async fn version(program: &Path) -> Option<String> {
 }
 
 /// The first two numbers of a version.
-fn numbers(said: &str) -> Option<(u32, u32)> {
-    let from = said.find(|c: char| c.is_ascii_digit())?;
-    let mut parts = said[from..].split(|c: char| !c.is_ascii_digit());
+fn numbers(version: &str) -> Option<(u32, u32)> {
+    let from = version.find(|c: char| c.is_ascii_digit())?;
+    let mut parts = version[from..].split(|c: char| !c.is_ascii_digit());
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 

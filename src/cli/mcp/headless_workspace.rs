@@ -1,4 +1,4 @@
-//! A workspace that no session has: a folder, which this process serves to others meanwhile.
+//! Opens a workspace without a session: a folder, which this process serves to other clients meanwhile.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,19 +21,19 @@ use sextant_serve::mcp::mcp_workspace::OpenWorkspace;
 use sextant_serve::rpc::rpc_server::{Serving, serve};
 use sextant_store::workspace::root::Root;
 
-/// How long the language servers may take to leave.
+/// The time that the language servers have to leave.
 const LEAVE: Duration = Duration::from_secs(1);
 
 pub(super) struct HeadlessWorkspace {
     session: Arc<Engine>,
     editor: Arc<HeadlessEditor>,
-    /// Lets a shell, or another client, work in this session; none where no folder can hold its socket.
+    /// Lets a shell, or another client, work in this session; `None` if no folder can hold its socket.
     serving: Mutex<Option<Serving>>,
 }
 
 impl HeadlessWorkspace {
     pub(super) async fn open(root: Root, settings: Settings, gate: Option<StartGate>) -> Result<Self, Failure> {
-        // The calls need no model; what a shell asks for in this session does.
+        // The calls need no model; the requests of a shell in this session do.
         let model = match models::make(&settings.model) {
             Ok(model) => model,
             Err(failure) => {
@@ -46,7 +46,7 @@ impl HeadlessWorkspace {
         let editor = Arc::new(editor.with_commands(settings.commands));
         let what = Advertisement { root: root.path().to_owned(), door: "mcp", editor_pid: None };
         let session = Arc::new(Engine::new(Arc::<HeadlessEditor>::clone(&editor), model, root, settings.config));
-        // Nobody looks on; the log has what is shown.
+        // No user looks on; the log has the shown events.
         tokio::spawn(async move { while shown.recv().await.is_some() {} });
         let serving = serve(&session, what, session_folders()).await;
         drop(gate);
@@ -75,7 +75,7 @@ impl OpenWorkspace for HeadlessWorkspace {
         self.session.client_left(client);
     }
 
-    /// Where an editor has opened the workspace since, its buffers go before the disk.
+    /// False once an editor has opened the workspace: its buffers go before the disk.
     async fn is_there(&self) -> bool {
         let own = std::process::id();
         let found = look::around(self.session.root().path()).await.entries;

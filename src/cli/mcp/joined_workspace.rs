@@ -1,4 +1,4 @@
-//! A workspace whose session runs elsewhere: each call goes to the session that has its file open.
+//! Joins a workspace whose session runs elsewhere: each call goes to the session that has its file open.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,16 +22,16 @@ use sextant_store::workspace::root::Root;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 pub(super) struct JoinedWorkspace {
-    /// As the client names its files.
+    /// The root as the client names its files.
     root: Root,
-    /// The session of what no editor has open.
+    /// The session for files that no editor has open.
     main: Arc<JoinedSession>,
-    /// Others that a file was open in, by their sockets.
+    /// Other sessions that a file was open in, by their sockets.
     others: Mutex<HashMap<PathBuf, Arc<JoinedSession>>>,
 }
 
 impl JoinedWorkspace {
-    /// Joins the session of a workspace, or of the nearest one around it; `None` where there is none.
+    /// Joins the session of a workspace, or of the nearest one around it; `None` if there is no session.
     pub(super) async fn find(root: &Root) -> Option<Self> {
         let entry = look::look(root, None, None).await.ok()?.chosen?;
         match JoinedSession::to(entry).await {
@@ -47,7 +47,7 @@ impl JoinedWorkspace {
     async fn session(&self, given: &Value) -> Arc<JoinedSession> {
         let Some(file) = self.file_of(given) else { return Arc::clone(&self.main) };
         let mut entries = look::related(self.root.path()).await.entries;
-        // The client's own one goes first, where several have the file.
+        // The client's own session goes first, if several have the file.
         entries.sort_by_key(|entry| entry.socket != self.main.entry.socket);
         let chosen = match entries.get(1) {
             Some(_) => neighbour_calls::holder(&entries, &path::real(&file)).await,
@@ -71,10 +71,10 @@ impl JoinedWorkspace {
         named(given).map(|file| self.absolute(&file)).or_else(asked)
     }
 
-    /// A call as the session of this folder takes it.
+    /// A call in the terms of a session of this folder.
     fn moved(&self, mut given: Value, there: &Path) -> Value {
         let here = self.root.path();
-        // To a third folder, a file goes as what it is, and not as either of the others calls it.
+        // For a third folder, a file goes by its real path, and not by the name of either of the others.
         let file = |text: &str| {
             if there == self.main.entry.root || text.is_empty() {
                 placed(text, here, there)
@@ -107,7 +107,7 @@ impl JoinedWorkspace {
     }
 }
 
-/// A symbol whose file is moved.
+/// A symbol with its file moved.
 fn moved_symbol(given: &str, file: impl Fn(&str) -> String) -> String {
     let path = SymbolPath::parse(given);
     SymbolPath::new(file(&path.file), path.names).to_string()
@@ -130,7 +130,7 @@ impl OpenWorkspace for JoinedWorkspace {
             answer = &mut called => return answer,
             () = cancel.cancelled() => {}
         }
-        // An edit that has begun there is made whole, and the answer says what became of it.
+        // An edit that has begun there is finished, and the answer reports its outcome.
         session.cancel_call(once).await?;
         called.await
     }
@@ -149,7 +149,7 @@ impl OpenWorkspace for JoinedWorkspace {
         }
     }
 
-    /// Where an editor has opened the workspace since, it goes before a session that is none.
+    /// False once an editor has opened the workspace: it goes before a session without an editor.
     async fn is_there(&self) -> bool {
         if !self.main.is_connected() {
             return false;

@@ -1,5 +1,5 @@
-//! The two files of the user's that setup changes: read with the line of a fault, shown as a diff, written with a backup
-//! and a record of what was written, and taken back by that record.
+//! Changes the user's two files: reads them with the line of a fault, shows a diff, and writes with a backup and a
+//! record of the written values, by which the undo works.
 
 use std::fs;
 use std::io::{self, Write};
@@ -12,8 +12,8 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_text::edits::hunks::hunks;
 use sextant_text::edits::unified::unified;
 
-/// Endings of the files beside one that setup has changed: the text before all of it, the mark that there was no file,
-/// the record of what was written, and the text that the undo has changed.
+/// Endings of the files beside one that setup has changed: the text before all changes, the mark that there was no
+/// file, the record of the written values, and the text that the undo has changed.
 const BACKUP: &str = "before-sextant";
 const NONE: &str = "none-before-sextant";
 const RECORD: &str = "by-sextant";
@@ -22,7 +22,7 @@ const COPY: &str = "with-sextant";
 /// Links that are followed to a file that is not there.
 const LINKS: usize = 16;
 
-/// A file, as it is and as it is to be.
+/// A file, with its current and its new text.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct UserFile {
     pub(super) path: PathBuf,
@@ -35,7 +35,7 @@ fn failure(path: &Path, what: &str, error: impl std::fmt::Display) -> Failure {
     Failure::new(FailureKind::Config, format!("{} {what}: {error}", path.display()), "correct it, then try again")
 }
 
-/// Reads a file; what cannot be understood is refused with its line.
+/// Reads a file; a file that cannot be understood is refused with the line of the fault.
 pub(in crate::cli) fn read(path: PathBuf) -> Result<(UserFile, DocumentMut), Failure> {
     let before = match fs::read_to_string(&path) {
         Ok(text) => Some(text),
@@ -60,12 +60,12 @@ fn parsed(path: &Path, text: &str) -> Result<DocumentMut, Failure> {
     })
 }
 
-/// A text as a document is made of it: one kind of line end, and no byte order mark.
+/// The text in the form for a document: one kind of line end, and no byte order mark.
 fn plain(text: &str) -> String {
     text.trim_start_matches('\u{feff}').replace("\r\n", "\n")
 }
 
-/// `text` with what differs between the document made of it and `after`; every other byte stays as it is.
+/// `text` with the differences between its document and `after`; every other byte stays as it is.
 fn changed(text: &str, after: &str) -> String {
     let (start, before) = (text.len() - text.trim_start_matches('\u{feff}').len(), plain(text));
     let ends = text.matches('\n').count();
@@ -82,7 +82,7 @@ fn changed(text: &str, after: &str) -> String {
 }
 
 impl UserFile {
-    /// As the document has it.
+    /// Takes the text of the document.
     pub(super) fn become_text_of(&mut self, document: &DocumentMut) {
         self.after = changed(self.before.as_deref().unwrap_or_default(), &document.to_string());
     }
@@ -96,7 +96,7 @@ impl UserFile {
         format!("--- {0}\n+++ {0}\n{1}", self.path.display(), unified(before, after, 3))
     }
 
-    /// Writes it. The first backup stays: it has the text from before all of setup.
+    /// Writes the file. The first backup stays: it has the text from before all of setup.
     pub(super) fn write(&self) -> Result<(), Failure> {
         let wrong = |error: io::Error| failure(&self.path, "cannot be written", error);
         if let Some(folder) = self.path.parent() {
@@ -109,7 +109,7 @@ impl UserFile {
             let (place, text) = self.before.as_ref().map_or((&none, ""), |text| (&backup, text.as_str()));
             put(place, text).map_err(wrong)?;
         }
-        // Before the file: a line of the record that is not there does no harm.
+        // The record goes before the file: a recorded line that is not in the file does no harm.
         let record = serde_json::to_string(&known.and(
             &before,
             &after,
@@ -121,7 +121,7 @@ impl UserFile {
     }
 }
 
-/// A file that setup has changed, and how to take that back.
+/// A file that setup has changed, with the means to undo that.
 pub(super) struct SetUpFile {
     pub(super) file: UserFile,
     /// The text from before setup; `None` where there was no file.
@@ -129,8 +129,8 @@ pub(super) struct SetUpFile {
     written: WrittenLines,
 }
 
-/// A file that setup has changed; `None` where there is no backup. `again` is setup itself, for a file whose changes
-/// were not recorded.
+/// A file that setup has changed; `None` if there is no backup. `again` is setup itself, for a file whose changes were
+/// not recorded.
 pub(super) fn backed_up(path: &Path, again: impl Fn(&mut DocumentMut)) -> Result<Option<SetUpFile>, Failure> {
     let backup = match fs::read_to_string(beside(path, BACKUP)) {
         Ok(text) => Some(text),
@@ -166,7 +166,7 @@ fn recorded(path: &Path) -> Result<Option<WrittenLines>, Failure> {
 }
 
 impl SetUpFile {
-    /// Makes the file's new text the one without the lines of setup. Answers with the names of those that stay, since
+    /// Sets the file's new text to the one without the lines of setup. Returns the names of the lines that stay, since
     /// the user has changed them; with `all` they go too.
     pub(super) fn take_back(&mut self, all: bool) -> Result<Vec<String>, Failure> {
         let path = self.file.path.clone();
@@ -181,8 +181,8 @@ impl SetUpFile {
         Ok(undone.changed)
     }
 
-    /// Writes the file without the lines of setup, with a copy of the one before. A file that setup has made goes
-    /// where nothing else stands in it. The record goes once `all` lines have.
+    /// Writes the file without the lines of setup, with a copy of the one before. A file that setup has made is removed
+    /// if nothing else is in it. The record is removed once `all` lines are.
     pub(super) fn bring_back(&self, all: bool) -> Result<(), Failure> {
         let path = &self.file.path;
         let wrong = |error: io::Error| failure(path, "cannot be brought back", error);
@@ -211,7 +211,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The file behind a link, also where it is not there yet.
+/// The file behind a link, even if it does not exist yet.
 fn target(path: &Path) -> PathBuf {
     let mut at = path.to_owned();
     for _ in 0..LINKS {
@@ -221,7 +221,7 @@ fn target(path: &Path) -> PathBuf {
     at
 }
 
-/// Whole or not at all, through a link where the user's file is one.
+/// Writes the text whole or not at all, through a link if the user's file is one.
 fn put(path: &Path, text: &str) -> io::Result<()> {
     let path = target(path);
     let folder = path.parent().unwrap_or(Path::new("."));

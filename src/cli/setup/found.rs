@@ -1,5 +1,5 @@
-//! How Helix is set up, as its two documents say it: which server of a language goes through Sextant, and where the
-//! keys are. It changes nothing.
+//! Reads the setup of Helix from its two documents: the server of a language that goes through Sextant, and the place
+//! of the keys. It changes nothing.
 
 use std::path::Path;
 
@@ -13,11 +13,11 @@ use crate::cli::setup::tables;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct ProxiedInSetup {
     pub(in crate::cli) name: String,
-    /// What Helix starts.
+    /// The program that Helix starts.
     pub(in crate::cli) program: String,
-    /// What stands behind it, program first; empty for Sextant alone.
+    /// The command behind it, program first; empty for Sextant alone.
     pub(in crate::cli) inner: Vec<String>,
-    /// Whether it leaves the commands to another one.
+    /// Whether it leaves the commands to another server.
     pub(in crate::cli) quiet: bool,
 }
 
@@ -26,13 +26,13 @@ pub(in crate::cli) struct ProxiedInSetup {
 pub(in crate::cli) struct LanguageInSetup {
     pub(in crate::cli) name: String,
     pub(in crate::cli) proxied: Vec<ProxiedInSetup>,
-    /// Those that Sextant does not stand before.
+    /// The servers that Sextant does not stand before.
     pub(in crate::cli) direct: Vec<String>,
-    /// Whether the user's file lists them; else Helix goes by its own list.
+    /// Whether the user's file lists them; else Helix uses its own list.
     pub(in crate::cli) listed: bool,
 }
 
-/// Whose what stands behind space is.
+/// The owner of the keys behind space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum KeysInSetup {
     Ours,
@@ -57,7 +57,7 @@ fn proxy(document: &DocumentMut, name: &str, own: &str) -> Option<ProxiedInSetup
     Some(ProxiedInSetup { name: name.to_owned(), inner: inner.to_vec(), quiet, program })
 }
 
-/// The languages that the file lists servers for, and those that servers are installed for all the same.
+/// The languages that the file lists servers for, and those with installed servers.
 pub(in crate::cli) fn languages(
     document: &DocumentMut,
     program: &str,
@@ -110,13 +110,13 @@ pub(in crate::cli) fn keys(document: &DocumentMut) -> KeysInSetup {
     }
 }
 
-/// Whether what a task does is told on the status line.
+/// Whether the status line shows the progress of a task.
 pub(in crate::cli) fn shows_progress(document: &DocumentMut) -> bool {
     let mut at = ["editor", "lsp", "display-progress-messages"].iter();
     at.try_fold(document.as_item(), |item, part| item.get(part)).and_then(Item::as_bool) == Some(true)
 }
 
-/// A program by its name, or by a path that is whole.
+/// A program by its name, or by a full path.
 pub(in crate::cli) fn program(places: &[std::path::PathBuf], name: &str) -> Option<std::path::PathBuf> {
     let path = Path::new(name);
     if path.is_absolute() {

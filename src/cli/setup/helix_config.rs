@@ -1,5 +1,5 @@
-//! What Helix's own configuration has to say so that Sextant stands before its language servers: pure changes of two
-//! documents, of which everything else stays as it is, comments too.
+//! Sets up Helix's own configuration so that Sextant stands before its language servers: pure changes of two documents,
+//! which keep everything else, comments too.
 
 use std::path::Path;
 
@@ -8,16 +8,16 @@ use toml_edit::{Array, DocumentMut, Item, Value, value};
 use crate::cli::setup::known::{self, LANGUAGES};
 use crate::cli::setup::tables;
 
-/// The name of the server that stands before none, for Markdown and the pages of the agent.
+/// The name of the server without a server behind it, for Markdown and the pages of the agent.
 pub(super) const ALONE: &str = "sextant";
 
-/// Where the keys of the agent are: behind space.
+/// The key of the agent's commands: behind space.
 pub(in crate::cli) const PREFIX: &str = "A";
 
-/// What of the user's is left as it is and would have been changed.
+/// The user's settings that would have been changed, and are left as they are.
 pub(super) type SetupNotes = Vec<String>;
 
-/// The keys, and what each types. Those that end in a quote leave the prompt open.
+/// The keys, and the text that each types. Those that end in a quote leave the prompt open.
 const KEYS: &[(&str, &str)] = &[
     ("a", "@:lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}]} \""),
     ("f", "@:lsp-workspace-command agent.ask \""),
@@ -37,7 +37,7 @@ const KEYS: &[(&str, &str)] = &[
     ("w", ":lsp-workspace-command agent.why"),
 ];
 
-/// Puts `program` before the servers of each language that the user has named servers for, or has them installed.
+/// Puts `program` before the servers of each language for which the user has named servers, or has them installed.
 pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: impl Fn(&str) -> bool) -> SetupNotes {
     let mut notes = SetupNotes::new();
     if tables::languages(document).is_none() {
@@ -86,7 +86,7 @@ pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: im
     notes
 }
 
-/// Languages with the names of their servers: as the user lists them, else those that are installed.
+/// Languages with the names of their servers: from the user's list, else the installed ones.
 fn wanted(document: &DocumentMut, installed: &impl Fn(&str) -> bool) -> Vec<(String, Vec<String>)> {
     let mut out: Vec<(String, Vec<String>)> = Vec::new();
     for name in tables::languages(document).unwrap_or_default().into_iter().filter_map(tables::name_of) {
@@ -117,8 +117,8 @@ pub(super) fn listed_name(entry: &Value) -> Option<&str> {
     entry.as_str().or(table.and_then(Value::as_str))
 }
 
-/// Writes the list of a language; entries that are there stay as they are written. False where something else stands
-/// in its place.
+/// Writes the list of a language; existing entries stay as they are written. False if another kind of value is in its
+/// place.
 fn list(document: &mut DocumentMut, language: &str, servers: &[String]) -> bool {
     if tables::languages(document).is_none() {
         return false;
@@ -137,13 +137,13 @@ fn list(document: &mut DocumentMut, language: &str, servers: &[String]) -> bool 
     true
 }
 
-/// How a server is started: as the user says, else as it is known. `None` for one that nobody knows.
+/// The command of a server: the user's, else the known one. `None` for an unknown server.
 fn starts(document: &DocumentMut, name: &str, own_program: &str) -> Option<Vec<String>> {
     if name == ALONE {
         return None;
     }
     let (command, words) = given(document, name);
-    // One of ours that stands before it already is looked behind.
+    // If Sextant already stands before it, the command behind is used.
     let ours = command.as_deref().zip(words.as_deref()).and_then(|(given, words)| behind(given, words, own_program));
     if let Some((_, behind)) = ours {
         return Some(behind.to_vec()).filter(|command| !command.is_empty());
@@ -165,7 +165,7 @@ pub(super) fn given(document: &DocumentMut, name: &str) -> (Option<String>, Opti
     (of("command").and_then(Item::as_str).map(str::to_owned), words)
 }
 
-/// Where a command is Sextant as a proxy: its options, and the command of the server behind it, empty for none. Other
+/// The options of a command that is Sextant as a proxy, and the command of the server behind it, empty for none. Other
 /// programs have a subcommand of that name too.
 pub(super) fn behind<'a>(command: &str, words: &'a [String], own: &str) -> Option<(&'a [String], &'a [String])> {
     let ours = command == own || is_sextant(command);
@@ -186,7 +186,7 @@ fn proxy(document: &mut DocumentMut, name: &str, program: &str, carries: bool, c
     start_with(document, name, program, arguments);
 }
 
-/// How a server is started from now on; what else stands in its table stays. What is no table is not ours to change.
+/// Sets the command of a server; the rest of its table stays. A value that is not a table is not changed.
 fn start_with(document: &mut DocumentMut, name: &str, program: &str, arguments: Array) {
     let server = tables::table_at(document.as_item_mut(), &["language-server", name]);
     if let Some(server) = server.and_then(Item::as_table_like_mut) {
@@ -229,7 +229,7 @@ fn put_keys(space: &mut Item) {
     }
 }
 
-/// True where keys of the agent are there; the user may have put others beside them.
+/// True if keys of the agent are there; the user may have put others beside them.
 pub(super) fn is_ours(item: &Item) -> bool {
     let ours = |(_, key): (&str, &Item)| key.as_str().is_some_and(|typed| typed.contains("agent."));
     item.as_table_like().is_some_and(|table| table.is_empty() || table.iter().any(ours))

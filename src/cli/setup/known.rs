@@ -1,6 +1,6 @@
-//! Language servers that Helix can run: for which languages, and how each is started.
+//! Lists the language servers that Helix can run: the languages of each, and its command.
 
-/// A server by the name that Helix has for it, with its program and arguments.
+/// A server by Helix's name for it, with its program and arguments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KnownServer {
     pub(super) name: &'static str,

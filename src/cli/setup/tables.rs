@@ -1,9 +1,9 @@
-//! Helix's documents in any of the forms that TOML has: the tables of `language` in an array of tables or in an inline
-//! one, and the values of a document by their path.
+//! Reads Helix's documents in any form of TOML: the tables of `language` in an array of tables or in an inline one, and
+//! the values of a document by their path.
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, RawString, Table, TableLike, Value, value};
 
-/// The tables of `language`; `None` where something else stands there.
+/// The tables of `language`; `None` if another kind of value is there.
 pub(super) fn languages(document: &DocumentMut) -> Option<Vec<&dyn TableLike>> {
     fn like(table: &impl TableLike) -> &dyn TableLike {
         table
@@ -37,7 +37,7 @@ fn place(document: &DocumentMut, name: &str) -> Option<usize> {
     languages(document)?.iter().position(|table| name_of(*table) == Some(name))
 }
 
-/// Adds the table of a language in the form that the others have.
+/// Adds the table of a language in the form of the others.
 pub(super) fn add_language(document: &mut DocumentMut, name: &str) {
     let languages = document.entry("language").or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
     match languages {
@@ -54,7 +54,7 @@ pub(super) fn add_language(document: &mut DocumentMut, name: &str) {
     }
 }
 
-/// On a line of its own where the one before is. A comment behind the last comma stays where it is.
+/// The new table gets its own line if the one before has one. A comment behind the last comma stays in its place.
 fn push_inline(list: &mut Array, table: InlineTable) {
     let indent = list
         .iter()
@@ -96,7 +96,7 @@ pub(super) fn text(raw: Option<&RawString>) -> String {
     raw.and_then(RawString::as_str).unwrap_or_default().to_owned()
 }
 
-/// Takes out the table of a language. Answers with the lines that stood above it, where they have no place any more.
+/// Removes the table of a language. Returns the lines above it, if they have no place any more.
 pub(super) fn remove_language(document: &mut DocumentMut, name: &str) -> String {
     let Some(at) = place(document, name) else { return String::new() };
     let mut above = String::new();
@@ -118,7 +118,7 @@ pub(super) fn remove_language(document: &mut DocumentMut, name: &str) -> String 
     above
 }
 
-/// The table at a path, made where there is none; `None` where something else stands there.
+/// The table at a path, made if it is missing; `None` if another kind of value is there.
 pub(super) fn table_at<'a>(item: &'a mut Item, path: &[&str]) -> Option<&'a mut Item> {
     let mut at = item;
     for part in path {
@@ -135,7 +135,7 @@ pub(super) fn table_at<'a>(item: &'a mut Item, path: &[&str]) -> Option<&'a mut 
     at.is_table_like().then_some(at)
 }
 
-/// A value in place of another one, with the comments of that.
+/// Replaces a value by another, with the comments of the old one.
 pub(super) fn put(table: &mut dyn TableLike, key: &str, mut new: Value) {
     match table.get_mut(key) {
         Some(item) if !item.is_none() => {
@@ -148,7 +148,7 @@ pub(super) fn put(table: &mut dyn TableLike, key: &str, mut new: Value) {
     }
 }
 
-/// Every value with its path, where a language goes by its name.
+/// Every value with its path; a language goes by its name.
 pub(super) fn values(document: &DocumentMut) -> Vec<(Vec<String>, &Value)> {
     let mut found = Vec::new();
     for (key, item) in document.iter() {

@@ -1,4 +1,5 @@
-//! The values of a user's file that setup has written, and the file without them: everything else there stays.
+//! Records the values that setup has written into a user's file, and makes the file without them: everything else
+//! stays.
 
 use serde::{Deserialize, Serialize};
 use toml_edit::{Array, DocumentMut, Item, Key, Table, TableLike, Value};
@@ -11,7 +12,7 @@ use crate::cli::setup::tables;
 struct WrittenLine {
     /// A language goes by its name: `language`, `python`, `language-servers`.
     path: Vec<String>,
-    /// As TOML. `None` where there was nothing.
+    /// As TOML. `None` if there was no value.
     was: Option<String>,
     set: String,
 }
@@ -19,7 +20,7 @@ struct WrittenLine {
 /// The changes of one file by all runs of setup.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WrittenLines {
-    /// The whole text that was written last, as long as nobody else has changed the file since the first run.
+    /// The whole text of the last write, as long as no other program has changed the file since the first run.
     pub(super) text: Option<String>,
     lines: Vec<WrittenLine>,
 }
@@ -42,7 +43,7 @@ impl WrittenLine {
 }
 
 impl WrittenLines {
-    /// With the values that one more run has put from `before` to `after`; `texts` are the two files.
+    /// Adds the values that one more run has put from `before` to `after`; `texts` are the two files.
     pub(super) fn and(mut self, before: &DocumentMut, after: &DocumentMut, texts: (&str, &str)) -> Self {
         let alone = self.lines.is_empty() || self.text.as_deref() == Some(texts.0);
         self.text = alone.then(|| texts.1.to_owned());
@@ -62,8 +63,8 @@ impl WrittenLines {
         self
     }
 
-    /// The document without these values. Tables that are empty then go too, but for those of `before`. `all` takes
-    /// back the values that the user has changed since as well.
+    /// The document without these values. Tables that are empty then go too, but for those of `before`. `all` also
+    /// removes the values that the user has changed since.
     pub(super) fn undone(&self, now: &DocumentMut, before: &DocumentMut, all: bool) -> UndoneFile {
         let (document, changed, comments) = (now.clone(), Vec::new(), String::new());
         let mut undoing = Undoing { written: self, before, all, document, changed, comments };
@@ -88,7 +89,7 @@ struct Undoing<'a> {
     all: bool,
     document: DocumentMut,
     changed: Vec<String>,
-    /// Lines above what was taken out.
+    /// Lines above the removed value.
     comments: String,
 }
 
@@ -114,7 +115,7 @@ impl Undoing<'_> {
         }
     }
 
-    /// Program and arguments belong together: a server that was taken back by half would not start.
+    /// Undoes the program and the arguments together: a server that was undone by half would not start.
     fn server(&mut self, table: &[String]) {
         let lines = ["command", "args"].map(|key| self.written.of(table, key));
         let [program_set, words_set] = lines.map(|line| line.and_then(WrittenLine::set));
@@ -124,7 +125,7 @@ impl Undoing<'_> {
         let Some(program) = server.get("command").and_then(Item::as_str).map(str::to_owned) else { return };
         let now = words(server.get("args").and_then(Item::as_value));
         let own = program_set.as_ref().and_then(Value::as_str).unwrap_or(&program);
-        // Else it is the user's by now.
+        // Otherwise the value is the user's by now.
         let Some((_, inner)) = behind(&program, &now, own) else { return };
         let set = words(words_set.as_ref());
         if (program != own || now != set) && !self.all {
@@ -134,7 +135,7 @@ impl Undoing<'_> {
             }
             return;
         }
-        // The user may have changed how the server itself is started.
+        // The user may have changed the command of the server itself.
         let as_set = behind(own, &set, own).is_none_or(|(_, was)| was == inner);
         match inner.split_first().filter(|_| !as_set) {
             Some((program, rest)) => {
@@ -145,7 +146,7 @@ impl Undoing<'_> {
         }
     }
 
-    /// Takes out the tables on a path that are empty now and were not there before, from the innermost one.
+    /// Removes the tables on a path that are empty now and were not there before, from the innermost one.
     fn prune(&mut self, path: &[String]) {
         if let [first, name, _] = path
             && first == "language"
@@ -172,7 +173,7 @@ impl Undoing<'_> {
     }
 }
 
-/// The value that was there before, or none. The lines above one that goes are kept.
+/// Restores the earlier value, or removes the value if there was none. The lines above a removed value are kept.
 fn restore(table: &mut dyn TableLike, line: &WrittenLine, above: &mut String) {
     let Some(key) = line.path.last() else { return };
     match line.was.as_deref().map(str::parse::<Value>) {
@@ -191,8 +192,8 @@ fn comments(above: &str) -> String {
     above.lines().filter(|line| line.trim_start().starts_with('#')).map(|line| format!("{line}\n")).collect()
 }
 
-/// Takes entries of ours out of a list that the user has changed since. Where there was none before, what can be
-/// started without Sextant stays: Helix would start nothing else.
+/// Removes setup's entries from a list that the user has changed since. If there was no list before, the entries that
+/// can be started without Sextant stay: Helix would start nothing else.
 fn without(list: &mut Array, set: &Array, was: Option<&Array>) {
     let named = |list: &Array, name: &str| list.iter().any(|entry| listed_name(entry) == Some(name));
     let ours = |name: &str| match was {
@@ -224,7 +225,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// What is left of a file that was set up with these two servers and a key, and changed by the user then.
+    /// The rest of a file that was set up with these two servers and a key, and changed by the user then.
     fn undone(change: &[(&str, &str)], all: bool) -> (String, Vec<String>) {
         let set = "[language-server.own]\ncommand = \"sextant\" # mine\nargs = [\"lsp\", \"--\", \"own-ls\", \"--x\"]\n\n[language-server.ruff]\ncommand = \"sextant\"\nargs = [\"lsp\", \"--\", \"ruff\", \"server\"]\n\n[keys.A]\na = \":agent.ask\"\n";
         let written = WrittenLines::default().and(&read(BEFORE), &read(set), (BEFORE, set));
@@ -262,7 +263,7 @@ mod tests {
             let (text, changed) = undone(&[("command = \"sextant\"\n", "command = \"ruff-lsp\"\n")], all);
             assert!(text.contains("command = \"ruff-lsp\"\n") && changed.is_empty(), "{text}");
         }
-        // How the server itself is started is the user's.
+        // The command of the server itself is the user's.
         let (text, _) = undone(&[("\"--\", \"own-ls\", \"--x\"", "\"--\", \"own-ls\", \"--y\"")], true);
         assert!(text.contains("command = \"own-ls\" # mine\nargs = [\"--y\"]\n"), "{text}");
     }

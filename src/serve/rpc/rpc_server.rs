@@ -191,7 +191,7 @@ fn ended(served: Result<(), BoxError>) {
 
 /// Only this user may connect, whichever process reaches the socket.
 fn may_connect(stream: &UnixStream) -> Result<(), &'static str> {
-    let peer = stream.peer_cred().map_err(|_| "its user cannot be told")?;
+    let peer = stream.peer_cred().map_err(|_| "its user is not known")?;
     if peer.uid() == rustix::process::geteuid().as_raw() { Ok(()) } else { Err("it is of another user") }
 }
 
