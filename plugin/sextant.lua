@@ -1,10 +1,10 @@
--- The user commands. Nothing is required here: the first command, or the first language server, loads the rest.
+-- Defines the user commands. Nothing is required here: the first command, or the first language server, loads the rest.
 if vim.g.loaded_sextant then
   return
 end
 vim.g.loaded_sextant = true
 
--- What servers publish is heard from the first one on, so that an edit has something to be compared with.
+-- The servers' publishes are noted from the first one on, so that an edit has something to be compared with.
 vim.api.nvim_create_autocmd('LspAttach', {
   once = true,
   callback = function()

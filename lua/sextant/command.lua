@@ -1,16 +1,17 @@
---- The commands: what is at the cursor or in the range, handed to the binary.
+--- The commands: each hands the place of the cursor or the range to the binary.
 local M = {}
 
 local rpc = require('sextant.rpc.channel')
 local say = require('sextant.ui.say').say
 
--- The user is told of the end of the process, whatever it was about.
+-- The user gets a message at the end of the process, whatever it was about.
 rpc.on_gone(require('sextant.ui.show').process_gone)
 
 local function where(args)
   local buf = vim.api.nvim_get_current_buf()
   local cursor = vim.api.nvim_win_get_cursor(0)
-  -- In a window of ours the code is meant that it speaks of; a range of it is none of the code.
+  -- In a window of Sextant's own, the command is about the code that the window shows; a range in it is not a range of
+  -- the code.
   local code = require('sextant.ui.scratch').is_ours(buf) and require('sextant.ui.code').last() or nil
   if code then
     buf, cursor = code.buf, code.cursor
@@ -32,7 +33,8 @@ local function text_of(args)
   return vim.trim(args.args)
 end
 
--- What is sent in one message to be refused there; reading a longer one takes the binary 60 times its size.
+-- The most bytes of a request in one message, which the binary refuses; reading a longer one takes it 60 times its
+-- size.
 local LONGEST = 1024 * 1024
 
 ---@return boolean
@@ -63,7 +65,7 @@ function M.plan(args)
   if text_of(args) == '' then
     local plan = require('sextant.ui.plan')
     if not plan.reopen() then
-      -- Another Neovim may have left one.
+      -- Another Neovim may have left a plan.
       local place = where(args)
       plan.expect()
       rpc.send('show_plan', { place = place })
@@ -78,12 +80,12 @@ function M.plan(args)
   rpc.send('plan', { text = text_of(args), place = place })
 end
 
---- How the runs in this workspace went.
+--- Shows the results of the runs in this workspace.
 function M.stats(args)
   rpc.send('stats', { place = where(args) })
 end
 
---- What is remembered of this workspace.
+--- Shows the memory of this workspace.
 function M.memory(args)
   rpc.send('memory', { place = where(args) })
 end
@@ -100,7 +102,7 @@ function M.stop()
   needs_process('stop')
 end
 
---- What led to what in a task: the last one, or the nth last.
+--- Shows the causes and effects in a task: the last one, or the nth last.
 function M.trace(args)
   args.range = 0
   rpc.send('trace', { task = text_of(args), place = where(args) })
@@ -112,7 +114,8 @@ function M.complete_trace(lead)
   end, { '1', '2', '3', '4', '5', '6', '7', '8', '9' })
 end
 
--- What outlives the process starts one, in the workspace of this buffer or, where it is no file, of the last command.
+-- A command about lasting data starts a process, in the workspace of this buffer or, if it is not a file, of the last
+-- command.
 function M.undo(args)
   args.range = 0
   rpc.send('undo', { target = text_of(args), partial = args.bang, place = where(args) })
@@ -123,7 +126,7 @@ function M.redo(args)
   rpc.send('redo', { place = where(args) })
 end
 
---- What the last tasks changed, and what of it is undone.
+--- Shows the changes of the last tasks, and which of them are undone.
 function M.history(args)
   args.range = 0
   rpc.send('history', { place = where(args) })
@@ -139,7 +142,7 @@ local function modes()
   return require('sextant.options').choices('mode') or {}
 end
 
---- Shows or sets how plans are carried out, until the user sets it again.
+--- Shows the mode of plans, or sets it until the user sets it again.
 function M.mode(args)
   local wanted = text_of(args)
   local given = require('sextant').given

@@ -52,7 +52,8 @@ local function servers(health)
   end
 end
 
--- A running process knows what it found; before, PATH tells what it will find, but for what lies in the project.
+-- A running process knows the programs it found; before that, PATH shows those it will find, except those inside the
+-- project.
 local function commands(health, options)
   local info = require('sextant.rpc.channel').info
   local rows = info and info.commands

@@ -1,7 +1,7 @@
 --- Setup: keeps the user's options until the first command needs them.
 local M = {}
 
---- The version that the binary must have as well.
+--- The version that the binary must have too.
 M.version = '0.1.0'
 
 ---@type sextant.Options what the user gave to setup()

@@ -1,16 +1,16 @@
---- What differs between the versions of Neovim that are supported. No other file asks which one this is.
+--- Hides the differences between the supported versions of Neovim. No other file asks for the version.
 local M = {}
 
 local PULL = 'textDocument/diagnostic'
 local HAS_12 = vim.fn.has('nvim-0.12') == 1
 
---- Whether this Neovim is one of those that are supported.
+--- Whether this version of Neovim is supported.
 ---@return boolean
 function M.is_supported()
   return vim.fn.has('nvim-0.11') == 1
 end
 
---- What was read from a server: its `null` is nil before 0.12, and `vim.NIL`, which counts as true, from then on.
+--- Converts a value from a server: its `null` is nil before 0.12, and `vim.NIL`, which counts as true, from then on.
 ---@generic T
 ---@param value T
 ---@return T?
@@ -21,8 +21,8 @@ function M.value(value)
   return value
 end
 
---- The same for all that is in a table; `null` in a list stays, so that the others keep their places. The table itself
---- is not changed: what goes back to the server goes as it came.
+--- The same for every value in a table; `null` in a list stays, so that the others keep their places. The table itself
+--- is not changed: it goes back to the server as it came.
 ---@generic T
 ---@param value T
 ---@return T?
@@ -50,7 +50,7 @@ function M.in_buffer(buf, options)
   return options
 end
 
---- Whether a function is Neovim's own. Those that are compiled into 0.12 may hold no word of where they stand.
+--- Whether a function is Neovim's own. Functions that are compiled into 0.12 may have no source location.
 ---@param run function
 ---@return boolean
 function M.is_own(run)
@@ -69,8 +69,8 @@ local function registered(client, buf)
   end, ok and type(found) == 'table' and found or {})
 end
 
---- What the client has declared of pulling diagnostics, one for each of its providers. From 0.12 on they may be several,
---- and registered after the start.
+--- The client's declared pulls of diagnostics, one for each of its providers. From 0.12 on they may be several, and
+--- registered after the start.
 ---@param client vim.lsp.Client
 ---@param buf integer? those that are for this buffer alone
 ---@return lsp.DiagnosticOptions[]
@@ -83,8 +83,8 @@ function M.pull_providers(client, buf)
   return { type(declared) == 'table' and declared or nil }
 end
 
---- Whether Neovim will pull for a buffer once the client has been told that it has changed: 0.11 does so for the current
---- one, 0.12 for every one in a window.
+--- Whether Neovim will pull for a buffer after a change was sent to the client: 0.11 does so for the current buffer,
+--- 0.12 for every buffer in a window.
 ---@param client vim.lsp.Client
 ---@param buf integer
 ---@return boolean

@@ -1,12 +1,12 @@
---- The options: one row each, from which the defaults, the checks and what the binary is sent derive.
+--- Defines the options: one row each, from which the defaults, the checks and the message to the binary derive.
 --
--- `tests/docs.rs` holds the classes below and the help to the rows, and says what is missing.
+-- `tests/docs.rs` compares the classes below and the help with the rows, and names what is missing.
 local M = {}
 
 ---@class sextant.Options
 ---@field binary? string Path of the sextant binary; without it the plugin's own build folder, then PATH.
 ---@field model? table The model; `offline` needs no network and no key.
----@field mode? 'planner'|'supervised' How a plan is carried out when the work leaves it: planned anew, or paused with a question.
+---@field mode? 'planner'|'supervised' How a plan is carried out when the work leaves it: planned again, or paused with a question.
 ---@field commands? (string|table)[] Programs that are asked for diagnostics beside the language servers, by name or in full.
 ---@field publishes_once? string[] Names of further language servers that publish the diagnostics of a version once and whole.
 ---@field diagnostics? sextant.Options.diagnostics
@@ -77,7 +77,7 @@ M.rows = {
     type = 'string',
     default = 'planner',
     choices = { 'planner', 'supervised' },
-    help = 'How a plan is carried out when the work leaves it: planned anew, or paused with a question.',
+    help = 'How a plan is carried out when the work leaves it: planned again, or paused with a question.',
   },
   {
     name = 'commands',
@@ -233,7 +233,7 @@ M.rows = {
 ---@type table<string, sextant.Option>
 local by_name = {}
 
---- Every option's default, as `setup()` would be given them.
+--- Every option's default, in the form of an argument of `setup()`.
 ---@type sextant.Options
 M.defaults = {}
 
@@ -248,7 +248,7 @@ for _, row in ipairs(M.rows) do
   end
 end
 
---- What an option may be set to; nil where that is no list of words.
+--- The choices of an option; nil if they are not a list of words.
 ---@param name string
 ---@return string[]?
 function M.choices(name)
@@ -289,7 +289,7 @@ local function check(given, defaults, path, problems)
   end
 end
 
--- A list in which each entry is a name or a table; what is in a table the binary checks.
+-- A list in which each entry is a name or a table; the binary checks the contents of a table.
 local function check_commands(given, problems)
   if not vim.islist(given) then
     problems[#problems + 1] = 'option `commands` must be a list'
@@ -302,7 +302,7 @@ local function check_commands(given, problems)
   end
 end
 
---- The user's options over the defaults, and a list of what is wrong with them.
+--- The user's options over the defaults, and a list of their faults.
 ---@param given table
 ---@return sextant.Options options, string[] problems
 function M.resolve(given)
@@ -319,13 +319,13 @@ function M.resolve(given)
     return vim.deepcopy(M.defaults), problems
   end
   local options = vim.tbl_deep_extend('force', vim.deepcopy(M.defaults), given)
-  -- A model is one thing: half of the user's and half of the default would be another.
+  -- A model is one unit: half of the user's and half of the default would be another model.
   options.model = given.model and vim.deepcopy(given.model) or options.model
   options.commands = vim.deepcopy(given.commands or {})
   return options, problems
 end
 
---- What the binary is sent of them. An empty table is left out: JSON would not know whether it is a list.
+--- The part of the options for the binary. An empty table is left out: JSON would not know whether it is a list.
 ---@param options sextant.Options
 ---@return table
 function M.for_binary(options)

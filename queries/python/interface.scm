@@ -1,14 +1,13 @@
-; What a text of Python offers to other files.
+; Finds the interface of a text of Python for other files.
 ;
-; `@function` and `@class` have `@name` and `@body`; `@returns` is a declared result, `@result` a statement that gives one.
-; `@end` is a statement of a body behind which nothing runs, `@tail` a last statement that may hold an `@exit`.
-; `@shaped` names a class whose fields decide how it is made (a data class, a named tuple, an enumeration), `@structural`
-; one that others fulfil by their members alone.
-; `@value` binds `@name` at the level of its module or class, `@constant` does so with a type that is its very value, and
-; `@attribute` binds one of the instance that is the `@receiver`; `@type` is a declared type. `@global` makes the bindings
-; of a function those of its module. `@import` binds `@name` or, with `@star`, whatever there is.
-; A `@branch` applies where its `@test` holds.
-; What is in a `@literal` changes no type inside of an `@effect`, nor where it is bound by itself.
+; `@function` and `@class` have `@name` and `@body`; `@returns` is a declared result, `@result` a statement that gives
+; one. `@end` is a statement of a body behind which nothing runs, `@tail` a last statement that may hold an `@exit`.
+; `@shaped` names a class whose fields decide how it is made (a data class, a named tuple, an enumeration),
+; `@structural` one that others fulfil by their members alone. `@value` binds `@name` at the level of its module or
+; class, `@constant` does so with a type that is its very value, and `@attribute` binds one of the instance that is the
+; `@receiver`; `@type` is a declared type. `@global` makes the bindings of a function those of its module. `@import`
+; binds `@name` or, with `@star`, every name. A `@branch` applies where its `@test` holds. The content of a `@literal`
+; changes no type inside of an `@effect`, nor if it is bound by itself.
 (function_definition name: (identifier) @name body: (block) @body) @function
 (function_definition name: (identifier) @name return_type: (type) @returns body: (block) @body) @function
 (class_definition name: (identifier) @name body: (block) @body) @class
@@ -76,7 +75,7 @@
 ((comment) @comment (#not-match? @comment "^#\\s*type:"))
 ((comment) @comment (#match? @comment "^#\\s*type:\\s*ignore"))
 
-; Names that a function binds for itself: to mention one of them is no use of what others offer.
+; Names that a function binds for itself: to mention one of them is not to use the interface of other files.
 (parameters (identifier) @own)
 (parameters (typed_parameter . (identifier) @own))
 (parameters (default_parameter name: (identifier) @own))

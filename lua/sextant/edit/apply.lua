@@ -1,4 +1,4 @@
---- Carries out edits on buffers: all preconditions first, then every hunk in one go, then the saves.
+--- Applies edits to buffers: all preconditions first, then every hunk in one go, then the saves.
 local backup = require('sextant.edit.backup')
 local buffers = require('sextant.edit.buffers')
 local marks = require('sextant.edit.marks')
@@ -6,7 +6,7 @@ local marks = require('sextant.edit.marks')
 local M = {}
 local api = vim.api
 
--- Ends the open undo block, so that what follows is a step of its own even while the user is inserting.
+-- Ends the open undo block, so that the next change is a step of its own even while the user is inserting.
 local function close_undo_block(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
@@ -37,7 +37,7 @@ end
 
 local function set_hunks(buf, edit)
   close_undo_block(buf)
-  -- Neovim moves what stands between hunks; of hunks that were joined, the binary says where the lines are.
+  -- Neovim moves the lines between hunks; for joined hunks, the binary sends the new rows of the lines.
   local restore = #(edit.kept or {}) > 0 and marks.hold(buf, edit.kept)
   for i = #edit.hunks, 1, -1 do
     local h = edit.hunks[i]
@@ -103,7 +103,7 @@ local function finish(edit, buf, was_unsaved, save, tick)
   local facts = buffers.facts(edit.path, buf)
   facts.saved, facts.note = saved, note
   if moved then
-    -- What was typed since is not the edit's; its text is the one that the hunks made.
+    -- Text that the user has typed since is not the edit's; its own text is the one that the hunks made.
     facts.version, facts.reformatted = tick, false
   else
     -- A plain write moves the version by one; more means that an autocmd (a formatter) changed the text.
@@ -131,7 +131,7 @@ local function remove(edit)
   return { path = edit.path, deleted = true, saved = true }
 end
 
--- A mistake on the way is the answer.
+-- An error on the way is the answer.
 local function attempt(reply, run)
   local ok, err = pcall(run)
   if not ok then
@@ -139,7 +139,7 @@ local function attempt(reply, run)
   end
 end
 
--- What is checked is what is changed: both happen in one turn.
+-- The check and the change happen in one turn, so that both see the same text.
 local function change(edits, save, reply)
   for _, edit in ipairs(edits) do
     local ok, err = check(edit)
@@ -172,7 +172,7 @@ local function write_all(edits, results, touched, save)
   end
 end
 
--- The lines that came apart from their hunks, a message of them a turn: reading all at once would hold Neovim.
+-- Collects the lines that came apart from their hunks, one message a turn: reading all at once would hold Neovim.
 local function gather(params, reply, done)
   local text = table.remove(params.rest or {}, 1)
   if not text then

@@ -29,7 +29,7 @@ function M.find(path)
   end
 end
 
--- What was opened here and by nobody else, and whether Neovim knew the file without its text before.
+-- The buffers that only Sextant has opened, and whether Neovim knew the file without its text before.
 ---@type table<integer, { known: boolean }>
 local opened = {}
 
@@ -57,7 +57,7 @@ local function is_listed_somewhere(buf)
   return false
 end
 
--- Whether the user has a buffer open, and it was not only read here; they may have come to it meanwhile.
+-- Whether the user has a buffer open, beyond a read by Sextant; they may have come to it meanwhile.
 local function is_the_users(buf)
   local how = opened[buf]
   return not how or #vim.fn.win_findbuf(buf) > 0 or (vim.bo[buf].buflisted and not how.known)
@@ -73,7 +73,7 @@ local function close(buf)
     return
   end
   if vim.bo[buf].modified then
-    -- What is not written must not be out of sight.
+    -- Unwritten text must not be out of sight.
     vim.bo[buf].buflisted = true
     return
   end
@@ -81,7 +81,7 @@ local function close(buf)
   api.nvim_buf_delete(buf, { unload = how.known or is_listed_somewhere(buf) })
 end
 
---- Closes files that were opened hidden, so that the buffers are again what the user has made of them.
+--- Closes files that were opened hidden, so that the buffers are the user's again.
 function M.close(params, reply)
   for _, path in ipairs(params.paths) do
     local buf = M.find(path)
@@ -92,7 +92,7 @@ function M.close(params, reply)
   reply(nil, true)
 end
 
--- Neovim tells of a conflict once; it lasts until the user has decided.
+-- Neovim reports a conflict once; it lasts until the user has decided.
 ---@type table<integer, true>
 local conflicts = {}
 
@@ -115,7 +115,7 @@ function M.sync_with_disk(buf)
   end
   local options = {
     callback = function()
-      -- Without 'autoread' Neovim would ask; a deleted file keeps its buffer. Both are told, never decided, here.
+      -- Without 'autoread' Neovim would ask; a deleted file keeps its buffer. Both are reported, never decided, here.
       local reason = vim.v.fcs_reason
       if reason == 'conflict' or reason == 'changed' then
         until_decided(buf)
@@ -131,7 +131,7 @@ function M.sync_with_disk(buf)
   return conflicts[buf] == true
 end
 
---- Why the buffer must not be edited, or nil.
+--- The reason why the buffer must not be edited, or nil.
 function M.locked(buf)
   if not vim.bo[buf].modifiable then
     return "the buffer is 'nomodifiable'"
@@ -156,7 +156,7 @@ local function is_empty(buf, lines)
   end)
 end
 
---- What the binary knows of a buffer, without its text.
+--- The state of a buffer for the binary, without its text.
 function M.facts(path, buf)
   return {
     path = path,
@@ -226,17 +226,17 @@ function M.read(params, reply)
   end)
 end
 
--- Buffers without changes of the user's in which an edit waits to be written, and their changedtick with it.
+-- Buffers without changes of the user's that have an unwritten edit, and their changedtick with it.
 ---@type table<integer, integer>
 local being_written = {}
 
---- Notes that what is not written in a buffer is an edit that will be, as the buffer is at this changedtick; or no more.
+--- Notes that the unwritten text of a buffer, at this changedtick, is an edit; without a tick, drops the note.
 ---@param tick integer?
 function M.is_being_written(buf, tick)
   being_written[buf] = tick
 end
 
---- Which of these files the user has open, or have changes that are not written.
+--- The files of these that the user has open, or that have unwritten changes.
 function M.held(params, reply)
   local held = {}
   for _, path in ipairs(params.paths) do
@@ -249,7 +249,7 @@ function M.held(params, reply)
   reply(nil, held)
 end
 
---- Looks whether these files were written by another program, and reads again what has no changes.
+--- Checks whether another program wrote these files, and reads those without changes again.
 function M.sync(params, reply)
   for _, path in ipairs(params.paths) do
     local buf = M.find(path)
@@ -260,8 +260,8 @@ function M.sync(params, reply)
   reply(nil, true)
 end
 
---- Reads files again that were cut off on disk and are whole now. A plain reload would keep the line ends that were
---- guessed from what was left of them.
+--- Reads files again that were cut off on disk and are whole now. A plain reload would keep the line ends guessed from
+--- the cut text.
 function M.reread(params, reply)
   for _, path in ipairs(params.paths) do
     local buf = M.find(path)
@@ -290,8 +290,8 @@ local function each_loaded(root, visit)
   end
 end
 
---- Every loaded file inside the root that a language server is attached to, or was: what one that is gone has said of
---- it is missed. With `all`, whether one was or not.
+--- Every loaded file inside the root with an attached language server, now or earlier: if the server is gone, its
+--- earlier reports are missing. With `all`, every loaded file.
 function M.loaded(params, reply)
   local paths = {}
   each_loaded(params.root, function(buf, name)
@@ -302,8 +302,8 @@ function M.loaded(params, reply)
   reply(nil, paths)
 end
 
---- The loaded files inside the root, which client is attached to which of them (as pairs of path and name), which
---- clients run, and which the user has stopped.
+--- The loaded files inside the root; the clients attached to them (as pairs of path and name); the clients that run;
+--- and those that the user has stopped.
 function M.attached(params, reply)
   local files, pairs_of = {}, {}
   each_loaded(params.root, function(buf, name)
@@ -332,7 +332,7 @@ function M.marks(params, reply)
   reply(nil, buf and named_marks(buf) or vim.empty_dict())
 end
 
---- Puts back the marks that an edit moved or deleted: those that are now where the edit left them.
+--- Puts back the marks that an edit moved or deleted, if they are still where the edit left them.
 function M.restore_marks(params, reply)
   local buf = M.find(params.path)
   if buf then

@@ -1,9 +1,9 @@
---- Keeps marks, cursors and views at their lines where an edit writes more lines anew than it changes.
+--- Keeps marks, cursors and views at their lines if an edit rewrites more lines than it changes.
 local M = {}
 local api = vim.api
 
--- Where a row is after the edit; nil where it is replaced. `kept` is a flat list of runs, in order: first row, last
--- row, by how much they move.
+-- The row of a line after the edit; nil if it is replaced. `kept` is a flat list of runs, in order: first row, last
+-- row, and the number of rows it moves by.
 ---@param kept integer[]
 ---@return integer?
 local function moved(kept, row)
@@ -21,7 +21,7 @@ local function moved(kept, row)
   end
 end
 
---- Notes the marks and cursors in lines that stay; the returned function puts them where they belong.
+--- Notes the marks and cursors in lines that stay; the returned function puts them back at their lines.
 ---@param kept integer[]
 ---@return fun()
 function M.hold(buf, kept)

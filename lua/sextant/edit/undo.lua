@@ -1,15 +1,15 @@
---- What `:AgentUndo` can be given: the steps and the symbols that the last task has touched.
+--- Completes `:AgentUndo`: the steps and the symbols that the last task has touched.
 local M = {}
 
 ---@type table<string, true>
 local symbols = {}
 
---- A task begins.
+--- Starts the list of a new task.
 function M.started()
   symbols = {}
 end
 
---- A file was changed in these symbols.
+--- Notes the symbols of a changed file.
 function M.touched(names)
   for _, name in ipairs(names or {}) do
     symbols[name] = true
@@ -28,7 +28,7 @@ function M.complete(lead)
   table.sort(names)
   for _, name in ipairs(names) do
     found[#found + 1] = name
-    -- The end of a path is enough to name it.
+    -- The last part of a path is enough to name it.
     local short = name:match('^.-::(.+)$')
     if short then
       found[#found + 1] = short

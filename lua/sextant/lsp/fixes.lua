@@ -1,4 +1,4 @@
---- Code actions: what the servers offer for a place, and what an offer would change.
+--- Asks the servers for code actions at a place, and for the change that an action would make.
 local buffers = require('sextant.edit.buffers')
 local neovim = require('sextant.neovim')
 local settle = require('sextant.lsp.settle')
@@ -10,7 +10,7 @@ local offers = {}
 local count = 0
 
 local METHOD_NOT_FOUND = -32601
--- How long a client is waited for that has let the last question for its actions pass.
+-- The wait for a client that has not answered the last question for its actions.
 local MUTE_MS = 200
 ---@type table<integer, true> by the client's id
 local mute = {}
@@ -32,7 +32,7 @@ local function items_at(client, buf, range)
   end, items)
 end
 
--- A range in UTF-16 as the binary counts, in the client's own unit.
+-- Converts a range in the binary's UTF-16 to the client's own unit.
 local function to_client(range, buf, encoding)
   if encoding == 'utf-16' then
     return range
@@ -79,8 +79,8 @@ local function forget_old()
   end
 end
 
---- The fixes offered for a range (UTF-16), or with no range the source actions of the file, and the names of the
---- clients that have not answered. With `waits` one that has let a question pass is given the whole time.
+--- The fixes offered for a range (UTF-16), or without a range the source actions of the file, and the names of the
+--- clients that have not answered. With `waits`, a client that has missed a question gets the whole time.
 function M.fixes(params, reply)
   local buf = buffers.find(params.path)
   if not buf then
@@ -126,12 +126,12 @@ function M.fixes(params, reply)
       mute[client.id] = nil
       for _, sent in ipairs(not err and type(actions) == 'table' and actions or {}) do
         local action = neovim.without_null(sent)
-        -- A bare Command has a string here; it would run something that cannot be looked at first.
+        -- A bare Command has a string here; it would run code that cannot be looked at first.
         if type(action) == 'table' and type(action.command) ~= 'string' and not action.disabled then
           found[#found + 1] = offer(client, buf, sent, action)
         end
       end
-      -- A server without code actions has none to offer.
+      -- A server without code actions has no action to offer.
       answered(err ~= nil and err.code ~= METHOD_NOT_FOUND)
     end, buf)
     if not ok then
@@ -144,7 +144,7 @@ function M.fixes(params, reply)
   end
 end
 
---- What an offer would change, as LSP's WorkspaceEdit.
+--- The change of an offer, as LSP's WorkspaceEdit.
 function M.change(params, reply)
   local known = offers[params.id]
   if not known or not vim.api.nvim_buf_is_loaded(known.buf) or vim.b[known.buf].changedtick ~= known.tick then

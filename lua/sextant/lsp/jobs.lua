@@ -1,4 +1,4 @@
---- One question to one client about one buffer: whether it can still be answered, and what it waits for before.
+--- Asks one client about one buffer: whether it can still answer, and the event that the question waits for.
 local mood = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
 local publishes = require('sextant.lsp.publishes')
@@ -25,7 +25,7 @@ local api = vim.api
 ---@field finish fun(job: sextant.Job, how: string, version: integer?, items: table[], pulled: sextant.Pulled[]?)
 ---@field give_up fun(job: sextant.Job, how: string, note: string)
 
---- Ends the job where it cannot be answered any more.
+--- Ends the job if it cannot be answered any more.
 ---@param job sextant.Job
 ---@return boolean
 function M.is_over(job)
@@ -41,7 +41,7 @@ function M.is_over(job)
   return false
 end
 
---- Calls off what is still open: pulls that nobody waits for pile up in some servers.
+--- Cancels the open requests: abandoned pulls pile up in some servers.
 ---@param job sextant.Job
 function M.cancel(job)
   for id in pairs(job.requests) do
@@ -58,7 +58,8 @@ function M.stop_listening(job)
   end
 end
 
---- What a server says while it loads is of a part: where it tells when it has, nothing is asked before. Asks `again` then.
+--- A loading server reports on a part only. If it reports the end of its loading, the question waits for that, and
+--- calls `again` then.
 ---@param job sextant.Job
 ---@param again fun(job: sextant.Job)
 ---@return boolean
@@ -81,7 +82,7 @@ function M.is_loading(job, again)
   return true
 end
 
---- Whether two lists of diagnostics say the same in the same order.
+--- Whether two lists of diagnostics are equal, in the same order.
 ---@param a table[]
 ---@param b table[]
 ---@return boolean

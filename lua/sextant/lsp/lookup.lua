@@ -1,4 +1,4 @@
---- What the clients of a buffer say about a name in it: its definition, its references, its hover, its renaming.
+--- Asks the clients of a buffer about a name in it: its definition, its references, its hover, its renaming.
 local buffers = require('sextant.edit.buffers')
 local neovim = require('sextant.neovim')
 local publishes = require('sextant.lsp.publishes')
@@ -6,14 +6,14 @@ local publishes = require('sextant.lsp.publishes')
 local M = {}
 
 local RENAME, PREPARE = 'textDocument/rename', 'textDocument/prepareRename'
--- Codes of the protocol: the content was modified, the server cancelled; and a method that is not there.
+-- Codes of the protocol: the content was modified, the server cancelled; and a missing method.
 local OUTDATED = { [-32801] = true, [-32802] = true }
 local METHOD_NOT_FOUND = -32601
 
 ---@type table<integer, fun()> how a question that is open is called off, by its number
 local open = {}
 
--- The place in the client's own unit.
+-- Converts the place to the client's own unit.
 local function position(params, buf, encoding)
   local line = vim.api.nvim_buf_get_lines(buf, params.line, params.line + 1, false)[1] or ''
   local column = math.min(params.column, #line)
@@ -30,7 +30,7 @@ local function is_loaded_as(uri)
   return ok and buf or nil
 end
 
--- The versions of the buffers that an edit is of; nil where it is of a text gone by.
+-- The versions of the buffers that an edit is for; nil if it is for an earlier text.
 local function ticks_of(edit)
   local ticks = {}
   local function note(uri, version)
@@ -59,7 +59,7 @@ local function ticks_of(edit)
   return ticks
 end
 
--- Whether an answer ends the asking. What it says is read by the binary.
+-- Whether an answer ends the question. The binary reads its content.
 local function says_something(job)
   local value = job.answer and job.answer.how == 'answered' and job.answer.value
   return type(value) == 'table' and next(value) ~= nil and (value.contents == nil or #vim.inspect(value.contents) > 2)
@@ -69,7 +69,7 @@ local function set(job, how, more)
   if not job.answer then
     job.answer = vim.tbl_extend('force', { how = how }, more or {})
     job.request = nil
-    job.told()
+    job.notify()
   end
 end
 
@@ -141,7 +141,7 @@ local function ask(job, params)
   put()
 end
 
--- A client that still starts is asked once it has started.
+-- A client that still starts is asked after its start.
 local function begin(job, params)
   if job.client:is_stopped() then
     set(job, 'gone', { message = 'the server has stopped' })
@@ -167,7 +167,7 @@ local function lend(paths, lent, is_over, done)
   end)
 end
 
--- Closes them again, but for those that the answer is about to change: their versions have just been told.
+-- Closes the files again, except those that the answer is about to change: their versions have just been sent.
 local function give_back(lent, jobs)
   local kept = {}
   for _, job in ipairs(jobs) do
@@ -181,8 +181,8 @@ local function give_back(lent, jobs)
   buffers.close({ paths = paths }, function() end)
 end
 
---- Asks every client of the buffer at once; answers with the first in their order that says something, and those
---- before it. A client that says nothing in time is told as silent.
+--- Asks every client of the buffer at once; answers with the first in their order that has content, and those before
+--- it. A client without an answer in time is reported as silent.
 ---@param params { id: integer, path: string, version: integer, line: integer, column: integer, method: string, new_name: string?, most: integer, ms: integer }
 function M.look_up(params, reply)
   local buf = buffers.find(params.path)
@@ -212,7 +212,7 @@ function M.look_up(params, reply)
     end
     give_back(lent, jobs)
   end
-  -- With `late`, whoever has not answered is told as silent.
+  -- With `late`, a client that has not answered is reported as silent.
   local function look(late)
     if closed then
       return
@@ -238,7 +238,7 @@ function M.look_up(params, reply)
     jobs[#jobs + 1] = {
       client = client,
       buf = buf,
-      told = function()
+      notify = function()
         vim.schedule(look)
       end,
     }
@@ -268,7 +268,7 @@ function M.look_up(params, reply)
   end)
 end
 
---- Calls a question off: nobody waits for its answer.
+--- Cancels a question whose caller no longer waits.
 function M.forget(params, reply)
   local close = open[params.id]
   if close then

@@ -1,15 +1,16 @@
---- Neovim's own pulls for the buffer that the user sees: of which text each is, and when its answer may be used.
+--- Follows Neovim's own pulls for the buffer that the user sees: the text of each, and the time when its answer may be
+--- used.
 --
--- Neovim pulls after every change of the current buffer. A second pull for the same text would make the server
--- work twice and wait for itself, so what went out and came in is noted at the client's RPC functions: there
--- every request has its number, and nothing is missing that the server was told in between.
+-- Neovim pulls after every change of the current buffer. A second pull for the same text would make the server work
+-- twice and wait for itself, so messages are noted at the client's RPC functions, in both directions. There every
+-- request has its number, and no message to the server is missing in between.
 local mood = require('sextant.lsp.server_status')
 local servers = require('sextant.lsp.servers')
 local texts = require('sextant.lsp.texts')
 
 local M = {}
 
--- How old a pull may be that was sent before anybody asked us, in milliseconds. The files on disk are not watched.
+-- The greatest age, in milliseconds, of a pull that was sent before any question. The files on disk are not watched.
 local RECENT_MS = 1000
 local CANCEL = '$/cancelRequest'
 
@@ -20,7 +21,7 @@ local CANCEL = '$/cancelRequest'
 ---@field texts string the texts that the server had
 ---@field at integer when it was sent, milliseconds of vim.uv.now()
 ---@field complaints integer errors that the server had logged then
----@field at_rest boolean whether the server had said that it has loaded
+---@field at_rest boolean whether the server had reported that it has loaded
 ---@field void boolean? of an older text, or cancelled: its answer is worth nothing
 ---@field cancelled boolean? called off by Neovim
 ---@field answer { err: table?, result: any }?
@@ -35,7 +36,7 @@ local CANCEL = '$/cancelRequest'
 ---@type table<table, sextant.Watched> by client
 local watched = setmetatable({}, { __mode = 'k' })
 
-local function tell(pull)
+local function wake(pull)
   local waiting = pull.waiting
   pull.waiting = {}
   for waiter in pairs(waiting) do
@@ -48,13 +49,13 @@ local function drop(seen, pull)
   if seen.pulls[pull.uri] == pull then
     seen.pulls[pull.uri] = nil
   end
-  -- Not within the send: the waiter will send itself.
+  -- Not within the send: the waiter will send a request of its own.
   vim.schedule(function()
-    tell(pull)
+    wake(pull)
   end)
 end
 
--- Whether a server that has been told this may answer otherwise from now on.
+-- Whether a server that gets this message may answer differently from now on.
 local function outdates(client, method, params, pull)
   if vim.startswith(method, '$/') then
     return false
@@ -85,7 +86,7 @@ local function on_notify(client, seen, method, params)
   end
 end
 
--- Neovim 0.11 names the lines that are shown, which LSP does not know: a server might look at nothing else.
+-- Neovim 0.11 names the lines on screen, which LSP does not know: a server might look at nothing else.
 local function is_whole(client, buf, params)
   local range = params.range
   if not range or servers.knows(client, 'pull_of_buffer') then
@@ -124,14 +125,14 @@ local function answered(seen, pull, err, result)
     if err and seen.pulls[pull.uri] == pull then
       seen.pulls[pull.uri] = nil
     end
-    tell(pull)
+    wake(pull)
   end
 end
 
---- Starts to watch a client. Its RPC functions are replaced by ones that note what passes and call them.
+--- Starts to watch a client. Its RPC functions are replaced by ones that note every message and call them.
 ---@param client vim.lsp.Client
----@param told fun(client: vim.lsp.Client, method: string, params: any) called with every notification that goes out
-function M.watch_client(client, told)
+---@param on_sent fun(client: vim.lsp.Client, method: string, params: any) called with every notification that goes out
+function M.watch_client(client, on_sent)
   local rpc = client.rpc
   if watched[client] or type(rpc) ~= 'table' then
     return
@@ -141,7 +142,7 @@ function M.watch_client(client, told)
   local request, notify = rpc.request, rpc.notify
   rpc.notify = function(method, params, ...)
     pcall(on_notify, client, seen, method, params)
-    pcall(told, client, method, params)
+    pcall(on_sent, client, method, params)
     return notify(method, params, ...)
   end
   rpc.request = function(method, params, callback, on_reply)
@@ -156,8 +157,8 @@ function M.watch_client(client, told)
     end
     local ok, id = request(method, params, function(err, result, ...)
       if pull.cancelled then
-        -- Some servers answer it all the same, with an empty list, which would stand for good: to the next pull they
-        -- say that nothing has changed.
+        -- Some servers answer it all the same, with an empty list, which would stay: to the next pull they answer that
+        -- nothing has changed.
         return
       end
       local good, problem = pcall(answered, seen, pull, err, result)
@@ -168,7 +169,7 @@ function M.watch_client(client, told)
       end
       return callback(err, result, ...)
     end, function(...)
-      -- Neovim drops the answer of a request that the server calls cancelled; any other follows this at once.
+      -- Neovim drops the answer of a request that the server cancels; any other answer follows this at once.
       vim.schedule(function()
         seen.open[pull.id or 0] = nil
         if not pull.answer and not pull.void then
@@ -189,7 +190,7 @@ function M.watch_client(client, told)
   end
 end
 
---- Runs `send`, whose request is ours and not to be taken for Neovim's.
+--- Runs `send`, whose request is Sextant's and must not count as Neovim's.
 function M.as_ours(client, send)
   local seen = watched[client]
   if seen then
@@ -202,13 +203,13 @@ function M.as_ours(client, send)
   return ok, id
 end
 
---- How often the document was sent to the client; moves where Neovim is about to pull.
+--- The number of times that the document was sent to the client; it changes when Neovim is about to pull.
 function M.sent(client, uri)
   local seen = watched[client]
   return seen and seen.sent_count[uri] or 0
 end
 
---- Neovim's pull for the texts as they are now, answered or under way; nil where there is none that counts.
+--- Neovim's pull for the current texts, answered or under way; nil if there is no valid one.
 ---@return sextant.NeovimPull?
 function M.of(client, buf)
   local seen = watched[client]

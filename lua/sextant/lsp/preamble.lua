@@ -1,4 +1,4 @@
---- clangd publishes a version twice when its preamble changed, first with the old one: which versions that concerns.
+--- Finds the versions that clangd publishes twice: when its preamble changed, it publishes first with the old one.
 local M = {}
 local api = vim.api
 
@@ -41,7 +41,7 @@ local function touches(changes, rows)
   end)
 end
 
---- A text was sent to the server.
+--- Notes a text that was sent to the server.
 ---@param params table of didOpen or didChange
 function M.sent(client_id, buf, params)
   local id = key(client_id, params.textDocument.uri)
@@ -57,7 +57,7 @@ function M.closed(client_id, uri)
   known[key(client_id, uri)] = nil
 end
 
---- A version was published for the n-th time.
+--- Notes the n-th publish of a version.
 function M.published(client_id, uri, version, count)
   local state = known[key(client_id, uri)]
   if state and state.since and version and version >= state.since and count >= 2 then

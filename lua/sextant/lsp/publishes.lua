@@ -1,4 +1,4 @@
---- What servers published, with the version that Neovim's own handler drops.
+--- Keeps the servers' publishes, with the version that Neovim's own handler drops.
 local mood = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
 local neovim_pulls = require('sextant.lsp.neovim_pulls')
@@ -8,7 +8,7 @@ local servers = require('sextant.lsp.servers')
 local M = {}
 
 local PUBLISH = 'textDocument/publishDiagnostics'
--- How long a publish for a closed document may still be under way, in milliseconds.
+-- The longest time that a publish for a closed document may still be under way, in milliseconds.
 local ECHO_MS = 10000
 
 ---@class sextant.Publish
@@ -17,7 +17,7 @@ local ECHO_MS = 10000
 ---@field at integer milliseconds of vim.uv.now()
 ---@field count integer how many publishes of this version came
 ---@field ambiguous boolean may be of a document that was closed and opened again with the same versions
----@field epoch integer the last change that could concern it, of those that the client had been told of
+---@field epoch integer the last change that could concern it, of those that were sent to the client
 
 ---@class sextant.Document what was sent to one client
 ---@field version integer the newest
@@ -30,7 +30,7 @@ local ECHO_MS = 10000
 local store = {}
 ---@type table<integer, table<string, sextant.Document>>
 local documents = {}
----@type table<integer, integer> how often each client was told of a change
+---@type table<integer, integer> how many changes each client was sent
 local changes = {}
 ---@type table<function, boolean>
 local listeners = {}
@@ -40,7 +40,7 @@ local had_client = {}
 local group = nil
 
 ---@param uri string? nil where it is about the server itself
-local function tell(client_id, uri)
+local function notify(client_id, uri)
   for listener in pairs(listeners) do
     listener(client_id, uri)
   end
@@ -52,7 +52,7 @@ local function is_ambiguous(client_id, uri, version)
   return closed ~= nil and version ~= nil and version <= closed.version and vim.uv.now() - closed.at < ECHO_MS
 end
 
--- A publish while a text is changed and not saved, be it of an older version, tells that the server does not wait.
+-- A publish while a text is changed and not saved, even of an older version, shows that the server does not wait.
 local function learn_of_saves(client_id, uri)
   local document = documents[client_id] and documents[client_id][uri]
   local client = vim.lsp.get_client_by_id(client_id)
@@ -77,10 +77,10 @@ local function record(client_id, params)
   }
   learn_of_saves(client_id, params.uri)
   preamble.published(client_id, params.uri, version, count)
-  tell(client_id, params.uri)
+  notify(client_id, params.uri)
 end
 
--- What is heard of what servers send, by method.
+-- The handlers of server messages, by method.
 ---@type table<string, fun(client_id: integer, params: table)>
 local heard = {
   [PUBLISH] = function(client_id, params)
@@ -89,7 +89,7 @@ local heard = {
     end
   end,
 }
--- What is registered after the start changes the way that a client is asked. Neovim itself takes it after this.
+-- A registration after the start changes the way to ask a client. Neovim itself handles it after this.
 heard['client/registerCapability'] = function(client_id, params)
   local client = vim.lsp.get_client_by_id(client_id)
   local registrations = type(params.registrations) == 'table' and params.registrations or {}
@@ -99,14 +99,14 @@ heard['client/registerCapability'] = function(client_id, params)
   if client and pulled then
     vim.schedule(function()
       servers.learn(client, nil)
-      tell(client_id)
+      notify(client_id)
     end)
   end
 end
 for method, note in pairs(mood.methods) do
   heard[method] = function(client_id, params)
     note(client_id, params)
-    tell(client_id)
+    notify(client_id)
   end
 end
 
@@ -119,13 +119,13 @@ local function wrap(method, orig)
     if handler then
       return handler(err, params, ctx, ...)
     end
-    -- As Neovim answers a request that nobody handles; of a notification nobody reads it.
+    -- Neovim's own answer to a request without a handler; for a notification it is not read.
     return nil, vim.lsp.rpc_response_error(vim.lsp.protocol.ErrorCodes.MethodNotFound)
   end
 end
 
--- What Neovim told a server. A document that is opened again starts its versions again: what was published
--- before says nothing any more, and what is still under way may be of the old one.
+-- Notes Neovim's messages to a server. A document that is opened again starts its versions again: earlier publishes no
+-- longer count, and one that is under way may be for the old document.
 local sent = {
   ['textDocument/didOpen'] = function(before, params)
     return { version = params.textDocument.version, at = vim.uv.now(), closed = before and before.closed }, true
@@ -142,7 +142,7 @@ local sent = {
   ['textDocument/didSave'] = function(before, _, client)
     if before then
       before.unsaved = false
-      -- For whoever is told of nothing else, the saving is the change.
+      -- For a server that gets no other message, the saving is the change.
       before.at = servers.reads_the_disk(client) and vim.uv.now() or before.at
     end
     return before, false
@@ -164,19 +164,19 @@ local function on_sent(client, method, params)
   end
   local id, uri = client.id, params.textDocument.uri
   documents[id] = documents[id] or {}
-  local document, anew = note(documents[id][uri], params, client)
+  local document, reopened = note(documents[id][uri], params, client)
   changes[id] = (changes[id] or 0) + 1
   if document then
     document.change = changes[id]
   end
   documents[id][uri] = document
-  if anew then
+  if reopened then
     if store[id] then
       store[id][uri] = nil
     end
     preamble.closed(id, uri)
   end
-  -- Before the handshake nobody knows yet whom it will be asked of.
+  -- Before the handshake, the servers that this concerns are not known yet.
   if params.textDocument.version and (not servers.has_facts() or servers.knows(client, 'preamble')) then
     local buf = vim.uri_to_bufnr(uri)
     if vim.api.nvim_buf_is_loaded(buf) then
@@ -185,8 +185,8 @@ local function on_sent(client, method, params)
   end
 end
 
--- The handlers table of one client is replaced by a proxy, so that a handler that the user sets later is
--- wrapped as well and still called.
+-- A proxy replaces the handlers table of one client, so that a handler that the user sets later is wrapped as well and
+-- still called.
 local function watch_client(client)
   neovim_pulls.watch_client(client, on_sent)
   if wrapped[client.id] then
@@ -206,8 +206,8 @@ local function watch_client(client)
   })
 end
 
--- A client is watched from its first attach on, which comes after its first document was sent. Of that one, and of no
--- other, Neovim's event tells: from 0.12 on it leaves out what was sent of a buffer that has been detached since.
+-- A client is watched from its first attach on, which comes after its first document was sent. For that document alone,
+-- Neovim's event is used: from 0.12 on it leaves out the messages about a buffer that has been detached since.
 local function on_notify(args)
   local client = args.data.method == 'textDocument/didOpen' and vim.lsp.get_client_by_id(args.data.client_id)
   local params = args.data.params
@@ -229,7 +229,7 @@ local function note_attached(buf)
   end
 end
 
---- Starts to watch: clients that run, and those to come.
+--- Starts to watch running and later clients.
 function M.watch()
   if group then
     return
@@ -249,7 +249,7 @@ function M.watch()
         servers.note_attached(client)
       end
       note_attached(args.buf)
-      tell(args.data.client_id, vim.uri_from_bufnr(args.buf))
+      notify(args.data.client_id, vim.uri_from_bufnr(args.buf))
     end,
   })
   vim.api.nvim_create_autocmd('LspDetach', {
@@ -260,14 +260,14 @@ function M.watch()
       if ending then
         servers.note_detached(ending)
       end
-      -- It comes before the buffer is detached.
+      -- The event comes before the buffer is detached.
       vim.schedule(function()
         local client = vim.lsp.get_client_by_id(id)
         if not client or client:is_stopped() then
           store[id], documents[id] = nil, nil
           mood.forget(id)
         end
-        tell(id, uri)
+        notify(id, uri)
       end)
     end,
   })
@@ -285,8 +285,8 @@ function M.last(client_id, uri)
   return store[client_id] and store[client_id][uri]
 end
 
---- The last change that may concern other documents, of those that the client has been told of. Which ones do is looked
---- up when it is asked: the facts about servers come with the first command, the changes may be older.
+--- The last change that may concern other documents, of those that were sent to the client. The relevant changes are
+--- looked up when it is called: the facts about servers come with the first command, the changes may be older.
 ---@param client_id integer
 ---@return integer
 function M.epoch(client_id)
@@ -305,7 +305,8 @@ function M.epoch(client_id)
   return newest
 end
 
---- Whether no document that this one may depend on has changed later: only then does its version say what the server saw.
+--- Whether no document that this one may depend on has changed later: only then does its version identify the text that
+--- the server saw.
 ---@param client_id integer
 ---@param uri string
 ---@return boolean
@@ -320,8 +321,8 @@ function M.is_later(client_id, uri, publish)
   return not document or publish.at >= document.at
 end
 
---- Calls `listener(client_id, uri)` at every publish, attach and detach, and `listener(client_id)` at every word of the
---- server about itself, until the returned function is called.
+--- Calls `listener(client_id, uri)` at every publish, attach and detach, and `listener(client_id)` at every message of
+--- the server about itself, until the returned function is called.
 function M.listen(listener)
   listeners[listener] = true
   return function()

@@ -1,4 +1,4 @@
---- Waiting for what a server publishes by itself, until it is of the very text.
+--- Waits for a server's own publish, until it is for the exact text.
 local jobs = require('sextant.lsp.jobs')
 local preamble = require('sextant.lsp.preamble')
 local publishes = require('sextant.lsp.publishes')
@@ -9,10 +9,10 @@ local M = {}
 local api = vim.api
 local version_of, flush = texts.version_of, texts.flush
 
--- The silence that ends a list of a publish that proves nothing where clangd builds a preamble in between.
+-- The silence after a publish without proof that ends a list while clangd builds a preamble.
 local PREAMBLE_MS = 3000
 
--- A pull is trusted for a server that did not advertise it once it has equalled a publish of the same version.
+-- A server without an advertised pull is trusted with one once its pull has equalled a publish of the same version.
 local function learn(job, version, published)
   local client, buf = job.client, job.buf
   if not servers.is_unknown(client) or type(published) ~= 'table' or #published == 0 then
@@ -25,7 +25,7 @@ local function learn(job, version, published)
       if err or not api.nvim_buf_is_loaded(buf) or type(result) ~= 'table' or result.kind ~= 'full' then
         return
       elseif version_of(buf) ~= version then
-        -- Proves nothing either way: to be tried again.
+        -- Without proof either way, the pull is tried again.
         return servers.learn(client, nil)
       end
       local last = publishes.last(client.id, uri)
@@ -53,7 +53,7 @@ function M.push(job)
   local uri = vim.uri_from_bufnr(job.buf)
   local id = job.client.id
   if servers.knows(job.client, 'woken_by_request') then
-    -- A request that waits makes it look at once instead of waiting for more edits.
+    -- A waiting request makes it look at once instead of waiting for more edits.
     job.client.rpc.request('textDocument/documentSymbol', { textDocument = { uri = uri } }, function() end)
   end
 
@@ -76,7 +76,7 @@ function M.push(job)
     if not last then
       return
     elseif not last.version or reads_the_disk then
-      -- What reads the disk names the version of its opening.
+      -- A server that reads the disk names the version of its opening.
       if publishes.is_later(id, uri, last) then
         wait(last, version, servers.shared().quiet_ms, 'quiet')
       end
@@ -102,11 +102,11 @@ function M.push(job)
     elseif at == uri then
       vim.schedule(look)
     elseif not at and job.way == 'push' and servers.way(job.client, job.buf) ~= 'push' then
-      -- It has registered meanwhile that it is pulled, so what it publishes may be less than it knows.
+      -- It has registered for pulls meanwhile, so its publishes may be incomplete.
       job:begin()
     end
   end)
-  -- After what the flush has set going.
+  -- The look comes after the work that the flush has started.
   vim.schedule(look)
 end
 

@@ -1,7 +1,7 @@
---- What a server tells of itself beside its diagnostics: that it has loaded, or that it cannot check at all.
+--- Keeps a server's reports about itself beside its diagnostics: that it has loaded, or that it cannot check at all.
 --
--- Everything is noted of every client, since the facts that say whom it concerns come with the first command and a
--- server speaks once. src/diagnostics/server/server_status.rs is the same for a shell.
+-- Every client's messages are noted, since the facts about the relevant servers come with the first command and a
+-- server reports once. src/diagnostics/server/server_status.rs is the same for a shell.
 local M = {}
 
 -- Characters of a message that are kept.
@@ -10,9 +10,9 @@ local NOTE = 200
 ---@class sextant.Mood
 ---@field complaints integer errors that it has logged
 ---@field last string the first line of the last one
----@field trouble? string why it cannot check any file, until it says otherwise
----@field at_rest? boolean whether it said last that it has loaded everything
----@field says_so? boolean whether it tells of its own state, so that nothing else is taken for that
+---@field trouble? string why it cannot check any file, until it reports otherwise
+---@field at_rest? boolean whether its last report was that it has loaded everything
+---@field says_so? boolean whether it reports its own state, so that no other message is taken for it
 
 ---@type table<integer, sextant.Mood> by client
 local moods = {}
@@ -42,12 +42,12 @@ local function cannot_check(why)
   end
 end
 
---- What is listened to, by method.
+--- The handlers of messages, by method.
 ---@type table<string, fun(client_id: integer, params: table)>
 M.methods = {
   ['window/logMessage'] = message,
   ['window/showMessage'] = message,
-  -- ESLint's word on its last run: 1 is well; a warning or an error is not.
+  -- ESLint's report on its last run: 1 is well; a warning or an error is not.
   ['eslint/status'] = function(client_id, params)
     of(client_id).trouble = params.state ~= 1 and 'it says that it could not check' or nil
   end,
@@ -58,7 +58,7 @@ M.methods = {
     local mood = of(client_id)
     mood.says_so, mood.at_rest = true, params.quiescent == true
   end,
-  -- Whether the status is told is the user's to configure. Without it: a compiler's first run ends after all loading.
+  -- The user configures whether the status is reported. Without it, a compiler's first run ends after all loading.
   ['$/progress'] = function(client_id, params)
     local token, value = params.token, params.value
     local checked = type(token) == 'string' and token:find('rust-analyzer/flycheck', 1, true)
@@ -68,7 +68,7 @@ M.methods = {
   end,
 }
 
---- How many errors it has logged.
+--- The number of errors that it has logged.
 ---@param client_id integer
 ---@return integer
 function M.complaints(client_id)
@@ -81,7 +81,7 @@ function M.at_rest(client_id)
   return of(client_id).at_rest == true
 end
 
---- Why an empty list that was asked for after so many complaints says nothing; nil where it does.
+--- The reason why an empty list, asked for after so many complaints, does not count; nil if it does.
 ---@param client_id integer
 ---@param complaints integer
 ---@return string?
@@ -94,13 +94,13 @@ function M.objection(client_id, complaints)
   end
 end
 
---- It has found something, so it can check.
+--- Notes that it has found something, so it can check.
 ---@param client_id integer
 function M.has_found(client_id)
   of(client_id).trouble = nil
 end
 
---- The client is gone.
+--- Drops a client that is gone.
 ---@param client_id integer
 function M.forget(client_id)
   moods[client_id] = nil

@@ -1,4 +1,4 @@
---- What is known of single language servers: the facts that the binary hands over, and what was learned of each here.
+--- Keeps the facts about single language servers that the binary sends, and those that were learned here.
 local neovim = require('sextant.neovim')
 
 local M = {}
@@ -28,7 +28,7 @@ M.PULL = 'textDocument/diagnostic'
 ---@field late_ms integer how long an unanswered question may still be answered late
 ---@field quiet_ms integer silence after a publish that proves nothing, before it is taken for the last of its kind
 ---@field confirm_ms integer the pause before an answer is asked for again
----@field most integer diagnostics of one file that the binary takes, and says so
+---@field most integer diagnostics of one file that the binary takes; it reports the limit
 ---@field message integer characters of a message that it takes
 ---@field notes table<string, string> why nothing is known
 
@@ -44,7 +44,7 @@ function M.know(facts)
   of_client = setmetatable({}, { __mode = 'k' })
 end
 
---- The facts. Nobody settles anything before the handshake.
+--- The facts. Nothing is settled before the handshake.
 ---@return sextant.ServerFacts
 function M.shared()
   return assert(shared, 'the binary has not handed over its facts about servers')
@@ -87,14 +87,14 @@ local function facts_of(client)
       end
     end
   end
-  -- What it calls itself comes with the end of its start.
+  -- Its own name for itself comes with the end of its start.
   if client.initialized then
     of_client[client] = found
   end
   return found
 end
 
---- Whether the fact is known of the client; nothing is before the handshake.
+--- Whether the fact is known of the client; before the handshake no fact is.
 ---@param client vim.lsp.Client
 ---@param fact sextant.Fact
 ---@return boolean
@@ -104,7 +104,7 @@ end
 
 local TS_REQUEST = 'typescript.tsserverRequest'
 
---- Whether the version of a publish proves that it is all there is to say of that text.
+--- Whether the version of a publish proves that it is complete for that text.
 ---@param client vim.lsp.Client
 ---@return boolean
 function M.publishes_once(client)
@@ -127,7 +127,7 @@ function M.running()
   return vim.tbl_keys(names)
 end
 
---- The names of the clients that the user has stopped or disabled. One that has died is none.
+--- The names of the clients that the user has stopped or disabled. A client that has died does not count.
 ---@return string[]
 function M.stopped()
   local names = vim.deepcopy(stopped)
@@ -146,10 +146,10 @@ function M.note_attached(client)
   enabled[client.name] = vim.lsp.is_enabled(client.name) or nil
 end
 
---- Notes a client that is detached from a buffer, be it that it was taken from it or that it ends.
+--- Notes a client that is detached from a buffer, because the buffer was taken from it or because it ends.
 ---@param client vim.lsp.Client
 function M.note_detached(client)
-  -- Neovim sets it where somebody has asked for the end, and only there.
+  -- Neovim sets it only if the end was asked for.
   if client._is_stopping then
     stopped[client.name] = true
   end
@@ -161,7 +161,7 @@ local learned = {}
 ---@type table<string, boolean> by client name: seen to publish one version twice
 local two_phase = {}
 
---- Whether the client was seen to amend what it had published for one version.
+--- Whether the client was seen to amend its publish for one version.
 function M.amends(client)
   return two_phase[client.name] == true
 end
@@ -179,7 +179,7 @@ local function sync_of(client)
   return type(sync) == 'table' and sync or {}
 end
 
---- Whether the client tells its server of saves and not of changes: all that this knows of a text is what was saved.
+--- Whether the client sends its server saves and not changes: the server knows only the saved text.
 function M.reads_the_disk(client)
   local sync = sync_of(client)
   return (sync.change or 0) == 0 and sync.save and true or false
@@ -201,7 +201,7 @@ local function is_source(path)
   return path:match('%.c$') or path:match('%.cc$') or path:match('%.cpp$') or path:match('%.cxx$')
 end
 
---- Whether what the client says of a file depends on that file alone.
+--- Whether the client's diagnostics of a file depend on that file alone.
 function M.looks_at_one_file(client)
   local providers = neovim.pull_providers(client)
   local says_so = #providers > 0
@@ -211,7 +211,7 @@ function M.looks_at_one_file(client)
   return says_so or M.knows(client, 'one_file')
 end
 
---- Whether edits of these files leave what the client says of any other file as it is.
+--- Whether edits of these files leave the client's diagnostics of every other file as they are.
 ---@param edited string[] paths
 function M.leaves_others(client, edited)
   if M.knows(client, 'only_headers') then
@@ -225,7 +225,7 @@ local function has_command(client, name)
   return provider and vim.tbl_contains(provider.commands or {}, name)
 end
 
---- How the client is best asked about a buffer.
+--- The best way to ask the client about a buffer.
 ---@return 'pull'|'push'|'command'
 function M.way(client, buf)
   if learned[client.name] then
@@ -238,7 +238,7 @@ function M.way(client, buf)
   return 'push'
 end
 
---- Whether it is still open if the client answers a pull.
+--- Whether it is still unknown if the client answers a pull.
 function M.is_unknown(client)
   return not learned[client.name] and not M.knows(client, 'answers_pulls')
 end
@@ -251,7 +251,7 @@ end
 local TS_COMMANDS = { 'syntacticDiagnosticsSync', 'semanticDiagnosticsSync', 'suggestionDiagnosticsSync' }
 local TS_SEVERITY = { error = 1, warning = 2, suggestion = 4, message = 3 }
 
---- The requests that together are all that tsserver has to say of a file.
+--- The requests that together return all of tsserver's diagnostics of a file.
 ---@return table[] params of workspace/executeCommand
 function M.tsserver_requests(path)
   return vim.tbl_map(function(name)
@@ -259,7 +259,7 @@ function M.tsserver_requests(path)
   end, TS_COMMANDS)
 end
 
---- A diagnostic of tsserver, which counts from one, in LSP's words.
+--- Converts a diagnostic of tsserver, which counts from one, to LSP's form.
 function M.from_tsserver(diag)
   local from, to = diag.start or diag.startLocation, diag['end'] or diag.endLocation
   return {

@@ -1,4 +1,4 @@
---- Diagnostics of Neovim's own clients for the text as it is now, or an honest "not known yet".
+--- Collects the diagnostics of Neovim's own clients for the current text, or an honest "not known yet".
 --
 -- One job for each pair of client and buffer. A job ends with `exact` (pulled for this text), `versioned`
 -- (published with this text's version), `quiet` (published, then silence, without proof: a guess),
@@ -31,10 +31,10 @@ local function stop(job)
   end
 end
 
--- Bytes that are certain to hold a character.
+-- The number of bytes that is certain to hold a character.
 local BYTES = 4
 
--- What no JSON can carry (an endless number, none at all) is drawn to the nearest that it can.
+-- A number that JSON cannot carry (an endless one, or not a number) becomes the nearest that it can.
 local function whole(number)
   return number == number and math.floor(math.max(0, math.min(number, 2 ^ 31))) or 0
 end
@@ -50,7 +50,7 @@ local function range_of(range)
   return from and to and { start = from, ['end'] = to }
 end
 
--- What the binary needs of the diagnostics; nil where one of them cannot be read.
+-- The parts of the diagnostics that the binary needs; nil if one of them cannot be read.
 local function trimmed(items)
   if type(items) ~= 'table' then
     return nil
@@ -90,7 +90,7 @@ local function entry(job, how, version, items)
   }
 end
 
--- The half that the server does not answer for: it compiles after a save, and tells of it when it has.
+-- The half that the server does not answer for: it compiles after a save, and reports the end of that.
 local function unchecked(job)
   local result = entry(job, 'unavailable')
   result.client = job.client.name .. '/check'
@@ -98,9 +98,9 @@ local function unchecked(job)
   return result
 end
 
--- Neovim asks only for what is in sight; what we asked for ourselves is shown by its own handler, so that the signs are
--- right everywhere, under the name of the provider, as Neovim does it. Not for servers that have declared no pulls and
--- publish: it would show everything twice.
+-- Neovim asks only for the lines in sight. Diagnostics from Sextant's own questions are shown by Neovim's own handler,
+-- so that the signs are right everywhere. They have the name of the provider, as in Neovim. Servers that have declared
+-- no pulls and publish are excluded: everything would stand twice.
 local function show_pulled(job, version, pulled)
   local client, buf = job.client, job.buf
   if not api.nvim_buf_is_loaded(buf) then
@@ -135,8 +135,8 @@ local function stop_amending(key)
   end
 end
 
--- Whether two lists say the same, in whatever order.
-local function says_the_same(a, b)
+-- Whether two lists are equal, in any order.
+local function is_the_same(a, b)
   local function words(item)
     local from, to = item.range.start, item.range['end']
     return table.concat({
@@ -160,9 +160,9 @@ local function keep_raw(job, version, items)
   raw[job.client.id][job.buf] = { items = items, version = version }
 end
 
--- A server may publish one version twice, the second time with more: that is told late, as an amendment and not as
--- the answer of an open job, and expected from then on.
-local function await_amendment(job, version, told)
+-- A server may publish one version twice, the second time with more. The second publish is reported late, as an
+-- amendment and not as the answer of an open job. From then on it is expected.
+local function await_amendment(job, version, known)
   local uri, id = vim.uri_from_bufnr(job.buf), job.client.id
   local epoch = publishes.epoch(id)
   local stop_listening
@@ -175,8 +175,8 @@ local function await_amendment(job, version, told)
       return stop_amending(job.key)
     end
     local short = trimmed(last.items)
-    if short and not says_the_same(short, told) and vim.lsp.util.buf_versions[job.buf] == version then
-      told = short
+    if short and not is_the_same(short, known) and vim.lsp.util.buf_versions[job.buf] == version then
+      known = short
       keep_raw(job, version, last.items)
       servers.note_amendment(job.client)
       local result = entry(job, 'versioned', version, short)
@@ -232,7 +232,7 @@ local function new_job(client, buf, item, done)
   }
   local before = open_jobs[job.key]
   if before then
-    -- Whoever waits for it is told; a late one is replaced by this.
+    -- The waiting caller gets this answer; a late answer is replaced by it.
     before:give_up('timeout', 'asked again before it was answered')
   end
   stop_amending(job.key)
@@ -240,7 +240,7 @@ local function new_job(client, buf, item, done)
   return job
 end
 
--- The open jobs at the deadline: told as such, kept for their late answer.
+-- Cuts the open jobs short at the deadline: they are reported as such, and kept for their late answer.
 local function cut_short(job)
   job.late = true
   vim.defer_fn(function()
@@ -316,7 +316,7 @@ function M.settle(params, reply)
   end, math.max(1, params.ms))
 end
 
---- The raw diagnostics of the last answer of a client for a buffer; what code actions are asked with.
+--- The raw diagnostics of the last answer of a client for a buffer; questions for code actions need them.
 function M.raw_items(client_id, buf)
   local last = raw[client_id] and raw[client_id][buf]
   return last and last.items or {}

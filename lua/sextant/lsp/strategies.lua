@@ -1,4 +1,5 @@
---- The ways to ask one client about one buffer: a pull, tsserver's own commands, or waiting for the publish of its version.
+--- Asks one client about one buffer in one of three ways: a pull, tsserver's own commands, or waiting for the publish
+--- of its version.
 local jobs = require('sextant.lsp.jobs')
 local mood = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
@@ -21,7 +22,7 @@ local METHOD_NOT_FOUND = -32601
 ---@field at integer? when it was sent, milliseconds of vim.uv.now()
 ---@field complaints integer errors that the server had logged then
 
--- A request whose answer always comes: Neovim drops the callback of one that the server calls cancelled.
+-- A request whose answer always comes: Neovim drops the callback of a request that the server cancels.
 local function request(job, method, params, answer)
   local sent, answered = false, false
   local ok, id = neovim_pulls.as_ours(job.client, function()
@@ -36,7 +37,7 @@ local function request(job, method, params, answer)
         end)
       end
     end, function()
-      -- It is called first, in the tick of the answer.
+      -- The handler is called first, in the tick of the answer.
       vim.schedule(function()
         if not answered then
           answer({ code = -32800 }, nil)
@@ -51,7 +52,7 @@ local function request(job, method, params, answer)
   return ok and id or nil
 end
 
--- The names of those that diagnostics are pulled of; one without a name where the client has declared none.
+-- The names of the client's providers of pulled diagnostics; one without a name if the client has declared none.
 ---@return (string|false)[]
 local function providers_of(job)
   local names = {}
@@ -64,7 +65,7 @@ local function providers_of(job)
   return #names > 0 and names or { false }
 end
 
--- Asks every provider; `answer` is called once, with the first error, or with all that they say.
+-- Asks every provider; `answer` is called once, with the first error, or with all their diagnostics.
 ---@param names (string|false)[]
 ---@param answer fun(err: table?, result: any, pulled: sextant.Pulled[]?)
 local function ask_providers(job, names, answer)
@@ -97,11 +98,12 @@ local function ask_providers(job, names, answer)
   end
 end
 
--- How long their publish is waited for alone, in milliseconds: a pull beside it takes its time from the server.
+-- The time for the publish alone, in milliseconds: a pull beside it takes its time from the server.
 local PUBLISH_FIRST_MS = 100
 
--- Some servers now and then answer a pull from the text before, without an error, and publish so too: their word
--- counts when a pull that was sent after their own publish of this version, or after another pull, says the same.
+-- Some servers now and then answer a pull from the text before, without an error, and publish so too. Their answer
+-- counts when a second pull gives the same: one that was sent after their own publish of this version, or after another
+-- pull.
 local function is_confirmed(job, items, asked_at)
   local last = publishes.last(job.client.id, vim.uri_from_bufnr(job.buf))
   local earlier = last and last.version == job.wanted and asked_at and last.at < asked_at
@@ -113,13 +115,13 @@ local function is_confirmed(job, items, asked_at)
   return before ~= nil and before.version == job.wanted and jobs.same_items(before.items, items)
 end
 
--- Whether there is a publish of the very text.
+-- Whether there is a publish for the exact text.
 local function is_published(job)
   local last = publishes.last(job.client.id, vim.uri_from_bufnr(job.buf))
   return last ~= nil and last.version == version_of(job.buf) and not last.ambiguous
 end
 
--- What an answer to a pull is worth.
+-- The proof that an answer to a pull gives.
 ---@param asked sextant.Question
 ---@param pulled sextant.Pulled[]? what Neovim is not to ask for itself
 local function take(job, asked, err, result, pulled)
@@ -127,7 +129,7 @@ local function take(job, asked, err, result, pulled)
   if jobs.is_over(job) or jobs.is_loading(job, M.pull) then
     return
   elseif err and theirs then
-    -- Neovim's request is not ours to repeat.
+    -- Sextant must not repeat Neovim's request.
     job.alone = true
     return M.pull(job)
   elseif err and RETRY[err.code] then
@@ -170,7 +172,7 @@ local function take(job, asked, err, result, pulled)
   job:finish('exact', asked.version, result.items, pulled)
 end
 
--- Waits for Neovim's own pull, or takes its answer where it is there already.
+-- Waits for Neovim's own pull, or takes its answer if it is there already.
 local function join(job, theirs)
   local asked = { version = job.wanted, texts = theirs.texts, theirs = true, complaints = theirs.complaints }
   local function look()
@@ -188,7 +190,7 @@ local function join(job, theirs)
   end
 end
 
--- The publish of the very text makes one pull enough: whether it is worth waiting for.
+-- A publish for the exact text makes one pull enough: whether it is worth waiting for.
 local function wait_for_publish(job)
   local id, uri = job.client.id, vim.uri_from_bufnr(job.buf)
   if is_published(job) or job.waited == job.wanted or not publishes.is_newest(id, uri) then
@@ -199,7 +201,7 @@ local function wait_for_publish(job)
   local function go_on()
     if not over then
       over = true
-      -- A pull in the millisecond of the publish could be of before it.
+      -- A pull in the millisecond of the publish could be for the text before it.
       vim.defer_fn(function()
         M.pull(job)
       end, 2)
@@ -214,7 +216,7 @@ local function wait_for_publish(job)
   return true
 end
 
---- Asks for the diagnostics of this very text, or takes the answer that Neovim itself has asked for. Not through
+--- Asks for the diagnostics of this exact text, or takes the answer to Neovim's own question. Not through
 --- client:request(): Neovim's own refresh would cancel it.
 function M.pull(job)
   if jobs.is_over(job) or jobs.is_loading(job, M.pull) then
@@ -225,14 +227,14 @@ function M.pull(job)
   local sent = neovim_pulls.sent(job.client, uri)
   flush(job.client)
   job.wanted = version_of(job.buf)
-  -- Neovim asks each provider by itself: one of its answers is not all.
+  -- Neovim asks each provider separately: one of its answers is not complete.
   local names = providers_of(job)
   if not job.alone and #names == 1 then
     local theirs = neovim_pulls.of(job.client, job.buf)
     if theirs and (theirs.at_rest or not servers.knows(job.client, 'tells_when_loaded')) then
       return join(job, theirs)
     elseif neovim_pulls.sent(job.client, uri) ~= sent and neovim.pulls_by_itself(job.client, job.buf) then
-      -- Neovim's turn comes first: what tells it of the change is scheduled already.
+      -- Neovim's turn comes first: its notice of the change is scheduled already.
       return vim.schedule(function()
         M.pull(job)
       end)
@@ -290,7 +292,7 @@ function M.command(job)
   end
 end
 
---- Asks, in the way that suits the client; waits for the client where it is still starting.
+--- Asks in the way that suits the client; waits for the client while it is still starting.
 function M.begin(job)
   local client = job.client
   if jobs.is_over(job) then

@@ -1,4 +1,4 @@
---- Which texts a server has: the version of each, and sending what Neovim still holds back.
+--- Tracks the texts that a server has, by version, and sends those that Neovim still holds back.
 local servers = require('sextant.lsp.servers')
 
 local M = {}
@@ -8,7 +8,8 @@ function M.version_of(buf)
   return vim.lsp.util.buf_versions[buf]
 end
 
---- Sends what Neovim still holds back of the client's files: what it says of one may depend on the others.
+--- Sends the texts of the client's files that Neovim still holds back: diagnostics of one file may depend on the
+--- others.
 function M.flush(client)
   local ok, tracking = pcall(require, 'vim.lsp._changetracking')
   if not ok or not pcall(tracking.flush, client) then
@@ -16,7 +17,7 @@ function M.flush(client)
   end
 end
 
---- The texts that an answer about a buffer depends on, by version; it is of these or of none.
+--- The texts that an answer about a buffer depends on, by version; the answer is for these or invalid.
 ---@return string
 function M.texts_of(client, buf)
   if servers.looks_at_one_file(client) then

@@ -1,11 +1,11 @@
---- The process and the RPC channel: finds the binary, starts it, sends to it, notes its end. No other file does.
+--- Owns the process and the RPC channel: finds the binary, starts it, sends to it, notes its end. No other file does.
 local M = {}
 
---- How long the binary may take to answer the greeting, in milliseconds.
+--- The time limit for the binary's answer to the greeting, in milliseconds.
 M.handshake_ms = 10000
 -- Bytes of one message: nvim-rs reads larger ones in quadratic time.
 local PIECE = 60000
--- Diagnostics that are written down in one turn.
+-- The number of diagnostics that are encoded in one turn.
 local SLICE = 200
 
 ---@class sextant.Channel
@@ -17,7 +17,7 @@ local SLICE = 200
 ---@type sextant.Channel?
 local channel = nil
 
----@class sextant.ProcessInfo what the binary told about itself in the handshake
+---@class sextant.ProcessInfo the binary's data about itself in the handshake
 ---@field version string
 ---@field model string
 ---@field root string of the workspace
@@ -25,7 +25,7 @@ local channel = nil
 ---@field commands? { name: string, program?: string }[] what is asked for diagnostics, and whether it is there
 ---@field path string of the binary
 
---- Of the running process; for :checkhealth.
+--- The data of the running process; for :checkhealth.
 ---@type sextant.ProcessInfo?
 M.info = nil
 ---@type fun(text: string)[]
@@ -33,7 +33,7 @@ local mourners = {}
 --- The folder of this plugin.
 M.folder = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2))))
 
---- Where the binary is looked for, in order.
+--- The folders of the binary, in order of preference.
 ---@return string[]
 function M.candidates(options)
   local list = {}
@@ -61,12 +61,12 @@ function M.find(options)
 end
 
 local function build_hint()
-  return ('build it with `cargo build --release` in %s, or set `binary` in setup(); :checkhealth sextant tells more'):format(
+  return ('build it with `cargo build --release` in %s, or set `binary` in setup(); see :checkhealth sextant'):format(
     M.folder
   )
 end
 
---- Calls `listener` with the reason whenever the process has ended by itself, or could not be started.
+--- Calls `listener` with the reason when the process has ended by itself, or could not be started.
 ---@param listener fun(text: string)
 function M.on_gone(listener)
   if not vim.list_contains(mourners, listener) then
@@ -116,7 +116,7 @@ local function flush_queue()
   end
 end
 
---- Starts the binary. Returns false when it cannot be started; the user has been told.
+--- Starts the binary. Returns false if it cannot be started; the user has got a message then.
 local function start(options)
   local path = M.find(options)
   if not path then
@@ -159,7 +159,7 @@ local function start(options)
   return true
 end
 
---- Takes what the binary told in the handshake; false where it will not do, and has been ended.
+--- Takes the binary's data from the handshake; false if the binary does not fit, and was ended.
 ---@param info sextant.ProcessInfo
 ---@return boolean
 function M.welcome(info)
@@ -178,7 +178,7 @@ function M.welcome(info)
   return true
 end
 
---- Sends what was queued while the binary started; from now on nothing is.
+--- Sends the messages that were queued while the binary started; from now on none is queued.
 function M.open()
   if channel then
     channel.ready = true
@@ -186,7 +186,7 @@ function M.open()
   end
 end
 
---- Sends a command to the binary, starting it where needed.
+--- Sends a command to the binary, starting it if needed.
 ---@param name string
 ---@param params table
 function M.send(name, params)
@@ -223,8 +223,8 @@ function M.stop()
   end
 end
 
--- What is sent besides commands, each as a coroutine that yields where its next part may wait for a turn. None
--- overtakes another: an amendment must not come before what it amends.
+-- Messages besides commands, each as a coroutine that yields where its next part may wait for a turn. No message
+-- overtakes another: an amendment must not come before the answer that it amends.
 ---@type thread[]
 local outbox = {}
 
@@ -248,7 +248,7 @@ local function post(work)
   end
 end
 
--- Writes the diagnostics of a long report down a slice a turn, each as a text of its own.
+-- Encodes the diagnostics of a long report a slice a turn, each as a text of its own.
 ---@async
 local function slice(report)
   local items = report.items
@@ -263,7 +263,7 @@ local function slice(report)
   report.items, report.slices = {}, slices
 end
 
--- In turns of its own: what made the answer has held Neovim long enough.
+-- Sends in turns of its own: the work for the answer has held Neovim long enough.
 ---@param job integer? of the process that asked
 ---@param reports table[] those in the result that may be long
 local function answer(job, id, err, result, reports)
@@ -287,8 +287,8 @@ local function answer(job, id, err, result, reports)
   end)
 end
 
---- What answers a question of the binary, once. It goes to the process that asks now: by the time of the answer another
---- may be there, with questions of the same numbers.
+--- Returns the function that answers a question of the binary, once. It answers the process that asks now: by the time
+--- of the answer another may be there, with questions of the same numbers.
 ---@param id integer
 ---@param has_reports boolean whether the result is a list of reports, which may be long
 ---@return fun(err: table?, result: any)
@@ -304,7 +304,7 @@ function M.reply_to(id, has_reports)
   end
 end
 
---- Tells the binary that an answer came after its deadline. Later, as every answer is sent.
+--- Sends the binary an answer that came after its deadline. It is sent later, like every answer.
 function M.late_answer(report)
   vim.schedule(function()
     post(function()

@@ -1,4 +1,4 @@
---- What the binary asks: the end of the handshake, and questions. Nobody but the binary calls this.
+--- Handles the binary's calls: the end of the handshake, and questions. Only the binary calls this.
 local publishes = require('sextant.lsp.publishes')
 local rpc = require('sextant.rpc.channel')
 local servers = require('sextant.lsp.servers')
@@ -23,7 +23,7 @@ function M.welcome(json)
   end
 end
 
--- What the binary may ask. Each handler gets the parameters and a `reply(err, result)` to call once.
+-- The questions of the binary. Each handler gets the parameters and a `reply(err, result)` to call once.
 local handlers = {
   read = { 'sextant.edit.buffers', 'read' },
   apply = { 'sextant.edit.apply', 'apply' },

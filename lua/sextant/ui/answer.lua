@@ -1,4 +1,4 @@
---- The answer window: what a task says and does, as it comes.
+--- Shows the answer window: the words and actions of a task, as they come.
 local scratch = require('sextant.ui.scratch')
 
 local M = {}
@@ -10,7 +10,7 @@ local api = vim.api
 ---@field alone boolean whether nothing else ran then
 ---@type sextant.Asked?
 local asked = nil
--- What comes before the request is taken on belongs to it where nothing else runs.
+-- The lines before the request is taken on; they belong to it if no other task runs.
 ---@type string[]
 local held = {}
 
@@ -26,7 +26,7 @@ local function last_line(buf)
   return api.nvim_buf_get_lines(buf, -2, -1, false)[1] or ''
 end
 
---- Appends at the end; a cursor on the last line goes along, any other stays where the reader put it.
+--- Appends at the end; a cursor on the last line goes along, any other stays at the reader's place.
 ---@param text string
 function M.append(text)
   local buf = buffer()
@@ -42,7 +42,8 @@ function M.append(text)
   end
 end
 
--- How long words have to rest until their Markdown is coloured again: every change of a long text would be parsed.
+-- The rest of the words, in milliseconds, until their Markdown is coloured again: every change of a long text would be
+-- parsed.
 local REST_MS = 300
 ---@type uv.uv_timer_t?
 local rest = nil
@@ -61,7 +62,7 @@ function M.stream(text)
   M.append(text)
 end
 
---- The words rest, or were the last ones.
+--- Colours the words once they rest, or were the last ones.
 function M.settle()
   if rest then
     rest:close()
@@ -79,14 +80,14 @@ function M.line(text)
   M.append((last_line(buffer()) ~= '' and '\n' or '') .. text .. '\n')
 end
 
---- The words of one question stay apart from those of the next.
+--- Separates the words of one question from those of the next.
 function M.end_line()
   if last_line(buffer()) ~= '' then
     M.append('\n')
   end
 end
 
--- Below, without entering it, in the tab that the user asked in.
+-- Opens the window below, without entering it, in the tab that the user asked in.
 local function open(tab)
   local there = api.nvim_tabpage_is_valid(tab) and tab or api.nvim_get_current_tabpage()
   for _, win in ipairs(scratch.windows('answer')) do
@@ -104,14 +105,14 @@ local function open(tab)
   vim.wo[win].winfixheight = true
 end
 
---- The user has asked; the answer that stands is kept until the binary takes the request on.
+--- Notes the user's request; the current answer is kept until the binary takes the request on.
 ---@param request string
 ---@param alone boolean whether nothing else runs: what comes now is of this request
 function M.expect(request, alone)
   asked, held = { request = request, tab = api.nvim_get_current_tabpage(), alone = alone }, {}
 end
 
---- The request is taken on: its answer takes the place of the last one.
+--- The request is taken on: its answer replaces the last one.
 function M.accept()
   local taken, before = asked, held
   if not taken then

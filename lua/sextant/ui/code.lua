@@ -1,4 +1,5 @@
---- Which code is meant where the user asks from a window of ours: that of the last code window of the tab.
+--- Finds the code that is meant if the user asks from a window of Sextant's own: that of the last code window of the
+--- tab.
 local M = {}
 local api = vim.api
 
@@ -14,7 +15,7 @@ local function is_code(win)
   return vim.bo[buf].buftype == '' and api.nvim_buf_get_name(buf) ~= ''
 end
 
---- Listens from the first window of ours on.
+--- Listens from the first such window on.
 function M.watch()
   if watching then
     return
@@ -50,7 +51,7 @@ local function of_window(win)
   return { buf = api.nvim_win_get_buf(win), cursor = api.nvim_win_get_cursor(win) }
 end
 
--- Of the files that are open without a window, the one that was used last, where its cursor was.
+-- The last used file among those open without a window, at its cursor.
 local function of_hidden()
   local last
   for _, info in ipairs(vim.fn.getbufinfo({ buflisted = 1, bufloaded = 1 })) do
@@ -65,7 +66,7 @@ local function of_hidden()
   end
 end
 
---- The code that the user was last at in this tab.
+--- The code that the user last visited in this tab.
 ---@return sextant.Code?
 function M.last()
   local known = left[api.nvim_get_current_tabpage()]

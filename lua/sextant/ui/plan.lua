@@ -19,12 +19,12 @@ local api = vim.api
 
 ---@type sextant.PlanState?
 local state = nil
--- A request for a plan that the binary has not taken on yet, and what stands again where it does not.
+-- A request for a plan that the binary has not taken on yet, and the state to restore if it refuses.
 ---@type { before: sextant.PlanState?, opened: boolean }?
 local asked = nil
 local expected = false
--- Whether the next end is one of the plan's: of what its window asked for (until the plan comes), or of a run (until
--- that ends). Any other task tells its end elsewhere.
+-- Whether the next end belongs to the plan: to a request of its window (until the plan comes), or to a run (until that
+-- ends). Any other task reports its end elsewhere.
 ---@type 'wish'|'run'|nil
 local awaits = nil
 
@@ -59,7 +59,7 @@ local function describe(s)
   return s.phase, 'q close'
 end
 
--- As 'winborder' says, with a default of our own where it says nothing.
+-- The border of 'winborder', or Sextant's default if that is empty.
 ---@return string|string[]
 local function border()
   local wanted = vim.fn.exists('+winborder') == 1 and vim.o.winborder or ''
@@ -222,7 +222,7 @@ local function close_windows()
   end
 end
 
---- The document that stands, for what completes the numbers of its steps.
+--- The current document, for the completion of step numbers.
 ---@return string
 function M.markdown()
   return state and state.markdown or ''
@@ -249,7 +249,7 @@ function M.accept()
   asked = nil
 end
 
---- The request is not taken on: what stood stands again.
+--- The request is not taken on: the earlier plan is restored.
 function M.refuse()
   local was = asked
   if not was then
@@ -262,12 +262,12 @@ function M.refuse()
   draw()
 end
 
---- The user has asked to go on with what may be a plan: its window opens when it comes.
+--- The user has asked to go on with a task that may be a plan: its window opens when it comes.
 function M.expect()
   expected = true
 end
 
---- Leaves the screen to what the user opens now; `:AgentPlan` shows the plan again.
+--- Leaves the screen to the user's next window; `:AgentPlan` shows the plan again.
 function M.make_way()
   for _, win in ipairs(scratch.windows('plan')) do
     local here = api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
@@ -288,7 +288,7 @@ function M.reopen()
   return true
 end
 
--- There is nothing to approve: a line says why.
+-- There is nothing to approve: a line shows the reason.
 local function nothing_to_do(markdown)
   state = nil
   close_windows()
@@ -296,7 +296,7 @@ local function nothing_to_do(markdown)
   require('sextant.ui.say').say(('%s: %s'):format(title or '', reason or ''), nil, { 'answer' })
 end
 
---- The plan document changed.
+--- Shows a changed plan document.
 ---@param event table `plan`
 function M.update(event)
   asked = nil
@@ -319,10 +319,10 @@ function M.update(event)
   end
 end
 
---- A question that the work waits with; `g1`, `g2`, … answer.
+--- Shows the question that the work waits with; `g1`, `g2`, … answer.
 ---@param text string
 ---@param options string[]
----@return boolean held whether the plan's buffer says so
+---@return boolean held whether the plan's buffer shows it
 function M.ask(text, options)
   if not (state and state.markdown) then
     return false
@@ -336,9 +336,9 @@ function M.ask(text, options)
   return true
 end
 
---- How a run ended.
+--- Shows the end of a run.
 ---@param text string
----@return boolean held whether the plan's buffer says so
+---@return boolean held whether the plan's buffer shows it
 function M.note(text)
   if not (state and state.markdown and awaits) then
     return false
@@ -349,9 +349,9 @@ function M.note(text)
   return true
 end
 
---- A plan was not made, or its run broke off: the error and the way out on top.
+--- Shows a plan that was not made, or whose run broke off: the error and the hint on top.
 ---@param failure { kind: string, message: string, hint: string }
----@return boolean held whether the plan's buffer says so
+---@return boolean held whether the plan's buffer shows it
 function M.fail(failure)
   expected = false
   if not (state and awaits) then
@@ -366,15 +366,15 @@ function M.fail(failure)
   return true
 end
 
---- The process is gone, and with it the engine's plan.
+--- Marks the plan as gone with the process.
 ---@param text string
----@return boolean held whether the plan's buffer says so
+---@return boolean held whether the plan's buffer shows it
 function M.process_gone(text)
   if not state then
     return false
   end
   asked, awaits, state.question = nil, nil, nil
-  -- What is done is done, whoever ends afterwards.
+  -- A completed plan stays completed, whichever process ends afterwards.
   if state.phase == 'completed' then
     return false
   end

@@ -1,4 +1,5 @@
---- The quickfix list of what a task introduced: one list a task, absolute paths, the project in its title.
+--- Fills the quickfix list with a task's introduced diagnostics: one list a task, absolute paths, the project in its
+--- title.
 local M = {}
 local api = vim.api
 
@@ -28,8 +29,8 @@ local function open()
   end)
 end
 
--- A new list for each task, so that `:colder` gives the user's own back; what becomes known later, an undo too, amends
--- it in place.
+-- A new list for each task, so that `:colder` gives the user's own back; later findings, an undo too, amend it in
+-- place.
 ---@param event table `introduced`, with the root of its workspace
 function M.show(event)
   local root = event.root

@@ -1,4 +1,4 @@
---- How a thing is said: a line that fits, whole in `:messages`, and nothing that a visible window of ours shows.
+--- Shows a message: one line that fits, whole in `:messages`, and not what a visible window of Sextant's shows.
 local neovim = require('sextant.neovim')
 
 local M = {}
@@ -21,8 +21,8 @@ local function cut(text, width)
   return vim.fn.strcharpart(text, 0, kept) .. '…'
 end
 
--- `:echomsg` puts the whole text into the history and shows as much as fits, with `T` in 'shortmess', a command line
--- to show it in, and nothing in that line that it would have to leave.
+-- `:echomsg` puts the whole text into the history and shows as much as fits. This needs `T` in 'shortmess', a command
+-- line to show it in, and no text in that line that it would have to omit.
 local function keep(text)
   local height, short = vim.o.cmdheight, vim.o.shortmess
   if height == 0 then
@@ -43,13 +43,14 @@ local function that_fits(text)
   local lines = vim.split(text, '\n', { plain = true, trimempty = true })
   local shown = {}
   for index = 1, math.min(#lines, math.max(1, vim.o.cmdheight)) do
-    -- The command line's last line has the place of 'showcmd' and 'ruler' in it, the others have all of it.
+    -- In the command line's last line, 'showcmd' and 'ruler' have their place; the other lines are whole.
     shown[index] = cut(lines[index], math.max(1, vim.v.echospace))
   end
   return table.concat(shown, '\n')
 end
 
---- Runs now, or as soon as nobody types: a message in between would be drawn over, and a window would end insert mode.
+--- Runs now, or as soon as the user does not type: a message in between would be drawn over, and a window would end
+--- insert mode.
 ---@param run fun()
 function M.when_normal(run)
   if api.nvim_get_mode().mode:sub(1, 1) == 'n' then
@@ -66,7 +67,7 @@ function M.when_normal(run)
   })
 end
 
--- Outside of the command that it is about: inside of one Neovim does not cut.
+-- Prints outside of the command that it is about: inside of one Neovim does not cut.
 local function print(text, level)
   vim.schedule(function()
     M.when_normal(function()
@@ -86,8 +87,9 @@ function M.counted(count, noun)
   return ('%d %s%s'):format(count, noun, count == 1 and '' or 's')
 end
 
---- Says it, unless a window that the user sees shows it: `answer`, `plan`. What it holds out of sight is no news.
----@param text string the first line tells it all in short; behind it the way out
+--- Shows a message, unless a window that the user sees shows it: `answer`, `plan`. Text that the window holds out of
+--- sight does not count.
+---@param text string the first line is the short form; the hint follows it
 ---@param level? integer of `vim.log.levels`
 ---@param shown_in? string[] names of our buffers that hold it
 ---@param words? string what they hold of it, where that is not its first line
@@ -99,7 +101,7 @@ function M.say(text, level, shown_in, words)
   end
   level = level or vim.log.levels.INFO
   text = 'Sextant: ' .. text
-  -- What Neovim comes with prints the whole text and then waits for a key; a user's own has a place for it.
+  -- Neovim's own function prints the whole text and then waits for a key; a user's function has a place for it.
   if neovim.is_own(vim.notify) then
     return print(text, level)
   end

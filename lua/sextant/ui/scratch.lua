@@ -1,11 +1,11 @@
---- The buffers that our windows show: what all of them have in common, and which windows show them.
+--- Makes the buffers of Sextant's windows: their common options, and the windows that show them.
 local neovim = require('sextant.neovim')
 
 local M = {}
 local api = vim.api
 
 local PREFIX = 'sextant://'
--- Own file types: what a user does to Markdown (spelling, servers, folds) is not meant for these.
+-- Own file types: the user's settings for Markdown (spelling, servers, folds) are not meant for these.
 local TYPES = { answer = 'sextant-answer', plan = 'sextant-plan' }
 
 ---@param name string after `sextant://`
@@ -18,14 +18,14 @@ local function find(name)
   end
 end
 
---- Whether a buffer is one of ours.
+--- Whether a buffer is one of Sextant's.
 ---@param buf integer
 ---@return boolean
 function M.is_ours(buf)
   return vim.startswith(api.nvim_buf_get_name(buf), PREFIX)
 end
 
---- The window of the current tab that shows this buffer of ours.
+--- The window of the current tab that shows this buffer of Sextant's.
 ---@param name string after `sextant://`
 ---@return integer? win
 function M.window(name)
@@ -52,7 +52,7 @@ function M.in_sight(name, words)
   return false
 end
 
---- Every window that shows it, in whichever tab.
+--- Every window that shows it, in any tab.
 ---@param name string after `sextant://`
 ---@return integer[] wins
 function M.windows(name)
@@ -80,7 +80,7 @@ function M.colour(buf)
     pcall(vim.treesitter.start, buf, 'markdown')
     return
   end
-  -- A timer, since what is scheduled by what was scheduled runs in the same turn.
+  -- A timer, since a function scheduled by a scheduled one runs in the same turn.
   vim.defer_fn(function()
     if compiled < #QUERIES then
       compiled = compiled + 1
@@ -105,7 +105,7 @@ local function dress(buf, name)
   M.colour(buf)
 end
 
---- The buffer of this name, made where it is not there. The second answer says whether it was.
+--- The buffer of this name, made if it does not exist. The second result is whether it existed.
 ---@param name string after `sextant://`
 ---@param bufhidden 'hide'|'wipe' whether its text outlives its window
 ---@return integer buf, boolean made
@@ -129,7 +129,7 @@ function M.map(buf, lhs, run, desc)
   vim.keymap.set('n', lhs, run, neovim.in_buffer(buf, { nowait = true, desc = desc }))
 end
 
---- What a window of ours looks like: text to be read, whatever the user has for code.
+--- Sets the look of a window of Sextant's: text to be read, whatever the user has for code.
 ---@param win integer
 function M.furnish(win)
   local wanted = {
@@ -145,12 +145,12 @@ function M.furnish(win)
     conceallevel = 0,
   }
   for option, value in pairs(wanted) do
-    -- Of this window alone: a buffer that the user opens in it later has the user's own.
+    -- The value is for this window alone: a buffer that the user opens in it later has the user's own.
     api.nvim_set_option_value(option, value, { win = win, scope = 'local' })
   end
 end
 
---- Changes a text that the user may not.
+--- Changes a text that the user may not change.
 ---@param change fun(buf: integer)
 function M.write(buf, change)
   vim.bo[buf].modifiable = true

@@ -1,4 +1,4 @@
---- Shows a task: each event goes to the window, the list or the message that it is for.
+--- Shows a task: each event goes to its window, list or message.
 local answer = require('sextant.ui.answer')
 local plan = require('sextant.ui.plan')
 local say = require('sextant.ui.say')
@@ -25,14 +25,14 @@ local function level_of(failure)
   return failure.kind == 'cancelled' and vim.log.levels.INFO or vim.log.levels.ERROR
 end
 
--- The buffers that hold what was just written into them.
+-- The places of the text that was just written: the plan's buffer, the answer's.
 ---@param in_plan boolean
 ---@return string[]
 local function places(in_plan)
   return in_plan and { 'answer', 'plan' } or { 'answer' }
 end
 
--- A request that was not taken on: whatever stands goes on standing.
+-- A request was not taken on: the current text stays.
 local function refused(event)
   answer.refuse()
   plan.refuse()
@@ -40,7 +40,7 @@ local function refused(event)
   emit('SextantFailed', event)
 end
 
--- In the answer window, and in the plan's where one is shown. Without a window it is told as a message.
+-- Shows a question in the answer window, and in the plan's if one is shown. Without a window it becomes a message.
 local function question(event)
   answer.line('')
   answer.line('? ' .. event.text)
@@ -81,7 +81,7 @@ local renderers = {
     answer.line('… ' .. event.text)
   end,
   words = function(event)
-    -- After a stop nobody reads the rest of it.
+    -- After a stop the rest is not read any more.
     if not M.stopped then
       answer.stream(event.text)
     end
@@ -139,13 +139,13 @@ local renderers = {
     answer.settle()
     M.status = 'idle'
     M.stopped = false
-    -- The figures have to do where there is one line.
+    -- A message of one line has only the figures.
     local in_plan = plan.note(event.summary:match('[^\n]*'))
     say.say(event.summary, nil, places(in_plan))
     emit('SextantFinished', event)
   end,
   failed = function(event)
-    -- While another task runs, this is the end of that one, and what was asked still waits.
+    -- While another task runs, this is the end of that one, and the request still waits.
     local early = M.status ~= 'running' and (answer.waits() or plan.waits())
     if early and answer.waits() then
       return refused(event)
@@ -177,12 +177,12 @@ function M.event(json)
   end)
 end
 
---- The user stops what runs: nothing of it is shown any more but its end.
+--- The user stops the running task: only its end is shown from here on.
 function M.stop()
   M.stopped = M.status == 'running'
 end
 
---- The process is gone: whatever was shown as running is not.
+--- The process is gone: no task runs any more.
 ---@param text string
 function M.process_gone(text)
   M.status = 'idle'

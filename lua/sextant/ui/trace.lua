@@ -1,4 +1,4 @@
---- Shows a text of ours to be read in a scratch window: the trace of a task, the statistics, what is remembered.
+--- Shows a text to be read in a scratch window: the trace of a task, the statistics, the memory.
 local scratch = require('sextant.ui.scratch')
 
 local M = {}

@@ -148,7 +148,7 @@ async fn mistakes_in_setup_and_a_missing_binary_are_said_in_a_line() {
     .await;
     nvim.keys(":AgentAsk fix this<CR>").await;
     shows(&nvim, "Sextant: no sextant binary found").await;
-    assert!(messages(&nvim).await.contains(":checkhealth sextant tells more"));
+    assert!(messages(&nvim).await.contains("see :checkhealth sextant"));
     nvim.keys(":AgentPlan fix this<CR>").await;
     let screen = shows(&nvim, "✗ no sextant binary found").await;
     assert!(screen.contains("Sextant plan · failed"), "{screen}");
