@@ -66,7 +66,7 @@ pub(super) struct WorkOptions {
 /// The mode in which a plan is carried out.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct ModeOption {
-    /// What a plan does when a step leaves it: plan anew, or pause and ask [default: the configuration's, or planner]
+    /// What a plan does when a step leaves it: plan again, or pause and ask [default: the configuration's, or planner]
     #[arg(long, value_enum)]
     mode: Option<GivenMode>,
 }

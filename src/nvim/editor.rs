@@ -32,7 +32,7 @@ use sextant_text::edits::apply_text::apply;
 const QUICK: Duration = Duration::from_secs(5);
 
 /// The note of a late report that corrects an answer already given; the question is no longer open.
-pub const AMENDED: &str = "the server amended what it had said of this text";
+pub const AMENDED: &str = "the server amended its earlier report on this text";
 
 /// One workspace in one Neovim.
 pub struct NvimEditor {

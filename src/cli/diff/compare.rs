@@ -188,7 +188,7 @@ mod tests {
         DiffSide { name: String::new(), root: "/".into(), texts }
     }
 
-    fn said(file: &str, line: u32, message: &str) -> Diagnostic {
+    fn issue(file: &str, line: u32, message: &str) -> Diagnostic {
         let at = |character| Position { line, character };
         Diagnostic {
             source: "lsp:x".into(),
@@ -218,8 +218,8 @@ mod tests {
         let fresh = "def h() -> int:\n    return bad\n";
         let (before, after) = (side(&[("a.py", text)]), side(&[("b.py", text), ("a.py", fresh)]));
         let answers = Collected {
-            before: vec![said("a.py", 2, "m")],
-            after: vec![said("a.py", 1, "m"), said("b.py", 2, "m")],
+            before: vec![issue("a.py", 2, "m")],
+            after: vec![issue("a.py", 1, "m"), issue("b.py", 2, "m")],
             ..Collected::default()
         };
         let found = entries(&[file("a.py", "b.py"), file("", "a.py")], &before, &after, &answers);
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn what_is_gone_is_named_by_where_it_was() {
         let (before, after) = (side(&[("a.py", "def f() -> int:\n    return bad\n")]), side(&[("a.py", "x = 1\n")]));
-        let answers = Collected { before: vec![said("a.py", 1, "m")], ..Collected::default() };
+        let answers = Collected { before: vec![issue("a.py", 1, "m")], ..Collected::default() };
         assert_eq!(shown(&entries(&[file("a.py", "a.py")], &before, &after, &answers)), ["fixed a.py::f:2"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Selects the files that are checked on both sides: the changed ones, and the others, for a change breaks the code that uses it.
+//! Selects the files that are checked on both sides: the changed ones, and the others, for a change breaks its callers.
 
 use std::collections::BTreeSet;
 
