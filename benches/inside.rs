@@ -16,15 +16,15 @@ use tokio::sync::{Notify, mpsc};
 /// The name of the variable that holds the path of the job.
 pub const VARIABLE: &str = "SEXTANT_BENCH_JOB";
 
-/// What the process inside Neovim works with.
+/// The state of the process inside Neovim.
 pub struct Inside {
     channel: OnceLock<Arc<Channel>>,
     editor: OnceLock<Arc<NvimEditor>>,
     times: mpsc::UnboundedSender<f64>,
     measured: tokio::sync::Mutex<mpsc::UnboundedReceiver<f64>>,
-    /// The script said `shown`.
+    /// Notified when the script reports `shown`.
     pub shown: Notify,
-    /// An answer came after its deadline.
+    /// Notified by an answer after its deadline.
     pub late: Notify,
 }
 
@@ -41,7 +41,7 @@ impl Inside {
         }
     }
 
-    /// The next time that the script has measured, in milliseconds.
+    /// The next time that the script measures, in milliseconds.
     #[allow(dead_code)]
     pub async fn measured(&self) -> f64 {
         self.measured.lock().await.recv().await.expect("the channel is held here")
@@ -105,7 +105,7 @@ where
             "measure" => {
                 let (inside, run) = (Arc::clone(&self.inside), Arc::clone(&self.run));
                 tokio::spawn(async move {
-                    // A panic ends the measuring, and Neovim in any case; what is missing is told outside.
+                    // A panic ends the measuring, and Neovim in any case; the missing result is reported outside.
                     if let Err(error) = tokio::spawn(run(inside, nvim.clone())).await {
                         let _ = std::fs::write(job_path().with_extension("failed"), error.to_string());
                     }
@@ -121,7 +121,7 @@ fn job_path() -> PathBuf {
     std::env::var_os(VARIABLE).map(PathBuf::from).expect("a job")
 }
 
-/// The job, as it was given to `start`.
+/// The job, as it was passed to `start`.
 pub fn job<T: serde::de::DeserializeOwned>() -> T {
     serde_json::from_slice(&std::fs::read(job_path()).expect("the job")).expect("a readable job")
 }
@@ -150,14 +150,14 @@ pub async fn start(
     job: &impl serde::Serialize,
     limit: Duration,
 ) -> Result<(), String> {
-    let told = |error: std::io::Error| error.to_string();
+    let text = |error: std::io::Error| error.to_string();
     let nvim = match std::env::var("SEXTANT_NVIM") {
         Ok(path) => path,
         Err(_) => "nvim".to_owned(),
     };
     let (job_file, script_file) = (base.join("job.json"), base.join("start.lua"));
-    std::fs::write(&job_file, serde_json::to_string(job).map_err(|error| error.to_string())?).map_err(told)?;
-    std::fs::write(&script_file, script).map_err(told)?;
+    std::fs::write(&job_file, serde_json::to_string(job).map_err(|error| error.to_string())?).map_err(text)?;
+    std::fs::write(&script_file, script).map_err(text)?;
     let home = base.join("home");
     let mut command = tokio::process::Command::new(&nvim);
     command
@@ -167,7 +167,7 @@ pub async fn start(
         .env(VARIABLE, &job_file)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(std::fs::File::create(base.join("messages")).map_err(told)?)
+        .stderr(std::fs::File::create(base.join("messages")).map_err(text)?)
         .kill_on_drop(true);
     for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
         command.env(name, home.join(name));
@@ -178,8 +178,8 @@ pub async fn start(
         return Err(problem);
     }
     if !matches!(ended, Ok(Ok(status)) if status.success()) {
-        let said = std::fs::read_to_string(base.join("messages")).unwrap_or_default();
-        return Err(format!("Neovim did not end well ({ended:?}): {said}"));
+        let messages = std::fs::read_to_string(base.join("messages")).unwrap_or_default();
+        return Err(format!("Neovim did not end well ({ended:?}): {messages}"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! How fast memory answers over a million entries: by mode and by text, median and 99th percentile, and the size.
+//! Measures memory's answers over a million entries: by mode and by text, median and 99th percentile, and the size.
 //!
 //! `cargo bench --bench recall [-- ENTRIES]`. The goal is a p99 of 5 ms for every line.
 
@@ -16,10 +16,10 @@ const QUERIES: usize = 1000;
 const GOAL: Duration = Duration::from_millis(5);
 const WORDS: usize = 20;
 const SESSIONS: u64 = 500;
-/// Every tenth entry is of this session, which is so the longest by far.
+/// Every tenth entry is of this session, which makes it the longest by far.
 const LONG: u64 = 0;
 const NOW: i64 = 1_800_000_000_000;
-/// The entries are spread over so many days.
+/// The number of days that the entries are spread over.
 const DAYS: i64 = 30;
 
 /// Numbers that look random and are the same in every run (SplitMix64).
@@ -44,8 +44,8 @@ fn session(numbers: &mut Numbers) -> String {
     format!("session-{number}")
 }
 
-/// Three stop words, words that a third, a sixth and a tenth of the entries hold, two that never meet, and
-/// rarer ones down to a handful of holders in a million.
+/// Three stop words, words in a third, a sixth and a tenth of the entries, two that never meet, and rarer ones down to
+/// a handful of entries in a million.
 fn content(numbers: &mut Numbers) -> String {
     let mut words: Vec<String> = vec!["the".into(), "of".into(), "and".into()];
     for (word, one_in) in [("symbol", 3), ("error", 6), ("import", 10)] {
@@ -112,7 +112,7 @@ impl Table {
     }
 }
 
-/// Processor time of this thread: what a busy machine does not falsify. Every query runs on its caller's thread.
+/// Processor time of this thread, which a busy machine does not falsify. Every query runs on its caller's thread.
 fn processor() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
@@ -150,7 +150,7 @@ fn main() {
         let name = format!("recall, {}, the longest session", mode.name());
         table.line(&name, |_| memory.recall(*mode, "session-0", NOW, usize::MAX).unwrap().entries.len());
     }
-    // At its end, ten days later: everything the session holds is too old, and must not be read to find that out.
+    // At its end, ten days later: all entries of the session are too old, and must not be read to find that out.
     table.line("recall, planner, longest session, all too old", |_| {
         let later = NOW + 10 * 24 * 60 * 60 * 1000;
         memory.recall(Mode::Planner, "session-0", later, usize::MAX).unwrap().entries.len()

@@ -11,8 +11,8 @@ local function note(label, wall, cpu)
   table.insert(piece.cpu, cpu)
 end
 
--- What Neovim itself does with a changed text (its language clients go through the whole buffer for each hunk), and
--- with an answer to its own pull, which we only see pass, is its own share: told apart from ours.
+-- Neovim's own work has its own share: with a changed text (its language clients go through the whole buffer for each
+-- hunk), and with an answer to its own pull, which only passes by. It is counted apart from Sextant's.
 local inside = { wall = 0, cpu = 0, calls = 0, what = '' }
 local function own(what, run)
   return function(...)
@@ -49,7 +49,7 @@ local function timed(label, run)
   end
 end
 
--- The place of a function of ours; nil for anybody else's.
+-- The place of a function of Sextant's; nil for any other function.
 local function place_of(run)
   local info = type(run) == 'function' and debug.getinfo(run, 'S')
   local source = info and info.source:sub(2)
@@ -58,7 +58,7 @@ local function place_of(run)
   end
 end
 
--- Everything of ours enters through one of these three, as an autocommand, or as the handler of a publish.
+-- All of Sextant's code enters through one of these three, as an autocommand, or as the handler of a publish.
 local current = nil
 for _, name in ipairs({ 'schedule', 'defer_fn', 'schedule_wrap' }) do
   local original = vim[name]
@@ -109,7 +109,7 @@ for _, item in ipairs(handlers) do
   end
 end
 
--- The longest gap between two beats of a timer: what a user would feel, whoever caused it.
+-- The longest gap between two beats of a timer: a user would feel it, whichever code caused it.
 local beat = { last = vim.uv.hrtime(), longest = 0 }
 vim.uv.new_timer():start(1, 1, function()
   local now = vim.uv.hrtime()
@@ -168,7 +168,7 @@ function _G.bench_own()
   return vim.json.encode({ edit = edit, many = many, show = show, write = write, found = #found })
 end
 
--- One edit, then the time until the server's answer to a bare pull, or until ours.
+-- One edit, then the time until the server's answer to a bare pull, or until Sextant's.
 function _G.bench_settle(bare, channel)
   local buf = vim.fn.bufnr(job.file)
   local client = vim.lsp.get_clients({ bufnr = buf })[1]

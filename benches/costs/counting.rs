@@ -1,4 +1,4 @@
-//! An allocator that counts, since memory of a process wobbles with its machine and what it asks for does not.
+//! An allocator that counts, since memory of a process wobbles with its machine and its requests do not.
 #![allow(unsafe_code, reason = "an allocator is unsafe by its trait")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -49,7 +49,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What a process has asked for: the most bytes at once, bytes in all, and how often.
+/// The requests of a process: the most bytes at once, bytes in all, and their number.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
     pub peak: usize,
@@ -57,7 +57,7 @@ pub struct Counts {
     pub times: usize,
 }
 
-/// Writes the counts of this process where the variable says.
+/// Writes the counts of this process to the file that the variable names.
 pub fn write() {
     if let Some(path) = std::env::var_os(VARIABLE) {
         let counts = [&PEAK, &BYTES, &TIMES].map(|count| count.load(Relaxed).to_string());

@@ -1,4 +1,5 @@
-//! What an edit costs in Neovim: the time to its diagnostics against the server's own, and how long our Lua holds the loop.
+//! Measures an edit in Neovim: the time to its diagnostics against the server's own, and how long Sextant's Lua holds
+//! the loop.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,11 +19,11 @@ use crate::percentile;
 use crate::tool;
 
 const SCRIPT: &str = include_str!("blocking.lua");
-/// What nothing of ours should hold the loop longer than, in milliseconds.
+/// The longest that Sextant's code should hold the loop, in milliseconds.
 const LIMIT: f64 = 5.0;
-/// Pieces that never took so long are not worth a line, in milliseconds.
+/// The least time of a piece that is worth a line, in milliseconds.
 const SHOWN: f64 = 0.1;
-/// The edits of the measured rounds: where, in how many places, how often.
+/// The edits of the measured rounds: the place, the number of places, and the number of rounds.
 const ROUNDS: [(&str, usize, usize); 3] =
     [("one edit", 1, 15), ("three far hunks", 3, 15), ("an edit in each of 1,000 functions", usize::MAX, 5)];
 
@@ -109,12 +110,12 @@ pub async fn run() -> Result<(), String> {
         last = Some(outcome);
     }
     if let Some(outcome) = last {
-        tell(&outcome);
+        print_pieces(&outcome);
     }
     Ok(())
 }
 
-fn tell(outcome: &Outcome) {
+fn print_pieces(outcome: &Outcome) {
     let own = &outcome.own;
     println!(
         "\nlongest hold of Neovim's loop, ask, edit, settle and undo in a file of 10,000 lines with {} diagnostics",
@@ -239,7 +240,7 @@ async fn round(editor: &NvimEditor, file: &str, i: usize, places: usize) {
     editor.diagnostics(&files, &[], Deadline::after_ms(60_000)).await;
 }
 
-/// The text with a change in so many functions, as far from each other as can be.
+/// The text with a change in so many functions, as far from each other as possible.
 fn edited(text: &str, i: usize, places: usize) -> String {
     let sum = "first + second\n";
     let step = text.matches(sum).count().div_ceil(places).max(1);

@@ -1,4 +1,4 @@
-//! What it costs to ask a session over its socket, beside what the session itself does.
+//! Measures the cost of asking a session over its socket, beside the session's own work.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,7 +15,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use crate::median;
 use crate::percentile;
 
-/// Fewer than a connection may ask at once.
+/// Fewer than the requests that a connection may make at once.
 const CALLS: usize = 1500;
 
 pub async fn run() -> Result<(), String> {

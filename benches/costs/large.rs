@@ -1,4 +1,4 @@
-//! What a large text costs: one `write_file` over MCP, the time until its answer, the most memory, what is asked of it.
+//! Measures a large text: one `write_file` over MCP, the time until its answer, the most memory, the allocations.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,12 +11,12 @@ use crate::counting::{self, Counts};
 
 /// Megabytes of text in one edit.
 const SIZES: [usize; 4] = [1, 2, 4, 9];
-/// A short line, so that there are as many lines, symbols and hunks as there can be.
+/// A short line, so that there are as many lines, symbols and hunks as possible.
 const LINE: &str = "x = 1\n";
 
 struct Cost {
     seconds: f64,
-    /// Of the whole process, in bytes.
+    /// The most memory of the whole process, in bytes.
     resident: usize,
     counts: Counts,
 }
@@ -49,12 +49,12 @@ fn text(bytes: usize) -> String {
     LINE.repeat(bytes / LINE.len())
 }
 
-/// As long, with another line at both ends.
+/// A text of the same length, with another line at both ends.
 fn changed(bytes: usize) -> String {
     format!("y = 1\n{}z = 1\n", text(bytes.saturating_sub(2 * LINE.len())))
 }
 
-/// The cost of one write in a process of its own, over a text that is there or as a new file.
+/// The cost of one write in a process of its own, over an existing text or as a new file.
 fn write(bytes: usize, old: Option<&str>) -> std::io::Result<Cost> {
     let folder = tempfile::tempdir()?;
     let root = folder.path().join("project");

@@ -1,4 +1,5 @@
-//! What Sextant costs, side by side with what it is compared to: loading, the first command, an edit, a stream, a large text, the matcher.
+//! Measures the costs of Sextant beside those of its comparison: loading, the first command, an edit, a stream, a large
+//! text, the matcher.
 //!
 //! `cargo bench --bench costs -- stream large` measures these two alone.
 //!
@@ -97,7 +98,7 @@ async fn startup() -> Result<(), String> {
     Ok(())
 }
 
-/// Every measurement, or those that are named on the command line.
+/// Every measurement, or those named on the command line.
 async fn everything(named: &[String]) -> Result<(), String> {
     let wanted = |name: &str| named.is_empty() || named.iter().any(|given| given == name);
     if wanted("startup") {

@@ -1,4 +1,4 @@
-//! What the matcher costs: time a case of the benchmark, and growth with the length of the file.
+//! Measures the matcher: time a case of the benchmark, and growth with the length of the file.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -44,12 +44,12 @@ fn grown(lines: usize) -> (String, String, Vec<Diagnostic>, Vec<Diagnostic>) {
     let moved = count / 3;
     after.extend((0..count).filter(|i| *i != moved).map(|i| function(i, i % 100 == 7)));
     after.push_str(&function(moved, false));
-    let found = |text: &str| text.lines().enumerate().filter_map(|(row, line)| said(row, line)).collect();
+    let found = |text: &str| text.lines().enumerate().filter_map(|(row, line)| issue(row, line)).collect();
     let (old, new) = (found(&before), found(&after));
     (before, after, old, new)
 }
 
-fn said(row: usize, line: &str) -> Option<Diagnostic> {
+fn issue(row: usize, line: &str) -> Option<Diagnostic> {
     let at = line.find("missing_")?;
     let place = |character: usize| Position { line: row as u32, character: character as u32 };
     Some(Diagnostic {
@@ -98,7 +98,7 @@ pub fn run() {
             renames: Vec::new(),
         };
         let result = delta(&change(), &old, &new);
-        // Known by construction: each edited function has one new name, everything else is as it was.
+        // The count is known by construction: each edited function has one new name, everything else is as it was.
         let edited = (0..lines / 10).filter(|i| i % 100 == 7 && *i != lines / 10 / 3).count();
         assert_eq!((result.new.len(), result.fixed.len()), (edited, 0), "{lines} lines");
         let runs = if lines > 10_000 { 3 } else { 7 };

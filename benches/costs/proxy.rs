@@ -1,4 +1,4 @@
-//! What the proxy before a language server adds: to a message, to a long list, and in memory.
+//! Measures the cost that the proxy adds before a language server: to a message, to a long list, and in memory.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ const LISTS: usize = 60;
 /// Bytes of a long list.
 const LIST: usize = 1_700_000;
 
-/// Answers every request with as many bytes as it says.
+/// Answers every request with the number of bytes that it names.
 const SERVER: &str = r#"
 import os, re, sys
 read, answers = sys.stdin.buffer, {}
@@ -65,13 +65,13 @@ impl Served {
     fn ask(&mut self, id: usize, size: usize) -> Result<f64, String> {
         let body = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"x\",\"params\":{{\"size\":{size}}}}}");
         let start = Instant::now();
-        let said = |error: std::io::Error| error.to_string();
-        write!(self.input, "Content-Length: {}\r\n\r\n{body}", body.len()).map_err(said)?;
-        self.input.flush().map_err(said)?;
+        let text = |error: std::io::Error| error.to_string();
+        write!(self.input, "Content-Length: {}\r\n\r\n{body}", body.len()).map_err(text)?;
+        self.input.flush().map_err(text)?;
         let (mut line, mut length) = (String::new(), 0_usize);
         loop {
             line.clear();
-            if self.output.read_line(&mut line).map_err(said)? == 0 {
+            if self.output.read_line(&mut line).map_err(text)? == 0 {
                 return Err("the server ended".to_owned());
             }
             match line.strip_prefix("Content-Length: ") {
@@ -81,7 +81,7 @@ impl Served {
             }
         }
         let mut body = vec![0; length];
-        self.output.read_exact(&mut body).map_err(said)?;
+        self.output.read_exact(&mut body).map_err(text)?;
         Ok(start.elapsed().as_secs_f64() * 1000.0)
     }
 

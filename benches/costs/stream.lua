@@ -1,4 +1,4 @@
--- What a stream costs this Neovim: when its loop had no turn, and when the answer was changed last.
+-- Measures the cost of a stream in this Neovim: the time without a turn of its loop, and the last change of the answer.
 local channel, url, binary = ...
 
 require('sextant').setup({
@@ -13,7 +13,7 @@ for _, name in ipairs({ 'SextantFinished', 'SextantFailed' }) do
     end,
   })
 end
--- The process and its greeting are a matter of the first command alone.
+-- The process and its greeting belong to the first command alone.
 require('sextant.rpc.channel').send('nothing', {})
 assert(vim.wait(60000, function()
   return require('sextant.rpc.channel').info ~= nil
@@ -45,7 +45,7 @@ function _G.bench_watch()
   end)
 end
 
--- Stops the task when so many lines are shown.
+-- Stops the task once so many lines are shown.
 function _G.bench_stop(lines)
   local poll = assert(vim.uv.new_timer())
   poll:start(1, 1, vim.schedule_wrap(function()

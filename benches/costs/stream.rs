@@ -1,4 +1,5 @@
-//! What a model that streams faster than a screen shows costs Neovim: processor time, the longest stall, the way to rest.
+//! Measures the cost for Neovim of a model that streams faster than a screen shows: processor time, the longest stall,
+//! the way to rest.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -18,12 +19,12 @@ const SCRIPT: &str = include_str!("stream.lua");
 const LINES: usize = 5_000;
 /// Lines of a stream that is stopped: more than one frame has room for.
 const MANY: usize = 20_000;
-/// A stop comes when so many lines are shown.
+/// The number of shown lines after which a stop comes.
 const STOPPED_AT: usize = 200;
-/// Runs of each kind.
+/// The number of runs of each kind.
 const RUNS: usize = 5;
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Longer than words rest until they are coloured, and than a stop may take.
+/// Longer than the rest of words before they are coloured, and than a stop may take.
 const REST: Duration = Duration::from_millis(1500);
 
 type Writer = Compat<ChildStdin>;
@@ -68,13 +69,13 @@ impl Asked {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let (heard, ended) = unbounded_channel();
         let (nvim, child) = neovim(folder.path(), Ears(heard)).await?;
-        let told = |error: &dyn std::fmt::Display| error.to_string();
+        let text = |error: &dyn std::fmt::Display| error.to_string();
         let mut how = UiAttachOptions::new();
         how.set_linegrid_external(true);
-        nvim.ui_attach(80, 24, &how).await.map_err(|error| told(&error))?;
-        let channel = nvim.get_api_info().await.map_err(|error| told(&error))?[0].clone();
+        nvim.ui_attach(80, 24, &how).await.map_err(|error| words(&error))?;
+        let channel = nvim.get_api_info().await.map_err(|error| words(&error))?[0].clone();
         let given = vec![channel, server.url().into(), env!("CARGO_BIN_EXE_sextant").into()];
-        nvim.exec_lua(SCRIPT, given).await.map_err(|error| told(&error))?;
+        nvim.exec_lua(SCRIPT, given).await.map_err(|error| text(&error))?;
         let asked = Self { nvim, ended, child, _server: server, _folder: folder };
         if watched {
             asked.lua("_G.bench_watch()").await?;
@@ -99,7 +100,7 @@ impl Asked {
         serde_json::from_str(&self.lua("return _G.bench_seen()").await?).map_err(|error| error.to_string())
     }
 
-    /// What the process has used, in milliseconds.
+    /// The processor time that the process has used, in milliseconds.
     fn processor(&self) -> f64 {
         let id = self.child.id().unwrap_or_default();
         let text = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
@@ -132,7 +133,7 @@ async fn neovim(folder: &Path, ears: Ears) -> Result<(Neovim<Writer>, Child), St
     Ok((nvim, child))
 }
 
-/// The processor time of a whole stream, and of one that nobody watches.
+/// The processor time of a whole stream, and of one without a window.
 async fn used() -> Result<f64, String> {
     let mut asked = Asked::start(false, LINES).await?;
     let before = asked.processor();
@@ -154,7 +155,7 @@ async fn stopped() -> Result<Seen, String> {
     asked.seen().await
 }
 
-/// The same words put into a buffer of Neovim's at once, and coloured.
+/// The same words, put into a buffer of Neovim's at once, and coloured.
 async fn alone() -> Result<f64, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let (nvim, _child) = neovim(folder.path(), Ears(unbounded_channel().0)).await?;

@@ -1,4 +1,4 @@
--- The processor time that Neovim needs for a text of so many lines that is there at once.
+-- Measures the processor time that Neovim needs for a text of so many lines that is there at once.
 local count = ...
 local lines = {}
 for number = 1, count do

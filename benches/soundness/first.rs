@@ -1,5 +1,5 @@
-//! First edits of files that nobody had opened, and of known ones whose server has just died: whole sessions over the
-//! workspace, and an outcome that says that it is complete is held against what was built in.
+//! Edits new files first, and known ones whose server has just died: whole sessions over the workspace, whose complete
+//! outcomes are compared with the built-in mistakes.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::job::Job;
 use crate::subjects::Subject;
 use crate::text::{Random, Slot, State};
 
-/// How an editor's server is killed and started again.
+/// A way to kill and restart an editor's server.
 #[async_trait]
 pub trait Door: Send {
     fn editor(&self) -> Arc<dyn Editor>;
@@ -28,18 +28,18 @@ pub trait Door: Send {
     async fn again(&mut self);
 }
 
-/// One edit and what its task said in the end.
+/// One edit and the final report of its task.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct First {
     pub number: usize,
     pub kind: String,
-    /// Of the diagnostics: `complete`, `partial`, …
+    /// The status of the diagnostics: `complete`, `partial`, …
     pub status: String,
-    /// What a complete answer says wrongly.
+    /// The errors in a complete answer.
     pub faults: Vec<String>,
 }
 
-/// Answers with the edits that were laid ready, each once; before the second one it waits until it is let go.
+/// Answers with the prepared edits, each once; before the second one it waits until it is released.
 #[derive(Default)]
 struct Hand {
     edits: Mutex<VecDeque<Value>>,
@@ -66,7 +66,7 @@ impl Model for Hand {
     }
 
     async fn step(&self, _: &StepInput, _: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
-        // The first edit of two leaves one behind; the question after it is where the server dies.
+        // The first edit of two leaves one behind; the server dies at the question after it.
         if self.holds.swap(false, Ordering::SeqCst) {
             self.asked.notify_one();
             self.go.notified().await;
@@ -101,7 +101,7 @@ fn mistake(subject: &Subject, number: usize) -> Slot {
     if subject.names { Slot::Name(number) } else { Slot::Syntax(number) }
 }
 
-/// What a file holds before anybody opens it: one mistake, or none.
+/// The text of a file before any editor opens it: with one mistake, or without.
 fn before(subject: &Subject, number: usize) -> State {
     let mut state = State::new();
     if number % 3 == 1 {
@@ -110,13 +110,13 @@ fn before(subject: &Subject, number: usize) -> State {
     state
 }
 
-/// Writes the files that are going to be edited.
+/// Writes the files for the coming edits.
 pub fn prepare(root: &Path, subject: &Subject, trials: usize) -> std::io::Result<()> {
     (0..2 * trials)
         .try_for_each(|n| std::fs::write(root.join(file(subject, n)), before(subject, n).text(subject.language)))
 }
 
-/// Another text than this: a mistake more, a mistake less, or nothing that matters.
+/// Another text than this: a mistake more, a mistake less, or a change that does not matter.
 fn changed(state: &State, subject: &Subject, number: usize, random: &mut Random) -> (&'static str, State) {
     let mut after = state.clone();
     let broken = state.slots.iter().position(|slot| *slot != Slot::Clean);
@@ -137,7 +137,7 @@ fn changed(state: &State, subject: &Subject, number: usize, random: &mut Random)
     (kind, after)
 }
 
-/// The edit that makes one text of another: the lines that differ, with as many before them as make them unique.
+/// The edit that makes one text of another: the changed lines, with as many before them as make them unique.
 fn edit(path: &str, before: &str, after: &str) -> Value {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let differs = |at: &usize| old[*at] != new[*at];
@@ -146,7 +146,7 @@ fn edit(path: &str, before: &str, after: &str) -> Value {
     json!({"path": path, "old_string": old[begin..=last].join("\n"), "new_string": new[begin..=last].join("\n")})
 }
 
-/// What a complete answer says that is not so.
+/// The wrong parts of a complete answer.
 fn faults(kind: &str, outcome: &Value, place: Option<u64>) -> Vec<String> {
     let new: Vec<&Value> = outcome["new_diagnostics"].as_array().into_iter().flatten().collect();
     let fixed = outcome["fixed"].as_u64().unwrap_or(0);
@@ -155,7 +155,7 @@ fn faults(kind: &str, outcome: &Value, place: Option<u64>) -> Vec<String> {
     if kind == "more" && !new.iter().any(here) {
         out.push(format!("missed in line {place:?}"));
     }
-    // What a syntax error does to the lines below is the server's own affair.
+    // The effect of a syntax error on the lines below is the server's own affair.
     out.extend(
         new.iter().filter(|item| kind != "more" || item["line"].as_u64() < place).map(|item| format!("untrue {item}")),
     );
@@ -222,8 +222,8 @@ fn judged(number: usize, kind: String, outcome: &Value, after: &State, subject: 
     First { number, kind, status, faults }
 }
 
-/// A task of two edits with the server killed between them: one that changes nothing that matters, and one that may,
-/// of the same file or of one that nobody had opened.
+/// A task of two edits with the server killed between them. The first edit changes nothing that matters. The second one
+/// may, in the same file or in one that no editor had opened.
 async fn between(
     door: &mut impl Door,
     agent: &Engine,
@@ -259,7 +259,7 @@ async fn between(
     judged(number, kind, &outcome, &after, subject)
 }
 
-/// One line for a server and an editor; whether nothing complete was wrong.
+/// One line for a server and an editor; true if no complete answer was wrong.
 pub fn report(name: &str, editor: &str, done: &[First], show: usize) -> bool {
     let complete = done.iter().filter(|one| one.status == "complete").count();
     let killed: Vec<&First> = done.iter().filter(|one| one.kind.ends_with("killed")).collect();

@@ -1,4 +1,4 @@
-//! The headless editor with one real server, which dies when it is told to.
+//! The headless editor with one real server, which dies on command.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -43,8 +43,8 @@ impl Headless {
 }
 
 fn editor(job: &Job) -> HeadlessEditor {
-    let (events, mut told) = tokio::sync::mpsc::unbounded_channel();
-    tokio::spawn(async move { while told.recv().await.is_some() {} });
+    let (events, mut shown) = tokio::sync::mpsc::unbounded_channel();
+    tokio::spawn(async move { while shown.recv().await.is_some() {} });
     let server = ServerConfig { name: job.server.clone(), command: job.command.clone(), ..ServerConfig::default() };
     HeadlessEditor::new(Path::new(&job.root), vec![server], events).expect("a folder")
 }
@@ -79,7 +79,7 @@ impl Door for Headless {
     }
 
     async fn again(&mut self) {
-        // One that dies four times in a minute is given up: each dead one is followed by a new editor's.
+        // A server that dies four times in a minute is given up: after each death a new editor starts another one.
         self.end().await;
         self.editor = Arc::new(editor(&self.job));
         self.settle().await;

@@ -1,4 +1,4 @@
-//! What the measuring process, Neovim and the process inside it hand to each other.
+//! Defines the data that the measuring process, Neovim and the process inside it pass to each other.
 
 use serde::{Deserialize, Serialize};
 use sextant::diagnostics::model::{Freshness, Report, Severity};
@@ -16,21 +16,21 @@ pub struct Job {
     pub file: String,
     pub trials: usize,
     pub seed: u64,
-    /// Milliseconds that an answer may take.
+    /// The time limit of an answer, in milliseconds.
     pub budget_ms: u64,
     /// Whether the server is killed now and then.
     pub kills: bool,
-    /// Whether files are edited first that nobody has opened, by whole sessions.
+    /// Whether whole sessions edit files first that no editor has opened.
     pub first: bool,
     /// Whether each task makes two edits, and the server is killed between them.
     pub between: bool,
-    /// Where the trials are written, one JSON object a line.
+    /// The file for the trials, one JSON object a line.
     pub out: String,
-    /// Where Neovim writes its client capabilities.
+    /// The file for Neovim's client capabilities.
     pub capabilities: String,
 }
 
-/// A diagnostic as it is compared. Hints are left out: a pull need not have them.
+/// A diagnostic in the form for comparison. Hints are left out: a pull need not have them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Item {
     pub line: u32,
@@ -55,18 +55,19 @@ pub struct Answer {
 pub struct Trial {
     pub number: usize,
     pub kind: String,
-    /// An edit went before that nobody waited for.
+    /// Whether an earlier edit went out without waiting for its answer.
     pub hurried: bool,
     pub text: String,
     pub expected: Vec<Expected>,
     pub answers: Vec<Answer>,
-    /// What came after the deadline, of this very text.
+    /// The answers after the deadline, for this exact text.
     pub late: Vec<Answer>,
-    /// How often the server changed, unasked, what it had answered for this very text.
+    /// The number of unasked changes by the server to its earlier answer for this exact text.
     pub amended: usize,
-    /// How often a late answer came again: more often than there were questions open.
+    /// The number of repeated late answers: more than there were open questions.
     pub twice: usize,
-    /// Milliseconds from the edit until Neovim's own display showed the change, both in Neovim; nothing was asked of us.
+    /// Milliseconds from the edit until Neovim's own display showed the change, both in Neovim; Sextant got no
+    /// question.
     pub default_ms: Option<f64>,
 }
 

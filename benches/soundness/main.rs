@@ -1,17 +1,16 @@
-//! Soundness of Neovim's settling: random edits in a real Neovim with real servers, every answer held against the truth.
+//! Tests the soundness of Neovim's settling: random edits in a real Neovim with real servers, every answer compared
+//! with the truth.
 //!
 //!     make soundness                          every server, 100 edits each
 //!     make soundness N=200 SERVERS=ruff,ty    these two, 200 edits each
 //!
 //! Further variables: `SEED`, `BUDGET` (milliseconds for an answer, 3000), `SHOW` (how many wrong answers are printed),
 //! `BUSY` (loops that keep a core busy meanwhile, 0), `KILL` (1: the server is killed and started again before every
-//! tenth edit, at a random moment of the one before).
-//! With `FIRST=1` whole sessions edit files first that nobody had opened, in Neovim and without an editor; with `KILL=1`
-//! every fifth edit is of a known file whose server was killed right before.
-//! With `BETWEEN=1` each of these sessions makes two edits in a task, and the server is killed between them (`kill -9`):
-//! the second one is of the same file, or of one that nobody had opened.
-//! This program is also what Neovim starts in place of the binary: the edits and questions go through the
-//! product's editor, channel and Lua layer.
+//! tenth edit, at a random moment of the one before). With `FIRST=1` whole sessions edit files first that no editor had
+//! opened, in Neovim and without an editor; with `KILL=1` every fifth edit is of a known file whose server was killed
+//! right before. With `BETWEEN=1` each of these sessions makes two edits in a task, and the server is killed between
+//! them (`kill -9`): the second one is of the same file, or of one that no editor had opened. Neovim also starts this
+//! program in place of the binary: the edits and questions go through the product's editor, channel and Lua layer.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
@@ -36,7 +35,7 @@ use crate::job::{Answer, Item, Job, Trial};
 use crate::subjects::{SUBJECTS, Subject};
 use crate::text::Expected;
 
-/// What Neovim does at its start: the server as a user configures it, the plugin with this program as its binary.
+/// Neovim's start: the server as a user configures it, and the plugin with this program as its binary.
 const START: &str = r"
 local job = vim.json.decode(io.open(vim.env.SEXTANT_BENCH_JOB):read('a'))
 local capabilities = vim.lsp.protocol.make_client_capabilities()
@@ -178,7 +177,8 @@ async fn one(subject: &'static Subject, trials: u64, seed: u64) -> Result<bool, 
     Ok(report(subject, &done, &texts.into_iter().zip(truth).collect()))
 }
 
-/// What an answer says that the text does not have, the other way round, and what was built in but not told.
+/// The faults of an answer: diagnostics that the text does not have, missing ones, and built-in mistakes without a
+/// report.
 fn faults(answer: &[Item], truth: &[Item], expected: &[Expected]) -> Vec<String> {
     let mut faults: Vec<String> = Vec::new();
     faults.extend(truth.iter().filter(|item| !answer.contains(item)).map(|item| format!("missed {item:?}")));

@@ -1,4 +1,4 @@
-//! The servers that are put to the test: how each is started, and which mistakes it is expected to find.
+//! Lists the servers under test: the command of each, and the mistakes that it is expected to find.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub const SUBJECTS: &[Subject] = &[
     Subject { names: false, ..python("jedi_language_server", "jedi-language-server", &[]) },
 ];
 
-/// Where programs are looked for: `SEXTANT_TOOLS` (several folders, separated as in PATH), then PATH.
+/// The folders of programs: `SEXTANT_TOOLS` (several folders, separated as in PATH), then PATH.
 fn folders() -> Vec<PathBuf> {
     let own = std::env::var_os("SEXTANT_TOOLS").unwrap_or_default();
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The file that is edited: a text of about 200 lines made from a state, and what must be found in it.
+//! Makes the file that is edited, a text of about 200 lines from a state, and the diagnostics expected in it.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,12 +22,12 @@ pub struct State {
     pub comments: [usize; FUNCTIONS],
     /// Whether the line that imports `Bag` is there.
     pub import: bool,
-    /// Moves with every edit that must change nothing.
+    /// Changes with every edit that must have no effect.
     pub neutral: u32,
     next: u32,
 }
 
-/// What must be said about one line: nothing, something, or something with these words.
+/// The diagnostics that one line must have: none, any, or one with these words.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Expected {
     /// Zero-based.
@@ -71,7 +71,7 @@ impl State {
         self.slots.iter().any(|slot| matches!(slot, Slot::Syntax(_)))
     }
 
-    /// Puts a new undefined name where there is none, or takes one away: its words, and whether they must appear.
+    /// Adds a new undefined name if there is none, or removes one. Returns its words, and whether they must appear.
     pub fn change_name(&mut self, random: &mut Random) -> (String, bool) {
         self.repair_syntax();
         let at = random.index(FUNCTIONS);
@@ -139,14 +139,14 @@ impl State {
         self.lines(language).0.join("\n") + "\n"
     }
 
-    /// What must and what must not be said of this text.
+    /// The required and the forbidden diagnostics of this text.
     pub fn expected(&self, subject: &Subject) -> Vec<Expected> {
         let (_, places) = self.lines(subject.language);
         let syntax = self.has_syntax_error();
         let nothing = |line| Expected { line, found: false, words: String::new() };
         let slots = self.slots.iter().zip(&places).filter_map(|(slot, line)| match slot {
             Slot::Syntax(_) => Some(Expected { line: *line, found: true, words: String::new() }),
-            // What else is found in a file that does not parse is the server's own affair.
+            // Any other finding in a file that does not parse is the server's own affair.
             _ if syntax => None,
             Slot::Name(k) if subject.names => Some(Expected { line: *line, found: true, words: missing(*k) }),
             Slot::Type(_) if subject.types => Some(Expected { line: *line, found: true, words: String::new() }),
@@ -200,7 +200,7 @@ fn header(language: Language, import: bool, neutral: u32) -> Vec<String> {
     lines
 }
 
-/// A function, and which of its lines is the slot.
+/// A function, and the index of the slot among its lines.
 fn function(language: Language, i: usize, slot: Slot) -> (Vec<String>, usize) {
     let python = language == Language::Python;
     let end = if python { "" } else { ";" };

@@ -1,4 +1,4 @@
-//! The process inside Neovim: random edits through the product's own way, each answer written down.
+//! Runs inside Neovim: makes random edits through the product's own way, and writes each answer down.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use crate::job::{Answer, Job, Trial};
 use crate::subjects::{SUBJECTS, Subject};
 use crate::text::{Random, State};
 
-/// For a server that starts, and for late answers.
+/// The wait for a server that starts, and for late answers.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// One clock for both ways, in Neovim: from the edit to the tick in which settling delivers, or in which the change
-/// is shown. Where a question is laid ready, it is asked as soon as the edit is done, and its answer sent as a late one.
+/// One clock for both ways, in Neovim: from the edit to the tick in which settling delivers, or in which the change is
+/// shown. A prepared question is asked as soon as the edit is done, and its answer sent as a late one.
 const CLOCK: &str = r"
 local channel = ...
 local apply = require('sextant.edit.apply')
@@ -47,10 +47,10 @@ function apply.apply(params, reply)
 end
 ";
 
-/// Lays a question ready.
+/// Prepares a question.
 const READY: &str = "local path, ms = ... _G.clock = { question = { files = { { path = path } }, ms = ms } }";
 
-/// Milliseconds from the edit to what is named, or nil.
+/// Milliseconds from the edit to the named event, or nil.
 const ELAPSED: &str = "local at = _G.clock[...] return at and (at - _G.clock.edit) / 1e6 or nil";
 
 /// Calls back when a word is shown, or no longer shown, by Neovim's own way.
@@ -137,7 +137,7 @@ pub async fn run(inside: Arc<Inside>, nvim: Neovim<ChannelWriter>) {
     }
     let mut out = std::fs::File::create(&bench.job.out).expect("a file for the trials");
     for number in 0..bench.job.trials {
-        // Every fifth is measured in Neovim's own way, the one after it in ours, under the same conditions.
+        // Every fifth is measured in Neovim's own way, the one after it in Sextant's, under the same conditions.
         let trial = match number % 5 {
             3 if subject.names => bench.default_way(number).await,
             4 if subject.names => bench.plain(number).await,
@@ -194,7 +194,7 @@ impl Bench {
         self.editor.late().await;
     }
 
-    /// The server's answers; the syntax, which is always asked beside it, is not what is measured.
+    /// The server's answers; the syntax, which is always asked beside it, is not measured.
     async fn ask(&self, deadline: Deadline) -> Vec<Report> {
         let mut reports = self.editor.diagnostics(&[self.file()], &[], deadline).await;
         reports.retain(|report| report.provider != syntax::NAME);
@@ -223,7 +223,7 @@ impl Bench {
         self.nvim.exec_lua(TYPE, args).await.expect("typing");
     }
 
-    /// An edit that nobody waits for, and sometimes a question that nobody waits for either.
+    /// An edit without a wait for its answer, and sometimes a question without one either.
     async fn hurry(&mut self) {
         self.state.change(&mut self.random);
         if self.random.chance(50) {
@@ -272,7 +272,7 @@ impl Bench {
         trial
     }
 
-    /// One edit whose server dies while it is asked, or right before; the next one meets a new process.
+    /// One edit whose server dies during the question, or right before; the next edit meets a new process.
     async fn killed(&mut self, number: usize) -> Trial {
         self.state.change(&mut self.random);
         let mut trial = self.record(number, "killed", false);
@@ -302,7 +302,7 @@ impl Bench {
         self.hear_late(trial, start, open).await;
     }
 
-    /// Waits for the answers that are still to come, and takes those that nothing was open for.
+    /// Waits for outstanding answers, and takes those without an open question.
     async fn hear_late(&self, trial: &mut Trial, start: Instant, open: usize) {
         let version = self.document().await.version;
         let mut own = 0;
@@ -340,7 +340,7 @@ impl Bench {
         trial
     }
 
-    /// Time of ours, of an edit of the same kind.
+    /// The time of Sextant's way, for an edit of the same kind.
     async fn plain(&mut self, number: usize) -> Trial {
         self.rest().await;
         self.state.change_name(&mut self.random);
@@ -350,7 +350,7 @@ impl Bench {
         let start = Instant::now();
         self.apply(Save::Never).await;
         let limit = tokio::time::Instant::now() + Duration::from_millis(self.job.budget_ms) + Duration::from_secs(30);
-        // What was told before may have left its sign behind.
+        // An earlier answer may have left its sign behind.
         while trial.answers.is_empty() && tokio::time::timeout_at(limit, self.inside.late.notified()).await.is_ok() {
             let reports = self.editor.late().await;
             let ms = self.elapsed("settled").await.unwrap_or(f64::NAN);
@@ -362,12 +362,12 @@ impl Bench {
         trial
     }
 
-    /// Not within the time that is measured: the disk is not what is compared.
+    /// The write is outside of the measured time: the disk is not compared.
     async fn write(&self) {
         self.nvim.command("silent write").await.expect("a write");
     }
 
-    /// A text that parses, and a server that has nothing left to do.
+    /// Restores a text that parses, and waits for a server without work.
     async fn rest(&mut self) {
         self.state.repair_syntax();
         self.apply(Save::IfClean).await;

@@ -56,7 +56,7 @@ impl Server {
         serde_json::from_slice(&body).expect("a message")
     }
 
-    /// Answers what the server asks; true for a publish, which is kept.
+    /// Answers the server's requests; true for a publish, which is kept.
     async fn take(&mut self, message: Value, published: &mut HashMap<String, Vec<Item>>) -> bool {
         if let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) {
             let asked = message["params"]["items"].as_array().map_or(0, Vec::len);
@@ -73,7 +73,7 @@ impl Server {
     }
 }
 
-/// A message without what depends on the file's name or on how much of the project is indexed already.
+/// A message without the parts that depend on the file's name or on the indexed share of the project.
 pub fn common(message: &str) -> String {
     let mut text = message.replace(" (fix available)", "");
     while let Some(at) = text.find("case_") {
@@ -134,7 +134,7 @@ async fn start(subject: &Subject, root: &Path, capabilities: &Value) -> Server {
     server
 }
 
-/// What the server says of each text, in the order of the texts.
+/// The server's diagnostics of each text, in the order of the texts.
 pub async fn of(subject: &Subject, root: &Path, capabilities: &Value, texts: &[String]) -> Vec<Vec<Item>> {
     let name = |i: usize| root.join(format!("case_{i}.{}", subject.language.extension()));
     for (i, text) in texts.iter().enumerate() {
@@ -176,7 +176,7 @@ pub async fn of(subject: &Subject, root: &Path, capabilities: &Value, texts: &[S
             let params = json!({"textDocument": {"uri": uri}});
             server.send(&json!({"jsonrpc": "2.0", "method": "textDocument/didClose", "params": params})).await;
         }
-        // The empty list of a closed document is no word on its text.
+        // The empty list of a closed document is not a report on its text.
         for (uri, items) in found {
             published.insert(format!("kept {uri}"), items.unwrap_or_default());
         }
