@@ -1,5 +1,4 @@
-//! Measures an edit in Neovim: the time to its diagnostics against the server's own, and how long Sextant's Lua holds
-//! the loop.
+//! Measures an edit in Neovim: the time to its diagnostics against the server's own, and the longest hold of the loop.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! Measures the costs of Sextant beside those of its comparison: loading, the first command, an edit, a stream, a large
-//! text, the matcher.
+//! Measures Sextant beside its comparisons: loading, the first command, an edit, a stream, a large text, the matcher.
 //!
 //! `cargo bench --bench costs -- stream large` measures these two alone.
 //!

@@ -1,5 +1,4 @@
-//! Measures the cost for Neovim of a model that streams faster than a screen shows: processor time, the longest stall,
-//! the way to rest.
+//! Measures Neovim under a model that streams faster than a screen shows: processor time, longest stall, way to rest.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -69,13 +68,13 @@ impl Asked {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let (heard, ended) = unbounded_channel();
         let (nvim, child) = neovim(folder.path(), Ears(heard)).await?;
-        let text = |error: &dyn std::fmt::Display| error.to_string();
+        let words = |error: &dyn std::fmt::Display| error.to_string();
         let mut how = UiAttachOptions::new();
         how.set_linegrid_external(true);
         nvim.ui_attach(80, 24, &how).await.map_err(|error| words(&error))?;
         let channel = nvim.get_api_info().await.map_err(|error| words(&error))?[0].clone();
         let given = vec![channel, server.url().into(), env!("CARGO_BIN_EXE_sextant").into()];
-        nvim.exec_lua(SCRIPT, given).await.map_err(|error| text(&error))?;
+        nvim.exec_lua(SCRIPT, given).await.map_err(|error| words(&error))?;
         let asked = Self { nvim, ended, child, _server: server, _folder: folder };
         if watched {
             asked.lua("_G.bench_watch()").await?;

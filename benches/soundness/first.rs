@@ -1,5 +1,4 @@
-//! Edits new files first, and known ones whose server has just died: whole sessions over the workspace, whose complete
-//! outcomes are compared with the built-in mistakes.
+//! Edits new files, and known ones whose server has just died, in whole sessions, and checks the complete outcomes.
 
 use std::collections::VecDeque;
 use std::path::Path;

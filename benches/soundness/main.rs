@@ -1,5 +1,4 @@
-//! Tests the soundness of Neovim's settling: random edits in a real Neovim with real servers, every answer compared
-//! with the truth.
+//! Tests the soundness of Neovim's settling: random edits, real servers, every answer compared with the truth.
 //!
 //!     make soundness                          every server, 100 edits each
 //!     make soundness N=200 SERVERS=ruff,ty    these two, 200 edits each

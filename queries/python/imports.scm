@@ -1,5 +1,6 @@
-; Finds the imports of Python. `@import` is one statement. `@guard` is a block that may hold nothing but imports, and
-; `@guarded` its content.
+; Finds the imports of Python.
+;
+; `@import` is one statement. `@guard` is a block that may hold nothing but imports, and `@guarded` its content.
 (import_statement) @import
 (import_from_statement) @import
 (future_import_statement) @import

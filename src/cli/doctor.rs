@@ -1,4 +1,4 @@
-//! `sextant doctor`: checks that everything that Sextant needs is there and sound. It changes and starts nothing of a
+//! `sextant doctor`: checks that everything Sextant needs is there and sound. It changes and starts nothing of a
 //! project.
 
 mod doctor_checks;

@@ -1,5 +1,4 @@
-//! Prints the work of a joined session for this command: its events from the start of our turn on, and the questions in
-//! it.
+//! Prints a joined session's work for this command: its events from the start of our turn on, and its questions.
 
 use std::io::{BufRead, IsTerminal};
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,6 @@
-//! Decides whether a command works in a running session or in a process of its own, and runs it in the session: the
-//! same lines, the same end, the same way to stop it.
+//! Decides whether a command works in a running session or in a process of its own.
+//!
+//! It also runs the work in the session: the same lines, the same end, the same way to stop it.
 
 use std::path::Path;
 use std::process;

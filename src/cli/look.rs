@@ -1,5 +1,5 @@
-//! Finds the session of a command or a call: the one that has its file open, else the one of its workspace, else the
-//! one of the nearest workspace around it.
+//! Finds the session of a command or a call: of its open file, else of its workspace, else of the nearest one around
+//! it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! `sextant setup helix`: changes the user's own configuration of Helix, shows the changes first, and undoes them on
-//! request.
+//! `sextant setup helix`: changes the user's own configuration of Helix, after showing the changes, and undoes them.
 
 pub(super) mod config_files;
 pub(super) mod found;

@@ -1,5 +1,4 @@
-//! `sextant stats`: shows the results of the runs in a workspace, from its own record. Nothing is started and nothing
-//! made.
+//! `sextant stats`: shows the results of the runs in a workspace, from its own record. It starts and makes nothing.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,5 +1,6 @@
-//! Writes several files at once, all or none: a finished file takes each one's place, or one with several names is
-//! overwritten.
+//! Writes several files at once, all or none.
+//!
+//! A finished file takes the place of each old one; a file with several names is overwritten in place.
 
 use std::borrow::Borrow;
 use std::ffi::OsString;

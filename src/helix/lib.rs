@@ -1,5 +1,6 @@
-//! Serves editors that speak LSP alone (Helix): a proxy before each of their language servers, and behind all proxies
-//! of a workspace one engine that holds the session.
+//! Serves editors that speak LSP alone (Helix): a proxy before each of their language servers, and one engine behind.
+//!
+//! The engine holds the session of a workspace for all its proxies.
 
 #![deny(unreachable_pub)]
 

@@ -1,5 +1,4 @@
-//! Defines the messages between a proxy and the engine of its workspace: JSON-RPC in LSP's framing, over the engine's
-//! socket.
+//! Defines the messages between a proxy and its engine: JSON-RPC in LSP's framing, over the engine's socket.
 
 pub mod link_channel;
 

@@ -1,5 +1,4 @@
---- Follows Neovim's own pulls for the buffer that the user sees: the text of each, and the time when its answer may be
---- used.
+--- Follows Neovim's own pulls for the visible buffer: the text of each, and the time when its answer may be used.
 --
 -- Neovim pulls after every change of the current buffer. A second pull for the same text would make the server work
 -- twice and wait for itself, so messages are noted at the client's RPC functions, in both directions. There every

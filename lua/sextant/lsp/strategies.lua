@@ -1,5 +1,5 @@
---- Asks one client about one buffer in one of three ways: a pull, tsserver's own commands, or waiting for the publish
---- of its version.
+--- Asks one client about one buffer: by a pull, by tsserver's own commands, or by waiting for the publish of its
+--- version.
 local jobs = require('sextant.lsp.jobs')
 local mood = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')

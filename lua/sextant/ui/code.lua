@@ -1,5 +1,4 @@
---- Finds the code that is meant if the user asks from a window of Sextant's own: that of the last code window of the
---- tab.
+--- Finds the code that is meant if the user asks from a window of Sextant's: that of the tab's last code window.
 local M = {}
 local api = vim.api
 

@@ -1,5 +1,4 @@
---- Fills the quickfix list with a task's introduced diagnostics: one list a task, absolute paths, the project in its
---- title.
+--- Fills the quickfix list with a task's new diagnostics: one list a task, absolute paths, the project in its title.
 local M = {}
 local api = vim.api
 

@@ -1,5 +1,4 @@
-//! Checks the needs of a user of Helix: Helix itself, its two files as `sextant setup helix` writes them, and the
-//! servers behind.
+//! Checks the needs of a user of Helix: Helix, its two files as `sextant setup helix` writes them, the servers behind.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

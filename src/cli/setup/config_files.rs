@@ -1,5 +1,6 @@
-//! Changes the user's two files: reads them with the line of a fault, shows a diff, and writes with a backup and a
-//! record of the written values, by which the undo works.
+//! Reads, shows and writes the user's two files, with a backup and a record of the written values for the undo.
+//!
+//! A fault is reported with its line, a change shown as a diff.
 
 use std::fs;
 use std::io::{self, Write};

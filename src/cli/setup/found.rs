@@ -1,5 +1,6 @@
-//! Reads the setup of Helix from its two documents: the server of a language that goes through Sextant, and the place
-//! of the keys. It changes nothing.
+//! Reads the setup of Helix from its two documents: each language's servers behind Sextant, and the place of the keys.
+//!
+//! It changes nothing.
 
 use std::path::Path;
 

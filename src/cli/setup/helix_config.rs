@@ -1,5 +1,6 @@
-//! Sets up Helix's own configuration so that Sextant stands before its language servers: pure changes of two documents,
-//! which keep everything else, comments too.
+//! Changes Helix's own configuration so that Sextant stands before its language servers.
+//!
+//! The changes are pure, of two documents; everything else in them stays as it is, comments too.
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
-//! Reads Helix's documents in any form of TOML: the tables of `language` in an array of tables or in an inline one, and
-//! the values of a document by their path.
+//! Reads Helix's documents in any form of TOML: the tables of `language`, and the values of a document by their path.
+//!
+//! The tables may be in an array of tables or in an inline array.
 
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, RawString, Table, TableLike, Value, value};
 

@@ -1,5 +1,4 @@
-//! Records the values that setup has written into a user's file, and makes the file without them: everything else
-//! stays.
+//! Records the values that setup has written into a user's file, and makes the file without them; the rest stays.
 
 use serde::{Deserialize, Serialize};
 use toml_edit::{Array, DocumentMut, Item, Key, Table, TableLike, Value};

@@ -1,5 +1,6 @@
-//! Shows the diagnostics that tasks have introduced in the editor's list: each until its line changes, or its task
-//! withdraws it.
+//! Shows the diagnostics that tasks have introduced in the editor's list.
+//!
+//! Each stays until its line changes, or its task withdraws it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;

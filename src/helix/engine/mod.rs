@@ -1,5 +1,6 @@
-//! Runs the engine of a workspace: one process that holds the session for every proxy, until a moment after the last
-//! one.
+//! Runs the engine of a workspace: one process that holds the session for every proxy.
+//!
+//! It runs from the first proxy until a moment after the last.
 
 mod buffers;
 mod changed_lines;

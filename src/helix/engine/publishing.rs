@@ -1,5 +1,6 @@
-//! Sends Sextant's own diagnostics of a file to the one link that has it, so that an editor with several servers shows
-//! each once.
+//! Sends Sextant's own diagnostics of a file to the one link that has it.
+//!
+//! An editor with several servers then shows each of them once.
 
 use serde_json::Value;
 

@@ -1,5 +1,4 @@
-//! Chooses the language servers: the editor's, through their proxies, and others only for languages that it has none
-//! for.
+//! Chooses the language servers: the editor's, through their proxies, and others only for the remaining languages.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! Streams a page of Sextant's, a file beside the session's socket, into its open buffer, and never over the user's
-//! text there.
+//! Streams a page of Sextant's into its open buffer, and never over the user's text there.
+//!
+//! The page is a file beside the session's socket, which an editor shows on request.
 
 use std::fs;
 use std::io::{self, Read};

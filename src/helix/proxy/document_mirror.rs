@@ -1,5 +1,4 @@
-//! Mirrors the text of every document that the editor has open, from its messages to the server, beside the forward
-//! path.
+//! Mirrors the text of the editor's open documents, from its messages to the server, beside the forward path.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

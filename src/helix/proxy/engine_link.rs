@@ -1,5 +1,6 @@
-//! Links to the engine of the workspace: finds or starts it, reports the editor's events, and finds it again when it is
-//! gone. No message waits for any of this.
+//! Links to the engine of the workspace: finds or starts it, reports the editor's events, and finds it again.
+//!
+//! No message waits for any of this.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -313,7 +314,7 @@ async fn send_updates(mut updates: UnboundedReceiver<ProxySays>, sender: LinkSen
 /// Whether the next message about the file has a newer text of it.
 fn is_old(batch: &[ProxySays], at: usize) -> bool {
     let ProxySays::Changed(old) = &batch[at] else { return false };
-    let next = batch[at + 1..].iter().find(|say| match say {
+    let next = batch[at + 1..].iter().find(|message| match message {
         ProxySays::Changed(new) => new.uri == old.uri,
         _ => true,
     });

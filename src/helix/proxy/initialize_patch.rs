@@ -1,5 +1,4 @@
-//! Patches `initialize` as it goes through: Sextant's options are taken out of the request, its commands put into the
-//! answer.
+//! Patches `initialize` on its way: takes Sextant's options out of the request, and puts its commands into the answer.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,6 @@
-//! Stands between an editor and its language server: messages go through as they came, on a thread for each direction,
-//! and Sextant works beside them.
+//! Stands between an editor and its language server.
+//!
+//! Messages go through as they came, on a thread for each direction, and Sextant works beside them.
 
 mod document_mirror;
 mod editor_side;

@@ -1,5 +1,4 @@
-//! Advertises a session of this process: its entry is made with its socket at the first use of a workspace, and goes
-//! with it.
+//! Advertises a session of this process by an entry, made with its socket at the first use and gone with the session.
 
 use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, Write};

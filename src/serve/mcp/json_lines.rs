@@ -1,5 +1,5 @@
-//! Carries messages as lines of JSON over two streams: of limited length, and with an answer to any that is not of the
-//! protocol.
+//! Carries messages as lines of JSON over two streams: of limited length; a line outside of the protocol gets an
+//! answer.
 
 use std::future::Future;
 use std::io;

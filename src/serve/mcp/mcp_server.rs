@@ -108,7 +108,7 @@ impl McpServer {
                 roots
             }
             Ok(Err(error)) => {
-                tracing::warn!(%error, "the client does not say which folders are open");
+                tracing::warn!(%error, "the client does not report its open folders");
                 Vec::new()
             }
             Err(_) => Vec::new(),
