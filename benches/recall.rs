@@ -44,8 +44,8 @@ fn session(numbers: &mut Numbers) -> String {
     format!("session-{number}")
 }
 
-/// Three stop words, words in a third, a sixth and a tenth of the entries, two that never meet, and rarer ones down to
-/// a handful of entries in a million.
+/// Three stop words, and words in a third, a sixth and a tenth of the entries. Two words never meet; rarer ones go down
+/// to a handful of entries in a million.
 fn content(numbers: &mut Numbers) -> String {
     let mut words: Vec<String> = vec!["the".into(), "of".into(), "and".into()];
     for (word, one_in) in [("symbol", 3), ("error", 6), ("import", 10)] {

@@ -11,8 +11,9 @@ local function note(label, wall, cpu)
   table.insert(piece.cpu, cpu)
 end
 
--- Neovim's own work has its own share: with a changed text (its language clients go through the whole buffer for each
--- hunk), and with an answer to its own pull, which only passes by. It is counted apart from Sextant's.
+-- Neovim's own work has its own share, counted apart from Sextant's. One part is its work with a changed text: its
+-- language clients go through the whole buffer for each hunk. The other part is an answer to its own pull, which only
+-- passes by.
 local inside = { wall = 0, cpu = 0, calls = 0, what = '' }
 local function own(what, run)
   return function(...)

@@ -22,8 +22,8 @@ fn cases() -> Vec<String> {
     String::from_utf8(unpacked.stdout).expect("UTF-8").lines().map(str::to_owned).collect()
 }
 
-/// A file of about this many lines with a diagnostic every 20: before and after an edit in every hundredth
-/// function, one function moved to the end, and lines inserted at the top.
+/// A file of about this many lines with a diagnostic every 20, before and after an edit. The edit changes every
+/// hundredth function, moves one function to the end, and inserts lines at the top.
 fn grown(lines: usize) -> (String, String, Vec<Diagnostic>, Vec<Diagnostic>) {
     let count = lines / 10;
     let function = |i: usize, edited: bool| {

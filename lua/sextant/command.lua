@@ -10,8 +10,8 @@ rpc.on_gone(require('sextant.ui.show').process_gone)
 local function where(args)
   local buf = vim.api.nvim_get_current_buf()
   local cursor = vim.api.nvim_win_get_cursor(0)
-  -- In a window of Sextant's own, the command is about the code that the window shows; a range in it is not a range of
-  -- the code.
+  -- In a window of Sextant's own, the command is about the code that the window describes. A range in the window is not
+  -- a range of the code.
   local code = require('sextant.ui.scratch').is_ours(buf) and require('sextant.ui.code').last() or nil
   if code then
     buf, cursor = code.buf, code.cursor
@@ -33,8 +33,8 @@ local function text_of(args)
   return vim.trim(args.args)
 end
 
--- The most bytes of a request in one message, which the binary refuses; reading a longer one takes it 60 times its
--- size.
+-- The most bytes of a request that is still sent, for the binary to refuse it; reading a longer one takes it 60 times
+-- its size.
 local LONGEST = 1024 * 1024
 
 ---@return boolean

@@ -83,7 +83,7 @@ function M.pull_providers(client, buf)
   return { type(declared) == 'table' and declared or nil }
 end
 
---- Whether Neovim will pull for a buffer after a change was sent to the client: 0.11 does so for the current buffer,
+--- Whether Neovim will pull for a buffer after a change was sent to the client. 0.11 does so for the current buffer,
 --- 0.12 for every buffer in a window.
 ---@param client vim.lsp.Client
 ---@param buf integer

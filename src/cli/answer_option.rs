@@ -17,8 +17,8 @@ pub(super) struct GivenAnswer {
 }
 
 impl GivenAnswer {
-    /// Whether the answer may go to a question. Consent to a command, to a file that runs, or to more than was asked
-    /// for never comes from a bare number: it was written down before the question was there.
+    /// Whether the answer may go to a question. A bare number was written down before the question was there. It never
+    /// consents to a command, to a file that runs, or to more than was asked for.
     fn fits(self, kind: QuestionKind) -> bool {
         let bare = [QuestionKind::Plan, QuestionKind::Ask, QuestionKind::Forget].contains(&kind);
         self.kind.map_or(bare, |own| own == kind)

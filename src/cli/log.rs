@@ -1,7 +1,7 @@
 //! Writes the log: to a file, never to standard output, which carries a protocol.
 //!
-//! Not with `tracing-appender`: it begins a new file by the clock and not by size, and names it itself, while the user
-//! has named the file.
+//! It does not use `tracing-appender`, which begins a new file by the clock and not by size. `tracing-appender` also
+//! names the file itself, while the user has named it.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};

@@ -1,4 +1,4 @@
-//! `sextant redo`: brings back what was undone last in a folder.
+//! `sextant redo`: brings back the changes of the last undo in a folder.
 
 use std::process::ExitCode;
 

@@ -263,8 +263,8 @@ fn prefix(place: &OpenFolder) -> OsString {
     name
 }
 
-/// Removes a dead process's leftovers beside a file: a new text that was not moved into its place, or an old file that
-/// was moved out of it. Regular files only.
+/// Removes a dead process's leftovers beside a file. They are a new text that was not moved into its place, or an old
+/// file that was moved out of it. Regular files only.
 pub(super) fn sweep(root: &Path, path: &str) {
     let Ok(place) = Folders::new(root).and_then(|mut folders| folders.place(path, false)) else { return };
     let prefix = prefix(&place);

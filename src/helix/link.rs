@@ -109,7 +109,7 @@ pub struct ProxiedServer {
     pub socket: PathBuf,
     #[serde(default)]
     pub initialization_options: Value,
-    /// What the editor sent with `workspace/didChangeConfiguration`.
+    /// The settings that the editor sent with `workspace/didChangeConfiguration`.
     #[serde(default)]
     pub settings: Value,
 }

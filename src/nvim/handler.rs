@@ -1,6 +1,6 @@
 //! Receives Neovim's notifications: pieces of answers at once, commands one after another.
 //!
-//! nvim-rs runs notifications one after another, so nothing here may wait: commands go into a queue of their own, or
+//! nvim-rs runs notifications one after another, so nothing here may wait. Commands go into a queue of their own, or
 //! two that come together could change places.
 
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use sextant_text::edits::TextEdit;
 const BUDGET: usize = 80_000;
 /// The number of hunks that a buffer of any length may have.
 const LEAST: usize = 8;
-/// Unchanged lines between hunks are written again if they are fewer than this part of the buffer: that takes Neovim a
+/// Unchanged lines between hunks are written again if they are fewer than this part of the buffer. That takes Neovim a
 /// tenth of the time of another pass.
 const SHORT: usize = 100;
 

@@ -146,7 +146,7 @@ impl Channel {
     }
 }
 
-/// The queue of events, with the words of a model put together: a screen shows 30 pictures a second, and a fast model
+/// The queue of events, with the words of a model put together. A screen shows 30 pictures a second, and a fast model
 /// sends hundreds of pieces.
 struct Frames {
     queue: mpsc::UnboundedReceiver<Queued>,

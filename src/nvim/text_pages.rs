@@ -1,4 +1,4 @@
-//! Makes the pages that need no task: statistics of a workspace, the memory, what was done and undone.
+//! Makes the pages that need no task: the statistics of a workspace, the memory, the changes and undos.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -188,8 +188,8 @@ local function gather(params, reply, done)
   end)
 end
 
---- Applies edits to several files: all of them or none. The message was read in turns before, and the files are
---- written in the turn after, so that no key waits for more than one of them.
+--- Applies edits to several files: all of them or none. The message was read in turns before, and the files are written
+--- in the turn after. No key waits for more than one of the turns.
 function M.apply(params, reply)
   gather(params, reply, function()
     vim.schedule(function()

@@ -302,8 +302,8 @@ function M.loaded(params, reply)
   reply(nil, paths)
 end
 
---- The loaded files inside the root; the clients attached to them (as pairs of path and name); the clients that run;
---- and those that the user has stopped.
+--- The loaded files inside the root, and the clients attached to them (as pairs of path and name). The answer also has
+--- the clients that run, and those that the user has stopped.
 function M.attached(params, reply)
   local files, pairs_of = {}, {}
   each_loaded(params.root, function(buf, name)

@@ -79,7 +79,7 @@ local function forget_old()
   end
 end
 
---- The fixes offered for a range (UTF-16), or without a range the source actions of the file, and the names of the
+--- The fixes offered for a range (UTF-16), or without a range the source actions of the file. The answer also names the
 --- clients that have not answered. With `waits`, a client that has missed a question gets the whole time.
 function M.fixes(params, reply)
   local buf = buffers.find(params.path)

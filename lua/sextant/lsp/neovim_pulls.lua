@@ -1,7 +1,7 @@
 --- Follows Neovim's own pulls for the visible buffer: the text of each, and the time when its answer may be used.
 --
 -- Neovim pulls after every change of the current buffer. A second pull for the same text would make the server work
--- twice and wait for itself, so messages are noted at the client's RPC functions, in both directions. There every
+-- twice and wait for itself. So messages are noted at the client's RPC functions, in both directions. There every
 -- request has its number, and no message to the server is missing in between.
 local mood = require('sextant.lsp.server_status')
 local servers = require('sextant.lsp.servers')

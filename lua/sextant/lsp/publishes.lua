@@ -124,7 +124,7 @@ local function wrap(method, orig)
   end
 end
 
--- Notes Neovim's messages to a server. A document that is opened again starts its versions again: earlier publishes no
+-- Notes Neovim's messages to a server. A document that is opened again starts its versions again. Earlier publishes no
 -- longer count, and one that is under way may be for the old document.
 local sent = {
   ['textDocument/didOpen'] = function(before, params)
@@ -185,7 +185,7 @@ local function on_sent(client, method, params)
   end
 end
 
--- A proxy replaces the handlers table of one client, so that a handler that the user sets later is wrapped as well and
+-- A proxy replaces the handlers table of one client. A handler that the user sets later is then wrapped as well, and
 -- still called.
 local function watch_client(client)
   neovim_pulls.watch_client(client, on_sent)
@@ -321,8 +321,8 @@ function M.is_later(client_id, uri, publish)
   return not document or publish.at >= document.at
 end
 
---- Calls `listener(client_id, uri)` at every publish, attach and detach, and `listener(client_id)` at every message of
---- the server about itself, until the returned function is called.
+--- Calls `listener(client_id, uri)` at every publish, attach and detach, until the returned function is called. At
+--- every message of the server about itself it calls `listener(client_id)`.
 function M.listen(listener)
   listeners[listener] = true
   return function()

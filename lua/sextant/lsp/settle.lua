@@ -1,8 +1,8 @@
 --- Collects the diagnostics of Neovim's own clients for the current text, or an honest "not known yet".
 --
--- One job for each pair of client and buffer. A job ends with `exact` (pulled for this text), `versioned`
--- (published with this text's version), `quiet` (published, then silence, without proof: a guess),
--- `unavailable`, or stays open at the deadline (`timeout`) and may answer late, once.
+-- One job for each pair of client and buffer. A job ends in one of four ways, or stays open at the deadline (`timeout`)
+-- and may answer late, once. The four are `exact` (pulled for this text), `versioned` (published with this text's
+-- version), `quiet` (published, then silence, without proof: a guess) and `unavailable`.
 local buffers = require('sextant.edit.buffers')
 local jobs = require('sextant.lsp.jobs')
 local publishes = require('sextant.lsp.publishes')

@@ -1,4 +1,4 @@
---- Shows a message: one line that fits, whole in `:messages`, and not what a visible window of Sextant's shows.
+--- Shows a message: one line that fits, whole in `:messages`, unless a visible window of Sextant's shows it.
 local neovim = require('sextant.neovim')
 
 local M = {}
@@ -49,7 +49,7 @@ local function that_fits(text)
   return table.concat(shown, '\n')
 end
 
---- Runs now, or as soon as the user does not type: a message in between would be drawn over, and a window would end
+--- Runs now, or as soon as the user does not type. A message in between would be drawn over, and a window would end
 --- insert mode.
 ---@param run fun()
 function M.when_normal(run)

@@ -1,7 +1,8 @@
 //! Confirms differences in unchanged files: only those count that the same providers, after a restart, find again.
 //!
-//! The diagnostics of a file can depend on the order in which a checker's threads reach the others (pyright reports an
-//! import cycle at one of its files or at another). Such a difference comes and goes between two runs over one text.
+//! The diagnostics of a file can depend on the order in which a checker's threads reach the others. For example,
+//! pyright reports an import cycle at one of its files or at another. Such a difference comes and goes between two runs
+//! over one text.
 
 use std::collections::BTreeSet;
 

@@ -90,8 +90,8 @@ impl Git {
         Ok(files)
     }
 
-    /// The paths in the working tree that git does not keep: ignored files, whole folders with a `/` at the end, and
-    /// the folders of submodules.
+    /// The paths in the working tree that git does not keep. They are ignored files, whole folders with a `/` at the
+    /// end, and the folders of submodules.
     pub(super) async fn unkept(&self) -> Result<Vec<String>, Failure> {
         let ignored = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
         let mut out: Vec<String> = names(&self.must(&ignored).await?).map(str::to_owned).collect();

@@ -7,7 +7,7 @@ use crate::cli::diff::report::unknown;
 use sextant_diagnostics::merge::Placed;
 use sextant_diagnostics::sarif::write::{BaselineState, SarifResult, write};
 
-/// Every diagnostic with its `baselineState`. SARIF has no word for a merely hidden or uncovered one: a diagnostic
+/// Every diagnostic with its `baselineState`. SARIF has no word for a merely hidden or uncovered one. A diagnostic
 /// hidden by a syntax error is `absent`, and one uncovered by its repair is `new`.
 pub(super) fn sarif(found: &Comparison) -> Value {
     let entries: Vec<SarifResult<'_>> = found

@@ -179,7 +179,7 @@ fn started(places: &[PathBuf], name: &str, program: &str) -> CheckedThing {
     }
 }
 
-/// A warning about a trusted workspace: its own lists replace the user's.
+/// A note on the workspace's own lists: they replace the user's if the workspace is trusted.
 fn of_workspace(root: &Path, places: &[PathBuf]) -> Option<CheckedThing> {
     let text = beneath::text(root, ".helix/languages.toml", LARGEST)?;
     let document: DocumentMut = text.parse().ok()?;

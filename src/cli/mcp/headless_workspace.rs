@@ -75,7 +75,7 @@ impl OpenWorkspace for HeadlessWorkspace {
         self.session.client_left(client);
     }
 
-    /// False once an editor has opened the workspace: its buffers go before the disk.
+    /// Gives way to an editor that has opened the workspace since: its buffers go before the disk.
     async fn is_there(&self) -> bool {
         let own = std::process::id();
         let found = look::around(self.session.root().path()).await.entries;

@@ -149,7 +149,7 @@ impl OpenWorkspace for JoinedWorkspace {
         }
     }
 
-    /// False once an editor has opened the workspace: it goes before a session without an editor.
+    /// Gives way to an editor that has opened the workspace since: it goes before a session without an editor.
     async fn is_there(&self) -> bool {
         if !self.main.is_connected() {
             return false;

@@ -13,8 +13,8 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_text::edits::hunks::hunks;
 use sextant_text::edits::unified::unified;
 
-/// Endings of the files beside one that setup has changed: the text before all changes, the mark that there was no
-/// file, the record of the written values, and the text that the undo has changed.
+/// Endings of the files beside one that setup has changed. They hold the text before all changes, the mark that there
+/// was no file, the record of the written values, and the text that the undo has changed.
 const BACKUP: &str = "before-sextant";
 const NONE: &str = "none-before-sextant";
 const RECORD: &str = "by-sextant";

@@ -70,7 +70,8 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
 }
 
 /// The file that a command is about. From a page it is the file that the user came from. An editor may send a command
-/// before it has reported any document to this proxy: then it is the file that it touched last at another.
+/// before it has reported any document to this proxy. Then it is the file that the editor touched last at another
+/// proxy.
 fn about(engine: &EngineHost, link: &EngineLink, named: Option<&str>) -> Option<String> {
     let asked_from = || lock(&engine.asked_from).clone();
     let touched = || engine.buffers.mirror.touched_last(engine.setup.root.path(), link.hello.editor_pid);

@@ -29,8 +29,8 @@ impl QuestionAsked {
         lock(&self.held).as_ref().map(|(_, options)| options.clone())
     }
 
-    /// Shows a question at every place where it can be answered: in the plan, in the conversation, and in the file that
-    /// the user asked from. If the editor has such messages and no user types, it is a message too.
+    /// Shows a question in the plan, in the conversation, and in the file that the user asked from. If the editor has
+    /// such messages and no user types, it is a message too.
     pub(super) fn ask(&self, engine: &Arc<EngineHost>, text: &str, options: &[String]) {
         *lock(&self.held) = Some((text.to_owned(), options.to_vec()));
         let number = self.number.fetch_add(1, Ordering::SeqCst) + 1;

@@ -45,7 +45,7 @@ struct PageText {
     /// The wanted text at the last put, and the text of the buffer or file then. Empty before that.
     base: String,
     shown: Option<String>,
-    /// The file's text, and the texts that an earlier engine has shown or was about to show: an editor that opens one
+    /// The file's text, and the texts that an earlier engine has shown or was about to show. An editor that opens one
     /// of them has Sextant's text.
     written: Option<String>,
     before: Vec<String>,
@@ -221,7 +221,7 @@ impl EditorPage {
         self.show_at(buffers, link, line).await
     }
 
-    /// Puts a text behind what is there, below a rule, and shows the page where it begins.
+    /// Puts a text behind the present one, below a rule, and shows the page where it begins.
     ///
     /// # Errors
     /// As [`Self::show`].

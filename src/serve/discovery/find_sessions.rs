@@ -29,7 +29,7 @@ pub fn of_root(folders: &[PathBuf], root: &Path) -> FoundSessions {
 }
 
 /// The sessions of a workspace, then those of the workspaces that it lies in, the nearest first. Sessions of the user's
-/// home folder or above it are left out: a request in a project is not meant for everything that the user has. Blocks
+/// home folder or above it are left out. A request in a project is not meant for everything that the user has. Blocks
 /// for a moment.
 pub fn around(folders: &[PathBuf], root: &Path, home: Option<&Path>) -> FoundSessions {
     let mut found = of_root(folders, root);

@@ -1,7 +1,7 @@
 //! A session as other processes find it: the content of its entry, and the folders of entries.
 //!
 //! Each workspace has a folder that its root's hash names. Each process that serves the workspace has an entry and a
-//! socket in there. A process is live as long as it holds the lock of its entry, whatever process id the entry has: the
+//! socket in there. A process is live as long as it holds the lock of its entry, whatever process id the entry has. The
 //! system releases the lock when the process dies.
 
 pub mod advertise;

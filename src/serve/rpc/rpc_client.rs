@@ -95,7 +95,7 @@ impl JoinedSession {
         AgentApiClient::redo(&self.client, Some(by)).await.map_err(read)
     }
 
-    /// Forgets every entry that has a text; the answer names what goes with it.
+    /// Forgets every entry that has a text; the answer names the entries that go with it.
     pub async fn forget(&self, text: &str, by: String) -> Result<String, Failure> {
         MemoryApiClient::forget(&self.client, text.to_owned(), Some(by)).await.map(|answer| answer.text).map_err(read)
     }
