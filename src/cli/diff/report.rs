@@ -76,8 +76,8 @@ pub(super) fn unknown(found: &Comparison) -> Vec<String> {
     silent.chain(found.gaps.iter().map(|gap| clean(gap))).collect()
 }
 
-/// The new diagnostics as `file:line:col: severity: symbol: message [code]`; Vim reads it with `%f:%l:%c: %t%*[^:]:
-/// %m`. Columns are bytes, from 1.
+/// The new diagnostics as `file:line:col: severity: symbol: message [code]`; Vim reads it with
+/// `%f:%l:%c: %t%*[^:]: %m`. Columns are bytes, from 1.
 pub(super) fn errorformat(found: &Comparison) -> String {
     let new = found.entries.iter().filter(|entry| entry.state == ComparedState::New);
     let lines: Vec<String> = new.map(|entry| render_located::errorformat(&entry.found)).collect();
