@@ -157,12 +157,15 @@ async fn nulls_of_a_server_are_nothing() {
 #[test]
 fn one_file_asks_for_the_version_and_none_uses_what_0_12_calls_deprecated() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files: Vec<_> = ["lua/sextant", "plugin"]
-        .iter()
-        .flat_map(|folder| std::fs::read_dir(root.join(folder)).expect("a folder"))
-        .map(|entry| entry.expect("a file").path())
-        .collect();
-    files.sort();
+    let mut folders = vec![root.join("lua/sextant"), root.join("plugin")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+        let (inner, of_this): (Vec<_>, Vec<_>) = entries.partition(|path| path.is_dir());
+        folders.extend(inner);
+        files.extend(of_this);
+    }
+    assert!(files.len() > 30, "{files:?}");
     for file in files {
         let text = std::fs::read_to_string(&file).expect("Lua");
         let asks = text.contains("fn.has('nvim") || text.contains("vim.version(") && !file.ends_with("health.lua");
