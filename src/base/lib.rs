@@ -14,4 +14,5 @@ pub mod positions;
 pub mod printable;
 pub mod private_files;
 pub mod secrets;
+pub mod suppressions;
 pub mod token;

@@ -151,6 +151,25 @@ fn is_example(token: &str) -> bool {
     token.ends_with("EXAMPLE") || body.windows(2).all(|two| two[0] == two[1])
 }
 
+/// Keys, tokens and passwords as people write them, cut ones and those without a shape of their own: text that a memory
+/// keeps for months has none of them, where a model may still read a line of code about a token.
+static LIKELY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?i)\b(sk-[\w-]{12,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{12,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{12,}|AIza[\w-]{20,}|eyJ[\w-]{10,}\.[\w-]{10,}[\w.-]*)|-----BEGIN[^-]*-----|\b(password|passwd|contraseña|secret|token|api[_-]?key)\s*(=|:|\bis\b|\bes\b)\s*\S+",
+    )
+    .ok()
+});
+
+/// Whether a text holds a secret, or what is likely one: `password = hunter2`.
+pub fn holds_likely(text: &str) -> bool {
+    holds(text) || LIKELY.as_ref().is_some_and(|likely| likely.is_match(text))
+}
+
+/// A text without its likely secrets.
+pub fn hide_likely(text: &str) -> Cow<'_, str> {
+    LIKELY.as_ref().map_or(Cow::Borrowed(text), |likely| likely.replace_all(text, "(hidden)"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,6 +16,7 @@ use crate::step::{
     Action, DiagnosticLine, FixOffer, Model, ModelError, OnText, PlanReply, PlanReplyStep, StepReply, Usage,
 };
 use sextant_base::plural::counted;
+use sextant_base::suppressions;
 
 /// The way to a language model, shown wherever one would have been needed.
 pub const HOW_TO_CONFIGURE: &str = "To use a language model, set `provider` and `model` under `[model]` in the \
@@ -58,14 +59,6 @@ impl Model for OfflineModel {
         words(&reply.reason);
         (Ok(reply), Usage::default())
     }
-}
-
-/// A "fix" that only silences the message does not count: it hides the cause instead of fixing it.
-pub fn is_suppression(title: &str) -> bool {
-    let title = title.to_lowercase();
-    ["ignore", "noqa", "suppress", "nolint", "for this line", "for this file", "for entire file", "for the entire file"]
-        .iter()
-        .any(|mark| title.contains(mark))
 }
 
 /// The wanted repairs of a request, with the names in it looked up.
@@ -243,7 +236,7 @@ fn plan_step(group: &Group, diagnostics: &[DiagnosticLine]) -> PlanReplyStep {
 }
 
 fn usable(fixes: &[FixOffer]) -> impl Iterator<Item = (usize, &FixOffer)> {
-    fixes.iter().enumerate().filter(|(_, fix)| !is_suppression(&fix.title))
+    fixes.iter().enumerate().filter(|(_, fix)| !suppressions::is_title(&fix.title))
 }
 
 fn reported<'a>(fix: &FixOffer, diagnostics: &'a [DiagnosticLine]) -> Option<&'a DiagnosticLine> {

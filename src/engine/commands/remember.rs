@@ -6,11 +6,12 @@ use serde_json::json;
 
 use crate::memory::chosen_preferences::{self, LEARNINGS, LONGEST, SHOWN};
 use crate::memory::learn;
-use crate::state::notes::{has_secret, short};
+use crate::state::notes::short;
 use crate::state::session::Session;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
+use sextant_base::secrets;
 use sextant_store::memory::preferences::Preference;
 use sextant_store::memory::search::Filters;
 
@@ -21,7 +22,7 @@ pub(crate) async fn prefer(session: &Session, text: &str) -> Result<String, Fail
     if text.is_empty() {
         return Err(Failure::user("there is nothing to remember in it", "say what, as in “remember that …”"));
     }
-    if has_secret(&text) {
+    if secrets::holds_likely(&text) {
         return Err(Failure::user(
             "this looks like a key or a password; nothing was kept",
             "memory goes into prompts: keep secrets elsewhere",

@@ -19,20 +19,12 @@ use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::positions::{Encoding, LineIndex};
+use sextant_base::suppressions;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::policy::{Effect, Trace};
-use sextant_model::offline::is_suppression;
 use sextant_model::step::FixOffer;
 use sextant_text::edits::TextEdit;
 use sextant_text::symbols::symbol_path::SymbolPath;
-
-/// Comments that silence a checker, in the languages that Sextant reads.
-static SUPPRESSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)#\s*(noqa|type:\s*ignore|pyright:|basedpyright:|mypy:|ty:\s*ignore|pyrefly:\s*ignore|pylint:\s*disable|ruff:\s*(noqa|ignore)|fmt:\s*(off|skip)|pragma:\s*no)|eslint-disable|@ts-(ignore|nocheck|expect-error)|biome-ignore|NOLINT",
-    )
-    .ok()
-});
 
 /// Statements that check something: a fix that removes one repairs nothing.
 static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\s*(assert|raise|if|elif|while|except)\b").ok());
@@ -53,7 +45,7 @@ fn count(pattern: &LazyLock<Option<Regex>>, text: &str) -> usize {
 /// The reason why these edits of a file are no repair; `None` where they are one.
 pub(crate) fn refusal(text: &str, hunks: &[TextEdit]) -> Option<Refusal> {
     let after = sextant_text::edits::apply_text::apply(text, hunks).ok()?;
-    if count(&SUPPRESSION, &after) > count(&SUPPRESSION, text) {
+    if suppressions::lines(&after) > suppressions::lines(text) {
         return Some(Refusal::Suppression);
     }
     (count(&CHECK, &after) < count(&CHECK, text)).then_some(Refusal::DeletesCheck)
@@ -162,7 +154,7 @@ async fn ask_one(session: &Session, item: &LocatedDiagnostic, waits: bool, patie
 /// Takes the fixes that are meant for a diagnostic and may be applied.
 fn sift(task: &mut Task, (index, item): (usize, &LocatedDiagnostic), fixes: &[Fix], offers: &mut Vec<FixOffer>) {
     for fix in fixes.iter().filter(|fix| answers(fix, item)) {
-        if is_suppression(&fix.title) {
+        if suppressions::is_title(&fix.title) {
             let reason = "it would only hide what it is for";
             let about = format!("fix “{}” for {}", fix.title, item.symbol);
             task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
@@ -279,6 +271,6 @@ mod tests {
 
     #[test]
     fn patterns_are_valid() {
-        assert!(SUPPRESSION.is_some() && CHECK.is_some());
+        assert!(CHECK.is_some());
     }
 }

@@ -21,6 +21,7 @@ use crate::state::uncredited_fix::{Doubt, Uncounted};
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::clean;
 use sextant_base::secrets::MASK;
+use sextant_base::suppressions;
 use sextant_diagnostics::policy::repair::{self, RepairObjection, Weight, WholeEdit};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::{mentions, request_kind};
@@ -288,28 +289,6 @@ pub(crate) fn discount_all(task: &Task, verdict: &mut Verdict) {
 /// Verbs that ask for a complaint to be silenced.
 const SILENCE: &str = "ignore silence suppress mute disable waive exempt silencia silenciar suprime suprimir ignora \
     ignorar desactiva desactivar unterdrücke unterdrücken ignoriere ignorieren deaktiviere";
-/// Parts of words that name a suppression.
-const SUPPRESSIONS: &[&str] = &[
-    "noqa",
-    "nolint",
-    "nosec",
-    "eslint-disable",
-    "ts-ignore",
-    "ts-expect-error",
-    "type:",
-    "pylint:",
-    "pyright:",
-    "mypy:",
-    "ruff:",
-    "suppression",
-    "supresión",
-    "suppresswarnings",
-    "allow(",
-    "pragma",
-    "biome-ignore",
-    "rubocop:",
-];
-
 /// Whether the user's words ask for the change that a rule objects to.
 fn is_asked_for(rule: &str, words: &str) -> bool {
     let one_of =
@@ -322,7 +301,9 @@ fn is_asked_for(rule: &str, words: &str) -> bool {
     };
     match rule {
         "suppression_comment" | "no_type_check" => {
-            one_of(SUPPRESSIONS) || mentions::orders(words, SILENCE) || one_of(&["no_type_check"])
+            mentions::says(words, suppressions::is_named)
+                || mentions::orders(words, SILENCE)
+                || one_of(&["no_type_check"])
         }
         "any_cast" | "any_annotation" => {
             mentions::says(words, |word| word == "Any") || one_of(&["cast("]) || mentions::orders(words, "cast")

@@ -1,10 +1,8 @@
 //! The notes of one running task for memory: short sentences, approaches, counts. Never a file's content.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use sextant_base::clock::now_ms;
@@ -19,26 +17,13 @@ pub(crate) const SENTENCE: usize = 220;
 /// Characters of an error inside its solution.
 pub(crate) const CLAUSE: usize = 90;
 
-/// Keys, tokens and passwords as they are commonly written.
-static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?i)\b(sk-[\w-]{12,}|gh[pousr]_\w{16,}|github_pat_\w{16,}|glpat-[\w-]{12,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{12,}|AIza[\w-]{20,}|eyJ[\w-]{10,}\.[\w-]{10,}[\w.-]*)|-----BEGIN[^-]*-----|\b(password|passwd|contraseña|secret|token|api[_-]?key)\s*(=|:|\bis\b|\bes\b)\s*\S+",
-    )
-    .ok()
-});
-
-/// Whether a text holds a likely key or password.
-pub(crate) fn has_secret(text: &str) -> bool {
-    secrets::holds(text) || SECRET.as_ref().is_some_and(|secret| secret.is_match(text))
-}
-
 /// One line of at most so many characters, without likely secrets.
 pub(crate) fn short(text: &str, most: usize) -> String {
     let flat = mask(text).split_whitespace().collect::<Vec<_>>().join(" ");
-    let flat = SECRET.as_ref().map_or(flat.clone(), |secret| secret.replace_all(&flat, "(hidden)").into_owned());
+    let flat = secrets::hide_likely(&flat);
     match flat.char_indices().nth(most) {
         Some((cut, _)) => format!("{}…", &flat[..cut]),
-        None => flat,
+        None => flat.into_owned(),
     }
 }
 
@@ -232,9 +217,9 @@ mod tests {
     #[test]
     fn what_looks_like_a_secret_is_hidden_and_the_rest_is_short() {
         for secret in ["use sk-abcdefghijklmnop1234 now", "la contraseña es hunter2", "API_KEY=abc123", "token: xyz"] {
-            assert!(has_secret(secret) && short(secret, 99).contains("(hidden)"), "{secret}");
+            assert!(secrets::holds_likely(secret) && short(secret, 99).contains("(hidden)"), "{secret}");
         }
-        assert!(!has_secret("rename the token parser in a.py::tokenize"));
+        assert!(!secrets::holds_likely("rename the token parser in a.py::tokenize"));
         assert_eq!(short("a  b\nc", 99), "a b c");
         assert_eq!(short("abcdef", 3), "abc…");
         assert_eq!(

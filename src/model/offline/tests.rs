@@ -4,8 +4,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::input::{ModelContext, ModelInput, PlanAsk, PlanInput, ReportFacts, RequestFacts, StepInput};
-use crate::offline::{OfflineModel, is_suppression, plan, step};
+use crate::offline::{OfflineModel, plan, step};
 use crate::step::{DiagnosticLine, FixOffer, LastResult, Model};
+use sextant_base::suppressions::is_title;
 
 fn line(severity: &str, symbol: &str, code: &str, message: &str) -> DiagnosticLine {
     DiagnosticLine {
@@ -88,7 +89,7 @@ fn severity_then_preference_then_order_and_never_a_suppression() {
 #[test]
 fn the_end_says_what_is_left_and_why() {
     let mut input = question();
-    input.context.reports.fixes.retain(|fix| is_suppression(&fix.title));
+    input.context.reports.fixes.retain(|fix| is_title(&fix.title));
     input.ask.applied = 14;
     input.ask.results = vec![LastResult { tool: "apply_fix".into(), ok: true, text: String::new() }];
     let reply = step(&input);
@@ -215,10 +216,10 @@ proptest! {
         for _ in 0..offers.len() {
             let Some(id) = chosen(&input) else { break };
             let at = input.context.reports.fixes.iter().position(|fix| fix.id == id).expect("offered");
-            prop_assert!(!is_suppression(&input.context.reports.fixes.remove(at).title));
+            prop_assert!(!is_title(&input.context.reports.fixes.remove(at).title));
         }
         prop_assert_eq!(chosen(&input), None);
-        prop_assert!(input.context.reports.fixes.iter().all(|fix| is_suppression(&fix.title)));
+        prop_assert!(input.context.reports.fixes.iter().all(|fix| is_title(&fix.title)));
     }
 }
 

@@ -5,31 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::policy::repair::{Things, note};
-
-/// From the manuals of the checkers. A mark that makes a checker stricter does not count.
-const MARKS: &str = concat!(
-    // Python
-    r"(?:ruff|flake8)\s*:\s*(?:noqa|ignore|disable)|noqa|type\s*:\s*ignore\b|(?:based)?pyright\s*:\s*(?:ignore|basic|standard|off)\b",
-    r"|(?:based)?pyright\s*:[^#\n]*=\s*(?:false|none|information|warning)|mypy\s*:\s*(?:ignore|disable|allow|no)[\w-]*",
-    r"|mypy\s*:[^#\n]*=\s*false|(?:ty|pyrefly|pyre|zuban)\s*:\s*ignore\b|pyre-(?:ignore|fixme|unsafe)[\w-]*",
-    r"|pylint\s*:\s*(?:disable|skip)[\w-]*|pytype\s*:\s*(?:disable|skip)[\w-]*|nosec\b|pragma\s*:\s*no\s*\w+|lint\s*:\s*ignore",
-    // JavaScript, TypeScript, CSS
-    r"|eslint-disable[\w-]*|@ts-(?:ignore|nocheck|expect-error)|biome-ignore[\w-]*|oxlint-disable[\w-]*|tslint\s*:\s*disable[\w-]*",
-    r"|deno-lint-ignore[\w-]*|stylelint-disable[\w-]*|\$Flow(?:FixMe|Ignore|Issue)|@noflow|(?:istanbul|v8|c8)\s+ignore",
-    // Rust, Go, C, C++
-    r"|#!?\[\s*(?:allow|expect)\s*\(|#!?\[\s*cfg_attr\([^)]*(?:allow|expect)\s*\(|//\s*nolint|//\s*lint:(?:ignore|file-ignore)|revive:disable",
-    r"|NOLINT\w*|#\s*pragma\s+(?:GCC|clang)\s+diagnostic\s+ignored|#\s*pragma\s+warning\s*\(?\s*disable|cppcheck-suppress|coverity\[",
-    // Java, Kotlin, Scala, C#, Swift
-    r"|@(?:file:)?Suppress(?:Warnings|Lint|FBWarnings)?\b|//\s*noinspection|NOPMD|NOSONAR|CHECKSTYLE\s*:\s*OFF|@nowarn|SuppressMessage\(",
-    r"|#\s*nullable\s+disable|swiftlint:disable[\w:]*",
-    // Ruby, PHP, Lua, shell, Elixir, Haskell, and the rest
-    r"|rubocop\s*:\s*(?:disable|todo)|steep\s*:\s*ignore|@phpstan-ignore[\w-]*|@psalm-suppress|phpcs\s*:\s*(?:ignore|disable)\w*",
-    r"|luacheck\s*:\s*(?:ignore|no|globals)|@diagnostic\s+disable[\w-]*|selene\s*:\s*allow|shellcheck\s+disable|credo\s*:\s*disable[\w-]*",
-    r"|OPTIONS_GHC\s+-(?:Wno|w)[\w-]*|HLINT\s+ignore|hadolint\s+ignore|yamllint\s+disable[\w-]*|markdownlint-disable[\w-]*",
-    r"|(?:tflint|tfsec|checkov|semgrep|nosemgrep|trivy)[-:]?(?:ignore|skip|nosemgrep)|sqlfluff\s*:\s*disable|codespell\s*:\s*ignore",
-);
-
-static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(&format!("(?i)(?:{MARKS})")).ok());
+use sextant_base::suppressions;
 
 /// Code that makes tests skip, and errors that are caught and dropped.
 static SKIPPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -54,13 +30,12 @@ const CODE: &[&str] = &[
 
 /// The suppressions in a comment: each mark with its target, `*` for everything.
 pub(super) fn suppressions(things: &mut Things, comment: &str) {
-    let Some(mark) = MARK.as_ref() else { return };
-    let found: Vec<_> = mark.find_iter(comment).collect();
+    let found = suppressions::marks(comment);
     for (at, one) in found.iter().enumerate() {
-        let end = found.get(at + 1).map_or(comment.len(), |next| next.start());
-        let name: String = one.as_str().to_lowercase().split_whitespace().collect();
+        let end = found.get(at + 1).map_or(comment.len(), |next| next.start);
+        let name: String = comment[one.clone()].to_lowercase().split_whitespace().collect();
         let name = name.replace(':', "-").trim_end_matches(['(', '[']).to_owned();
-        let codes = codes(&comment[one.end()..end]);
+        let codes = codes(&comment[one.end..end]);
         if codes.is_empty() {
             note(things, "suppression_comment", format!("{name}:*"));
         }
@@ -114,7 +89,7 @@ mod tests {
 
     #[test]
     fn patterns_are_valid() {
-        for pattern in [&MARK, &SKIPPED, &SWALLOWED, &ANY, &CHECK] {
+        for pattern in [&SKIPPED, &SWALLOWED, &ANY, &CHECK] {
             assert!(pattern.is_some());
         }
     }
