@@ -296,7 +296,7 @@ async fn a_planner_s_model_may_ask_for_another_plan_and_only_so_often() {
     let (outcome, _) = run.run().await;
     assert!(!outcome.ok && outcome.summary.contains("planned anew 3 times"), "{}", outcome.summary);
     let said = format!("{:?}", run.seen());
-    assert!(said.contains("made anew 3 times and still fails: the model objects: price is generated"), "{said}");
+    assert!(said.contains("made again 3 times and still fails: the model objects: price is generated"), "{said}");
     let told = run.told(1);
     assert!(told.contains("Plan (done 0.00, you are at step 1):\n<data>\n1. [>] Change price"), "{told}");
     assert!(run.told(3).contains("Left the plan:") && run.told(3).contains("actual: step 1 the model objects"));

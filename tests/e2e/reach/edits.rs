@@ -71,7 +71,7 @@ impl Numbers {
     }
 }
 
-/// So many edits, of every kind in turn, of files that others may import.
+/// At most `count` edits, of every kind in turn, of files that others may import. A small package may have fewer.
 pub fn random(project: &Project, count: usize, seed: u64) -> Vec<ProjectEdit> {
     let files = sources(project);
     let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
@@ -80,8 +80,7 @@ pub fn random(project: &Project, count: usize, seed: u64) -> Vec<ProjectEdit> {
     let is_wanted = |kind: &&Kind| wanted.is_empty() || wanted.contains(&format!("{kind:?}").to_lowercase());
     let mut left: Vec<Kind> = KINDS.iter().filter(is_wanted).copied().collect();
     let mut at = 0;
-    while edits.len() < count {
-        assert!(!left.is_empty(), "no further edits of {} files can be found", files.len());
+    while edits.len() < count && !left.is_empty() {
         let kind = left[at % left.len()];
         let is_other = |edit: &ProjectEdit| edits.iter().all(|known| known.files[0].after != edit.files[0].after);
         match (0..TRIES).find_map(|_| one(kind, &files, &mut numbers).filter(is_other)) {
@@ -157,7 +156,7 @@ fn one(kind: Kind, files: &[(String, String)], numbers: &mut Numbers) -> Option<
             let is_declared = text[symbol.name_range.end..body].contains("->");
             let inside = is_declared && !indent.is_empty() && body < symbol.declaration.end;
             inside
-                .then(|| replaced(body..body, &format!("{indent}print('called')\n")))
+                .then(|| replaced(body..body, &format!("{indent}print('called', {})\n", numbers.below(100))))
                 .and_then(|after| changed(after, format!("print in {name} of {path}")))
         }
         Kind::Move if symbol.parent.is_none() => moved(files, (path, text), symbol, numbers),
