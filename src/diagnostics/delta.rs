@@ -13,6 +13,7 @@ pub(crate) mod same_message;
 mod sequence;
 mod side;
 mod spelling;
+mod stages;
 mod statements;
 mod symbols;
 mod tokenize;
@@ -33,6 +34,7 @@ use crate::delta::anchors::{Anchored, Ground, MessageIds, NOWHERE, anchor};
 use crate::delta::carry::Carry;
 use crate::delta::matching::Matching;
 use crate::delta::side::{NONE, Side};
+use crate::delta::stages::Staged;
 use crate::delta::tokenize::Spellings;
 use crate::delta::verdict::{View, is_import, is_syntax};
 use crate::model::Diagnostic;
@@ -75,12 +77,13 @@ pub struct Pair {
 pub struct Delta {
     /// Indices into `after`: introduced by the change.
     pub new: Vec<usize>,
-    /// Indices into `after`: seen only because an earlier parse or import error went away.
+    /// Indices into `after`: seen only because an error that hid it went away: of the parse, of an import, or of an
+    /// earlier stage of its compiler.
     pub revealed: Vec<usize>,
     pub persisting: Vec<Pair>,
     /// Indices into `before`: gone.
     pub fixed: Vec<usize>,
-    /// Indices into `before`: gone only because their file no longer parses.
+    /// Indices into `before`: gone only because their file no longer parses, or their compiler stops at an earlier stage.
     pub masked: Vec<usize>,
 }
 
@@ -141,7 +144,8 @@ pub fn delta(change: &SnapshotChange<'_>, before: &[Diagnostic], after: &[Diagno
         new: (after, &anchored_after),
     };
     let pairs = carry.run();
-    Verdicts { carry: &carry, partner: &ground_before.partner, pairs: &pairs }.delta()
+    let changed = old_paths.iter().chain(&new_paths).copied().collect();
+    Verdicts { carry: &carry, partner: &ground_before.partner, pairs: &pairs, changed }.delta()
 }
 
 fn places<'a>(paths: &[&'a str]) -> HashMap<&'a str, usize> {
@@ -159,6 +163,8 @@ struct Verdicts<'v, 'a> {
     carry: &'v Carry<'v, 'a>,
     partner: &'v [u32],
     pairs: &'v Matching,
+    /// The paths with a text that changed.
+    changed: HashSet<&'a str>,
 }
 
 impl Verdicts<'_, '_> {
@@ -167,12 +173,15 @@ impl Verdicts<'_, '_> {
         let mut out = Delta::default();
         let views = self.views();
         let view = |file: u64| views.get(&file).copied().unwrap_or_default();
+        let (came, stay, went) = self.staged_errors();
         for (index, anchored) in old.1.iter().enumerate() {
             let after = self.pairs.after(index as u32);
             if after != NONE {
                 let how = self.how(index, after as usize);
                 out.persisting.push(Pair { before: index, after: after as usize, how });
-            } else if view(anchored.file).broke && !is_syntax(&old.0[index]) && self.survived(anchored) {
+            } else if self.survived(anchored)
+                && (view(anchored.file).broke && !is_syntax(&old.0[index]) || self.hides(&came, &old.0[index]))
+            {
                 out.masked.push(index);
             } else {
                 out.fixed.push(index);
@@ -182,13 +191,35 @@ impl Verdicts<'_, '_> {
             if self.pairs.before(index as u32) != NONE {
                 continue;
             }
-            if view(anchored.file).mended && !is_syntax(&new.0[index]) && self.was_there(anchored) {
+            let is_uncovered = |d| self.hides(&went, d) && !self.hides(&came, d) && !self.hides(&stay, d);
+            if self.was_there(anchored)
+                && (view(anchored.file).mended && !is_syntax(&new.0[index]) || is_uncovered(&new.0[index]))
+            {
                 out.revealed.push(index);
             } else {
                 out.new.push(index);
             }
         }
         out
+    }
+
+    /// The errors of compilers with stages: those that came, those that stay, and those that went away.
+    fn staged_errors(&self) -> (Vec<Staged<'_>>, Vec<Staged<'_>>, Vec<Staged<'_>>) {
+        let (mut came, mut stay, mut went) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, d) in self.carry.new.0.iter().enumerate() {
+            let list = if self.pairs.before(index as u32) == NONE { &mut came } else { &mut stay };
+            list.extend(Staged::of_error(d));
+        }
+        let is_gone = |index: &usize| self.pairs.after(*index as u32) == NONE;
+        let gone = (0..self.carry.old.0.len()).filter(is_gone);
+        went.extend(gone.filter_map(|index| Staged::of_error(&self.carry.old.0[index])));
+        (came, stay, went)
+    }
+
+    fn hides(&self, errors: &[Staged<'_>], d: &Diagnostic) -> bool {
+        let is_unchanged = d.location.file().is_some_and(|file| !self.changed.contains(file));
+        !errors.is_empty()
+            && Staged::of(d).is_some_and(|staged| errors.iter().any(|error| error.hides(&staged, is_unchanged)))
     }
 
     /// The code of a before-diagnostic is still there, as it was or rewritten.

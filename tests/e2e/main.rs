@@ -45,6 +45,7 @@ mod saves;
 mod secrets;
 mod servers;
 mod slow;
+mod staged;
 mod stopped;
 mod support;
 mod tasks;
