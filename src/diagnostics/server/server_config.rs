@@ -58,42 +58,83 @@ impl ServerConfig {
     }
 }
 
-/// Type checkers for Python, best first; one is enough.
-const PYTHON_CHECKERS: &[(&str, &str, &[&str])] = &[
-    ("basedpyright", "basedpyright-langserver", &["--stdio"]),
-    ("pyright", "pyright-langserver", &["--stdio"]),
-    ("ty", "ty", &["server"]),
-    ("pyrefly", "pyrefly", &["lsp"]),
+/// A server that is started without being named, if it is installed.
+struct KnownServer {
+    name: &'static str,
+    program: &'static str,
+    arguments: &'static [&'static str],
+    /// LSP language ids.
+    languages: &'static [&'static str],
+}
+
+const fn known(
+    name: &'static str,
+    program: &'static str,
+    arguments: &'static [&'static str],
+    languages: &'static [&'static str],
+) -> KnownServer {
+    KnownServer { name, program, arguments, languages }
+}
+
+const PYTHON: &[&str] = &["python"];
+const WEB: &[&str] = &["typescript", "typescriptreact", "javascript", "javascriptreact"];
+
+/// The servers by group, best first; one of a group is enough.
+///
+/// None of them runs a program or a module of the project by itself. So rust-analyzer (build scripts, `.cargo/config.toml`),
+/// typescript-language-server (the project's own `tsserver`), ESLint, gopls and jdtls have to be named by the user.
+const KNOWN: &[&[KnownServer]] = &[
+    &[
+        known("basedpyright", "basedpyright-langserver", &["--stdio"], PYTHON),
+        known("pyright", "pyright-langserver", &["--stdio"], PYTHON),
+        known("ty", "ty", &["server"], PYTHON),
+        known("pyrefly", "pyrefly", &["lsp"], PYTHON),
+    ],
+    &[known("ruff", "ruff", &["server"], PYTHON)],
+    // Of several TypeScripts it takes its own, unless its user's settings say otherwise.
+    &[known("vtsls", "vtsls", &["--stdio"], WEB)],
+    // No compiler is asked for its folders: `--query-driver` is empty.
+    &[known("clangd", "clangd", &[], &["c", "cpp"])],
+    &[known("bash-language-server", "bash-language-server", &["start"], &["shellscript"])],
+    &[known("lua_ls", "lua-language-server", &[], &["lua"]), known("emmylua_ls", "emmylua_ls", &[], &["lua"])],
 ];
 
-/// The servers for Python that are installed: one type checker, and ruff.
+/// The servers that are installed, in the order of [`KNOWN`].
 ///
 /// `directories` are searched first and are trusted. Folders of `path` (the value of `PATH`) inside the project are
 /// skipped. So a repository cannot bring its own executables to be run.
 pub fn detect(root: &Path, directories: &[PathBuf], path: Option<&OsStr>) -> Vec<ServerConfig> {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let places = program::places(&root, directories, path);
-    let find = |program: &str| program::find(&places, program);
-    let server = |name: &str, program: PathBuf, arguments: &[&str], settings: LspAny| ServerConfig {
-        name: name.to_owned(),
-        command: std::iter::once(program.display().to_string())
-            .chain(arguments.iter().map(|a| (*a).to_owned()))
-            .collect(),
-        languages: vec!["python".to_owned()],
-        settings,
-        initialization_options: LspAny::Null,
-        publishes_once: false,
-        socket: None,
-    };
     // The folder of a server is often an environment of its own, which lacks the project's imports.
     let on_path = program::places(&root, &[], path);
     let interpreter =
         [&on_path, &places].iter().find_map(|at| ["python3", "python"].iter().find_map(|name| program::find(at, name)));
-    let checker = PYTHON_CHECKERS.iter().find_map(|(name, program, arguments)| {
-        Some(server(name, find(program)?, arguments, python_settings(&root, interpreter.as_deref())))
-    });
-    let ruff = find("ruff").map(|program| server("ruff", program, &["server"], LspAny::Null));
-    checker.into_iter().chain(ruff).collect()
+    let server = |known: &KnownServer| {
+        let program = program::find(&places, known.program)?;
+        Some(ServerConfig {
+            name: known.name.to_owned(),
+            command: std::iter::once(program.display().to_string())
+                .chain(known.arguments.iter().map(|argument| (*argument).to_owned()))
+                .collect(),
+            languages: known.languages.iter().map(|language| (*language).to_owned()).collect(),
+            settings: match known.name {
+                "basedpyright" | "pyright" | "ty" | "pyrefly" => python_settings(&root, interpreter.as_deref()),
+                "vtsls" => web_settings(),
+                _ => LspAny::Null,
+            },
+            initialization_options: LspAny::Null,
+            publishes_once: false,
+            socket: None,
+        })
+    };
+    KNOWN.iter().filter_map(|group| group.iter().find_map(server)).collect()
+}
+
+/// Settings for vtsls: it fetches no packages, and the project's own TypeScript is not run.
+fn web_settings() -> LspAny {
+    let own = json!({"disableAutomaticTypeAcquisition": true});
+    json!({"typescript": own, "javascript": own, "vtsls": {"autoUseWorkspaceTsdk": false}})
 }
 
 /// Settings for the pyright family. The packages of the project's own environment are named as search paths and its
@@ -138,12 +179,18 @@ mod tests {
         program(tools.path(), "ty", 0o755);
         program(tools.path(), "pyrefly", 0o755);
         program(tools.path(), "ruff", 0o755);
+        program(tools.path(), "emmylua_ls", 0o755);
+        program(tools.path(), "rust-analyzer", 0o755);
         let path = std::env::join_paths([venv.as_path(), Path::new("bin"), tools.path()]).unwrap();
         let found = |directories: &[PathBuf]| -> Vec<String> {
             detect(root.path(), directories, Some(&path)).into_iter().map(|server| server.name).collect()
         };
-        assert_eq!(found(&[]), ["ty", "ruff"], "not executable, or inside the project");
-        assert_eq!(found(std::slice::from_ref(&venv)), ["basedpyright", "ruff"], "named by the user: trusted");
+        assert_eq!(found(&[]), ["ty", "ruff", "emmylua_ls"], "not executable, or inside the project");
+        let trusted = found(std::slice::from_ref(&venv));
+        assert_eq!(trusted, ["basedpyright", "ruff", "emmylua_ls"], "named by the user");
+        let servers = detect(root.path(), &[], Some(&path));
+        assert_eq!(servers[2].languages, ["lua"]);
+        assert!(servers[2].settings.is_null() && !servers[0].settings.is_null());
         assert!(detect(root.path(), &[], None).is_empty());
     }
 

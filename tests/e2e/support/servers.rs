@@ -32,7 +32,8 @@ pub fn tool(name: &str) -> PathBuf {
 pub fn python_servers(root: &Path) -> Vec<ServerConfig> {
     tool("basedpyright-langserver");
     tool("ruff");
-    let found = server_config::detect(root, &folders(), None);
+    let mut found = server_config::detect(root, &folders(), None);
+    found.retain(|server| server.languages == ["python"]);
     let names: Vec<&str> = found.iter().map(|server| server.name.as_str()).collect();
     assert_eq!(names, ["basedpyright", "ruff"]);
     found
