@@ -21,17 +21,17 @@ use sextant_store::workspace::root::OLD_FOLDER;
 /// The memory, opened at the first call. `None` where it is turned off or cannot be opened: the user sees the reason
 /// once, and everything else works without it.
 pub(crate) async fn remember(session: &Session) -> Option<Arc<Remember>> {
-    session.opened.memory.get_or_init(|| open_memory(session)).await.clone()
+    session.store.memory.get_or_init(|| open_memory(session)).await.clone()
 }
 
 async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
-    let options = &session.config.memory;
+    let options = &session.workspace.config.memory;
     if !options.enabled {
         return None;
     }
-    let Some(record) = session.record() else {
+    let Some(record) = &session.store.record else {
         let text = "working without memory: neither XDG_STATE_HOME nor HOME names a folder".to_owned();
-        session.emit(Event::Progress { text });
+        session.events.show(Event::Progress { text });
         return None;
     };
     let (kept, name) = (record.clone(), options.session.clone());
@@ -39,7 +39,7 @@ async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
     let remember = match opened.unwrap_or_else(|error| Err(MemoryError::Storage(error.to_string()))) {
         Ok(remember) => Arc::new(remember),
         Err(error) => {
-            session.emit(Event::Progress { text: format!("working without memory: {error}") });
+            session.events.show(Event::Progress { text: format!("working without memory: {error}") });
             return None;
         }
     };
@@ -47,7 +47,7 @@ async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
     if record.another() {
         let text =
             format!("{OLD_FOLDER}/memory.db is not read: what is remembered is in {}", record.folder().display());
-        session.emit(Event::Progress { text });
+        session.events.show(Event::Progress { text });
     }
     Some(remember)
 }
@@ -58,7 +58,7 @@ pub(crate) fn tell_notices(session: &Session, remember: &Remember) {
 
 /// Ends the short term: the settings of this session alone are dropped.
 pub(crate) async fn close(session: &Session) {
-    let Some(Some(remember)) = session.opened.memory.get().cloned() else { return };
+    let Some(Some(remember)) = session.store.memory.get().cloned() else { return };
     let name = remember.session.clone();
     if let Err(error) = remember.run(move |memory| memory.end_session(&name)).await {
         tracing::warn!(%error, "the session's short term could not be ended");

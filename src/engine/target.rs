@@ -31,9 +31,9 @@ impl SymbolPlace {
 
 /// Reads a file that a caller named. The path is confined to the root.
 pub(crate) async fn document(session: &Session, given: &str) -> Result<Document, Failure> {
-    let path = session.root.resolve(given)?;
-    refuse_large(&path, workspace_files::size(&session.root, &path))?;
-    Ok(session.editor.read(&path).await?)
+    let path = session.workspace.root.resolve(given)?;
+    refuse_large(&path, workspace_files::size(&session.workspace.root, &path))?;
+    Ok(session.workspace.editor.read(&path).await?)
 }
 
 /// Refuses a text that is too large to work on, before any work on it.
@@ -86,7 +86,7 @@ async fn in_file(session: &Session, given: &str) -> Result<(String, Document, &'
 }
 
 async fn file_of(session: &Session, names: &str) -> Result<String, Failure> {
-    let (root, wanted) = (session.root.clone(), names.to_owned());
+    let (root, wanted) = (session.workspace.root.clone(), names.to_owned());
     // The search reads many files: a stop must not have to wait for it.
     let found = tokio::task::spawn_blocking(move || files_with(&root, &wanted)).await.unwrap_or_default();
     match found.as_slice() {
@@ -135,7 +135,11 @@ fn unknown(place: &str, names: &str, candidates: &[String]) -> Failure {
 pub(crate) fn written(session: &Session, given: &str) -> SymbolPath {
     let path = SymbolPath::parse(given);
     let is_file = path.file.is_empty()
-        && session.root.resolve(&path.names).is_ok_and(|resolved| session.root.join(&resolved).is_file());
+        && session
+            .workspace
+            .root
+            .resolve(&path.names)
+            .is_ok_and(|resolved| session.workspace.root.join(&resolved).is_file());
     if is_file { SymbolPath::new(path.names, "") } else { path }
 }
 

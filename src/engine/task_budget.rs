@@ -32,13 +32,13 @@ pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elaps
 
 pub(crate) fn over_budget(session: &Session, task: &Task) -> Option<String> {
     let spent = task.counts.spent.now();
-    reached(&session.config.limits, session.model.price(), spent.counted(), spent.elapsed())
+    reached(&session.workspace.config.limits, session.model.price(), spent.counted(), spent.elapsed())
 }
 
 /// Seconds that a command may take now, at least 1: its own limit, or what is left of the task's.
 pub(crate) fn command_seconds(session: &Session, task: &Task) -> u64 {
-    let own = session.config.limits.command_seconds.max(1);
-    match session.config.limits.seconds {
+    let own = session.workspace.config.limits.command_seconds.max(1);
+    match session.workspace.config.limits.seconds {
         0 => own,
         all => own.min(all.saturating_sub(task.counts.spent.now().elapsed().as_secs())).max(1),
     }
@@ -46,15 +46,15 @@ pub(crate) fn command_seconds(session: &Session, task: &Task) -> u64 {
 
 /// Warns once a task about a limit that cannot be checked, rather than pass over it.
 pub(crate) fn say_what_is_not_counted(session: &Session) {
-    if session.config.limits.cost > 0.0 && session.model.price().is_none() && !session.model.needs_providers() {
+    if session.workspace.config.limits.cost > 0.0 && session.model.price().is_none() && !session.hub.needs_providers {
         let text = "`limits.cost` cannot stop this: the model has no `price` in the configuration".to_owned();
-        session.emit(Event::Progress { text });
+        session.events.show(Event::Progress { text });
     }
 }
 
 /// Ends when the time of the task is over; never ends where it has no limit.
 pub(crate) async fn out_of_time(session: &Session, spent: Spent) {
-    match session.config.limits.seconds {
+    match session.workspace.config.limits.seconds {
         0 => std::future::pending().await,
         seconds => tokio::time::sleep(Duration::from_secs(seconds).saturating_sub(spent.elapsed())).await,
     }

@@ -58,54 +58,54 @@ impl Engine {
     /// Makes this engine ask the other sessions of its workspace before it changes files. The first neighbours that are
     /// given stay.
     pub fn know_neighbours(&self, neighbours: Arc<dyn Neighbours>) {
-        let _ = self.session.making.neighbours.set(neighbours);
+        let _ = self.session.edits.making.neighbours.set(neighbours);
     }
 
     /// The editor that it works in.
     pub fn editor(&self) -> &Arc<dyn Editor> {
-        &self.session.editor
+        &self.session.workspace.editor
     }
 
     pub fn root(&self) -> &Root {
-        self.session.root()
+        &self.session.workspace.root
     }
 
     pub fn config(&self) -> &Config {
-        &self.session.config
+        &self.session.workspace.config
     }
 
     /// The record of this workspace; `None` where there is no state folder.
     pub fn record(&self) -> Option<Record> {
-        self.session.record()
+        self.session.store.record.clone()
     }
 
     /// Shows an event to every subscriber of the session.
     pub fn emit(&self, event: Event) {
-        self.session.emit(event);
+        self.session.events.show(event);
     }
 
     /// The events of this session, from any point on.
     pub fn events(&self) -> &EventStream {
-        self.session.events()
+        &self.session.events
     }
 
     /// How the next plan is carried out. Only the user changes it.
     pub fn set_mode(&self, mode: PlanMode) {
-        self.session.set_mode(mode);
+        self.session.plans.set_mode(mode);
     }
 
     pub fn model_name(&self) -> &str {
-        self.session.model_name()
+        self.session.model.name()
     }
 
     /// The causes and effects in the last task, in order.
     pub fn trace(&self) -> Vec<TraceEntry> {
-        self.session.trace()
+        self.session.store.trace.entries()
     }
 
     /// The same for a reader.
     pub fn trace_markdown(&self) -> String {
-        self.session.trace_markdown()
+        self.session.store.trace.markdown()
     }
 
     pub(super) fn session(&self) -> &Arc<Session> {
@@ -166,7 +166,7 @@ impl Engine {
 
     /// The plan of this session that waits; `None` while a task has it.
     pub fn plan_now(&self) -> Option<Plan> {
-        self.session.plan.try_lock().ok().and_then(|plan| plan.as_ref().map(|(plan, _)| plan.clone()))
+        self.session.plans.waiting.try_lock().ok().and_then(|plan| plan.as_ref().map(|(plan, _)| plan.clone()))
     }
 
     /// Shows the plan as it stands, with its results so far.
@@ -282,7 +282,7 @@ impl Engine {
     /// # Errors
     /// It is not a file of the workspace that may be touched.
     pub fn allow_file(&self, path: &str) -> Result<(), Failure> {
-        let path = self.session.root.resolve(path)?;
+        let path = self.session.workspace.root.resolve(path)?;
         self.session.approvals.allow_file(&path);
         Ok(())
     }

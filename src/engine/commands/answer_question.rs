@@ -18,7 +18,7 @@ use sextant_base::failure::Failure;
 
 /// Answers the open question with one of its options, counted from 1.
 pub(crate) async fn answer_question(session: &Session, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
-    session.use_cancel(cancel);
+    session.hub.use_cancel(cancel);
     match take_answer(session, choice).await {
         Ok(true) => approve::approve(session, Steps::All, cancel).await,
         Ok(false) => ending::pause(session).await,
@@ -30,7 +30,7 @@ pub(crate) async fn answer_question(session: &Session, choice: usize, cancel: &C
 /// cannot be applied.
 pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool, Failure> {
     edit_transaction::catch_up(session).await?;
-    let mut waiting = session.plan.lock().await;
+    let mut waiting = session.plans.waiting.lock().await;
     let Some((plan, task)) = waiting.as_mut() else { return Err(no_question()) };
     let Some(question) = task.progress.question.take() else { return Err(no_question()) };
     let options = question.options();

@@ -48,7 +48,7 @@ pub(crate) async fn answer(
         Ok(mut task) => run_ask(session, &mut task, cancel).await,
         Err(failure) => Err(failure),
     };
-    if session.plan.lock().await.is_none() {
+    if session.plans.waiting.lock().await.is_none() {
         workspace_look::leave_all(session).await;
     }
     answered
@@ -63,7 +63,7 @@ pub(crate) async fn run_ask(
     task.events.did(TaskFact::WorkBegan);
     durable::keep_call(session, task).await;
     let ended = choose_loop::work(session, task, cancel).await;
-    let limits = &session.config.limits;
+    let limits = &session.workspace.config.limits;
     let word = match &ended {
         // The answer has been shown as it came.
         Ok(Ended::Done { .. }) => String::new(),
@@ -99,7 +99,7 @@ pub(crate) async fn run_ask(
     let mut outcome = finish::finish(session, task, &word, came_to).await;
     keep::remember_end(session, task, &ended, &outcome).await;
     if ended.is_err() && !outcome.files.is_empty() {
-        session.emit(Event::Progress { text: outcome.summary.clone() });
+        session.events.show(Event::Progress { text: outcome.summary.clone() });
     }
     let changed = run_loop::may_have_changed(session, task);
     let ended = ended.map_err(|failure| if changed { failure } else { failure.without_change() });

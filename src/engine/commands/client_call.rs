@@ -18,10 +18,11 @@ use crate::events::envelope::TaskEvent;
 use crate::plan::work_mode::Mode;
 use crate::run::{finish, listed};
 use crate::state::comparison::Status;
+use crate::state::diagnostics_hub::OWN_CANCEL;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::outside_clients::{ClientWork, OutsideClient};
 use crate::state::render::Line;
-use crate::state::session::{OWN_CANCEL, Session};
+use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
 use crate::state::undo_target::standing;
@@ -66,7 +67,7 @@ pub(crate) async fn call(
         let read = validate_call::call_outside(&tool, &given);
         // The texts are part of the parsed call.
         drop(given);
-        let own = session.cancelled();
+        let own = session.hub.cancelled();
         match read {
             Ok(read) if read.access() == Access::Edit => {
                 edit(&session, &client, (&tool, read, once), &own, sender).await;
@@ -125,14 +126,14 @@ async fn look(
 
 /// Learns the reports of a file that a client has read: its edits have little time to wait for them.
 async fn look_ahead(session: &Session, file: &str) {
-    if !session.config.diagnostics.on_edit {
+    if !session.workspace.config.diagnostics.on_edit {
         return;
     }
-    let Ok(path) = session.root.resolve(file) else { return };
+    let Ok(path) = session.workspace.root.resolve(file) else { return };
     let looked = async {
         let _turn = session.outside.ahead.lock().await;
-        let Ok(document) = session.editor.read(&path).await else { return };
-        let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
+        let Ok(document) = session.workspace.editor.read(&path).await else { return };
+        let deadline = Deadline::after_ms(session.workspace.config.diagnostics.start_timeout_ms);
         collect_diagnostics::ensure_baseline(session, &[document], &[], deadline).await;
     };
     // No caller has asked for this look: a stop of the call does not stop it.
@@ -247,11 +248,11 @@ async fn current(
     slot: &mut Option<Task>,
 ) -> Result<bool, Failure> {
     if let Some(task) = slot.as_mut() {
-        if session.making.left().iter().any(|begun| begun.task == task.journal.task) {
+        if session.edits.making.left().iter().any(|begun| begun.task == task.journal.task) {
             edit_transaction::catch_up(session).await?;
         }
         // An undo, or an edit that outlived a stop, may have changed it meanwhile.
-        let history = session.history.lock().await;
+        let history = session.edits.history.lock().await;
         let known = history.iter().find(|known| known.task == task.journal.task);
         if let Some(known) = known.filter(|known| !known.has_rows_of(&task.journal)) {
             task.journal = known.clone();
@@ -272,7 +273,7 @@ async fn current(
 /// Enters the changes of a call where an undo finds them, beside entries that an undo has made meanwhile.
 async fn enter(session: &Session, task: &mut Task, mark: usize) {
     let Some(new) = task.journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
-    let mut history = session.history.lock().await;
+    let mut history = session.edits.history.lock().await;
     match history.iter_mut().find(|known| known.task == task.journal.task) {
         Some(known) => {
             let unknown = new.iter().filter(|row| known.checkpoints.iter().all(|known| known.id != row.id));
@@ -300,11 +301,11 @@ async fn show(session: &Session, task: &mut Task, text: String) {
     let id = task.journal.task.clone();
     let shown = |event| session.events.emit(Some(&id), TaskEvent::Shown { event });
     shown(Event::Progress { text });
-    if !session.config.diagnostics.on_edit {
+    if !session.workspace.config.diagnostics.on_edit {
         return;
     }
     let verdict = finish::known_verdict(session, task).await;
-    let new: Vec<_> = verdict.new_from(session.config.diagnostics.severity_floor).cloned().collect();
+    let new: Vec<_> = verdict.new_from(session.workspace.config.diagnostics.severity_floor).cloned().collect();
     listed::show(session, task, &new, &[]).await;
 }
 

@@ -46,7 +46,7 @@ impl From<PlanRefused> for Failure {
 /// # Errors
 /// The document has faults, or no plan waits.
 pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
-    let mut taken = TakenPlan::take(session).await;
+    let mut taken = TakenPlan::take(&session.plans).await;
     let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
         let failure = match waiting_plan::is_kept(session).await {
             true => Failure::user("the plan is one of a session before this one", HintCode::Resume),
@@ -57,7 +57,7 @@ pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<(Plan, Ve
     let new = rewritten::rewritten(session, task, plan, text).await.map_err(PlanRefused::Faults)?;
     let changes = replan::changes(plan, &new);
     if !changes.is_empty() {
-        session.take_up(task);
+        task.take_up(&session.events);
         task.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
         keep::keep(session, task).await;
     }

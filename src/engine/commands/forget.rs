@@ -163,8 +163,8 @@ async fn ask(session: &Session, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choi
 /// Drops the same entries from this process, which would write them down again.
 async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
     let is_gone = |task: &String| gone.record.task_names.contains(task);
-    session.history.lock().await.retain(|journal| !is_gone(&journal.task));
-    let mut plan = session.plan.lock().await;
+    session.edits.history.lock().await.retain(|journal| !is_gone(&journal.task));
+    let mut plan = session.plans.waiting.lock().await;
     if plan.as_ref().is_some_and(|(_, task)| is_gone(&task.journal.task)) {
         *plan = None;
     }
@@ -172,9 +172,9 @@ async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
     if filter.everything || filter.text.is_some() {
         session.events.forget_past();
     }
-    let trace = session.trace_markdown().to_lowercase();
+    let trace = session.store.trace.markdown().to_lowercase();
     if filter.everything || filter.text.as_ref().is_some_and(|text| trace.contains(&text.to_lowercase())) {
-        session.trace.forget();
+        session.store.trace.forget();
     }
 }
 

@@ -54,9 +54,9 @@ async fn make_or_change(session: &Session, request: &Request, cancel: &Cancellat
     let made = make_plan(session, request, cancel).await.map_err(Failure::without_change);
     // The earlier plan does not belong to the last request: the user must not approve it by mistake.
     let none = !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty());
-    session.no_plan.store(none, Ordering::Relaxed);
+    session.plans.no_plan.store(none, Ordering::Relaxed);
     if none {
-        *session.plan.lock().await = None;
+        *session.plans.waiting.lock().await = None;
         workspace_look::leave_all(session).await;
     }
     made
@@ -71,7 +71,8 @@ pub(crate) async fn make_plan(
     recover::recover(session).await;
     let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
     let mut task =
-        stop::unless_stopped(session, cancel, start::begin(session, request, session.mode(), scope, cancel)).await??;
+        stop::unless_stopped(session, cancel, start::begin(session, request, session.plans.mode(), scope, cancel))
+            .await??;
     let plan = match make::propose(session, &mut task, PlanRequest::default(), cancel).await {
         Ok(plan) => plan,
         Err(failure) => {
@@ -84,7 +85,7 @@ pub(crate) async fn make_plan(
     // A plan without steps cannot be approved, changed or resumed.
     if !plan.steps.is_empty() {
         durable::keep_plan(session, &plan, &mut task).await;
-        *session.plan.lock().await = Some((plan.clone(), task));
+        *session.plans.waiting.lock().await = Some((plan.clone(), task));
     }
     Ok(plan)
 }

@@ -33,7 +33,7 @@ use sextant_model::step::LastResult;
 /// `approved`.
 pub(crate) async fn resume(session: &Session, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
     let mut events = Vec::new();
-    session.no_plan.store(false, Ordering::Relaxed);
+    session.plans.no_plan.store(false, Ordering::Relaxed);
     let result = go_on(session, approved, Steps::All, cancel, &mut events).await;
     stored_traces::keep(session).await;
     Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
@@ -46,7 +46,7 @@ pub(crate) async fn go_on(
     cancel: &CancellationToken,
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
-    session.use_cancel(cancel);
+    session.hub.use_cancel(cancel);
     if open_store::has_record(session) {
         stop::unless_stopped(session, cancel, open_store::durable(session)).await?;
     }
@@ -54,7 +54,7 @@ pub(crate) async fn go_on(
     edit_transaction::catch_up(session).await?;
     let Some(waiting) = resumable::waiting(session).await? else {
         // Without memory there is at most the plan of this process.
-        if session.plan.lock().await.is_none() {
+        if session.plans.waiting.lock().await.is_none() {
             return Err(resumable::nothing("nothing was begun here"));
         }
         span::belongs_to_plan(session).await;
@@ -62,11 +62,11 @@ pub(crate) async fn go_on(
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(session, waiting).await?;
-    session.take_up(&mut task);
+    task.take_up(&session.events);
     repair_scope::look_up(session, &mut task).await;
     task.events.did(TaskFact::BudgetRenewed { whole: true });
     span::belongs_to(&task);
-    session.emit(Event::Started {
+    session.events.show(Event::Started {
         request: task.request.clone(),
         mode: task.mode.to_string(),
         model: session.model.name().to_owned(),
@@ -82,7 +82,7 @@ pub(crate) async fn go_on(
         let left = rollback::roll_back_to(session, &mut task, running.mark, true).await?;
         if !left.is_empty() {
             let text = format!("left as you changed it since: {}", left.join(", "));
-            session.emit(Event::Progress { text });
+            session.events.show(Event::Progress { text });
         }
         if let Some(step) = plan.steps.get_mut(running.step.saturating_sub(1)) {
             (step.state, step.result.outcome) = (StepState::Open, String::new());
@@ -94,7 +94,7 @@ pub(crate) async fn go_on(
     if waits || task.progress.question.is_some() {
         show_waiting(session, plan, task, phase, events).await
     } else {
-        session.emit(plan_event(&plan, Phase::Executing.words()));
+        session.events.show(plan_event(&plan, Phase::Executing.words()));
         look_again(session, &mut task, cancel).await?;
         run_on(session, plan, task, steps, cancel, events).await
     }
@@ -112,7 +112,7 @@ async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Res
         let files: Vec<String> = files.into_iter().collect();
         let files = files.join(", ");
         let text = format!("step {number} was done, and its edit is not in {files} any more: it is run again");
-        session.emit(Event::Progress { text });
+        session.events.show(Event::Progress { text });
     }
     Ok(())
 }
@@ -125,7 +125,7 @@ async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failu
     }
     let files: Vec<String> = files.into_iter().collect();
     let text = format!("what was edited in {} before the interruption is not there any more", files.join(", "));
-    session.emit(Event::Progress { text: text.clone() });
+    session.events.show(Event::Progress { text: text.clone() });
     task.conversation.results.push(LastResult { tool: "resume".to_owned(), ok: false, text: text.clone() });
     if task.conversation.transcript.is_open() {
         task.conversation.transcript.take_up(session.model.name());
@@ -140,7 +140,7 @@ fn say_another_model(session: &Session, plan: &Plan) {
     let (before, now) = (plan.model.as_str(), session.model.name());
     if !before.is_empty() && before != now {
         let text = format!("the plan was made with {before}; it goes on with {now}");
-        session.emit(Event::Progress { text });
+        session.events.show(Event::Progress { text });
     }
 }
 
@@ -156,11 +156,11 @@ async fn run_on(
         && let Err(failure) = replan::replan(session, &mut plan, &mut task, &trigger, cancel).await
     {
         durable::keep_task(session, &mut task, Some(&plan), Phase::Paused).await;
-        *session.plan.lock().await = Some((plan, task));
+        *session.plans.waiting.lock().await = Some((plan, task));
         return Err(failure);
     }
     let more = plan.steps.iter().any(|step| step.state == StepState::Open);
-    *session.plan.lock().await = Some((plan, task));
+    *session.plans.waiting.lock().await = Some((plan, task));
     if more {
         return run_plan::carry_out(session, steps, cancel, events).await;
     }
@@ -176,7 +176,7 @@ async fn show_waiting(
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
     let asks = task.progress.question.is_some();
-    *session.plan.lock().await = Some((plan, task));
+    *session.plans.waiting.lock().await = Some((plan, task));
     ending::end_waiting(session, if asks { Phase::Paused } else { phase }, events).await
 }
 
@@ -194,7 +194,7 @@ async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationTok
     start::first_look(session, &documents, cancel).await?;
     if unknown && !task.journal.is_empty() {
         let text = "what was introduced before the interruption is not known any more".to_owned();
-        session.emit(Event::Progress { text });
+        session.events.show(Event::Progress { text });
     }
     task.remember_start(&collect_diagnostics::known(session).await, !task.journal.is_empty());
     Ok(())
@@ -202,7 +202,7 @@ async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationTok
 
 /// The task and its plan in this process, ready to run.
 async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Option<Plan>), Failure> {
-    let mut known = session.plan.lock().await;
+    let mut known = session.plans.waiting.lock().await;
     // This process holds more of its own plan than was kept.
     if let Some((plan, task)) =
         known.take_if(|(_, task)| task.journal.task == waiting.run.id && task.keep.revision == Some(waiting.revision))
@@ -210,7 +210,7 @@ async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Optio
         return Ok((task, Some(plan)));
     }
     drop(known);
-    waiting.run.paths().into_iter().try_for_each(|path| recorded(&session.root, path))?;
+    waiting.run.paths().into_iter().try_for_each(|path| recorded(&session.workspace.root, path))?;
     let (mut task, mut plan) = waiting.run.into_task();
     task.keep.revision = Some(waiting.revision);
     if let Some(durable) = open_store::durable(session).await {

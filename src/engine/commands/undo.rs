@@ -212,7 +212,7 @@ async fn follow(
     files: &[FileChange],
     events: &mut Vec<Event>,
 ) {
-    let mut history = session.history.lock().await;
+    let mut history = session.edits.history.lock().await;
     stack::note(&mut history, journal);
     drop(history);
     if let Some((phase, plan)) = resumable::replace_plan(session, journal, plan).await {

@@ -121,8 +121,8 @@ async fn ask_about(
     }
     let short: Vec<&str> = names.iter().map(|name| comparison::short(name)).collect();
     let text = format!("waiting for {}'s fixes", short.join(" and "));
-    session.emit(Event::Progress { text });
-    let most = Duration::from_millis(session.config.diagnostics.start_timeout_ms);
+    session.events.show(Event::Progress { text });
+    let most = Duration::from_millis(session.workspace.config.diagnostics.start_timeout_ms);
     let left = deadline.left().min(most);
     let again: Vec<usize> = (0..items.len()).filter(|index| !to_wait_for(&answers[*index]).is_empty()).collect();
     let waited = join_all(again.iter().map(|index| ask_one(session, &items[*index], true, left))).await;
@@ -133,7 +133,7 @@ async fn ask_about(
         let answered = !answers.iter().flatten().any(|answer| answer.silent.contains(&name));
         if !answered {
             let text = format!("{name} has not reported which fixes it offers: no answer in time");
-            session.emit(Event::Progress { text });
+            session.events.show(Event::Progress { text });
         }
         task.reports.offers.waited.insert(name, answered);
     }
@@ -142,7 +142,7 @@ async fn ask_about(
 
 async fn ask_one(session: &Session, item: &LocatedDiagnostic, waits: bool, patience: Duration) -> Option<FixAnswers> {
     let range = item.diagnostic.location.range()?;
-    match session.editor.fixes(&item.symbol.file, Some(range), (Deadline::after(patience), waits)).await {
+    match session.workspace.editor.fixes(&item.symbol.file, Some(range), (Deadline::after(patience), waits)).await {
         Ok(answers) => Some(answers),
         Err(error) => {
             tracing::warn!(%error, "no fixes could be asked for");
@@ -217,7 +217,7 @@ fn answers(fix: &Fix, item: &LocatedDiagnostic) -> bool {
 ///
 /// The fix is gone, hides a diagnostic, or does more than edit.
 pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<EditRequest>, Failure> {
-    let change = session.editor.fix_change(id, deadline).await?;
+    let change = session.workspace.editor.fix_change(id, deadline).await?;
     if let Some(operation) = change.operations.first() {
         return Err(tool_failure(format!("the fix wants more than edits: {operation}"), "do it in the editor by hand"));
     }

@@ -39,8 +39,8 @@ fn gone((file, provider): SnapshotKey) -> Report {
 
 /// The pairs of file and attached provider, where a provider that reported before is silent now.
 async fn attached(session: &Session, reports: &[Report], files: (&[String], &[String])) -> Option<Vec<SnapshotKey>> {
-    let is_quiet = session.ledger.lock().await.unheard(reports, files).next().is_none();
-    if is_quiet { None } else { session.editor.attached().await.map(|attached| attached.pairs) }
+    let is_quiet = session.hub.ledger.lock().await.unheard(reports, files).next().is_none();
+    if is_quiet { None } else { session.workspace.editor.attached().await.map(|attached| attached.pairs) }
 }
 
 /// Forgets the reports of providers that the user has detached since: nobody misses them. Runs where work begins, since
@@ -48,9 +48,9 @@ async fn attached(session: &Session, reports: &[Report], files: (&[String], &[St
 pub(crate) async fn let_go(session: &Session) {
     let knows_servers = |known: &Snapshots| known.keys().any(|(_, provider)| provider.starts_with("lsp:"));
     if knows_servers(&known(session).await)
-        && let Some(attached) = session.editor.attached().await
+        && let Some(attached) = session.workspace.editor.attached().await
     {
-        session.ledger.lock().await.let_go(|key| attached.is_taken(key));
+        session.hub.ledger.lock().await.let_go(|key| attached.is_taken(key));
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn look(
     bystanders: &[Document],
     deadline: Deadline,
 ) -> Vec<Report> {
-    let cancel = session.cancelled();
+    let cancel = session.hub.cancelled();
     let (mut reports, bystanders) = tokio::select! {
         // A stopped task asks no more questions.
         biased;
@@ -73,7 +73,7 @@ pub(crate) async fn look(
     let (edited_paths, bystander_paths) = (paths(edited), paths(&bystanders));
     let files = (edited_paths.as_slice(), bystander_paths.as_slice());
     let attached = attached(session, &reports, files).await;
-    let mut ledger = session.ledger.lock().await;
+    let mut ledger = session.hub.ledger.lock().await;
     if !cancel.is_cancelled() {
         let missing = ledger.missing(&reports, files, attached.as_deref());
         reports.extend(missing.into_iter().map(gone));
@@ -87,7 +87,7 @@ pub(crate) async fn look(
         let text = match known {
             Some(document) if Some(document.version) == report.version => Some(document.text.clone()),
             // The user typed, or a formatter ran: the report is fresh, but of a newer text than ours.
-            _ => match session.editor.read(&report.file).await {
+            _ => match session.workspace.editor.read(&report.file).await {
                 Ok(now) if Some(now.version) == report.version => Some(now.text),
                 _ => None,
             },
@@ -113,10 +113,10 @@ async fn drop_typed(session: &Session, bystanders: &[Document], reports: &mut Ve
     for document in bystanders {
         let is_open = |report: &Report| report.file == document.path && !report.freshness.is_fresh();
         if reports.iter().any(is_open)
-            && let Ok(now) = session.editor.read(&document.path).await
+            && let Ok(now) = session.workspace.editor.read(&document.path).await
             && now.version != document.version
         {
-            lock(&session.looked.typed).typed(&now);
+            lock(&session.hub.looked.typed).typed(&now);
             reports.retain(|report| report.file != document.path);
         }
     }
@@ -135,15 +135,15 @@ async fn ask(
     deadline: Deadline,
 ) -> (Vec<Report>, Vec<Document>) {
     let mut left = bystanders.to_vec();
-    let mut changed: Vec<Document> = lock(&session.looked.typed).changed(&left).into_iter().cloned().collect();
+    let mut changed: Vec<Document> = lock(&session.hub.looked.typed).changed(&left).into_iter().cloned().collect();
     loop {
         let (edited_paths, left_paths) = (paths(edited), paths(&left));
         tokio::select! {
-            reports = session.editor.diagnostics(&edited_paths, &left_paths, deadline) => return (reports, left),
+            reports = session.workspace.editor.diagnostics(&edited_paths, &left_paths, deadline) => return (reports, left),
             now = typed_in(session, &changed) => {
                 left.retain(|document| document.path != now.path);
                 changed.retain(|document| document.path != now.path);
-                lock(&session.looked.typed).typed(&now);
+                lock(&session.hub.looked.typed).typed(&now);
             }
         }
     }
@@ -160,7 +160,7 @@ async fn typed_in(session: &Session, changed: &[Document]) -> Document {
     loop {
         tokio::time::sleep(GLANCE).await;
         for document in changed {
-            if let Ok(now) = session.editor.read(&document.path).await
+            if let Ok(now) = session.workspace.editor.read(&document.path).await
                 && now.version != document.version
             {
                 return now;
@@ -172,12 +172,12 @@ async fn typed_in(session: &Session, changed: &[Document]) -> Document {
 /// Every other loaded file that an edit of these may break, except those that the user types in. Files that were opened
 /// for the reach of an edit are left out: each edit determines itself whether it reaches them.
 pub(crate) async fn bystanders(session: &Session, edited: &[String]) -> Vec<Document> {
-    let loaded = session.editor.loaded().await;
-    let reached = session.looked.reached.lock().await.clone();
+    let loaded = session.workspace.editor.loaded().await;
+    let reached = session.hub.looked.reached.lock().await.clone();
     let others = loaded.iter().filter(|path| !edited.contains(path) && !reached.contains(path));
-    let others = others.map(|path| session.editor.read(path));
+    let others = others.map(|path| session.workspace.editor.read(path));
     let others: Vec<Document> = join_all(others).await.into_iter().flatten().collect();
-    let mut typed = lock(&session.looked.typed);
+    let mut typed = lock(&session.hub.looked.typed);
     others.into_iter().filter(|document| !typed.is_typed(document)).collect()
 }
 
@@ -190,7 +190,7 @@ pub(crate) async fn ensure_baseline(
     deadline: Deadline,
 ) -> Vec<Report> {
     let current = {
-        let ledger = session.ledger.lock().await;
+        let ledger = session.hub.ledger.lock().await;
         edited.iter().all(|document| ledger.is_whole(&document.path, &document.text))
             && bystanders.iter().all(|document| ledger.is_current(&document.path, &document.text))
     };
@@ -216,15 +216,16 @@ pub(crate) async fn before_edit(
     deadline: Deadline,
 ) -> LookedBefore {
     let is_first = {
-        let ledger = session.ledger.lock().await;
+        let ledger = session.hub.ledger.lock().await;
         // A provider that was waited for in vain is not waited for with every file.
         !ledger.is_mute() && edited.iter().any(|document| !ledger.was_asked(&document.path))
     };
-    let (first, own) = (session.config.diagnostics.start_timeout_ms, session.config.diagnostics.timeout_ms);
+    let (first, own) =
+        (session.workspace.config.diagnostics.start_timeout_ms, session.workspace.config.diagnostics.timeout_ms);
     let limit = if is_first { Deadline::after_ms(first.max(own)) } else { deadline };
     let reports = waiting(session, ensure_baseline(session, edited, bystanders, limit)).await;
     let deadline = if is_first { Deadline::after_ms(own) } else { deadline };
-    let ledger = session.ledger.lock().await;
+    let ledger = session.hub.ledger.lock().await;
     let unheard = |document: &&Document| {
         let silent = |report: &Report| report.file == document.path && !report.freshness.is_fresh();
         reports.iter().any(silent) || ledger.of(&document.path).next().is_none()
@@ -239,7 +240,7 @@ pub(crate) async fn waiting<T>(session: &Session, look: impl Future<Output = T>)
     tokio::select! {
         looked = &mut look => looked,
         () = tokio::time::sleep(LONG) => {
-            session.emit(Event::Progress { text: "waiting for the language servers".to_owned() });
+            session.events.show(Event::Progress { text: "waiting for the language servers".to_owned() });
             look.await
         }
     }
@@ -247,7 +248,7 @@ pub(crate) async fn waiting<T>(session: &Session, look: impl Future<Output = T>)
 
 /// Adds to the verdict of a step which changes of the task since its checkpoint of this number have no report.
 pub(crate) async fn doubt_unheard(session: &Session, task: &Task, mark: usize, verdict: &mut Verdict) {
-    if !session.config.diagnostics.on_edit {
+    if !session.workspace.config.diagnostics.on_edit {
         verdict.status = Status::Off;
         return;
     }
@@ -255,8 +256,8 @@ pub(crate) async fn doubt_unheard(session: &Session, task: &Task, mark: usize, v
     let files: BTreeSet<&str> = changed.map(|file| file.path.as_str()).collect();
     let (mut there, mut is_covered) = (Vec::new(), false);
     for file in files {
-        let Ok(document) = session.editor.read(file).await else { continue };
-        let ledger = session.ledger.lock().await;
+        let Ok(document) = session.workspace.editor.read(file).await else { continue };
+        let ledger = session.hub.ledger.lock().await;
         let silent = ledger.unsettled(file, &document.text);
         verdict.pending.extend(silent.iter().map(|provider| format!("{} ({file})", comparison::short(provider))));
         is_covered |= ledger.of(file).next().is_some() || !silent.is_empty();
@@ -272,26 +273,26 @@ pub(crate) async fn doubt_unheard(session: &Session, task: &Task, mark: usize, v
 
 /// Providers that were asked last and have not answered.
 pub(crate) async fn silent(session: &Session) -> Vec<String> {
-    let ledger = session.ledger.lock().await;
+    let ledger = session.hub.ledger.lock().await;
     ledger.silent().map(|(file, provider)| format!("{} ({file})", comparison::short(provider))).collect()
 }
 
 pub(crate) async fn known(session: &Session) -> Snapshots {
-    session.ledger.lock().await.snaps()
+    session.hub.ledger.lock().await.snaps()
 }
 
 /// Takes answers that came after their deadline. New diagnostics in them are reported once, with the next answer.
 pub(crate) async fn take_late(session: &Session, task: &mut Task) {
-    let reports = session.editor.late().await;
+    let reports = session.workspace.editor.late().await;
     if reports.is_empty() {
         return;
     }
     let mut arrived: BTreeSet<SnapshotKey> = BTreeSet::new();
     for report in reports {
-        if let Ok(document) = session.editor.read(&report.file).await
+        if let Ok(document) = session.workspace.editor.read(&report.file).await
             && report.version == Some(document.version)
         {
-            session.ledger.lock().await.take(&report, &Arc::from(document.text));
+            session.hub.ledger.lock().await.take(&report, &Arc::from(document.text));
             arrived.insert((report.file, report.provider));
         } else {
             let about = format!("late report of {} on {}", report.provider, report.file);

@@ -72,8 +72,8 @@ pub(crate) fn longer(files: usize) -> u64 {
 
 /// The reach of changes, computed on a thread of its own.
 pub(crate) async fn reach_of(session: &Session, changes: Vec<TextChange>) -> EditReach {
-    let (root, importers) = (session.root.clone(), session.looked.importers.clone());
-    let open = documents(session, &session.editor.loaded().await).await;
+    let (root, importers) = (session.workspace.root.clone(), session.hub.looked.importers.clone());
+    let open = documents(session, &session.workspace.editor.loaded().await).await;
     let open = open.into_iter().map(|document| (document.path, document.text)).collect();
     tokio::task::spawn_blocking(move || edit_reach::of(&root, &importers, &open, &changes)).await.unwrap_or_default()
 }
@@ -102,8 +102,11 @@ pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: 
     if reach == EditReach::default() || !looks_further(session, &paths).await {
         return ReachedFiles::default();
     }
-    let (reach, unrelated) = match closed(session, &reach).await.len() > session.config.diagnostics.reach {
-        true => references::narrowed(session, reach, Deadline::after_ms(session.config.diagnostics.timeout_ms)).await,
+    let (reach, unrelated) = match closed(session, &reach).await.len() > session.workspace.config.diagnostics.reach {
+        true => {
+            references::narrowed(session, reach, Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms))
+                .await
+        }
         false => (reach, Vec::new()),
     };
     let mut reached = ReachedFiles { unrelated, ..open(session, &reach).await };
@@ -112,13 +115,15 @@ pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: 
         return reached;
     }
     let is_known = {
-        let ledger = session.ledger.lock().await;
+        let ledger = session.hub.ledger.lock().await;
         reached.documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
     };
-    let checks = &session.config.diagnostics;
+    let checks = &session.workspace.config.diagnostics;
     if !is_known {
         let files = counted(reached.documents.len(), "file");
-        session.emit(Event::Progress { text: format!("looking at {files} in which {} may be used", reach.named()) });
+        session
+            .events
+            .show(Event::Progress { text: format!("looking at {files} in which {} may be used", reach.named()) });
     }
     let limit = Deadline::after_ms(checks.start_timeout_ms.max(checks.timeout_ms));
     // Known files are asked about again: a change by others may have broken them since.
@@ -129,16 +134,16 @@ pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: 
 
 /// The files in reach that are not open by themselves. Open files are asked about anyway.
 async fn closed(session: &Session, reach: &EditReach) -> Vec<String> {
-    let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
-    let ours: BTreeSet<String> = session.looked.reached.lock().await.iter().cloned().collect();
+    let loaded: BTreeSet<String> = session.workspace.editor.loaded().await.into_iter().collect();
+    let ours: BTreeSet<String> = session.hub.looked.reached.lock().await.iter().cloned().collect();
     reach.files.iter().filter(|file| !loaded.contains(*file) || ours.contains(*file)).cloned().collect()
 }
 
 /// Reads the files in reach, and opens the closed ones.
 async fn open(session: &Session, reach: &EditReach) -> ReachedFiles {
-    let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
+    let loaded: BTreeSet<String> = session.workspace.editor.loaded().await.into_iter().collect();
     let mut closed = closed(session, reach).await;
-    let mut left = closed.split_off(closed.len().min(session.config.diagnostics.reach));
+    let mut left = closed.split_off(closed.len().min(session.workspace.config.diagnostics.reach));
     let mut reached = ReachedFiles::default();
     for file in closed {
         match target::document(session, &file).await {
@@ -152,7 +157,7 @@ async fn open(session: &Session, reach: &EditReach) -> ReachedFiles {
 }
 
 async fn note_open(session: &Session, documents: &[Document], loaded: &BTreeSet<String>) {
-    let mut open = session.looked.reached.lock().await;
+    let mut open = session.hub.looked.reached.lock().await;
     let is_ours = |document: &&Document| !loaded.contains(&document.path) || open.contains(&document.path);
     let ours: Vec<String> = documents.iter().filter(is_ours).map(|document| document.path.clone()).collect();
     open.retain(|path| !ours.contains(path));
@@ -162,7 +167,7 @@ async fn note_open(session: &Session, documents: &[Document], loaded: &BTreeSet<
 /// Closes the files that were opened longest ago, above the limit of open files.
 pub(crate) async fn bound(session: &Session) {
     let over: Vec<String> = {
-        let mut open = session.looked.reached.lock().await;
+        let mut open = session.hub.looked.reached.lock().await;
         let count = open.len().saturating_sub(MOST_OPEN);
         open.drain(..count).collect()
     };
@@ -172,25 +177,25 @@ pub(crate) async fn bound(session: &Session) {
 /// Closes all opened files: the work on them is over. Files with a late answer to come stay until the next task is
 /// over.
 pub(crate) async fn leave_all(session: &Session) {
-    if session.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty()) {
+    if session.hub.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty()) {
         return;
     }
-    let open = session.looked.reached.lock().await.clone();
+    let open = session.hub.looked.reached.lock().await.clone();
     // A stopped task waits for no editor: the next task closes the files that are still open.
-    let left = stop::soon(&session.cancelled(), workspace_look::leave(session, open.clone())).await;
+    let left = stop::soon(&session.hub.cancelled(), workspace_look::leave(session, open.clone())).await;
     if left.is_some() {
-        session.looked.reached.lock().await.retain(|path| !open.contains(path));
+        session.hub.looked.reached.lock().await.retain(|path| !open.contains(path));
     }
 }
 
 /// Files that stay open: they hold new diagnostics to look at, or they are edited themselves.
 pub(crate) async fn keep_open(session: &Session, files: &BTreeSet<&str>) {
-    session.looked.reached.lock().await.retain(|path| !files.contains(path.as_str()));
+    session.hub.looked.reached.lock().await.retain(|path| !files.contains(path.as_str()));
 }
 
 /// Whether a provider that looks further than at one file reports on one of these files, or may do so yet.
 async fn looks_further(session: &Session, edited: &[String]) -> bool {
-    let ledger = session.ledger.lock().await;
+    let ledger = session.hub.ledger.lock().await;
     let further = |provider: &str| provider != syntax::NAME && !looks_at_one_file(provider);
     let is_new = |path: &str| ledger.of(path).next().is_none() && ledger.silent().all(|(file, _)| file != path);
     edited.iter().any(|path| {
@@ -215,12 +220,12 @@ pub(crate) fn unheard(reached: &BTreeSet<String>, reports: &[Report]) -> Vec<Str
 
 /// Files as they are now; an unreadable one is left out.
 pub(crate) async fn documents(session: &Session, files: impl IntoIterator<Item = &String>) -> Vec<Document> {
-    join_all(files.into_iter().map(|file| session.editor.read(file))).await.into_iter().flatten().collect()
+    join_all(files.into_iter().map(|file| session.workspace.editor.read(file))).await.into_iter().flatten().collect()
 }
 
 /// The files in reach that are looked at for no other reason.
 pub(crate) async fn others(session: &Session, reached: &BTreeSet<String>, edited: &[String]) -> Vec<Document> {
-    let ours = session.looked.reached.lock().await.clone();
+    let ours = session.hub.looked.reached.lock().await.clone();
     documents(session, reached.iter().filter(|path| ours.contains(path) && !edited.contains(path))).await
 }
 
@@ -236,7 +241,7 @@ pub(crate) async fn unlooked(session: &Session, task: &Task) -> Vec<String> {
     if reach == EditReach::default() || !looks_further(session, &files).await {
         return Vec::new();
     }
-    let loaded = session.editor.loaded().await;
+    let loaded = session.workspace.editor.loaded().await;
     let elsewhere = &task.reports.elsewhere;
     let is_known = |file: &String| elsewhere.reached.contains(file) || elsewhere.unrelated.contains(file);
     let is_left = |file: &&String| !is_known(file) && !loaded.contains(file);

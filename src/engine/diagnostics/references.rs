@@ -37,14 +37,15 @@ pub(crate) async fn narrowed(session: &Session, mut reach: EditReach, deadline: 
 
 /// The files that use the symbol at a place; `None` without a usable answer.
 async fn users(session: &Session, place: &NamePlace, deadline: Deadline) -> Option<BTreeSet<String>> {
-    let document = session.editor.read(&place.path).await.ok()?;
+    let document = session.workspace.editor.read(&place.path).await.ok()?;
     let at = LineIndex::new(&document.text).position(&document.text, place.offset, Encoding::Utf8);
     let (path, version, question) = (document.path, document.version, NameQuestion::References);
     let wanted = NameLookup { path, version, at, question, beside: Vec::new() };
-    let answers = session.editor.look_up(&wanted, deadline).await.ok()?;
+    let answers = session.workspace.editor.look_up(&wanted, deadline).await.ok()?;
     let found = answers.into_iter().filter_map(|answer| answer.said.ok());
     let found = found.into_iter().find(|found| worth(&wanted.question, &found.value) == Worth::Something)?;
     let places = places(&found.value);
-    let inside = |place: &crate::editor::editor_lookup::NamedPlace| path::relative(session.root.path(), &place.file);
+    let inside =
+        |place: &crate::editor::editor_lookup::NamedPlace| path::relative(session.workspace.root.path(), &place.file);
     (places.len() < MOST_PLACES).then(|| places.iter().filter_map(inside).collect())
 }

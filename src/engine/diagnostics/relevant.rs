@@ -42,7 +42,7 @@ enum Wish {
 /// The reports in scope that the task has introduced, that the request asks to fix, or that it speaks of.
 pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
     let found = reported::in_scope(session, &task.scope).await;
-    if session.model.needs_providers() {
+    if session.hub.needs_providers {
         let all = found.len();
         let narrowed = wanted_diagnostics::wanted(task);
         let found = tokio::task::spawn_blocking(move || wanted_diagnostics::keep_wanted(&narrowed, found))

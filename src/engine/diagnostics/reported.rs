@@ -27,7 +27,7 @@ pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<LocatedDia
     let known = collect_diagnostics::known(session).await;
     let mut found = comparison::all(&known, files_of(scope, &known)).await;
     found.retain(|found| {
-        found.diagnostic.severity <= session.config.diagnostics.severity_floor && scope.holds(&found.symbol)
+        found.diagnostic.severity <= session.workspace.config.diagnostics.severity_floor && scope.holds(&found.symbol)
     });
     found
 }
@@ -60,7 +60,7 @@ pub(crate) struct Left {
 pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
     let found =
         wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(session, &task.scope).await);
-    let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
+    let deadline = Deadline::after_ms(OFFERS_MS.max(session.workspace.config.diagnostics.timeout_ms));
     let given_up = std::mem::take(&mut task.conversation.tried);
     let (offers, asked) = code_actions::offers(session, task, &found, usize::MAX, (deadline, false)).await;
     task.conversation.tried = given_up;
@@ -86,7 +86,7 @@ pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
     let mut names = Vec::new();
     for file in files_of(scope, &collect_diagnostics::known(session).await) {
         let Ok(document) = target::document(session, &file).await else { continue };
-        let ledger = session.ledger.lock().await;
+        let ledger = session.hub.ledger.lock().await;
         // The parser runs again with every answer and is never late.
         let of_file = ledger.unsettled(&file, &document.text).into_iter().filter(|name| *name != syntax::NAME);
         names.extend(of_file.map(|provider| format!("{} ({file})", comparison::short(provider))));
@@ -96,8 +96,8 @@ pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
 
 /// Whether a request is about the reports of providers, and they are asked at all.
 pub(crate) fn works_on_reports(session: &Session, request: &str) -> bool {
-    let driven = session.model.needs_providers() && request_kind::classify(request) == Ask::Repair;
-    (driven || request_kind::mends_reports(request)) && session.config.diagnostics.on_edit
+    let driven = session.hub.needs_providers && request_kind::classify(request) == Ask::Repair;
+    (driven || request_kind::mends_reports(request)) && session.workspace.config.diagnostics.on_edit
 }
 
 /// The files in scope; in a whole workspace those with a report.

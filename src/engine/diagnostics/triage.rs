@@ -148,7 +148,7 @@ pub(crate) async fn weigh(
     // Beyond a place that the user pointed at, only a sure fix is made without a question. A plan asks as a whole. The
     // offline model exists for the offers of servers, and nobody could answer its questions: "the errors" are all of
     // them.
-    let driven = session.model.needs_providers();
+    let driven = session.hub.needs_providers;
     let far = matches!(task.scope, Scope::Workspace) && !driven && !request_kind::wants_all(&task.request);
     let asks = far && authority::basis(task.mode, &task.request, driven) == Basis::Reported;
     let mut unsure: BTreeSet<usize> = BTreeSet::new();
@@ -203,7 +203,7 @@ fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence,
     let new = !task.events.has_told(&entry);
     task.events.trace(task.counts.step.max(1), entry);
     if let (true, PolicyDecision::Ask(question)) = (new, &decision) {
-        session.emit(Event::Progress { text: question.clone() });
+        session.events.show(Event::Progress { text: question.clone() });
     }
     objection
 }
@@ -217,12 +217,17 @@ async fn other_texts(session: &Session, found: &[LocatedDiagnostic], texts: &BTr
     if wanted.is_empty() {
         return others;
     }
-    let loaded = session.editor.loaded().await;
+    let loaded = session.workspace.editor.loaded().await;
     for file in wanted {
         let text = if loaded.contains(&file) {
-            session.editor.read(&file).await.ok().map(|document| document.text)
+            session.workspace.editor.read(&file).await.ok().map(|document| document.text)
         } else {
-            session.root.resolve(&file).ok().and_then(|file| workspace_files::text(&session.root, &file))
+            session
+                .workspace
+                .root
+                .resolve(&file)
+                .ok()
+                .and_then(|file| workspace_files::text(&session.workspace.root, &file))
         };
         others.insert(file, text);
     }
@@ -236,7 +241,7 @@ async fn present_texts(session: &Session, found: &[LocatedDiagnostic]) -> BTreeM
         let file = &found.symbol.file;
         if !file.is_empty()
             && !texts.contains_key(file)
-            && let Ok(document) = session.editor.read(file).await
+            && let Ok(document) = session.workspace.editor.read(file).await
         {
             texts.insert(file.clone(), document.text);
         }

@@ -46,10 +46,10 @@ fn candidates(root: &Root, endings: &BTreeSet<String>) -> Vec<String> {
 
 /// Looks at the open files and then at the closed ones, until the deadline. Their reports are in the ledger then.
 pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> LookReach {
-    let open: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
+    let open: BTreeSet<String> = session.workspace.editor.loaded().await.into_iter().collect();
     let endings: BTreeSet<String> =
         open.iter().map(|path| look_reach::ending(path).to_owned()).filter(|e| !e.is_empty()).collect();
-    let root = session.root.clone();
+    let root = session.workspace.root.clone();
     let found = tokio::task::spawn_blocking(move || candidates(&root, &endings)).await.unwrap_or_default();
     let (first, rest): (Vec<String>, Vec<String>) = found.into_iter().partition(|path| open.contains(path));
     // An open file that is not on disk yet belongs to it as well.
@@ -70,7 +70,7 @@ pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> LookReac
 /// on.
 async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, deadline: Deadline) -> usize {
     let opened: Vec<String> = batch.iter().filter(|path| !open.contains(*path)).cloned().collect();
-    session.looked.visited.lock().await.extend(opened.iter().cloned());
+    session.hub.looked.visited.lock().await.extend(opened.iter().cloned());
     let mut documents: Vec<Document> = Vec::new();
     for path in batch {
         documents.extend(target::document(session, path).await.ok());
@@ -83,7 +83,7 @@ async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, d
             .any(|report| report.file == *path && report.freshness.is_fresh() && report.provider != syntax::NAME)
     };
     let looked_at = batch.iter().filter(|path| heard(path)).count();
-    let floor = session.config.diagnostics.severity_floor;
+    let floor = session.workspace.config.diagnostics.severity_floor;
     let reported = |path: &String| {
         let mut of_it = reports.iter().filter(|report| report.file == *path).flat_map(|report| &report.diagnostics);
         of_it.any(|diagnostic| diagnostic.severity <= floor)
@@ -97,10 +97,10 @@ pub(crate) async fn leave(session: &Session, paths: Vec<String>) {
     if paths.is_empty() {
         return;
     }
-    session.editor.close(&paths).await;
-    let still = session.editor.loaded().await;
-    let mut ledger = session.ledger.lock().await;
-    let mut visited = session.looked.visited.lock().await;
+    session.workspace.editor.close(&paths).await;
+    let still = session.workspace.editor.loaded().await;
+    let mut ledger = session.hub.ledger.lock().await;
+    let mut visited = session.hub.looked.visited.lock().await;
     for path in paths {
         visited.remove(&path);
         if !still.contains(&path) {
@@ -111,9 +111,9 @@ pub(crate) async fn leave(session: &Session, paths: Vec<String>) {
 
 /// Closes the files that a look over the workspace still holds open: the work on it is over.
 pub(crate) async fn leave_all(session: &Session) {
-    let open: Vec<String> = session.looked.visited.lock().await.iter().cloned().collect();
+    let open: Vec<String> = session.hub.looked.visited.lock().await.iter().cloned().collect();
     // A stopped task waits for no editor: the next task closes the files that are still open.
-    stop::soon(&session.cancelled(), leave(session, open)).await;
+    stop::soon(&session.hub.cancelled(), leave(session, open)).await;
     reached::leave_all(session).await;
 }
 
@@ -129,20 +129,20 @@ pub(crate) async fn drop_stale(session: &Session, asked: &[Document]) {
     let known = collect_diagnostics::known(session).await.into_keys().filter(|(_, provider)| of_one(provider));
     let mut files: BTreeSet<String> = known.map(|(file, _)| file).collect();
     files.retain(|file| !asked.iter().any(|document| document.path == *file));
-    let open = session.editor.loaded().await;
+    let open = session.workspace.editor.loaded().await;
     for file in files {
-        let text = if open.contains(&file) || session.looked.visited.lock().await.contains(&file) {
-            session.editor.read(&file).await.ok().map(|document| document.text)
+        let text = if open.contains(&file) || session.hub.looked.visited.lock().await.contains(&file) {
+            session.workspace.editor.read(&file).await.ok().map(|document| document.text)
         } else {
             on_disk(session, &file)
         };
-        session.ledger.lock().await.drop_stale(&file, text.as_deref(), of_one);
+        session.hub.ledger.lock().await.drop_stale(&file, text.as_deref(), of_one);
     }
 }
 
 fn on_disk(session: &Session, file: &str) -> Option<String> {
-    let inside = session.root.resolve(file).ok()?;
-    let text = workspace_files::text(&session.root, &inside)?;
+    let inside = session.workspace.root.resolve(file).ok()?;
+    let text = workspace_files::text(&session.workspace.root, &inside)?;
     Some(text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n"))
 }
 

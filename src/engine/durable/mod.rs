@@ -157,7 +157,7 @@ pub(crate) async fn keep_judged(session: &Session, plan: &Plan, task: &mut Task)
 pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task, trigger: &Trigger) {
     task.keep.replanning = Some(trigger.clone());
     task.events.planning();
-    let id = session.next_checkpoint();
+    let id = session.store.next_checkpoint();
     let kind = CheckpointKind::Replan;
     let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };
     change_record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
@@ -167,7 +167,7 @@ pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task,
 
 /// Records that a plan was made and waits.
 pub(crate) async fn keep_plan(session: &Session, plan: &Plan, task: &mut Task) {
-    let mut checkpoint = Checkpoint { id: session.next_checkpoint(), ..Checkpoint::default() };
+    let mut checkpoint = Checkpoint { id: session.store.next_checkpoint(), ..Checkpoint::default() };
     change_record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
     keep_task(session, task, Some(plan), Phase::Planning).await;
 }
@@ -182,7 +182,7 @@ pub(crate) async fn keep_call(session: &Session, task: &mut Task) {
 /// Removes checkpoints above the limit: those of the least recently used tasks that are over. Never removes those of
 /// this task, of the last one that changed something, or of one that can be resumed.
 async fn clean(session: &Session, durable: &Durable, task: &str) {
-    let limit = session.config.memory.checkpoints_mb.saturating_mul(1 << 20);
+    let limit = session.workspace.config.memory.checkpoints_mb.saturating_mul(1 << 20);
     let (owner, task) = (durable.session(), task.to_owned());
     let ended = [phase_name(Phase::Completed), phase_name(Phase::Error)];
     let cleaned = durable
@@ -233,7 +233,7 @@ pub(crate) async fn load(session: &Session, durable: &Durable, task: &mut Task) 
 pub(crate) async fn load_journal(session: &Session, durable: &Durable, task: &str, request: &str) -> Result<Journal> {
     let (name, owned) = (durable.session(), task.to_owned());
     let checkpoints = durable.run(move |memory| change_record::read_all(memory, &name, &owned)).await?;
-    session.skip_checkpoints(&checkpoints);
+    session.store.skip_checkpoints(&checkpoints);
     Ok(Journal { checkpoints, ..Journal::new(task, request) })
 }
 

@@ -39,7 +39,7 @@ pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Fa
         }
         match resumable(kept) {
             Ok(Some(waiting)) => {
-                unread.into_iter().for_each(|text| session.emit(Event::Progress { text }));
+                unread.into_iter().for_each(|text| session.events.show(Event::Progress { text }));
                 return Ok(Some(waiting));
             }
             Ok(None) => {}
@@ -58,7 +58,8 @@ pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Fa
 
 /// The current plan of a task, in this process or in the store.
 pub(crate) async fn plan_of(session: &Session, task: &str) -> Option<Plan> {
-    if let Some((plan, _)) = session.plan.lock().await.as_ref().filter(|(_, known)| known.journal.task == task) {
+    if let Some((plan, _)) = session.plans.waiting.lock().await.as_ref().filter(|(_, known)| known.journal.task == task)
+    {
         return Some(plan.clone());
     }
     let durable = open_store::durable(session).await?;
@@ -76,7 +77,7 @@ pub(crate) async fn kept(session: &Session, durable: &Durable, task: &str) -> Op
 /// Replaces the plan after a rollback by the one that fits the files now. Returns the event that shows it.
 pub(crate) async fn replace_plan(session: &Session, journal: &Journal, plan: Option<Plan>) -> Option<(Phase, Plan)> {
     let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
-    let mut known = session.plan.lock().await;
+    let mut known = session.plans.waiting.lock().await;
     if let Some((own, task)) = known.as_mut().filter(|(_, task)| task.journal.task == journal.task) {
         own.clone_from(plan.as_ref()?);
         task.journal = journal.clone();

@@ -188,7 +188,7 @@ pub(crate) async fn stack(session: &Session) -> Stack {
             stack = kept(&durable, all);
         }
     }
-    for journal in session.history.lock().await.iter().filter(|journal| !journal.is_empty()) {
+    for journal in session.edits.history.lock().await.iter().filter(|journal| !journal.is_empty()) {
         let unkept = |row: &Checkpoint| !row.files.is_empty() && row.record.is_none();
         if stack.find(&journal.task).is_some() && !journal.checkpoints.iter().any(unkept) {
             continue;
@@ -214,7 +214,7 @@ pub(crate) async fn stack(session: &Session) -> Stack {
     }
     stack.tasks.sort_by_key(|known| std::cmp::Reverse(known.last));
     stack.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
-    stack.asked = session.last_asked().or(stack.asked);
+    stack.asked = session.store.last_asked().or(stack.asked);
     stack
 }
 
@@ -226,7 +226,7 @@ pub(crate) async fn journal(session: &Session, known: &KnownTask) -> std::result
     match &known.place {
         UndoPlace::Here(journal) => return Ok(journal.as_ref().clone()),
         UndoPlace::Removed => {
-            let limit = session.config.memory.checkpoints_mb;
+            let limit = session.workspace.config.memory.checkpoints_mb;
             return Err(Failure::user(
                 format!("“{}” cannot be undone any more: what it changed was removed to make room", known.request),
                 format!("checkpoints may take {limit} MB here; `memory.checkpoints_mb` sets it"),

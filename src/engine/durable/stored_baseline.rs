@@ -85,7 +85,7 @@ pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &m
     task.reports.elsewhere.unlooked = Unlooked::anything();
     for checkpoint in kept {
         let lines: Vec<Line> = serde_json::from_value(checkpoint.state).unwrap_or_default();
-        for line in lines.into_iter().filter(|line| session.root.confirm(&line.file).is_ok()) {
+        for line in lines.into_iter().filter(|line| session.workspace.root.confirm(&line.file).is_ok()) {
             let text = match &line.text {
                 None => None,
                 Some(name) => match checkpoint.files.iter().find(|file| file.path == *name).map(|file| &file.before) {

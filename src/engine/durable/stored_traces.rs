@@ -34,7 +34,7 @@ impl Traced {
 
 /// Stores the entries of the running or last task since the last call. Entries that cannot be stored are left out.
 pub(crate) async fn keep(session: &Session) {
-    for (task, request, entries) in session.trace.take_unkept() {
+    for (task, request, entries) in session.store.trace.take_unkept() {
         let Some(remember) = memory::remember(session).await else { return };
         let name = remember.session.clone();
         let entries = entries.into_iter().map(kept).collect();
@@ -92,7 +92,7 @@ pub(crate) async fn find(session: &Session, which: &str) -> Result<Traced, Failu
     let tasks = list(session).await?;
     if tasks.is_empty() && which.is_empty() {
         // Without memory the process holds the traces.
-        let (entries, (task, request)) = (session.trace(), session.trace.last());
+        let (entries, (task, request)) = (session.store.trace.entries(), session.store.trace.last());
         if entries.is_empty() {
             return Err(Failure::user("nothing was done here yet", HintCode::Start));
         }

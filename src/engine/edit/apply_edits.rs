@@ -22,8 +22,8 @@ pub(crate) struct Place<'a> {
 
 impl<'a> Place<'a> {
     pub(crate) fn of(session: &'a Session, durable: Option<&'a Durable>) -> Self {
-        let neighbours = session.making.neighbours.get();
-        Self { editor: session.editor.as_ref(), root: &session.root, durable, neighbours }
+        let neighbours = session.edits.making.neighbours.get();
+        Self { editor: session.workspace.editor.as_ref(), root: &session.workspace.root, durable, neighbours }
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn edit(
     notes: Vec<String>,
     when: When,
 ) -> Result<EditAnswer, Failure> {
-    let checks = &session.config.diagnostics;
+    let checks = &session.workspace.config.diagnostics;
     let changed = change(session, task, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
     let (late, first_seen) =
         (std::mem::take(&mut task.reports.late.found), std::mem::take(&mut task.reports.elsewhere.first_seen));
@@ -63,9 +63,9 @@ pub(crate) async fn change(
     }
     permit(session, task, &wanted).await?;
     let doubts = edit_guard::guard(session, task, &wanted).await?;
-    let (_turn, mut deadline) = match session.making.turn.try_lock() {
+    let (_turn, mut deadline) = match session.edits.making.turn.try_lock() {
         Ok(turn) => (turn, deadline),
-        Err(_) => (session.making.turn.lock().await, deadline.anew()),
+        Err(_) => (session.edits.making.turn.lock().await, deadline.anew()),
     };
     collect_diagnostics::take_late(session, task).await;
     let (mut wanted, mut notes) = (wanted, Vec::new());
@@ -105,13 +105,13 @@ pub(crate) async fn change(
 /// Names the files that an answer leaves out.
 fn left_out(session: &Session, wanted: &[EditRequest]) -> Vec<String> {
     let edited: Vec<&str> = wanted.iter().map(EditRequest::path).collect();
-    let typed = lock(&session.looked.typed).others(&edited);
+    let typed = lock(&session.hub.looked.typed).others(&edited);
     if typed.is_empty() { Vec::new() } else { vec![format!("{TYPED}: {}", typed.join(", "))] }
 }
 
 /// The open files in reach of an edit that its answer leaves out.
 fn typed_in_reach(session: &Session, known: &Baseline) -> Vec<String> {
-    let typed = lock(&session.looked.typed).others(&[]).into_iter().filter(|file| known.open.contains(file));
+    let typed = lock(&session.hub.looked.typed).others(&[]).into_iter().filter(|file| known.open.contains(file));
     typed.map(|file| format!("{file} (somebody types in it)")).collect()
 }
 
@@ -119,7 +119,7 @@ const TYPED: &str = "not looked at, since somebody types in them";
 
 /// Records the written texts as ours.
 fn note_own(session: &Session, applied: &[Applied]) {
-    let mut typed = lock(&session.looked.typed);
+    let mut typed = lock(&session.hub.looked.typed);
     applied.iter().filter_map(|done| done.document.as_ref()).for_each(|now| typed.edited(now));
 }
 
@@ -133,7 +133,7 @@ async fn attempt(
     (wanted, doubts, when): (&[EditRequest], &[Doubt], When),
     mut deadline: Deadline,
 ) -> Result<EditOutcome, EditorError> {
-    let checked = session.config.diagnostics.on_edit;
+    let checked = session.workspace.config.diagnostics.on_edit;
     let in_burst = task.reports.deferred.is_some();
     let mut bystanders = Vec::new();
     let mut burst = task.reports.deferred.clone().unwrap_or_default();
@@ -152,7 +152,7 @@ async fn attempt(
         }
         let mut reached = reached::before_edit(session, &texts_before(wanted), wanted).await;
         reached.take_earlier(reached::others(session, &burst.reached, &paths).await);
-        deadline = reached.deadline(deadline, session.config.diagnostics.timeout_ms);
+        deadline = reached.deadline(deadline, session.workspace.config.diagnostics.timeout_ms);
         burst.take_reach(reached.paths(), reached.open, &reached.unlooked, reached.stale);
         task.reports.elsewhere.unrelated.extend(reached.unrelated);
         bystanders.extend(reached.documents);
@@ -207,7 +207,7 @@ async fn to_be_made(
     let files = files_before(session, &task.journal, wanted).await;
     let made = wanted.iter().filter(|want| matches!(want, EditRequest::Create { .. }));
     let folders: BTreeSet<String> =
-        made.flat_map(|want| beneath::missing_folders(session.root.path(), want.path())).collect();
+        made.flat_map(|want| beneath::missing_folders(session.workspace.root.path(), want.path())).collect();
     let checkpoint = checkpoint(session, task, files, symbols);
     in_flight::PendingChange {
         task: task.journal.task.clone(),
@@ -244,7 +244,7 @@ pub(crate) fn told(task: &mut Task, path: &str) {
 pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Option<Verdict> {
     let before = task.reports.deferred.take()?;
     let longer = reached::longer(before.reached.len());
-    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms + longer);
+    let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms + longer);
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let documents = reached::documents(session, &files).await;
     let mut bystanders = collect_diagnostics::bystanders(session, &files).await;
@@ -278,7 +278,7 @@ fn note_start(session: &Session, task: &Task, wanted: &[EditRequest]) {
         let (start, created) = (task.reports.start.clone(), task.reports.created.clone());
         let files = task.journal.files().into_iter().chain(wanted.iter().map(|want| want.path().to_owned())).collect();
         let task = task.journal.task.clone();
-        *lock(&session.making.running) = in_flight::RunningStart { task, files, start, created };
+        *lock(&session.edits.making.running) = in_flight::RunningStart { task, files, start, created };
     }
 }
 
@@ -300,7 +300,7 @@ async fn files_before(session: &Session, journal: &Journal, wanted: &[EditReques
             EditRequest::Create { .. } => None,
         };
         let after = edit_request::intended(want).map(Into::into);
-        let marks_before = session.editor.marks(&path).await;
+        let marks_before = session.workspace.editor.marks(&path).await;
         let marks_after = marks_before.clone();
         files.push(FileChange { path, before, after, marks_before, marks_after });
     }
@@ -308,7 +308,7 @@ async fn files_before(session: &Session, journal: &Journal, wanted: &[EditReques
 }
 
 pub(crate) fn checkpoint(session: &Session, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
-    let (id, symbols) = (session.next_checkpoint(), symbols.to_vec());
+    let (id, symbols) = (session.store.next_checkpoint(), symbols.to_vec());
     Checkpoint { id, kind: CheckpointKind::Edit, step: task.step_number(), files, symbols, ..Checkpoint::default() }
 }
 
@@ -338,7 +338,7 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
     let mut before = known.snaps.clone();
     let in_reach = |file: &str| known.open.contains(file) || known.reached.contains(file);
     let others = without_others(&mut before, &mut after, |file| known.changes(file), in_reach);
-    let late = without_late(&mut before, &mut after, &known.late, session.config.diagnostics.severity_floor);
+    let late = without_late(&mut before, &mut after, &known.late, session.workspace.config.diagnostics.severity_floor);
     for (file, provider) in after.keys() {
         if task.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
             before.extend(SnapshotStore::absent(file, [provider.clone()]));
@@ -362,6 +362,6 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
 /// Takes back the last change of the task: restores text, saved state and knowledge.
 pub(crate) async fn take_back(session: &Session, task: &mut Task, changed: &EditOutcome) -> Result<(), Failure> {
     rollback::roll_back_to(session, task, task.journal.checkpoints.len().saturating_sub(1), false).await?;
-    session.ledger.lock().await.restore(&changed.before);
+    session.hub.ledger.lock().await.restore(&changed.before);
     Ok(())
 }

@@ -124,7 +124,7 @@ async fn may_touch(
 ) -> Result<(), Failure> {
     let checks = repair::configures_checker(path, before, after);
     let runs = runs_code(path).filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
-    let program = || auto_executed::is_program(&session.root, path, before).map(str::to_owned);
+    let program = || auto_executed::is_program(&session.workspace.root, path, before).map(str::to_owned);
     let Some(reason) = runs.or(checks).or_else(program) else { return Ok(()) };
     let heard = session.approvals.is_read() && !task.intent.consent.replanned;
     if is_named_by(task, path, heard) || session.approvals.allowed_file(path) {
@@ -204,7 +204,7 @@ fn objections(
 
 /// Whether the task may fix reports and do no more.
 fn is_strict(session: &Session, task: &Task) -> bool {
-    let basis = authority::basis_of(task, &task.journal.request, session.model.needs_providers());
+    let basis = authority::basis_of(task, &task.journal.request, session.hub.needs_providers);
     basis == Basis::Reported || basis == Basis::Approved && request_kind::mends(&task.journal.request)
 }
 

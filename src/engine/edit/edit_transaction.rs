@@ -18,7 +18,7 @@ use crate::editor::editor_error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Editor, Marks, Save};
 use crate::events::stream::EventStream;
-use crate::state::in_flight::{Begun, Made, MadeResult, PendingChange};
+use crate::state::in_flight::{Begun, Made, MadeResult, Making, PendingChange};
 use crate::state::journal::{Checkpoint, Journal};
 use crate::state::session::Session;
 use sextant_base::failure::{Failure, FailureKind};
@@ -31,7 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Held by the caller that waits for a change. Dropped before its end, the change is left.
 struct Waiting<'a> {
-    session: &'a Session,
+    making: &'a Making,
+    events: &'a EventStream,
     begun: Begun,
     /// Whether the end was seen.
     seen: bool,
@@ -40,7 +41,7 @@ struct Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         if self.seen && self.begun.doubtful().is_none() {
-            self.session.making.forget(&self.begun.ended);
+            self.making.forget(&self.begun.ended);
             return;
         }
         self.begun.left.store(true, Ordering::SeqCst);
@@ -48,7 +49,7 @@ impl Drop for Waiting<'_> {
             return;
         }
         let text = "the editor is still busy with an edit; its result is reported later".to_owned();
-        self.session.emit(Event::Progress { text });
+        self.events.show(Event::Progress { text });
     }
 }
 
@@ -66,12 +67,12 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
         doubtful: Arc::default(),
     };
     let doubtful = Arc::clone(&begun.doubtful);
-    session.making.list().push(begun.clone());
+    session.edits.making.list().push(begun.clone());
     let mut ended = begun.ended.clone();
-    let mut waiting = Waiting { session, begun, seen: false };
-    let (editor, events) = (Arc::clone(&session.editor), Arc::clone(&session.events));
-    let (root, save) = (session.root.clone(), session.config.save);
-    let neighbours = session.making.neighbours.get().cloned();
+    let mut waiting = Waiting { making: &session.edits.making, events: &session.events, begun, seen: false };
+    let (editor, events) = (Arc::clone(&session.workspace.editor), Arc::clone(&session.events));
+    let (root, save) = (session.workspace.root.clone(), session.workspace.config.save);
+    let neighbours = session.edits.making.neighbours.get().cloned();
     let making = async move {
         let at = Place {
             editor: editor.as_ref(),
@@ -106,7 +107,7 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
 /// # Errors
 /// The editor has not answered within 5 s: the state of the files is not known then.
 pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failure> {
-    let left = session.making.left();
+    let left = session.edits.making.left();
     for begun in &left {
         let mut ended = begun.ended.clone();
         if tokio::time::timeout(PATIENCE, ended.wait_for(Option::is_some)).await.is_err() {
@@ -128,18 +129,18 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
     }
     for (begun, made) in &known {
         let Some(made) = made else { continue };
-        let gone = session.history.lock().await.iter().all(|journal| journal.task != begun.task);
+        let gone = session.edits.history.lock().await.iter().all(|journal| journal.task != begun.task);
         let whole = if begun.takes_back.is_empty() && gone { Some(journal(session, begun).await) } else { None };
-        let mut history = session.history.lock().await;
+        let mut history = session.edits.history.lock().await;
         history.extend(whole);
         history.iter_mut().for_each(|journal| begun.enter(made, journal));
     }
-    let mut plan = session.plan.lock().await;
+    let mut plan = session.plans.waiting.lock().await;
     for (begun, made) in &known {
         if let Some(made) = made {
             plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.journal));
         }
-        session.making.forget(&begun.ended);
+        session.edits.making.forget(&begun.ended);
     }
     Ok(())
 }
@@ -160,7 +161,7 @@ async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Res
             return Ok(None);
         }
         file.after = now.map(Into::into);
-        file.marks_after = session.editor.marks(&file.path).await;
+        file.marks_after = session.workspace.editor.marks(&file.path).await;
     }
     if let Some(durable) = open_store::durable(session).await {
         durable.close_change(&session.events, &checkpoint, &[]).await;

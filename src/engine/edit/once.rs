@@ -92,7 +92,7 @@ fn unread(why: &MemoryError) -> Failure {
 
 /// The edit where this process has made it.
 async fn here(session: &Session, name: &str) -> Option<Checkpoint> {
-    let history = session.history.lock().await;
+    let history = session.edits.history.lock().await;
     let mut all = history.iter().flat_map(|journal| &journal.checkpoints);
     all.find(|row| row.once.as_deref() == Some(name)).cloned()
 }

@@ -23,7 +23,7 @@ use sextant_model::request_kind;
 
 /// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
 pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
-    let basis = authority::basis_of(task, &task.request, session.model.needs_providers());
+    let basis = authority::basis_of(task, &task.request, session.hub.needs_providers);
     if basis == Basis::Asked {
         return Ok(());
     }
@@ -89,7 +89,7 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
     let diagnostics: Vec<&Diagnostic> = diagnostics.iter().collect();
     let known = collect_diagnostics::known(session).await;
     // A language model can work without any provider; a model that depends on their reports cannot.
-    let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !session.model.needs_providers();
+    let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !session.hub.needs_providers;
     let asked = matches!(task.scope, Scope::Symbols(_) | Scope::Parts { .. })
         || authority::names_a_kind(&task.request, &diagnostics);
     let Some((rule, reason)) = stop(&diagnostics, heard, asked, &PolicyLimits::default()) else { return Ok(()) };

@@ -47,10 +47,10 @@ pub(crate) fn below(question: &str, foreseen: &str) -> String {
 
 /// The diagnostics that edits would introduce, or a note that they are not known. A stop ends it at once.
 pub(crate) async fn foreseen(session: &Session, wanted: &[EditRequest]) -> String {
-    if !session.config.diagnostics.on_edit || !session.approvals.can_ask() {
+    if !session.workspace.config.diagnostics.on_edit || !session.approvals.can_ask() {
         return String::new();
     }
-    let cancel = session.cancelled();
+    let cancel = session.hub.cancelled();
     tokio::select! {
         biased;
         () = cancel.cancelled() => String::new(),
@@ -65,7 +65,7 @@ pub(crate) async fn foreseen(session: &Session, wanted: &[EditRequest]) -> Strin
 }
 
 fn words(session: &Session, verdict: &Verdict) -> String {
-    let new: Vec<Line> = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of).collect();
+    let new: Vec<Line> = verdict.new_from(session.workspace.config.diagnostics.severity_floor).map(Line::of).collect();
     let mut out = vec![delta_wording::of_candidate(verdict, &new)];
     out.extend(new.iter().take(SHOWN).map(|line| format!("  {}", line.text(""))));
     if let Some(more) = new.len().checked_sub(SHOWN).filter(|more| *more > 0) {
@@ -76,11 +76,11 @@ fn words(session: &Session, verdict: &Verdict) -> String {
 
 /// Compares the edits with the known diagnostics, as if they had been made. The ledger learns nothing of it.
 async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict, EditorError> {
-    let limit = session.config.diagnostics.timeout_ms;
+    let limit = session.workspace.config.diagnostics.timeout_ms;
     let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
     let edits: Vec<FileEdit> = wanted.iter().cloned().map(EditRequest::into_edit).collect();
     // An editor without this function reports it before anything is waited for.
-    session.editor.probe(&[], Deadline::after_ms(limit)).await?;
+    session.workspace.editor.probe(&[], Deadline::after_ms(limit)).await?;
     if edits.iter().any(|edit| !matches!(edit, FileEdit::Change { .. })) {
         return Err(EditorError::Other("a new file is looked at once it is there".to_owned()));
     }
@@ -97,7 +97,7 @@ async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict
     let deadline = reached.deadline(Deadline::after_ms(limit), limit);
     let looked_at: BTreeSet<String> = reached.documents.iter().map(|document| document.path.clone()).collect();
     bystanders.extend(reached.documents);
-    let reports = session.editor.probe(&edits, deadline).await?;
+    let reports = session.workspace.editor.probe(&edits, deadline).await?;
     let before = of_texts(collect_diagnostics::known(session).await, &edited, &bystanders);
     let mut then: BTreeMap<&str, Arc<str>> =
         bystanders.iter().map(|document| (document.path.as_str(), document.text.as_str().into())).collect();

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::editor::event::{Event, QuestionKind};
 use crate::events::envelope::TaskEvent;
-use crate::state::approvals::OpenQuestion;
+use crate::state::approvals::{Approvals, OpenQuestion};
 use crate::state::session::Session;
 use sextant_base::failure::Failure;
 
@@ -62,9 +62,9 @@ pub(crate) async fn ask_user(session: &Session, asking: UserQuestion<'_>) -> Res
     let _turn = session.approvals.turn.lock().await;
     let (answer, answered) = oneshot::channel();
     *session.approvals.open() = Some(OpenQuestion { options: options.len(), answer });
-    let mut asked = Asked { session, choice: None };
+    let mut asked = Asked { approvals: &session.approvals, choice: None };
     let shows = shows.map(str::to_owned);
-    session.emit(Event::Question { text: text.to_owned(), options: options.to_vec(), kind, shows });
+    session.events.show(Event::Question { text: text.to_owned(), options: options.to_vec(), kind, shows });
     asked.choice = answered.await.ok();
     let nobody = || Failure::user(format!("nobody answered: {text}"), way_out(kind));
     asked.choice.ok_or_else(nobody)
@@ -73,14 +73,14 @@ pub(crate) async fn ask_user(session: &Session, asking: UserQuestion<'_>) -> Res
 /// A question to the user. It closes when nobody waits for its answer any more, and the front end that showed it gets
 /// an event.
 struct Asked<'a> {
-    session: &'a Session,
+    approvals: &'a Approvals,
     choice: Option<usize>,
 }
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        self.session.approvals.open().take();
-        self.session.events.emit(None, TaskEvent::Answered { choice: self.choice });
+        self.approvals.open().take();
+        self.approvals.events.emit(None, TaskEvent::Answered { choice: self.choice });
     }
 }
 

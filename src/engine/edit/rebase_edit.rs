@@ -91,7 +91,7 @@ pub(crate) async fn moved(session: &Session, wanted: &[EditRequest]) -> Option<(
             edits.push(want.clone());
             continue;
         };
-        let document = session.editor.read(&old.path).await.ok()?;
+        let document = session.workspace.editor.read(&old.path).await.ok()?;
         let mut hunks = hunks.clone();
         if document.text != old.text {
             let (moved, note) = onto(&document, &old.text, &hunks).filter(|_| *of_symbols)?;

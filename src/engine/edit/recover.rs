@@ -94,7 +94,7 @@ pub(crate) async fn recover(session: &Session) {
             let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
             let done = steps.iter().filter(|step| step.state == StepState::Done).count();
             let (request, of) = (run.request, steps.len());
-            session.emit(Event::Interrupted { request, done, of, notes: found.notes });
+            session.events.show(Event::Interrupted { request, done, of, notes: found.notes });
         } else {
             show_notes(session, found.notes);
         }
@@ -109,14 +109,14 @@ pub(crate) async fn recover_quietly(session: &Session) {
 }
 
 fn show_notes(session: &Session, notes: Vec<String>) {
-    notes.into_iter().for_each(|text| session.emit(Event::Progress { text }));
+    notes.into_iter().for_each(|text| session.events.show(Event::Progress { text }));
 }
 
 /// The findings; `Some` the first time only.
 async fn recovered(session: &Session, asks: bool) -> Option<OpenChange> {
     let mut first = None;
     let found = &mut first;
-    session.opened.recovered.get_or_init(move || async move { *found = Some(look_back(session, asks).await) }).await;
+    session.store.recovered.get_or_init(move || async move { *found = Some(look_back(session, asks).await) }).await;
     first
 }
 
@@ -196,8 +196,8 @@ async fn put_right(
         after: file.after.as_deref().map(str::to_owned),
     };
     // Leftovers of a refused path are not even searched for; the check below gives the reason.
-    let ours = checkpoint.files.iter().filter(|file| session.root.confirm(&file.path).is_ok());
-    session.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
+    let ours = checkpoint.files.iter().filter(|file| session.workspace.root.confirm(&file.path).is_ok());
+    session.workspace.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
     let found = sides_of(session, &checkpoint.files, &mut notes).await;
     for (change, _) in checkpoint.files.iter().zip(&found).filter(|(_, (side, _))| *side == DiskSide::Neither) {
         notes.push(format!("{} is not as the interrupted edit had it and was left alone", change.path));
@@ -217,7 +217,7 @@ async fn put_right(
             edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
         }
         let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
-        match apply(&Place::of(session, Some(durable)), session.config.save, &edits).await {
+        match apply(&Place::of(session, Some(durable)), session.workspace.config.save, &edits).await {
             Ok(_) => notes.push(format!("an edit had not come to its end and was taken back: {}", names.join(", "))),
             Err(error) => {
                 // Still open, with our name on it: the next process tries again.
@@ -228,7 +228,7 @@ async fn put_right(
     }
     if verdict == RecoveryVerdict::Finished {
         for (change, _) in checkpoint.files.iter_mut().zip(&sides).filter(|(_, side)| **side != DiskSide::Refused) {
-            change.marks_after = session.editor.marks(&change.path).await;
+            change.marks_after = session.workspace.editor.marks(&change.path).await;
         }
         durable.close_change(&session.events, &checkpoint, &row.reverses).await;
     } else if let Some(id) = checkpoint.record {
@@ -278,8 +278,8 @@ async fn sides_of(
 
 /// A file that a record names, as it is; `None` where it does not exist.
 pub(crate) async fn look_at(session: &Session, path: &str) -> Result<Option<Document>, Failure> {
-    recorded(&session.root, path)?;
-    match session.editor.read(path).await {
+    recorded(&session.workspace.root, path)?;
+    match session.workspace.editor.read(path).await {
         Ok(document) => Ok(Some(document)),
         Err(EditorError::NotFound(_)) => Ok(None),
         Err(error) => Err(error.into()),

@@ -119,7 +119,7 @@ pub(crate) async fn go(
     edits: Vec<FileEdit>,
     takes_back: Vec<Checkpoint>,
 ) -> Result<Checkpoint, Failure> {
-    checkpoint.id = session.next_checkpoint();
+    checkpoint.id = session.store.next_checkpoint();
     checkpoint.folders = emptied(journal, &edits);
     let (task, request) = (journal.task.clone(), journal.request.clone());
     let change = PendingChange { task, request, checkpoint, edits, takes_back, restores_marks: true };
@@ -141,7 +141,7 @@ fn emptied(journal: &Journal, edits: &[FileEdit]) -> Vec<String> {
 
 /// Stores an undo that changes no file.
 pub(crate) async fn enter(session: &Session, journal: &Journal, mut checkpoint: Checkpoint) -> Checkpoint {
-    checkpoint.id = session.next_checkpoint();
+    checkpoint.id = session.store.next_checkpoint();
     if let Some(durable) = open_store::durable(session).await {
         checkpoint.record = durable.open_change(&session.events, &journal.task, &checkpoint, &[]).await;
         durable.close_change(&session.events, &checkpoint, &[]).await;

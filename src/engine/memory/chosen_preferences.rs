@@ -136,13 +136,13 @@ pub(crate) fn line_of(entry: &Entry) -> String {
 
 /// The preferences of the user's configuration, as text.
 pub(crate) fn configured_preferences(session: &Session) -> Vec<(String, String)> {
-    session.config.preferences.iter().map(|(key, value)| (key.clone(), short(value, LONGEST))).collect()
+    session.workspace.config.preferences.iter().map(|(key, value)| (key.clone(), short(value, LONGEST))).collect()
 }
 
 /// The user's preferences here, by name: for references of a plan.
 pub(crate) async fn preferences(session: &Session) -> BTreeMap<String, Value> {
     let mut all: BTreeMap<String, Value> =
-        session.config.preferences.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+        session.workspace.config.preferences.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
     if let Some(remember) = memory::remember(session).await {
         let project = remember.project;
         let stored = remember.run(move |memory| memory.preferences(Some(project))).await.unwrap_or_default();

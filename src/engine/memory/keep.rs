@@ -161,7 +161,7 @@ fn titles(plan: &Plan) -> Vec<String> {
 
 /// Records a new plan. A plan that waited and was never run is as good as refused.
 pub(crate) async fn remember_plan(session: &Session, plan: &Plan, task: &mut Task) {
-    let refused = session.plan.lock().await.as_ref().and_then(|(old, _)| {
+    let refused = session.plans.waiting.lock().await.as_ref().and_then(|(old, _)| {
         let untouched = !old.steps.is_empty() && old.steps.iter().all(|step| step.state == StepState::Open);
         untouched.then(|| old.title.clone())
     });

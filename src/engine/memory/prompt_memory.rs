@@ -193,7 +193,7 @@ fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
         unsaid.len(),
         named.join(", ")
     );
-    session.emit(Event::Progress { text });
+    session.events.show(Event::Progress { text });
 }
 
 /// The memory part of the next question's prompt. The codes are those of the diagnostics in view, worst first.

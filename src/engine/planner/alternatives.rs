@@ -44,7 +44,8 @@ pub(crate) async fn available(session: &Session, trigger: &Trigger) -> Vec<Strin
             lines.push(format!("available in {}: {}", path.file, listed(&names.unwrap_or_default())));
         }
         Err(_) => {
-            let (root, name) = (session.root.clone(), path.file.rsplit('/').next().unwrap_or_default().to_owned());
+            let (root, name) =
+                (session.workspace.root.clone(), path.file.rsplit('/').next().unwrap_or_default().to_owned());
             let like = move || {
                 let all = workspace_files::list(&root, "", FILES).files;
                 all.into_iter().filter(|file| file.rsplit('/').next() == Some(&name)).collect::<Vec<_>>()

@@ -177,7 +177,7 @@ fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, Arc<str>> {
 /// The unmet results of a step that came to its own end, for its model. `None` where all hold, or no model would read
 /// them. A small model has had its tries, and would make the same change a second time.
 async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) -> Option<Vec<String>> {
-    let reads = !session.model.needs_providers() && session.model.abilities().await.style != Style::Compact;
+    let reads = !session.hub.needs_providers && session.model.abilities().await.style != Style::Compact;
     if !reads || !matches!(ended, Ended::Done { .. }) {
         return None;
     }
@@ -193,7 +193,7 @@ async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) 
 /// Returns the unmet results: the model reads them before its next answer.
 async fn teach(session: &Session, task: &mut Task, lesson: &[String]) {
     let what = "The step is not done: this does not hold after it. Mend it.";
-    session.emit(Event::Progress { text: format!("back to the model: {}", headline(&lesson.join("; "))) });
+    session.events.show(Event::Progress { text: format!("back to the model: {}", headline(&lesson.join("; "))) });
     if task.conversation.transcript.is_open() {
         let budget = PromptBudget::of(session.model.abilities().await);
         let fence = task.conversation.transcript.fence.clone();

@@ -75,7 +75,7 @@ pub(crate) async fn take_back_unfinished(session: &Session, task: &mut Task) -> 
     let left = rollback::roll_back_to(session, task, mark, true).await?;
     if !left.is_empty() {
         let text = format!("left as you changed it since: {}", left.join(", "));
-        session.emit(Event::Progress { text });
+        session.events.show(Event::Progress { text });
     }
     Ok(())
 }
@@ -116,10 +116,10 @@ pub(crate) async fn end_run(
 /// The words about the fixes that are left. A plan of offered fixes is done where there are none; otherwise they give
 /// the number.
 pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> String {
-    if !session.model.needs_providers() {
+    if !session.hub.needs_providers {
         return String::new();
     }
-    let cancel = session.cancelled();
+    let cancel = session.hub.cancelled();
     let Ok(left) = stop::unless_stopped(session, &cancel, reported::fixes_left(session, task)).await else {
         return String::new();
     };
@@ -150,7 +150,7 @@ pub(crate) async fn pause(session: &Session) -> Ending<Outcome> {
 
 /// Shows the plan of the session as it stands, with its results so far.
 pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
-    let mut waiting = session.plan.lock().await;
+    let mut waiting = session.plans.waiting.lock().await;
     let Some((plan, task)) = waiting.as_mut() else {
         return Err(Failure::user("there is no plan", HintCode::Plan));
     };

@@ -42,7 +42,7 @@ pub(crate) async fn propose(
     let because = wanted.problems.clone();
     let ask = PlanAsk { problems: wanted.problems, standing: wanted.standing, change: wanted.change };
     let mut input = stop::unless_stopped(session, cancel, context::plan_facts(session, task, ask)).await?;
-    let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
+    let words = |text: &str| session.events.show(Event::Words { text: text.to_owned() });
     let abilities = stop::unless_stopped(session, cancel, session.model.abilities()).await?;
     let talk = match abilities.style {
         Style::Conversation => Some(plan_chat::open(session, task, &input).await),

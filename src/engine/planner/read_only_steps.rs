@@ -57,7 +57,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
         let step = u32::try_from(context.number).unwrap_or(u32::MAX);
         let (tool, target) = (tool.to_owned(), call.subject().shown().to_owned());
         let reasoning = context.title.clone();
-        self.session.emit(Event::Acting { step, tool: tool.clone(), target, reasoning });
+        self.session.events.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
         let span = span::plan_step(context.number.saturating_sub(1)).in_scope(|| span::tool(&tool));
         let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
         let before = self.seen.lock().await.clone();
@@ -72,7 +72,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
             Err(failure) => (false, failure.one_line()),
         };
         span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
-        self.session.emit(Event::Acted { step, tool, ok, text });
+        self.session.events.show(Event::Acted { step, tool, ok, text });
         answer.map(|answer| answer.text)
     }
 
@@ -81,11 +81,11 @@ impl ReadOnlyTools for SessionEyes<'_> {
             return Vec::new();
         }
         let session = self.session;
-        if session.config.diagnostics.on_edit
+        if session.workspace.config.diagnostics.on_edit
             && let Ok(document) = target::document(session, &symbol.file).await
         {
             let bystanders = collect_diagnostics::bystanders(session, std::slice::from_ref(&document.path)).await;
-            let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+            let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
             collect_diagnostics::ensure_baseline(session, &[document], &bystanders, deadline).await;
         }
         let scope = if symbol.names.is_empty() {

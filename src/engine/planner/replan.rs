@@ -31,23 +31,23 @@ pub fn change(text: &str) -> Option<&str> {
 
 /// Whether there is a plan that can be changed now.
 pub(crate) fn has_plan(session: &Session) -> bool {
-    session.plan.try_lock().is_ok_and(|plan| plan.is_some())
+    session.plans.waiting.try_lock().is_ok_and(|plan| plan.is_some())
 }
 
 pub(crate) async fn change_of(session: &Session, request: &Request) -> Option<String> {
     let words = change(&request.text)?;
-    session.plan.lock().await.is_some().then(|| words.to_owned())
+    session.plans.waiting.lock().await.is_some().then(|| words.to_owned())
 }
 
 /// Gives the waiting plan to the model with the user's words. Done steps stay; the whole plan stays where the model
 /// returns no usable one.
 pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &CancellationToken) -> Result<Plan, Failure> {
-    session.use_cancel(cancel);
-    let mut taken = TakenPlan::take(session).await;
+    session.hub.use_cancel(cancel);
+    let mut taken = TakenPlan::take(&session.plans).await;
     let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
         return Err(Failure::user("there is no plan to change", HintCode::Plan));
     };
-    session.take_up(task);
+    task.take_up(&session.events);
     span::belongs_to(task);
     let standing = document::numbered(plan);
     let mut new = plan.clone();
@@ -94,7 +94,7 @@ pub(crate) async fn replan(
     task.progress.replans += 1;
     task.intent.consent.replanned = true;
     task.progress.plan_errors = 0;
-    session.emit(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
+    session.events.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
     let leaning: Vec<String> = plan
         .steps
         .iter()

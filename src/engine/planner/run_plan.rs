@@ -44,16 +44,16 @@ pub(crate) async fn carry_out(
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
     edit_transaction::catch_up(session).await?;
-    let Some((mut plan, mut task)) = session.plan.lock().await.take() else {
+    let Some((mut plan, mut task)) = session.plans.waiting.lock().await.take() else {
         return Err(Failure::user("there is no plan to approve", HintCode::Plan));
     };
     if !plan.steps.iter().any(|step| step.state == StepState::Open) {
         let failure = Failure::user("the plan has no open step", HintCode::Plan);
-        *session.plan.lock().await = Some((plan, task));
+        *session.plans.waiting.lock().await = Some((plan, task));
         return Err(failure);
     }
-    session.use_cancel(cancel);
-    session.take_up(&mut task);
+    session.hub.use_cancel(cancel);
+    task.take_up(&session.events);
     durable::claim(session, &mut task, Some(&plan)).await?;
     ending::take_back_unfinished(session, &mut task).await?;
     task.events.did(TaskFact::WorkBegan);
@@ -78,7 +78,7 @@ pub(crate) async fn carry_out(
     let stopped = matches!(ran, Ok(Run::Stopped));
     let outcome = ending::end_run(session, &plan, &mut task, (phase, stopped), events).await;
     let changed = run_loop::may_have_changed(session, &task);
-    *session.plan.lock().await = Some((plan, task));
+    *session.plans.waiting.lock().await = Some((plan, task));
     let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
     ran.map(|_| outcome).map_err(resumable)
 }
@@ -87,7 +87,7 @@ pub(crate) async fn carry_out(
 /// anything runs; the rules decide how the run handles them.
 async fn say_what_is_missing(session: &Session, plan: &Plan) {
     for what in invalid_steps(session, plan).await {
-        session.emit(Event::Progress { text: format!("before the start: {what} is not there any more") });
+        session.events.show(Event::Progress { text: format!("before the start: {what} is not there any more") });
     }
 }
 
@@ -127,7 +127,7 @@ async fn run_plan(
                     return Ok(Run::Ended);
                 }
                 Decision::Stop(why) => {
-                    session.emit(Event::Progress { text: why });
+                    session.events.show(Event::Progress { text: why });
                     return Ok(Run::Stopped);
                 }
             }
@@ -147,7 +147,7 @@ fn stop_leaning(session: &Session, plan: &mut Plan, task: &Task) {
         task.events.trace_step(number(*index), trace);
     }
     if !stopped.is_empty() {
-        session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+        session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     }
 }
 
@@ -157,7 +157,7 @@ fn say_what_leans(session: &Session, plan: &Plan, index: usize) {
     if !leaning.is_empty() {
         let names: Vec<String> = leaning.iter().map(ToString::to_string).collect();
         let text = format!("steps that lean on step {}: {}", index + 1, names.join(", "));
-        session.emit(Event::Progress { text });
+        session.events.show(Event::Progress { text });
     }
 }
 
@@ -171,7 +171,7 @@ async fn run_looks(
 ) -> Result<Vec<(usize, (Decision, Option<Question>))>, Failure> {
     batch.iter().for_each(|index| plan.steps[*index].state = StepState::Running);
     durable::keep_step(session, plan, task, batch[0]).await;
-    session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+    session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     let mark = task.journal.checkpoints.len();
     let looked =
         stop::unless_stopped(session, cancel, read_only_steps::look_steps(session, plan, batch, task, cancel)).await;
@@ -187,7 +187,7 @@ async fn run_looks(
         keep::remember_step(session, plan, *index, task).await;
     }
     durable::keep_judged(session, plan, task).await;
-    session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+    session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     let mut decisions = Vec::new();
     for (index, tried) in batch.iter().zip(tried) {
         let decision = decide(session, plan, *index, task, tried, (1, mark, true)).await;
@@ -210,7 +210,7 @@ async fn run_edit(
     loop {
         plan.steps[index].state = StepState::Running;
         durable::keep_step(session, plan, task, index).await;
-        session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+        session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
         task.intent.consent.withheld.clear();
         task.intent.consent.foreseen.clear();
         let (scope, request) = (task.scope.clone(), task.request.clone());
@@ -238,13 +238,13 @@ async fn run_edit(
         if let Some(question) = task.intent.consent.question((index, &step.title), step.state, mark) {
             return Ok((Decision::Ask(Trigger::Consent), Some(question)));
         }
-        session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+        session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
         let decided = decide(session, plan, index, task, tried, (attempts, mark, fallback)).await;
         match decided.0 {
             Decision::Repeat(_) => attempts += 1,
             Decision::Fallback(_) => {
                 fallback = true;
-                session.emit(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
+                session.events.show(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
                 clear_for_fallback(session, task, mark).await;
             }
             _ => return Ok(decided),
@@ -272,16 +272,16 @@ async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
     let files: Vec<String> =
         task.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
     if let Err(failure) = rollback::roll_back_to(session, task, mark, false).await {
-        session.emit(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
+        session.events.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
         return;
     }
     let mut documents = Vec::new();
     for file in &files {
-        documents.extend(session.editor.read(file).await.ok());
+        documents.extend(session.workspace.editor.read(file).await.ok());
     }
     let bystanders = collect_diagnostics::bystanders(session, &files).await;
-    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
-    if session.config.diagnostics.on_edit {
+    let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
+    if session.workspace.config.diagnostics.on_edit {
         collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await;
     }
 }
@@ -313,7 +313,7 @@ async fn decide(
     (attempts, mark, fallback_tried): (u32, usize, bool),
 ) -> (Decision, Option<Question>) {
     let mut facts = tried.facts;
-    let invalid = stop::unless_stopped(session, &session.cancelled(), invalid_steps(session, plan)).await;
+    let invalid = stop::unless_stopped(session, &session.hub.cancelled(), invalid_steps(session, plan)).await;
     facts.so_far = PlanSoFar {
         attempts,
         errors: task.progress.plan_errors,

@@ -51,7 +51,7 @@ pub(crate) async fn findings(
         line: Line::of(found).text(""),
     });
     let kinds = UsualKinds::of(before, &task.reports.created);
-    let new: Vec<Line> = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of).collect();
+    let new: Vec<Line> = verdict.new_from(session.workspace.config.diagnostics.severity_floor).map(Line::of).collect();
     let facts = CheckFacts {
         spoken,
         reported: reported.collect(),
@@ -76,12 +76,12 @@ fn changed_since(task: &Task, mark: usize) -> Scope {
 pub(crate) async fn spoken_of(session: &Session, files: &[String]) -> bool {
     let mut documents = Vec::new();
     for file in files {
-        documents.extend(session.editor.read(file).await.ok());
+        documents.extend(session.workspace.editor.read(file).await.ok());
     }
-    if documents.is_empty() || !session.config.diagnostics.on_edit {
+    if documents.is_empty() || !session.workspace.config.diagnostics.on_edit {
         return false;
     }
-    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+    let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
     collect_diagnostics::ensure_baseline(
         session,
         &documents,
@@ -89,7 +89,7 @@ pub(crate) async fn spoken_of(session: &Session, files: &[String]) -> bool {
         deadline,
     )
     .await;
-    let ledger = session.ledger.lock().await;
+    let ledger = session.hub.ledger.lock().await;
     documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
 }
 

@@ -20,7 +20,7 @@ use sextant_diagnostics::model::Severity;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 fn floor(session: &Session) -> Severity {
-    session.config.diagnostics.severity_floor
+    session.workspace.config.diagnostics.severity_floor
 }
 
 pub(crate) fn facts_after(

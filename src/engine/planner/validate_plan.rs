@@ -140,7 +140,7 @@ fn created_by(session: &Session, task: &Task, given: &[String], problems: &mut V
             problems.push(format!("creates {text:?}: give the full path, path::name, or ./{text} for a file"));
             continue;
         }
-        match session.root.resolve(&path.file) {
+        match session.workspace.root.resolve(&path.file) {
             Ok(file) => {
                 let symbol = SymbolPath::new(file, path.names);
                 if may_create(&task.scope, &symbol) {
@@ -198,8 +198,8 @@ pub(crate) async fn session_value(session: &Session, value: &Value) -> Option<St
         Value::Preference(key) => chosen_preferences::preferences(session).await.remove(key),
         Value::Variable(name) => {
             let remember = memory::remember(session).await?;
-            let (session, name) = (remember.session.clone(), name.clone());
-            remember.run(move |memory| Ok(memory.variable(&session, &name))).await.ok().flatten()
+            let (owner, name) = (remember.session.clone(), name.clone());
+            remember.run(move |memory| Ok(memory.variable(&owner, &name))).await.ok().flatten()
         }
         Value::Text(_) | Value::Step(..) => None,
     };

@@ -25,7 +25,7 @@ pub(crate) async fn is_kept(session: &Session) -> bool {
 pub(crate) async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
     recover::recover_quietly(session).await;
     let none = || Failure::user("no plan waits here", HintCode::Plan);
-    if let Some((plan, task)) = session.plan.lock().await.as_ref() {
+    if let Some((plan, task)) = session.plans.waiting.lock().await.as_ref() {
         let over = plan.steps.iter().all(|step| step.state != StepState::Open);
         let phase = if over { Phase::Completed } else { Phase::Paused };
         let mut events = vec![plan_event(plan, phase.words())];
@@ -34,7 +34,7 @@ pub(crate) async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
     }
     let waiting = resumable::waiting(session).await.map_err(|_| none())?.ok_or_else(none)?;
     let Some(plan) = waiting.run.plan else { return Err(none()) };
-    session.no_plan.store(false, Ordering::Relaxed);
+    session.plans.no_plan.store(false, Ordering::Relaxed);
     let phase = if waiting.phase == Phase::Planning { Phase::Planning } else { Phase::Paused };
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let waits = Event::Waiting { request: waiting.run.request, done, of: plan.steps.len() };

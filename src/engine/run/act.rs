@@ -40,7 +40,7 @@ struct Begun {
 /// Runs one call to its end, and words its result.
 pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
     let (begun, call) = begin(session, task, action, reasoning);
-    let cancel = session.cancelled();
+    let cancel = session.hub.cancelled();
     let ran = async {
         let call = validate_call::gate(session, task, &begun.tool, call).await?;
         task.conversation.answered.before(call.access());
@@ -60,7 +60,7 @@ pub(crate) async fn look_together(
     actions: &[Action],
     reasoning: &str,
 ) -> Vec<(LastResult, bool)> {
-    let cancel = session.cancelled();
+    let cancel = session.hub.cancelled();
     let mut begun = Vec::new();
     for action in actions {
         let (one, call) = begin(session, task, action, reasoning);
@@ -104,15 +104,20 @@ fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> (B
     let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
     let about = format!("{tool} {target}");
     let (reasoning, span) = (reasoning.to_owned(), span::tool(&tool));
-    session.emit(Event::Acting { step: task.counts.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
+    session.events.show(Event::Acting {
+        step: task.counts.step,
+        tool: tool.clone(),
+        target,
+        reasoning: reasoning.clone(),
+    });
     (Begun { tool, called, about, reasoning, edits: task.journal.checkpoints.len(), span }, call)
 }
 
 /// The deferred diagnostics of the edits, as the model reads them; `None` where there are none.
 pub(crate) async fn settled(session: &Session, task: &mut Task) -> Option<String> {
-    let cancel = session.cancelled();
+    let cancel = session.hub.cancelled();
     let verdict = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await.ok()??;
-    let checks = &session.config.diagnostics;
+    let checks = &session.workspace.config.diagnostics;
     let lines: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
     unread(task, &lines);
     Some(edit_answer::deferred(&verdict, checks))
@@ -129,9 +134,9 @@ fn unread(task: &mut Task, lines: &[Line]) {
 /// reads them; `None` where there are none.
 pub(crate) async fn known_at_end(session: &Session, task: &mut Task) -> Option<String> {
     let put_off = settled(session, task).await;
-    let cancel = session.cancelled();
+    let cancel = session.hub.cancelled();
     stop::unless_stopped(session, &cancel, last_look::wait(session, task)).await.ok()?;
-    let floor = session.config.diagnostics.severity_floor;
+    let floor = session.workspace.config.diagnostics.severity_floor;
     let late = std::mem::take(&mut task.reports.late.found);
     let lines: Vec<Line> = late.iter().filter(|found| found.diagnostic.severity <= floor).map(Line::of).collect();
     unread(task, &lines);
@@ -161,7 +166,7 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
     let came_of_it = one_line::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
     task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
-    session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
+    session.events.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
     stored_traces::keep(session).await;
     // A fix that is gone is no judgement on the edits.
     if called.edits() && tool != apply_fix::TOOL.name {

@@ -167,7 +167,7 @@ pub(crate) async fn analyse_into(session: &Session, task: &mut Task) {
         Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
-    let (root, text) = (session.root.clone(), task.request.clone());
+    let (root, text) = (session.workspace.root.clone(), task.request.clone());
     let done = tokio::task::spawn_blocking(move || analyse(&root, here.as_ref(), &text)).await;
     task.intent.analysis = done.unwrap_or_default();
 }

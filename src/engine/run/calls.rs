@@ -41,7 +41,7 @@ pub(crate) async fn carry_out(
     let mut ran = Ran::default();
     while let Some(used) = uses.get(ran.results.len()) {
         let left = &uses[ran.results.len()..];
-        if session.cancelled().is_cancelled() {
+        if session.hub.cancelled().is_cancelled() {
             break;
         }
         if let Some(problem) = &used.problem {

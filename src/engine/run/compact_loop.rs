@@ -31,7 +31,7 @@ use sextant_model::request_kind::{self, Ask};
 pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
     if is_question(task) {
         let facts = code_excerpt::question(session, task).await;
-        let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
+        let words = |text: &str| session.events.show(Event::Words { text: text.to_owned() });
         let Some(reply) = ask_model(session, task, &facts.question(), &words, cancel).await? else {
             return Ok(Ended::OutOfSteps);
         };

@@ -30,7 +30,7 @@ pub(crate) async fn unfinished(session: &Session, task: &mut Task, mark: usize, 
     change::settle_deferred(session, task).await;
     last_look::wait(session, task).await;
     // A step of a plan is judged by its plan.
-    if objections >= MOST || session.model.needs_providers() || task.mode != Mode::Simple {
+    if objections >= MOST || session.hub.needs_providers || task.mode != Mode::Simple {
         return None;
     }
     // A resumed task may have done it before its stop.

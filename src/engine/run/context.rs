@@ -41,7 +41,7 @@ const FIXES: usize = 4;
 const FILES: usize = 40;
 
 pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
-    let only_fixes = session.model.needs_providers();
+    let only_fixes = session.hub.needs_providers;
     let (most, shown) = if only_fixes { (usize::MAX, OFFLINE_DIAGNOSTICS) } else { (PLAN_DIAGNOSTICS, DIAGNOSTICS) };
     let Relevant { found, fixable, older } = relevant(session, task).await;
     let all = found.len();
@@ -51,7 +51,7 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
         // A report that had no fix a moment ago comes last: there may be hundreds of them.
         found.sort_by_cached_key(|found| task.reports.offers.barren.contains(&triage::key(found)));
     }
-    let checks = &session.config.diagnostics;
+    let checks = &session.workspace.config.diagnostics;
     // A model that depends on the servers' offers waits as long as a server may take to start.
     let start = if only_fixes { checks.start_timeout_ms } else { 0 };
     let deadline = Deadline::after_ms(OFFERS_MS.max(checks.timeout_ms).max(start));
@@ -84,10 +84,10 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
 pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk) -> PlanInput {
     let Relevant { found, fixable, older } = relevant(session, task).await;
     let groups = groups(&found).await;
-    let only_fixes = session.model.needs_providers();
+    let only_fixes = session.hub.needs_providers;
     let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
     let mut found = first_ones(task, found, fixable, most).await;
-    let checks = &session.config.diagnostics;
+    let checks = &session.workspace.config.diagnostics;
     let deadline = Deadline::after_ms((4 * OFFERS_MS).max(checks.timeout_ms).max(checks.start_timeout_ms));
     let most = if only_fixes { usize::MAX } else { most };
     let asked_of = fixable.min(found.len());

@@ -165,9 +165,9 @@ async fn wider(session: &Session, task: &Task, given: &[String]) -> Result<Vec<S
         let known = match target::full_path(session, text).await {
             Ok(known) => known,
             // A file or symbol to create.
-            Err(_) if !path.file.is_empty() => SymbolPath::new(session.root.resolve(&path.file)?, path.names),
-            Err(failure) => match session.root.resolve(text) {
-                Ok(file) if session.root.join(&file).is_file() => SymbolPath::new(file, ""),
+            Err(_) if !path.file.is_empty() => SymbolPath::new(session.workspace.root.resolve(&path.file)?, path.names),
+            Err(failure) => match session.workspace.root.resolve(text) {
+                Ok(file) if session.workspace.root.join(&file).is_file() => SymbolPath::new(file, ""),
                 _ => return Err(failure),
             },
         };

@@ -21,7 +21,7 @@ const FREE: [&str; 5] = ["git status", "git log", "git diff", "git show", "git b
 
 /// The frame of the task's questions.
 pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
-    let root = session.root.clone();
+    let root = session.workspace.root.clone();
     let read = async {
         if !conventions {
             return String::new();
@@ -33,7 +33,7 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
         tokio::task::spawn_blocking(read).await.unwrap_or_default()
     };
     let (detail, commands) = (detail(session).await, run_command::could_run(session));
-    let mut allowed = session.config.commands_allowed.clone();
+    let mut allowed = session.workspace.config.commands_allowed.clone();
     if run_command::has_git(session) {
         allowed.extend(FREE.map(str::to_owned));
     }
@@ -42,9 +42,9 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
 
 /// The length of answer that the user likes: the project's preference, or else the general one.
 async fn detail(session: &Session) -> String {
-    let general = session.config.preferences.get("detail").cloned().unwrap_or_default();
+    let general = session.workspace.config.preferences.get("detail").cloned().unwrap_or_default();
     // Memory that is not open yet stays closed here.
-    let Some(Some(remember)) = session.opened.memory.get().cloned() else { return general };
+    let Some(Some(remember)) = session.store.memory.get().cloned() else { return general };
     let project = remember.project;
     let own = remember.run(move |memory| memory.preference("detail", Some(project))).await.ok().flatten();
     own.and_then(|own| own.value.as_str().map(str::to_owned)).unwrap_or(general)

@@ -182,12 +182,12 @@ const CUT: &str = "Your answer was cut off at the limit of tokens. Write it in p
 fn failed(session: &Session, task: &mut Task, problem: String, message: Option<String>) -> Option<Ended> {
     task.counts.errors += 1;
     message.into_iter().for_each(|text| task.conversation.transcript.tell(text));
-    (task.counts.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(problem))
+    (task.counts.errors >= session.workspace.config.limits.errors).then_some(Ended::TooManyErrors(problem))
 }
 
 /// Handles the end that the model declares.
 async fn ends(session: &Session, task: &mut Task, talk: &mut Talk, answer: String) -> Option<Ended> {
-    let cancel = session.cancelled();
+    let cancel = session.hub.cancelled();
     let edits = task.journal.checkpoints.len();
     let left = if talk.objected_at == Some(edits) {
         None
@@ -198,7 +198,7 @@ async fn ends(session: &Session, task: &mut Task, talk: &mut Talk, answer: Strin
     match left {
         Some(left) => {
             (talk.objections, talk.objected_at) = (talk.objections + 1, Some(edits));
-            session.emit(Event::Progress { text: headline(&left.text) });
+            session.events.show(Event::Progress { text: headline(&left.text) });
             let fence = task.conversation.transcript.fence.clone();
             let message = conversation::told((&fence, talk.budget), &left.text, "New errors", &left.errors);
             task.conversation.transcript.tell(message);

@@ -28,7 +28,7 @@ pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
     {
         return false;
     }
-    let floor = session.config.diagnostics.severity_floor;
+    let floor = session.workspace.config.diagnostics.severity_floor;
     let verdict = known_verdict(session, task).await;
     let new = verdict.new_from(floor).count();
     if verdict.fixed_from(floor) == 0 || new > 0 || !verdict.pending.is_empty() {

@@ -47,14 +47,14 @@ impl Near {
 
 /// The useful part of the tree within a budget of tokens, a line each; empty without files.
 pub(crate) async fn file_list(session: &Session, task: &Task, tokens: usize) -> Vec<String> {
-    let (root, near) = (session.root.clone(), Near::of(task));
+    let (root, near) = (session.workspace.root.clone(), Near::of(task));
     let listed = tokio::task::spawn_blocking(move || within(&workspace_files::list(&root, "", MOST), &near, tokens));
     listed.await.unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
 /// The files of the workspace, the most useful ones first.
 pub(crate) async fn useful_files(session: &Session, task: &Task, most: usize) -> Vec<String> {
-    let (root, near) = (session.root.clone(), Near::of(task));
+    let (root, near) = (session.workspace.root.clone(), Near::of(task));
     let listed = tokio::task::spawn_blocking(move || {
         let mut files = ranked(workspace_files::list(&root, "", MOST).files, &near);
         files.truncate(most);

@@ -41,17 +41,17 @@ pub(crate) const THEMES: usize = 8;
 
 /// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
 pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_to: CameTo) -> Outcome {
-    let cancel = session.cancelled();
+    let cancel = session.hub.cancelled();
     stop::soon(&cancel, collect_diagnostics::take_late(session, task)).await;
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let verdict = stop::soon(&cancel, task_verdict(session, task, &files)).await;
     let verdict = verdict.unwrap_or_else(|| unreached(&files));
     if !task.journal.is_empty() {
-        let mut history = session.history.lock().await;
+        let mut history = session.edits.history.lock().await;
         stack::note(&mut history, &task.journal);
         stack::bound(&mut history);
     }
-    let floor = session.config.diagnostics.severity_floor;
+    let floor = session.workspace.config.diagnostics.severity_floor;
     let with_word = |found: &LocatedDiagnostic| {
         let mut found = found.clone();
         if let Some(word) = task.reports.suggested.get(&key(&found)) {
@@ -90,7 +90,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_
         pending: verdict.pending,
         usage: task.counts.spent.now().used,
         failed_steps: Vec::new(),
-        trace: session.trace.of(&task.journal.task),
+        trace: session.store.trace.of(&task.journal.task),
     }
 }
 
@@ -105,7 +105,7 @@ fn unreached(files: &[String]) -> Verdict {
 
 /// Names the providers without a report on these files as they are now, where a stop has prevented a look.
 async fn doubt_stopped(session: &Session, documents: &[Document], verdict: &mut Verdict) {
-    let ledger = session.ledger.lock().await;
+    let ledger = session.hub.ledger.lock().await;
     let mut open = Vec::new();
     for Document { path, text, .. } in documents {
         let unsettled = ledger.unsettled(path, text);
@@ -117,7 +117,7 @@ async fn doubt_stopped(session: &Session, documents: &[Document], verdict: &mut 
 }
 
 pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[String]) -> Verdict {
-    if !session.config.diagnostics.on_edit {
+    if !session.workspace.config.diagnostics.on_edit {
         return Verdict::without(Status::Off);
     }
     if files.is_empty() {
@@ -126,12 +126,12 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     let documents = reached::documents(session, files).await;
     let mut bystanders = collect_diagnostics::bystanders(session, files).await;
     bystanders.extend(reached::others(session, &task.reports.elsewhere.reached, files).await);
-    let budget =
-        session.config.diagnostics.timeout_ms.max(LAST_LOOK_MS) + reached::longer(task.reports.elsewhere.reached.len());
+    let budget = session.workspace.config.diagnostics.timeout_ms.max(LAST_LOOK_MS)
+        + reached::longer(task.reports.elsewhere.reached.len());
     let open = task.reports.pending.is_some();
     let deadline = Deadline::after_ms(budget);
     let waited = task.reports.late.last_look.take().filter(|look| look.edits == task.journal.checkpoints.len());
-    let is_stopped = session.cancelled().is_cancelled();
+    let is_stopped = session.hub.cancelled().is_cancelled();
     let reports = if let Some(look) = waited {
         look.reports
     } else if open {
@@ -161,7 +161,7 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     let is_known = |(key, snap): &(SnapshotKey, Arc<Snapshot>)| !unfresh.contains(key) && of_now(key, snap);
     let mut after: Snapshots = known.into_iter().filter(is_known).collect();
     let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut after)).await;
-    let floor = session.config.diagnostics.severity_floor;
+    let floor = session.workspace.config.diagnostics.severity_floor;
     let late = without_late(&mut start, &mut after, &task.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &after, &reports).await;
     doubt(&mut verdict, [others, late, reached::unlooked(session, task).await].concat());
@@ -183,7 +183,7 @@ pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
     let mut known = collect_diagnostics::known(session).await;
     let mut start = with_created(&task.reports.start, &task.reports.created, &known);
     let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut known)).await;
-    let floor = session.config.diagnostics.severity_floor;
+    let floor = session.workspace.config.diagnostics.severity_floor;
     let late = without_late(&mut start, &mut known, &task.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &known, &[]).await;
     doubt(&mut verdict, [others, late, reached::unlooked(session, task).await].concat());
@@ -199,7 +199,7 @@ async fn of_other_tasks(
     (task, own): (&str, &BTreeSet<String>),
     (start, after): (&mut Snapshots, &mut Snapshots),
 ) -> Vec<String> {
-    let history = session.history.lock().await;
+    let history = session.edits.history.lock().await;
     let others = history.iter().filter(|journal| journal.task != task);
     let others: BTreeSet<String> = others.flat_map(Journal::files).collect();
     drop(history);
@@ -209,12 +209,12 @@ async fn of_other_tasks(
 /// The same for the running task, as a list for an outside reader; `None` where it has changed nothing.
 pub(crate) async fn introduced_so_far(session: &Session, task: &str) -> Option<Vec<QuickfixEntry>> {
     let RunningStart { files, start, created, .. } =
-        Some(lock(&session.making.running).clone()).filter(|running| running.task == task)?;
+        Some(lock(&session.edits.making.running).clone()).filter(|running| running.task == task)?;
     let mut known = collect_diagnostics::known(session).await;
     let mut start = with_created(&start, &created, &known);
     of_other_tasks(session, (task, &files), (&mut start, &mut known)).await;
     let verdict = comparison::compared(&start, &known, &[]).await;
-    Some(verdict.new_from(session.config.diagnostics.severity_floor).map(render::entry).collect())
+    Some(verdict.new_from(session.workspace.config.diagnostics.severity_floor).map(render::entry).collect())
 }
 
 /// The new diagnostics, a line for each theme, where there are more than fit a glance.

@@ -17,12 +17,12 @@ pub(crate) async fn wait(session: &Session, task: &mut Task) {
     let edits = task.journal.checkpoints.len();
     let waited = task.reports.late.last_look.as_ref().is_some_and(|look| look.edits == edits);
     // Offered fixes are many small ends: each of them is judged as it was verified.
-    if !task.reports.late.to_come || waited || session.model.needs_providers() {
+    if !task.reports.late.to_come || waited || session.hub.needs_providers {
         return;
     }
     collect_diagnostics::take_late(session, task).await;
     let open = collect_diagnostics::silent(session).await;
-    session.emit(Event::Progress { text: format!("waiting for what is not known yet: {}", open.join(", ")) });
+    session.events.show(Event::Progress { text: format!("waiting for what is not known yet: {}", open.join(", ")) });
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let documents = reached::documents(session, &files).await;
     let mut bystanders = collect_diagnostics::bystanders(session, &files).await;

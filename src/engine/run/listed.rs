@@ -10,9 +10,10 @@ use crate::editor::event::{Event, QuickfixEntry};
 use crate::events::envelope::TaskEvent;
 use crate::plan::work_mode::Mode;
 use crate::state::comparison;
+use crate::state::diagnostics_hub::OWN_CANCEL;
 use crate::state::edit_baseline::{without_late, without_others};
 use crate::state::outcome::Listed;
-use crate::state::session::{OWN_CANCEL, Session};
+use crate::state::session::Session;
 use crate::state::snapshots::{SnapshotKey, with_created};
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
@@ -49,7 +50,7 @@ pub(crate) async fn show(session: &Session, task: &mut Task, new: &[LocatedDiagn
     };
     emit(session, &listed, task.reports.shown);
     task.reports.shown = true;
-    let mut lists = session.listed.lock().await;
+    let mut lists = session.hub.listed.lock().await;
     lists.retain(|known| known.of != of);
     lists.push(listed);
     let over = lists.len().saturating_sub(MOST);
@@ -67,7 +68,7 @@ fn emit(session: &Session, listed: &Listed, amend: bool) {
     let event = Event::Introduced {
         title: title.clone(),
         entries: entries.clone(),
-        open: session.config.quickfix.open && of.is_empty(),
+        open: session.workspace.config.quickfix.open && of.is_empty(),
         amend,
         of: of.clone(),
     };
@@ -79,9 +80,9 @@ fn emit(session: &Session, listed: &Listed, amend: bool) {
 pub(crate) async fn amend(session: &Session) {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
     collect_diagnostics::take_late(session, &mut nobody).await;
-    let is_open = session.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty());
+    let is_open = session.hub.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty());
     follow(session).await;
-    let new = session.listed.lock().await.iter().find(|known| known.of.is_empty()).map(|known| known.entries.len());
+    let new = session.hub.listed.lock().await.iter().find(|known| known.of.is_empty()).map(|known| known.entries.len());
     let Some(new) = new.filter(|_| is_open) else { return };
     let (shown, open) = (counted(new, "new diagnostic"), collect_diagnostics::silent(session).await);
     let text = if open.is_empty() {
@@ -90,16 +91,16 @@ pub(crate) async fn amend(session: &Session) {
         let so_far = if new == 0 { "nothing new" } else { &shown };
         format!("a late answer came: {so_far} so far, not known yet: {}", open.join(", "))
     };
-    session.emit(Event::Progress { text });
+    session.events.show(Event::Progress { text });
 }
 
 /// Compares the lists with the known reports, and shows the changed ones again.
 pub(crate) async fn follow(session: &Session) {
-    let lists = session.listed.lock().await.clone();
+    let lists = session.hub.listed.lock().await.clone();
     for listed in lists {
         let Some(now) = as_known(session, &listed).await else { continue };
         let is_same = now.title == listed.title && now.entries == listed.entries;
-        let mut known = session.listed.lock().await;
+        let mut known = session.hub.listed.lock().await;
         // A task that has ended meanwhile has a list of its own.
         let Some(place) = known.iter_mut().find(|known| known.task == listed.task) else { continue };
         place.clone_from(&now);
@@ -112,13 +113,13 @@ pub(crate) async fn follow(session: &Session) {
 
 /// A list by the reports known now; `None` where its task is not known any more.
 async fn as_known(session: &Session, listed: &Listed) -> Option<Listed> {
-    let journal = session.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
+    let journal = session.edits.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
     let known = collect_diagnostics::known(session).await;
     let mut start = with_created(&listed.start, &listed.created, &known);
     let mut after = known.clone();
     let files = journal.files();
     without_others(&mut start, &mut after, |file| files.contains(file), |_| true);
-    let floor = session.config.diagnostics.severity_floor;
+    let floor = session.workspace.config.diagnostics.severity_floor;
     without_late(&mut start, &mut after, &listed.late, floor);
     let mut verdict = comparison::compared(&start, &after, &[]).await;
     concurrent_edits::leave_out(&mut verdict, &journal, &known);
@@ -130,7 +131,7 @@ async fn as_known(session: &Session, listed: &Listed) -> Option<Listed> {
 
 /// The entries that are still unknown: a silent provider may have answered since.
 async fn still_open(session: &Session, pending: &[String]) -> Vec<String> {
-    let ledger = session.ledger.lock().await;
+    let ledger = session.hub.ledger.lock().await;
     let silent: BTreeSet<&SnapshotKey> = ledger.silent().collect();
     let known = ledger.snaps();
     let answered = |entry: &String| {
@@ -153,15 +154,15 @@ const UNANSWERED: &[&str] = &[", not available", ", by guess only", ", stopped w
 /// where a list may change.
 pub(crate) async fn look_again(session: &Session, task: &str, files: &[String]) {
     let may_change = |known: &Listed| known.task == task || !(known.pending.is_empty() && known.entries.is_empty());
-    let is_listed = session.listed.lock().await.iter().any(may_change);
-    if !is_listed || !session.config.diagnostics.on_edit {
+    let is_listed = session.hub.listed.lock().await.iter().any(may_change);
+    if !is_listed || !session.workspace.config.diagnostics.on_edit {
         return;
     }
     let looked = async {
         let files: Vec<String> = files.to_vec();
         let documents = reached::documents(session, &files).await;
         let bystanders = collect_diagnostics::bystanders(session, &files).await;
-        let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+        let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
         collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await;
         follow(session).await;
     };

@@ -24,8 +24,8 @@ pub(crate) fn next_step(
     }
     task.counts.step += 1;
     // A model that only applies offered fixes costs nothing: its repairs do not count, its attempts do.
-    let free = if session.model.needs_providers() { task.counts.mended } else { 0 };
-    if task.counts.step > session.config.limits.steps.saturating_add(free) {
+    let free = if session.hub.needs_providers { task.counts.mended } else { 0 };
+    if task.counts.step > session.workspace.config.limits.steps.saturating_add(free) {
         return Ok(Some(Ended::OutOfSteps));
     }
     match task_budget::over_budget(session, task) {

@@ -61,7 +61,7 @@ fn ambiguous(session: &Session, task: &mut Task, meaning: &Meaning) {
     let all: Vec<String> = meaning.paths.iter().map(ToString::to_string).collect();
     let text = format!("{} may be {}, so none of them joins the scope", meaning.name, all.join(" or "));
     task.events.trace(1, Trace::new(Effect::Understood, "the scope", "ambiguous", &*text));
-    session.emit(Event::Progress { text });
+    session.events.show(Event::Progress { text });
 }
 
 /// Why the named thing cannot be changed, and by which rule.

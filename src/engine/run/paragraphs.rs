@@ -29,7 +29,7 @@ impl Paragraphs {
         if text.is_empty() {
             return;
         }
-        session.emit(Event::Words { text: self.apart(text) });
+        session.events.show(Event::Words { text: self.apart(text) });
     }
 
     fn apart(&self, text: &str) -> String {

@@ -23,7 +23,7 @@ pub(crate) async fn narrow(session: &Session, task: &mut Task) {
     if places.is_empty() {
         return;
     }
-    let root = session.root.clone();
+    let root = session.workspace.root.clone();
     let paths = places.clone();
     let is_folder = move || paths.iter().any(|path| !path.contains("::") && root.join(path).is_dir());
     // A folder's content is searched like the workspace, and the rest of the workspace is left alone.
@@ -38,14 +38,14 @@ pub(crate) async fn narrow(session: &Session, task: &mut Task) {
 /// Looks up the names of the request, and leaves the scope as it is.
 pub(crate) async fn look_up(session: &Session, task: &mut Task) {
     let request = task.journal.request.clone();
-    if !session.model.needs_providers() || request_kind::classify(&request) != Ask::Repair {
+    if !session.hub.needs_providers || request_kind::classify(&request) != Ask::Repair {
         return;
     }
     let here = match &task.intent.current_file {
         Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
-    let root = session.root.clone();
+    let root = session.workspace.root.clone();
     let find = move || {
         let wanted = request_kind::repair_filter(&request, "");
         let found = |(name, wide): (&str, bool)| {

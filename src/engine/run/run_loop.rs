@@ -25,7 +25,7 @@ pub(crate) const RESULTS: usize = 6;
 
 /// Whether a task has changed a file, or an edit or a command of it may have.
 pub(crate) fn may_have_changed(session: &Session, task: &Task) -> bool {
-    !task.journal.is_empty() || session.making.open() || task.conversation.answered.ran_command
+    !task.journal.is_empty() || session.edits.making.open() || task.conversation.answered.ran_command
 }
 
 /// Runs steps until one of the ends. A cancelled call leaves whole tool calls behind, never half ones.
@@ -91,7 +91,7 @@ pub(crate) async fn run_steps(
 
 /// The objection to the end that the model wants, as a result that it reads; `None` where it may end.
 async fn told_unfinished(session: &Session, task: &mut Task, mark: usize, objections: &mut u32) -> Option<LastResult> {
-    let cancel = session.cancelled();
+    let cancel = session.hub.cancelled();
     let left =
         stop::unless_stopped(session, &cancel, unfinished(session, task, mark, *objections)).await.ok().flatten()?;
     *objections += 1;
@@ -108,7 +108,7 @@ async fn enter(session: &Session, task: &mut Task, result: LastResult, more: &[A
     let old = task.conversation.results.len().saturating_sub(RESULTS.max(task.progress.course.fresh));
     task.conversation.results.drain(..old);
     durable::keep_call(session, task).await;
-    (task.counts.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(text))
+    (task.counts.errors >= session.workspace.config.limits.errors).then_some(Ended::TooManyErrors(text))
 }
 
 pub(crate) fn model_failure(error: &ModelError) -> Failure {

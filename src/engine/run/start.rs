@@ -31,17 +31,17 @@ pub(crate) async fn begin(
     scope: Scope,
     cancel: &CancellationToken,
 ) -> Result<Task, Failure> {
-    session.use_cancel(cancel);
-    let current = request.path.as_deref().and_then(|path| session.root.resolve(path).ok());
+    session.hub.use_cancel(cancel);
+    let current = request.path.as_deref().and_then(|path| session.workspace.root.resolve(path).ok());
     let mut task = Task::new(&request.text, mode, current, scope);
     task.intent.cursor = cursor(session, request).await;
-    session.take_up(&mut task);
+    task.take_up(&session.events);
     span::belongs_to(&task);
-    session.note_asked(&task.journal.task, &request.text);
+    session.store.note_asked(&task.journal.task, &request.text);
     analyse::analyse_into(session, &mut task).await;
     named::widen(session, &mut task).await;
     repair_scope::narrow(session, &mut task).await;
-    session.emit(Event::Started {
+    session.events.show(Event::Started {
         request: request.text.clone(),
         mode: mode.to_string(),
         model: session.model.name().to_owned(),
@@ -64,12 +64,12 @@ pub(crate) async fn begin(
     listed::follow(session).await;
     if workspace_look::is_wide(session, &task) {
         let text = "looking over the files of the workspace".to_owned();
-        session.emit(Event::Progress { text });
-        let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
+        session.events.show(Event::Progress { text });
+        let deadline = Deadline::after_ms(session.workspace.config.diagnostics.start_timeout_ms);
         task.reports.reach = Some(workspace_look::look_over(session, deadline).await);
     }
     let known = collect_diagnostics::known(session).await;
-    if session.model.needs_providers() && request_kind::classify(&request.text) == Ask::Repair {
+    if session.hub.needs_providers && request_kind::classify(&request.text) == Ask::Repair {
         refuse_blind(&documents, &known)?;
     }
     permissions::begin_on_reports(session, &task).await?;
@@ -107,16 +107,16 @@ pub(crate) async fn first_look(
     documents: &[Document],
     cancel: &CancellationToken,
 ) -> Result<(), Failure> {
-    if !session.config.diagnostics.on_edit {
+    if !session.workspace.config.diagnostics.on_edit {
         return Ok(());
     }
     let paths: Vec<String> = documents.iter().map(|document| document.path.clone()).collect();
     let bystanders = collect_diagnostics::bystanders(session, &paths).await;
     if documents.is_empty() && bystanders.is_empty() {
         let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
-        session.emit(Event::Progress { text });
+        session.events.show(Event::Progress { text });
     }
-    let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
+    let deadline = Deadline::after_ms(session.workspace.config.diagnostics.start_timeout_ms);
     let look = async {
         collect_diagnostics::let_go(session).await;
         collect_diagnostics::ensure_baseline(session, documents, &bystanders, deadline).await
@@ -127,7 +127,7 @@ pub(crate) async fn first_look(
     };
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
         let why = report.note.as_deref().unwrap_or("no answer in time");
-        session.emit(Event::Progress {
+        session.events.show(Event::Progress {
             text: format!("{} says nothing about {} yet: {why}", report.provider, report.file),
         });
     }
@@ -139,7 +139,7 @@ pub(crate) async fn tell_risk(session: &Session, task: &mut Task, plan_steps: Op
     let risk =
         risk::assess(&task.request, &task.scope, reported::count_in_scope(session, &task.scope).await, plan_steps);
     tracing::info!(?risk, "the risk of a task");
-    session.emit(Event::Risk {
+    session.events.show(Event::Risk {
         level: risk.level.to_string(),
         steps: risk.estimated_steps,
         complexity: risk.complexity,

@@ -18,7 +18,7 @@ use sextant_model::request_kind::{self, Ask};
 /// Takes back the changes of a task that are worse than nothing, as far as the user's option allows it. Returns the
 /// reason where it did; `None` where everything stays.
 pub(crate) async fn take_back(session: &Session, task: &mut Task) -> Option<String> {
-    let rule = session.config.diagnostics.new_errors;
+    let rule = session.workspace.config.diagnostics.new_errors;
     if task.journal.is_empty() || rule == NewErrors::Keep {
         return None;
     }
@@ -32,7 +32,7 @@ pub(crate) async fn take_back(session: &Session, task: &mut Task) -> Option<Stri
             Some(reason)
         }
         Err(failure) => {
-            session.emit(Event::Progress { text: format!("what was changed stays: {}", failure.one_line()) });
+            session.events.show(Event::Progress { text: format!("what was changed stays: {}", failure.one_line()) });
             None
         }
     }
@@ -119,7 +119,7 @@ pub(crate) fn judge(
 /// The further wish of a request to repair that a model which applies offered fixes has not fulfilled.
 fn left_undone(session: &Session, task: &Task) -> Option<String> {
     let request = &task.journal.request;
-    if !session.model.needs_providers() || request_kind::classify(request) != Ask::Repair {
+    if !session.hub.needs_providers || request_kind::classify(request) != Ask::Repair {
         return None;
     }
     let narrowed = request_kind::repair_filter(request, "").resolved(&task.intent.places, &task.scope.told());
@@ -133,7 +133,7 @@ fn left_undone(session: &Session, task: &Task) -> Option<String> {
 /// Whether the model could only name the need for another model: it serves repairs alone.
 fn declines(session: &Session, task: &Task) -> bool {
     task.mode == Mode::Simple
-        && session.model.needs_providers()
+        && session.hub.needs_providers
         && request_kind::classify(&task.request) != Ask::Repair
         && task.journal.is_empty()
 }

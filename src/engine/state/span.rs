@@ -23,7 +23,7 @@ pub(crate) fn belongs_to(task: &Task) {
 
 /// Assigns the current span to the task whose plan waits.
 pub(crate) async fn belongs_to_plan(session: &Session) {
-    if let Some((_, task)) = session.plan.lock().await.as_ref() {
+    if let Some((_, task)) = session.plans.waiting.lock().await.as_ref() {
         belongs_to(task);
     }
 }

@@ -46,7 +46,7 @@ pub(crate) async fn unless_stopped<T>(
     let mut is_late = false;
     poll_fn(|context| {
         is_late = is_late || late.as_mut().poll(context).is_ready();
-        let stops = || cancel.is_cancelled() && (is_late || !session.making.busy());
+        let stops = || cancel.is_cancelled() && (is_late || !session.edits.making.busy());
         if stops() {
             return Poll::Ready(Err(Failure::cancelled()));
         }

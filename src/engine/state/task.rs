@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::events::stream::Observer;
+use crate::events::stream::{EventStream, Observer};
 use crate::events::task_events::TaskEvents;
 use crate::plan::plan_progress::PlanProgress;
 use crate::plan::user_question::Question;
@@ -254,6 +254,11 @@ impl Task {
             keep: Keep::default(),
             notes,
         }
+    }
+
+    /// Makes the task the current work from here on.
+    pub(crate) fn take_up(&mut self, stream: &Arc<EventStream>) {
+        self.events.take_up(stream, &self.request, self.mode);
     }
 
     /// Keeps the first known state of each file as the task's baseline.

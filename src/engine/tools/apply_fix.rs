@@ -48,7 +48,7 @@ impl Tool for ApplyFix {
     }
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms.max(VERIFY_MS));
+        let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms.max(VERIFY_MS));
         let name = task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.key.clone());
         let about =
             task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.about.clone());
@@ -80,7 +80,7 @@ impl Tool for ApplyFix {
             task.conversation.tried.retain(|tried| Some(tried) != name.as_ref());
         }
         let late = std::mem::take(&mut task.reports.late.found);
-        let answer = EditAnswer::of(&changed, &session.config.diagnostics, &late, unverified(&changed));
+        let answer = EditAnswer::of(&changed, &session.workspace.config.diagnostics, &late, unverified(&changed));
         Ok(answer.into())
     }
 }

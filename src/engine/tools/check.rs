@@ -14,7 +14,7 @@ pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[Str
     let (step, tool, target) =
         (task.counts.step, run_command::TOOL.name.to_owned(), clean(&run_command::shown(command)));
     let reasoning = "a check of the plan".to_owned();
-    session.emit(Event::Acting { step, tool: tool.clone(), target, reasoning });
+    session.events.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
     let call = ToolCall::new(&run_command::TOOL, RunCommand { command: command.to_vec() });
     let ran = match validate_call::gate(session, task, &tool, Ok(call)).await {
         Ok(_) => run_command::execute(session, task, command).await,
@@ -24,6 +24,6 @@ pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[Str
         Ok(ran) => (ran.passed, ran.text.clone()),
         Err(failure) => (false, failure.one_line()),
     };
-    session.emit(Event::Acted { step, tool, ok, text });
+    session.events.show(Event::Acted { step, tool, ok, text });
     ran
 }

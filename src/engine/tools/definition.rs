@@ -86,11 +86,15 @@ async fn shown(session: &Session, task: &mut Task, file: &Path, range: Range, en
             None => format!("{name}, line {line} (it cannot be read)"),
         };
     }
-    let Some(relative) = path::relative(session.root.path(), file) else {
+    let Some(relative) = path::relative(session.workspace.root.path(), file) else {
         return format!("outside of the workspace, and of its libraries, line {line}: it is not read");
     };
-    let resolved =
-        session.root.resolve(&relative).ok().filter(|path| !workspace_files::is_ignored(&session.root, path));
+    let resolved = session
+        .workspace
+        .root
+        .resolve(&relative)
+        .ok()
+        .filter(|path| !workspace_files::is_ignored(&session.workspace.root, path));
     let Some(resolved) = resolved else { return format!("{relative}, line {line} (it is not read)") };
     match target::document(session, &resolved).await {
         Ok(document) => {

@@ -68,10 +68,10 @@ impl Tool for FindReferences {
             counted(uses.len(), "file")
         )];
         let mut left = MOST;
-        let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
+        let loaded: BTreeSet<String> = session.workspace.editor.loaded().await.into_iter().collect();
         let mut beyond = Vec::new();
         for (file, ranges) in &uses {
-            let Some(path) = path::relative(session.root.path(), file) else {
+            let Some(path) = path::relative(session.workspace.root.path(), file) else {
                 out.push(format!("outside of the workspace: {}", counted(ranges.len(), "place")));
                 continue;
             };
@@ -105,7 +105,7 @@ fn without_declaration(
 ) -> (String, BTreeMap<PathBuf, Vec<Range>>) {
     let document = &asked.place.document;
     let index = LineIndex::new(&document.text);
-    let file = session.root.join(&document.path);
+    let file = session.workspace.root.join(&document.path);
     let line = index.line_of(asked.offset) + 1;
     if let Some(ranges) = by_file.get_mut(&file) {
         ranges.retain(|range| index.offset(&document.text, range.start, asked.said.encoding) != asked.offset);
@@ -123,9 +123,9 @@ type Line = (String, usize, String);
 /// file.
 async fn lines(session: &Session, path: &str, loaded: bool, ranges: &[Range]) -> Vec<Line> {
     let text = match loaded {
-        true => session.editor.read(path).await.map(|document| document.text).ok(),
+        true => session.workspace.editor.read(path).await.map(|document| document.text).ok(),
         false => {
-            let (root, file) = (session.root.clone(), path.to_owned());
+            let (root, file) = (session.workspace.root.clone(), path.to_owned());
             let read = move || {
                 let resolved = root.resolve(&file).ok().filter(|file| !workspace_files::is_ignored(&root, file))?;
                 workspace_files::text(&root, &resolved)

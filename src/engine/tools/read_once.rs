@@ -43,11 +43,11 @@ async fn state_of(session: &Session, file: Option<&str>) -> Option<u64> {
         return Some(hasher.finish());
     }
     // Unsaved buffers count as well: `list_symbols` reads a file through the editor.
-    for path in session.editor.loaded().await {
-        let document = session.editor.read(&path).await.ok()?;
+    for path in session.workspace.editor.loaded().await {
+        let document = session.workspace.editor.read(&path).await.ok()?;
         (path, document.version).hash(&mut hasher);
     }
-    let root = session.root.clone();
+    let root = session.workspace.root.clone();
     let on_disk = tokio::task::spawn_blocking(move || disk_state(&root)).await.ok()??;
     on_disk.hash(&mut hasher);
     Some(hasher.finish())

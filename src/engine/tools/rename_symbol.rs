@@ -74,7 +74,7 @@ impl Tool for RenameSymbol {
         };
         if !renaming.outside.is_empty() {
             let files: Vec<String> = renaming.places.iter().map(|(path, _)| path.clone()).collect();
-            session.editor.close(&files).await;
+            session.workspace.editor.close(&files).await;
             return Err(wider(task, &asked, &renaming));
         }
         if renaming.wanted.is_empty() {
@@ -83,7 +83,7 @@ impl Tool for RenameSymbol {
                 "search finds its places, and edit_file changes them",
             ));
         }
-        let checks = &session.config.diagnostics;
+        let checks = &session.workspace.config.diagnostics;
         let deadline = Deadline::after_ms(checks.timeout_ms);
         let changed = change::change(session, task, renaming.wanted, When::Now, deadline).await?;
         let late = std::mem::take(&mut task.reports.late.found);
@@ -132,7 +132,7 @@ fn check_name(place: &SymbolPlace, new_name: &str) -> Result<(), Failure> {
 
 /// Reads the edit of the server; `None` where it belongs to an older text. Nothing is changed yet.
 async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Option<Renaming>, Failure> {
-    let edit = workspace_edit::read(&asked.said.value, session.root.path());
+    let edit = workspace_edit::read(&asked.said.value, session.workspace.root.path());
     if let Some(operation) = edit.operations.first() {
         return Err(tool_failure(
             format!("{} wants more than edits in the workspace: {operation}; nothing was changed", asked.provider),
@@ -143,7 +143,7 @@ async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Op
     let mut listed: Vec<_> = edit.files.into_iter().filter(|(_, edits)| !edits.is_empty()).collect();
     listed.sort_by_key(|(path, _)| (*path != asked.place.document.path, path.clone()));
     for (path, edits) in listed {
-        let document = match session.root.resolve(&path) {
+        let document = match session.workspace.root.resolve(&path) {
             Ok(resolved) if resolved == path => target::document(session, &path).await?,
             Ok(resolved) => {
                 renaming.outside.push(format!("{path} (a link to {resolved})"));
@@ -165,7 +165,7 @@ async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Op
                 "search finds the places, and edit_file changes them",
             )
         })?;
-        if workspace_files::is_ignored(&session.root, &path) && !edit_guard::is_named(task, &path) {
+        if workspace_files::is_ignored(&session.workspace.root, &path) && !edit_guard::is_named(task, &path) {
             renaming.outside.push(format!("{path} (left out of version control)"));
             continue;
         }
@@ -241,7 +241,7 @@ async fn left_over(session: &Session, changed: &EditOutcome, old: &str) -> Optio
         .iter()
         .filter_map(|done| done.document.as_ref().map(|document| (done.path.clone(), document.text.clone())))
         .collect();
-    let root = session.root.clone();
+    let root = session.workspace.root.clone();
     let look = move || {
         let mut lines = Vec::new();
         for path in workspace_files::list(&root, "", MOST_FILES).files {

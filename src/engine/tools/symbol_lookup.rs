@@ -43,7 +43,7 @@ pub(crate) async fn ask(
     name: Option<&str>,
     question: &NameQuestion,
 ) -> Result<AnsweredName, Failure> {
-    let checks = &session.config.diagnostics;
+    let checks = &session.workspace.config.diagnostics;
     let deadline = Deadline::after_ms(checks.timeout_ms.max(checks.start_timeout_ms).max(PATIENCE_MS));
     for _ in 0..2 {
         if let Some(asked) = once(session, symbol, name, question, deadline).await? {
@@ -76,7 +76,7 @@ async fn once(
     let beside = beside(session, document, &name, question).await;
     let (path, version) = (document.path.clone(), document.version);
     let wanted = NameLookup { path, version, at, question: question.clone(), beside };
-    let answers = match session.editor.look_up(&wanted, deadline).await {
+    let answers = match session.workspace.editor.look_up(&wanted, deadline).await {
         Err(EditorError::Stale(_)) => return Ok(None),
         answers => answers?,
     };
@@ -84,7 +84,7 @@ async fn once(
     for LookupAnswer { provider, said } in &answers {
         match said {
             Ok(said) if worth(question, &said.value) == Worth::Something => {
-                if session.editor.read(&wanted.path).await?.version != wanted.version {
+                if session.workspace.editor.read(&wanted.path).await?.version != wanted.version {
                     return Ok(None);
                 }
                 let (provider, said) = (provider.clone(), said.clone());
@@ -105,7 +105,7 @@ async fn beside(session: &Session, document: &Document, name: &str, question: &N
     if !matches!(question, NameQuestion::References | NameQuestion::Rename { .. }) {
         return Vec::new();
     }
-    let (root, own, name) = (session.root.clone(), document.path.clone(), name.to_owned());
+    let (root, own, name) = (session.workspace.root.clone(), document.path.clone(), name.to_owned());
     let look = move || {
         let wanted = language::of_path(&own).map(|language| language.name);
         let same = |path: &String| *path != own && language::of_path(path).map(|language| language.name) == wanted;

@@ -89,10 +89,10 @@ async fn check(session: &Session, task: &mut Task, call: &ToolCall) -> Result<()
 fn known_to_git(session: &Session, task: &Task, subject: &Subject) -> Result<(), Failure> {
     let Some(path) = subject.place() else { return Ok(()) };
     // The tool refuses an unresolvable path, with its own words.
-    let Ok(path) = session.root.resolve(&path) else { return Ok(()) };
+    let Ok(path) = session.workspace.root.resolve(&path) else { return Ok(()) };
     if task.reports.created.contains(&path)
         || edit_guard::is_named(task, &path)
-        || !workspace_files::is_ignored(&session.root, &path)
+        || !workspace_files::is_ignored(&session.workspace.root, &path)
     {
         return Ok(());
     }
@@ -107,7 +107,7 @@ fn known_to_git(session: &Session, task: &Task, subject: &Subject) -> Result<(),
 fn writable(session: &Session, task: &Task, subject: &Subject) -> Result<(), Failure> {
     // The tool resolves, and then checks, a subject without a file: a symbol's bare name, an offered fix.
     let Some(path) = subject.file.clone().or_else(|| subject.one_file()) else { return Ok(()) };
-    let path = session.root.resolve(&path)?;
+    let path = session.workspace.root.resolve(&path)?;
     let inside = match &task.scope {
         Scope::Workspace => true,
         scope => scope.files().contains(&path),

@@ -44,14 +44,14 @@ impl Tool for WriteFile {
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         target::refuse_large(&self.path, self.content.len() as u64)?;
-        let path = session.root.resolve(&self.path)?;
+        let path = session.workspace.root.resolve(&self.path)?;
         let returns = self.content.contains("\r\n").then(|| self.content.replace("\r\n", "\n"));
         let content = returns.map_or(Cow::Borrowed(self.content.as_str()), Cow::Owned);
         // In a text without a language such numbers may be its content.
         let plain = unnumbered::without_numbers(&content).filter(|_| language::of_path(&path).is_some());
         let notes = plain.iter().map(|_| UNNUMBERED.to_owned()).collect();
         let content = plain.map_or(content, Cow::Owned);
-        let wanted = match session.editor.read(&path).await {
+        let wanted = match session.workspace.editor.read(&path).await {
             Ok(document) => {
                 edit_checks::refuse_stale(task, &document)?;
                 let hunks = hunks::hunks(&document.text, &content);

@@ -84,7 +84,7 @@ pub fn is_stop(text: &str) -> bool {
 /// The last thing that was done or refused, and the part of its step that led to it. `None` where there was no task and
 /// lines are named: the question is about them.
 pub(crate) async fn direct_why(session: &Session, request: &Request) -> Option<DirectAnswer> {
-    let entries = match session.trace() {
+    let entries = match session.store.trace.entries() {
         entries if !entries.is_empty() => entries,
         // Of the last task here, from any of its workers.
         _ => stored_traces::find(session, "").await.map(|found| found.entries).unwrap_or_default(),

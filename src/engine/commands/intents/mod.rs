@@ -78,13 +78,13 @@ pub(crate) async fn direct(
         Direct::Stats => Some(explain::direct_stats(session).await?),
     };
     let Some(answer) = answer else { return Ok(None) };
-    session.emit(Event::Started {
+    session.events.show(Event::Started {
         request: request.text.clone(),
         mode: "direct".to_owned(),
         model: "no model".to_owned(),
     });
     if !answer.text.is_empty() {
-        session.emit(Event::Words { text: format!("{}\n", answer.text) });
+        session.events.show(Event::Words { text: format!("{}\n", answer.text) });
     }
     let reason = format!("{}; no model was asked", answer.summary);
     let trace = Trace::new(Effect::Acted, "the request", "direct", reason);
@@ -93,7 +93,7 @@ pub(crate) async fn direct(
     let about_work = matches!(direct, Direct::Undo { .. } | Direct::Redo | Direct::Why | Direct::Stats | Direct::Stop);
     let forgets = matches!(direct, Direct::Forget(_) | Direct::ForgetAll);
     if !about_work && !forgets {
-        session.note_asked("", &request.text);
+        session.store.note_asked("", &request.text);
     }
     // The answer to a why is about the task before, and stays about it.
     if !forgets && !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {

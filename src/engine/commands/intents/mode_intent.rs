@@ -56,9 +56,9 @@ pub(crate) fn direct_mode(session: &Session, wanted: ModeWish) -> DirectAnswer {
                 .to_owned();
         return DirectAnswer::new("", text);
     };
-    session.set_mode(mode);
-    let name = session.mode().to_string();
+    session.plans.set_mode(mode);
+    let name = session.plans.mode().to_string();
     // The front end keeps the mode for the sessions of other workspaces.
-    session.emit(Event::Mode { mode: name.clone() });
+    session.events.show(Event::Mode { mode: name.clone() });
     DirectAnswer::new("", format!("plans are now carried out in mode {name}"))
 }

@@ -72,7 +72,7 @@ pub(crate) async fn named(session: &Session, request: &Request, given: &str) -> 
         Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
-    let (root, wanted) = (session.root.clone(), given.to_owned());
+    let (root, wanted) = (session.workspace.root.clone(), given.to_owned());
     let look = move || {
         let mut found: Vec<SymbolPath> =
             analyse::files_named(&root, &wanted).into_iter().map(|file| SymbolPath::new(file, "")).collect();

@@ -110,7 +110,7 @@ pub(crate) async fn redo(session: &Session) -> Result<DirectAnswer, Failure> {
 /// Shows the plan as an undo has left it. The last words come from the direct request.
 fn with_its_plan(session: &Session, ending: Ending<Undone>) -> Result<Undone, Failure> {
     for event in ending.events.into_iter().filter(|event| matches!(event, Event::Plan { .. })) {
-        session.emit(event);
+        session.events.show(event);
     }
     ending.result
 }

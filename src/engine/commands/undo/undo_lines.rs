@@ -34,7 +34,7 @@ pub(crate) async fn standing_changes(session: &Session) -> Result<Vec<StandingCh
         }
         let mut found = Vec::new();
         for pick in picks {
-            if let Ok(now) = session.editor.read(&pick.file.path).await {
+            if let Ok(now) = session.workspace.editor.read(&pick.file.path).await {
                 found.extend(of_pick(&journal.task, &pick, &Arc::from(now.text)));
             }
         }

@@ -68,7 +68,7 @@ pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<Compac
     }
     if chosen.len() > MOST {
         let left: Vec<String> = chosen.split_off(MOST).iter().map(ToString::to_string).collect();
-        session.emit(Event::Progress { text: format!("left for another request: {}", left.join(", ")) });
+        session.events.show(Event::Progress { text: format!("left for another request: {}", left.join(", ")) });
     }
     Ok(chosen)
 }
@@ -121,7 +121,7 @@ async fn room(session: &Session) -> usize {
 async fn is_small(session: &Session, file: &str) -> bool {
     match target::document(session, file).await {
         Ok(document) => document.text.len() <= SOURCE.min(room(session).await),
-        Err(_) => session.root.resolve(file).is_ok_and(|path| !session.root.join(&path).exists()),
+        Err(_) => session.workspace.root.resolve(file).is_ok_and(|path| !session.workspace.root.join(&path).exists()),
     }
 }
 

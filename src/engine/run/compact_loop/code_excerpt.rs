@@ -80,8 +80,8 @@ async fn of_symbol(session: &Session, task: &Task, symbol: &SymbolPath) -> Resul
 }
 
 async fn of_file(session: &Session, task: &Task, file: &str) -> Result<ShownPiece, Failure> {
-    let path = session.root.resolve(file)?;
-    let document = match session.editor.read(&path).await {
+    let path = session.workspace.root.resolve(file)?;
+    let document = match session.workspace.editor.read(&path).await {
         Ok(document) => Some(document),
         Err(EditorError::NotFound(_)) => None,
         Err(error) => return Err(error.into()),
@@ -102,7 +102,7 @@ async fn of_file(session: &Session, task: &Task, file: &str) -> Result<ShownPiec
 /// The source of a piece as it stands in its file.
 pub(super) async fn source_now(session: &Session, (path, names): (&str, &str)) -> Option<String> {
     if names.is_empty() {
-        return session.editor.read(path).await.ok().map(|document| document.text);
+        return session.workspace.editor.read(path).await.ok().map(|document| document.text);
     }
     let place = target::place(session, &format!("{path}::{names}")).await.ok()?;
     Some(source(&place.document.text, &place.outline, place.symbol).to_owned())

@@ -99,14 +99,14 @@ pub(super) async fn mended(
 }
 
 async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names): (&str, &str)) -> TryVerdict {
-    let floor = session.config.diagnostics.severity_floor;
+    let floor = session.workspace.config.diagnostics.severity_floor;
     let mut known = before.clone();
     // A file that was first looked at right before the edit has its baseline there.
     for (key, snap) in &task.reports.start {
         known.entry(key.clone()).or_insert_with(|| snap.clone());
     }
     let compared = comparison::compared(&known, &collect_diagnostics::known(session).await, &[]).await;
-    let text = session.editor.read(path).await.map(|document| document.text).unwrap_or_default();
+    let text = session.workspace.editor.read(path).await.map(|document| document.text).unwrap_or_default();
     let words = |found: &LocatedDiagnostic| {
         if found.symbol.file == path {
             code_excerpt::line(found, &text)
@@ -152,7 +152,7 @@ async fn left(session: &Session, task: &Task, path: &str, names: &str) -> Vec<Lo
 
 /// Runs the commands that the request names and the user has allowed.
 async fn check(session: &Session, task: &mut Task, verdict: &mut TryVerdict) {
-    for command in named(&task.request, &session.config.commands_allowed) {
+    for command in named(&task.request, &session.workspace.config.commands_allowed) {
         let action = Action { tool: "run_command".to_owned(), parameters: json!({"command": command}) };
         let (result, ok) = act::act(session, task, &action, "the request names it").await;
         let first = result.text.lines().next().unwrap_or_default();

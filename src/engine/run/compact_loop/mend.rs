@@ -30,7 +30,7 @@ pub(super) async fn mend(
     if new.is_empty() {
         return Ok(false);
     }
-    let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
+    let deadline = Deadline::after_ms(OFFERS_MS.max(session.workspace.config.diagnostics.timeout_ms));
     let offers = code_actions::offers(session, task, new, usize::MAX, (deadline, false));
     let (offers, _) = stop::unless_stopped(session, cancel, offers).await?;
     let offers = learn::trusted(session, task, new, offers).await;

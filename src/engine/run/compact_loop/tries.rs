@@ -73,7 +73,7 @@ pub(super) async fn tried(
             None => piece.facts.first(),
             Some(fault) => piece.facts.again(fault),
         };
-        session.emit(Event::Progress { text: progress(target, course.tries) });
+        session.events.show(Event::Progress { text: progress(target, course.tries) });
         let Some(reply) = ask_model(session, task, &prompt, &|_| {}, cancel).await? else {
             return Ok(TargetEnd::OutOfSteps);
         };
@@ -240,7 +240,7 @@ fn call(task: &Task, piece: &ShownPiece, taken: &TakenText) -> Result<(&'static 
 /// Takes everything back to the text before the first try, with its reports.
 async fn take_back(session: &Session, task: &mut Task, course: &Course) -> Result<(), Failure> {
     rollback::roll_back_to(session, task, course.mark, false).await?;
-    session.ledger.lock().await.restore(&course.before);
+    session.hub.ledger.lock().await.restore(&course.before);
     durable::keep_call(session, task).await;
     Ok(())
 }
