@@ -12,6 +12,7 @@ pub(crate) mod step_memory;
 use std::sync::Arc;
 
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::plan::work_mode::Mode;
 use crate::state::memory_handle::{self, Remember};
 use crate::state::session::Session;
@@ -43,7 +44,7 @@ async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
             return None;
         }
     };
-    tell_notices(session, &remember);
+    tell_notices(&session.events, &remember);
     if record.another() {
         let text =
             format!("{OLD_FOLDER}/memory.db is not read: what is remembered is in {}", record.folder().display());
@@ -52,8 +53,8 @@ async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
     Some(remember)
 }
 
-pub(crate) fn tell_notices(session: &Session, remember: &Remember) {
-    memory_handle::tell(remember, &session.events);
+pub(crate) fn tell_notices(events: &EventStream, remember: &Remember) {
+    memory_handle::tell(remember, events);
 }
 
 /// Ends the short term: the settings of this session alone are dropped.

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use crate::editor::event::Event;
-use crate::state::agent_config::Limits;
+use crate::state::agent_config::{Config, Limits};
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::usage::Spent;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
 use sextant_model::price::Price;
-use sextant_model::step::Usage;
+use sextant_model::step::{Model, Usage};
 
 /// The first limit that is reached, in words with the amount used; `None` below all limits.
 pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elapsed: Duration) -> Option<String> {
@@ -30,15 +30,15 @@ pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elaps
     }
 }
 
-pub(crate) fn over_budget(session: &Session, task: &Task) -> Option<String> {
+pub(crate) fn over_budget(config: &Config, model: &dyn Model, task: &Task) -> Option<String> {
     let spent = task.counts.spent.now();
-    reached(&session.workspace.config.limits, session.model.price(), spent.counted(), spent.elapsed())
+    reached(&config.limits, model.price(), spent.counted(), spent.elapsed())
 }
 
 /// Seconds that a command may take now, at least 1: its own limit, or what is left of the task's.
-pub(crate) fn command_seconds(session: &Session, task: &Task) -> u64 {
-    let own = session.workspace.config.limits.command_seconds.max(1);
-    match session.workspace.config.limits.seconds {
+pub(crate) fn command_seconds(config: &Config, task: &Task) -> u64 {
+    let own = config.limits.command_seconds.max(1);
+    match config.limits.seconds {
         0 => own,
         all => own.min(all.saturating_sub(task.counts.spent.now().elapsed().as_secs())).max(1),
     }
@@ -53,8 +53,8 @@ pub(crate) fn say_what_is_not_counted(session: &Session) {
 }
 
 /// Ends when the time of the task is over; never ends where it has no limit.
-pub(crate) async fn out_of_time(session: &Session, spent: Spent) {
-    match session.workspace.config.limits.seconds {
+pub(crate) async fn out_of_time(config: &Config, spent: Spent) {
+    match config.limits.seconds {
         0 => std::future::pending().await,
         seconds => tokio::time::sleep(Duration::from_secs(seconds).saturating_sub(spent.elapsed())).await,
     }

@@ -161,7 +161,7 @@ impl Engine {
     }
 
     pub fn has_plan(&self) -> bool {
-        replan::has_plan(&self.session)
+        replan::has_plan(&self.session.plans)
     }
 
     /// The plan of this session that waits; `None` while a task has it.
@@ -274,7 +274,7 @@ impl Engine {
 
     /// Notes that a user is there to answer questions.
     pub fn answers_come(&self) {
-        questions::answers_come(&self.session);
+        questions::answers_come(&self.session.approvals);
     }
 
     /// Lets a file be changed without a question for as long as this session lasts, even though something runs it.
@@ -289,25 +289,25 @@ impl Engine {
 
     /// Notes that the user who answered is gone.
     pub fn nobody_answers(&self) {
-        questions::nobody_answers(&self.session);
+        questions::nobody_answers(&self.session.approvals);
     }
 
     pub fn is_asking(&self) -> bool {
-        questions::is_asking(&self.session)
+        questions::is_asking(&self.session.approvals)
     }
 
     /// Answers the question that a running task waits for; `None` where there is no such question.
     pub fn answer_waiting(&self, choice: usize) -> Option<Result<(), Failure>> {
-        questions::answer_waiting(&self.session, choice)
+        questions::answer_waiting(&self.session.approvals, choice)
     }
 
     pub fn open_question(&self, events: &mut Vec<Event>) -> Option<(String, Vec<String>)> {
-        questions::open_question(&self.session, events)
+        questions::open_question(&self.session.approvals, events)
     }
 
     /// Asks the user the question that a plan waits with.
     pub async fn ask_user(&self, text: &str, options: &[String]) -> Result<usize, Failure> {
-        questions::ask_user(&self.session, UserQuestion::of(QuestionKind::Plan, text, options)).await
+        questions::ask_user(&self.session.approvals, UserQuestion::of(QuestionKind::Plan, text, options)).await
     }
 
     /// Updates the list of the last task with the answers after its end.

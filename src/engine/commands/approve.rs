@@ -24,7 +24,7 @@ pub(crate) async fn approve(session: &Session, steps: Steps, cancel: &Cancellati
     } else if session.plans.waiting.lock().await.is_none() && waiting_plan::is_kept(session).await {
         resume::go_on(session, true, steps, cancel, &mut events).await
     } else {
-        span::belongs_to_plan(session).await;
+        span::belongs_to_plan(&session.plans).await;
         run_plan::carry_out(session, steps, cancel, &mut events).await
     };
     stored_traces::keep(session).await;

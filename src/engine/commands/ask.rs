@@ -35,14 +35,18 @@ pub(crate) async fn answer(
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
     requested::refuse_long(request)?;
-    if let Some(done) = stop::unless_stopped(session, cancel, intents::direct(session, request, cancel)).await?? {
+    if let Some(done) =
+        stop::unless_stopped(&session.edits.making, cancel, intents::direct(session, request, cancel)).await??
+    {
         return Ok(done);
     }
-    stop::unless_stopped(session, cancel, open_store::durable(session)).await?;
+    stop::unless_stopped(&session.edits.making, cancel, open_store::durable(session)).await?;
     recover::recover(session).await;
     let begun = async {
-        let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
-        stop::unless_stopped(session, cancel, start::begin(session, request, Mode::Simple, scope, cancel)).await?
+        let scope = stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request))
+            .await??;
+        stop::unless_stopped(&session.edits.making, cancel, start::begin(session, request, Mode::Simple, scope, cancel))
+            .await?
     };
     let answered = match begun.await.map_err(Failure::without_change) {
         Ok(mut task) => run_ask(session, &mut task, cancel).await,
@@ -84,7 +88,7 @@ pub(crate) async fn run_ask(
     };
     let came_to_an_end = ended.is_ok() && !cancel.is_cancelled();
     let taken_back = if came_to_an_end {
-        stop::unless_stopped(session, cancel, unfit_ending::take_back(session, task)).await.ok().flatten()
+        stop::unless_stopped(&session.edits.making, cancel, unfit_ending::take_back(session, task)).await.ok().flatten()
     } else {
         None
     };
@@ -101,7 +105,7 @@ pub(crate) async fn run_ask(
     if ended.is_err() && !outcome.files.is_empty() {
         session.events.show(Event::Progress { text: outcome.summary.clone() });
     }
-    let changed = run_loop::may_have_changed(session, task);
+    let changed = run_loop::may_have_changed(&session.edits.making, task);
     let ended = ended.map_err(|failure| if changed { failure } else { failure.without_change() });
     if let Ended::Done { answer, .. } = ended.map_err(ending::resumable)? {
         outcome.answer = answer;

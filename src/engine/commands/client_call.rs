@@ -116,8 +116,11 @@ async fn look(
     let work = session.outside.of(&client.id);
     let before = lock(&work.seen).clone();
     own.conversation.seen.clone_from(&before);
-    let ran = stop::unless_stopped(session, cancel, async {
-        validate_call::gate(session, &mut own, tool, call).await?.run(session, &mut own).await
+    let ran = stop::unless_stopped(&session.edits.making, cancel, async {
+        validate_call::gate(&session.workspace, &session.approvals, &mut own, tool, call)
+            .await?
+            .run(session, &mut own)
+            .await
     });
     let answer = ran.await.and_then(|ran| ran);
     lock(&work.seen).take(own.conversation.seen, &before);
@@ -183,8 +186,8 @@ async fn edit(
     let seen = lock(&work.seen).clone();
     task.conversation.seen.clone_from(&seen);
     let about = format!("{tool} {}", call.subject().shown());
-    let ran = stop::unless_stopped(session, cancel, async {
-        let call = validate_call::gate(session, task, tool, Ok(call)).await?;
+    let ran = stop::unless_stopped(&session.edits.making, cancel, async {
+        let call = validate_call::gate(&session.workspace, &session.approvals, task, tool, Ok(call)).await?;
         if is_new {
             durable::keep_outside(session, task, false).await;
         }

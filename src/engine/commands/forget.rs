@@ -10,6 +10,7 @@ use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::QuestionKind;
 use crate::memory::chosen_preferences::{self, bare, failure, own_name};
 use crate::plan::work_mode::Phase;
+use crate::state::approvals::Approvals;
 use crate::state::memory_handle::Remember;
 use crate::state::notes::short;
 use crate::state::session::Session;
@@ -59,7 +60,7 @@ pub(crate) async fn forget(session: &Session, text: &str, cancel: &CancellationT
     let Some(gone) = gone else { return Ok(nothing()) };
     let mut answer = summary(&format!("“{what}”"), &gone);
     let lower = what.to_lowercase();
-    for (key, value) in chosen_preferences::configured_preferences(session) {
+    for (key, value) in chosen_preferences::configured_preferences(&session.workspace.config) {
         if format!("{key} {value}").to_lowercase().contains(&lower) {
             answer.push_str(&configured(&key, &value));
         }
@@ -76,7 +77,7 @@ pub(crate) async fn forget_all(session: &Session, cancel: &CancellationToken) ->
         return Ok(nothing());
     };
     let mut answer = summary(&what, &gone);
-    for (key, value) in chosen_preferences::configured_preferences(session) {
+    for (key, value) in chosen_preferences::configured_preferences(&session.workspace.config) {
         answer.push_str(&configured(&key, &value));
     }
     Ok(answer)
@@ -117,7 +118,7 @@ async fn carry_out(
     filter.keep = costs.iter().filter(|cost| busy(cost)).map(|cost| cost.task.clone()).collect();
     let dear: Vec<&Cost> = costs.iter().filter(|cost| !busy(cost) && is_dear(cost)).collect();
     if !dear.is_empty() {
-        match ask(session, asked, &dear).await? {
+        match ask(&session.approvals, asked, &dear).await? {
             Choice::Nothing => return Ok(None),
             Choice::Keep => filter.keep.extend(dear.iter().map(|cost| cost.task.clone())),
             Choice::Lose => {}
@@ -138,7 +139,7 @@ fn is_dear(cost: &Cost) -> bool {
     cost.checkpoints.contains_key(EDIT) || !over.contains(&cost.phase.as_str())
 }
 
-async fn ask(session: &Session, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choice, Failure> {
+async fn ask(approvals: &Approvals, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choice, Failure> {
     let Asked { what, cancel } = asked;
     let named: Vec<String> = dear.iter().take(NAMED).map(|cost| format!("“{}”", short(&cost.request, 60))).collect();
     let more = if dear.len() > NAMED { ", …" } else { "" };
@@ -150,7 +151,7 @@ async fn ask(session: &Session, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choi
         "forget nothing".to_owned(),
     ];
     let answer = tokio::select! {
-        answer = questions::ask_user(session, UserQuestion::of(QuestionKind::Forget, &text, &options)) => answer?,
+        answer = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Forget, &text, &options)) => answer?,
         () = cancel.cancelled() => return Err(Failure::cancelled().without_change()),
     };
     Ok(match answer {

@@ -47,7 +47,7 @@ async fn ended(session: &Session, result: Result<Plan, Failure>) -> Ending<Plan>
 
 async fn make_or_change(session: &Session, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
     requested::refuse_long(request)?;
-    if let Some(words) = replan::change_of(session, request).await {
+    if let Some(words) = replan::change_of(&session.plans, request).await {
         return replan::change_plan(session, &words, cancel).await;
     }
     session.events.leave_task();
@@ -67,12 +67,16 @@ pub(crate) async fn make_plan(
     request: &Request,
     cancel: &CancellationToken,
 ) -> Result<Plan, Failure> {
-    stop::unless_stopped(session, cancel, open_store::durable(session)).await?;
+    stop::unless_stopped(&session.edits.making, cancel, open_store::durable(session)).await?;
     recover::recover(session).await;
-    let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
-    let mut task =
-        stop::unless_stopped(session, cancel, start::begin(session, request, session.plans.mode(), scope, cancel))
-            .await??;
+    let scope =
+        stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request)).await??;
+    let mut task = stop::unless_stopped(
+        &session.edits.making,
+        cancel,
+        start::begin(session, request, session.plans.mode(), scope, cancel),
+    )
+    .await??;
     let plan = match make::propose(session, &mut task, PlanRequest::default(), cancel).await {
         Ok(plan) => plan,
         Err(failure) => {

@@ -72,7 +72,7 @@ pub(crate) async fn recall_about(session: &Session, text: &str) -> Result<String
     let lower = what.to_lowercase();
     let about = |line: &String| line.to_lowercase().contains(&lower);
     let mut lines: Vec<String> =
-        chosen_preferences::merged(&chosen_preferences::configured_preferences(session), &stated)
+        chosen_preferences::merged(&chosen_preferences::configured_preferences(&session.workspace.config), &stated)
             .into_iter()
             .filter(about)
             .map(|line| format!("- prefers {line}"))
@@ -109,7 +109,8 @@ pub(crate) async fn learned(session: &Session) -> Result<String, Failure> {
         out.push(format!("\n## {title}\n"));
         out.push(if lines.is_empty() { "(nothing yet)".to_owned() } else { lines.join("\n") });
     };
-    let preferences = chosen_preferences::merged(&chosen_preferences::configured_preferences(session), &stated);
+    let preferences =
+        chosen_preferences::merged(&chosen_preferences::configured_preferences(&session.workspace.config), &stated);
     part("Preferences", preferences.into_iter().map(|line| format!("- {line}")).collect());
     part("Learned", learned.iter().map(|one| format!("- {}", learn::line(one))).collect());
     let mut project = Vec::new();

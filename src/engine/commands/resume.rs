@@ -15,6 +15,7 @@ use crate::edit::{edit_transaction, rollback};
 use crate::editor::Document;
 use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
+use crate::events::stream::EventStream;
 use crate::plan::plan_event::plan_event;
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepResult, StepState, Steps};
@@ -25,8 +26,9 @@ use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
 use crate::state::task::Task;
+use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;
-use sextant_model::step::LastResult;
+use sextant_model::step::{LastResult, Model};
 
 /// Resumes the last task that is not over. An interrupted or stopped task runs its open steps, the running one from its
 /// beginning. A task that asks shows its question. A plan that was never approved is shown and waits, unless
@@ -48,7 +50,7 @@ pub(crate) async fn go_on(
 ) -> Result<Outcome, Failure> {
     session.hub.use_cancel(cancel);
     if open_store::has_record(session) {
-        stop::unless_stopped(session, cancel, open_store::durable(session)).await?;
+        stop::unless_stopped(&session.edits.making, cancel, open_store::durable(session)).await?;
     }
     recover::recover_quietly(session).await;
     edit_transaction::catch_up(session).await?;
@@ -57,13 +59,13 @@ pub(crate) async fn go_on(
         if session.plans.waiting.lock().await.is_none() {
             return Err(resumable::nothing("nothing was begun here"));
         }
-        span::belongs_to_plan(session).await;
+        span::belongs_to_plan(&session.plans).await;
         return run_plan::carry_out(session, Steps::All, cancel, events).await;
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(session, waiting).await?;
     task.take_up(&session.events);
-    repair_scope::look_up(session, &mut task).await;
+    repair_scope::look_up(&session.workspace, session.hub.needs_providers, &mut task).await;
     task.events.did(TaskFact::BudgetRenewed { whole: true });
     span::belongs_to(&task);
     session.events.show(Event::Started {
@@ -77,7 +79,7 @@ pub(crate) async fn go_on(
         task.keep.begun = (!task.journal.is_empty()).then_some(0);
         return ask::run_ask(session, &mut task, cancel).await;
     };
-    say_another_model(session, &plan);
+    say_another_model(&session.events, session.model.as_ref(), &plan);
     if let Some(running) = running {
         let left = rollback::roll_back_to(session, &mut task, running.mark, true).await?;
         if !left.is_empty() {
@@ -89,7 +91,7 @@ pub(crate) async fn go_on(
         }
         task.keep.mark = None;
     }
-    open_lost_steps(session, &mut plan, &task).await?;
+    open_lost_steps(&session.workspace, &session.events, &mut plan, &task).await?;
     let waits = phase == Phase::Planning && !approved;
     if waits || task.progress.question.is_some() {
         show_waiting(session, plan, task, phase, events).await
@@ -102,8 +104,13 @@ pub(crate) async fn go_on(
 
 /// Opens steps again whose edits are lost. A step is done only as long as its edits are in the files. Edits in a buffer
 /// that is gone are lost.
-async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Result<(), Failure> {
-    for (number, files) in lost::in_files(session, &task.journal).await?.lost {
+async fn open_lost_steps(
+    workspace: &Workspace,
+    events: &EventStream,
+    plan: &mut Plan,
+    task: &Task,
+) -> Result<(), Failure> {
+    for (number, files) in lost::in_files(workspace, &task.journal).await?.lost {
         let Some(step) = plan.steps.get_mut(number.saturating_sub(1)).filter(|step| step.state == StepState::Done)
         else {
             continue;
@@ -112,14 +119,15 @@ async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Res
         let files: Vec<String> = files.into_iter().collect();
         let files = files.join(", ");
         let text = format!("step {number} was done, and its edit is not in {files} any more: it is run again");
-        session.events.show(Event::Progress { text });
+        events.show(Event::Progress { text });
     }
     Ok(())
 }
 
 /// Names the edits that are no longer in the files, to the user and to the model. The model relies on its own record.
 async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failure> {
-    let files: BTreeSet<String> = lost::in_files(session, &task.journal).await?.lost.into_values().flatten().collect();
+    let files: BTreeSet<String> =
+        lost::in_files(&session.workspace, &task.journal).await?.lost.into_values().flatten().collect();
     if files.is_empty() {
         return Ok(());
     }
@@ -136,11 +144,11 @@ async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failu
 
 /// Notes that a plan of one model goes on with another, where the configuration names it now. The work must not look
 /// like that of the first.
-fn say_another_model(session: &Session, plan: &Plan) {
-    let (before, now) = (plan.model.as_str(), session.model.name());
+fn say_another_model(events: &EventStream, model: &dyn Model, plan: &Plan) {
+    let (before, now) = (plan.model.as_str(), model.name());
     if !before.is_empty() && before != now {
         let text = format!("the plan was made with {before}; it goes on with {now}");
-        session.events.show(Event::Progress { text });
+        events.show(Event::Progress { text });
     }
 }
 
@@ -189,7 +197,7 @@ async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationTok
     files.sort();
     files.dedup();
     for file in files {
-        documents.extend(recover::look_at(session, &file).await?);
+        documents.extend(recover::look_at(&session.workspace, &file).await?);
     }
     start::first_look(session, &documents, cancel).await?;
     if unknown && !task.journal.is_empty() {
@@ -215,7 +223,7 @@ async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Optio
     task.keep.revision = Some(waiting.revision);
     if let Some(durable) = open_store::durable(session).await {
         let loaded = durable::load(session, &durable, &mut task).await;
-        open_store::or_tell(session, &durable, loaded);
+        open_store::or_tell(&session.events, &durable, loaded);
         durable::claim(session, &mut task, plan.as_ref()).await?;
     }
     resumable::follow_rollback(&task.journal, plan.as_mut());

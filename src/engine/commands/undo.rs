@@ -113,7 +113,7 @@ async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) ->
             continue;
         }
         let chosen = choose(&journal, &wish.target)?;
-        let mut way = rollback::way_back(session, &journal, &chosen.picks).await?;
+        let mut way = rollback::way_back(&session.workspace, &journal, &chosen.picks).await?;
         way.left.extend(chosen.across.iter().cloned());
         rollback::refuse_touched(&way.left, wish.partial)?;
         if way.edits.is_empty() && way.left.is_empty() && walks {

@@ -8,13 +8,14 @@ use regex::Regex;
 
 use crate::diagnostics::triage;
 use crate::editor::event::Event;
-use crate::editor::{Fix, FixAnswers};
+use crate::editor::{Editor, Fix, FixAnswers};
+use crate::events::stream::EventStream;
 use crate::state::comparison;
 use crate::state::edit_request::EditRequest;
 use crate::state::offered::Offered;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, tool_failure};
@@ -61,7 +62,8 @@ const SAID_AFTER: Duration = Duration::from_secs(1);
 /// asked about. Positions are indices into `found`. Where `waits` is set, a silent server is waited for once, up to the
 /// deadline. A diagnostic without any answer is recorded beside it.
 pub(crate) async fn offers(
-    session: &Session,
+    workspace: &Workspace,
+    events: &EventStream,
     task: &mut Task,
     found: &[LocatedDiagnostic],
     most: usize,
@@ -76,7 +78,7 @@ pub(crate) async fn offers(
         if offers.len() >= most || deadline.passed() {
             return (offers, asked);
         }
-        let answers = ask_about(session, task, items, (deadline, waits)).await;
+        let answers = ask_about(workspace, events, task, items, (deadline, waits)).await;
         for (index, (item, answer)) in (asked..).zip(items.iter().zip(answers)) {
             let Some(FixAnswers { fixes, silent }) = answer else { continue };
             let key = triage::key(item);
@@ -98,7 +100,8 @@ pub(crate) async fn offers(
 
 /// Asks the servers about some diagnostics; `None` for one that names no place.
 async fn ask_about(
-    session: &Session,
+    workspace: &Workspace,
+    events: &EventStream,
     task: &mut Task,
     items: &[LocatedDiagnostic],
     (deadline, waits): (Deadline, bool),
@@ -108,7 +111,7 @@ async fn ask_about(
     // another time.
     let slow = waits && known.values().any(|answered| *answered);
     let first = if slow { deadline.left() } else { deadline.left().min(if waits { SAID_AFTER } else { PATIENCE }) };
-    let mut answers = join_all(items.iter().map(|item| ask_one(session, item, slow, first))).await;
+    let mut answers = join_all(items.iter().map(|item| ask_one(workspace.editor.as_ref(), item, slow, first))).await;
     let to_wait_for = |answer: &Option<FixAnswers>| -> Vec<String> {
         let silent = answer.iter().flat_map(|answer| &answer.silent);
         silent.filter(|name| known.get(*name) != Some(&false)).cloned().collect()
@@ -121,11 +124,12 @@ async fn ask_about(
     }
     let short: Vec<&str> = names.iter().map(|name| comparison::short(name)).collect();
     let text = format!("waiting for {}'s fixes", short.join(" and "));
-    session.events.show(Event::Progress { text });
-    let most = Duration::from_millis(session.workspace.config.diagnostics.start_timeout_ms);
+    events.show(Event::Progress { text });
+    let most = Duration::from_millis(workspace.config.diagnostics.start_timeout_ms);
     let left = deadline.left().min(most);
     let again: Vec<usize> = (0..items.len()).filter(|index| !to_wait_for(&answers[*index]).is_empty()).collect();
-    let waited = join_all(again.iter().map(|index| ask_one(session, &items[*index], true, left))).await;
+    let waited =
+        join_all(again.iter().map(|index| ask_one(workspace.editor.as_ref(), &items[*index], true, left))).await;
     for (index, answer) in again.into_iter().zip(waited) {
         answers[index] = answer;
     }
@@ -133,16 +137,16 @@ async fn ask_about(
         let answered = !answers.iter().flatten().any(|answer| answer.silent.contains(&name));
         if !answered {
             let text = format!("{name} has not reported which fixes it offers: no answer in time");
-            session.events.show(Event::Progress { text });
+            events.show(Event::Progress { text });
         }
         task.reports.offers.waited.insert(name, answered);
     }
     answers
 }
 
-async fn ask_one(session: &Session, item: &LocatedDiagnostic, waits: bool, patience: Duration) -> Option<FixAnswers> {
+async fn ask_one(editor: &dyn Editor, item: &LocatedDiagnostic, waits: bool, patience: Duration) -> Option<FixAnswers> {
     let range = item.diagnostic.location.range()?;
-    match session.workspace.editor.fixes(&item.symbol.file, Some(range), (Deadline::after(patience), waits)).await {
+    match editor.fixes(&item.symbol.file, Some(range), (Deadline::after(patience), waits)).await {
         Ok(answers) => Some(answers),
         Err(error) => {
             tracing::warn!(%error, "no fixes could be asked for");
@@ -180,7 +184,7 @@ fn sift(task: &mut Task, (index, item): (usize, &LocatedDiagnostic), fixes: &[Fi
 
 /// Looks up the edits of each fix outside its symbol, as far as the scope allows it: a step that may touch the symbol
 /// alone could not carry out a fix that adds an import.
-pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut [FixOffer], deadline: Deadline) {
+pub(crate) async fn look_up_changes(workspace: &Workspace, task: &Task, offers: &mut [FixOffer], deadline: Deadline) {
     for offer in offers {
         if deadline.passed() {
             break;
@@ -188,7 +192,7 @@ pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut
         // A server that was slow to offer a fix is slow to report its edits.
         let slow = task.reports.offers.waited.values().any(|answered| *answered);
         let patience = Deadline::after(if slow { deadline.left() } else { deadline.left().min(PATIENCE) });
-        let Ok(wanted) = wanted(session, &offer.id, patience).await else {
+        let Ok(wanted) = wanted(workspace, &offer.id, patience).await else {
             // A server that does not report the edits of its fix is not asked about all the others.
             if patience.passed() {
                 break;
@@ -216,14 +220,14 @@ fn answers(fix: &Fix, item: &LocatedDiagnostic) -> bool {
 /// # Errors
 ///
 /// The fix is gone, hides a diagnostic, or does more than edit.
-pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<EditRequest>, Failure> {
-    let change = session.workspace.editor.fix_change(id, deadline).await?;
+pub(crate) async fn wanted(workspace: &Workspace, id: &str, deadline: Deadline) -> Result<Vec<EditRequest>, Failure> {
+    let change = workspace.editor.fix_change(id, deadline).await?;
     if let Some(operation) = change.operations.first() {
         return Err(tool_failure(format!("the fix wants more than edits: {operation}"), "do it in the editor by hand"));
     }
     let mut wanted = Vec::new();
     for (path, edits) in change.files {
-        let document = target::document(session, &path).await?;
+        let document = target::document(workspace, &path).await?;
         let index = LineIndex::new(&document.text);
         let mut hunks: Vec<TextEdit> = edits
             .into_iter()

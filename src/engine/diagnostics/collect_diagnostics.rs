@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
-use crate::editor::Document;
 use crate::editor::event::Event;
+use crate::editor::{Document, Editor};
+use crate::events::stream::EventStream;
 use crate::state::comparison::{Status, Verdict};
+use crate::state::diagnostics_hub::LookedFiles;
 use crate::state::session::Session;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
 use crate::state::task::Task;
@@ -68,7 +70,7 @@ pub(crate) async fn look(
         // A stopped task asks no more questions.
         biased;
         () = cancel.cancelled() => (Vec::new(), bystanders.to_vec()),
-        asked = ask(session, edited, bystanders, deadline) => asked,
+        asked = ask(session.workspace.editor.as_ref(), &session.hub.looked, edited, bystanders, deadline) => asked,
     };
     let (edited_paths, bystander_paths) = (paths(edited), paths(&bystanders));
     let files = (edited_paths.as_slice(), bystander_paths.as_slice());
@@ -100,7 +102,7 @@ pub(crate) async fn look(
             }
         }
     }
-    drop_typed(session, &bystanders, &mut reports).await;
+    drop_typed(session.workspace.editor.as_ref(), &session.hub.looked, &bystanders, &mut reports).await;
     ledger.note_silence(&reports);
     if !cancel.is_cancelled() {
         edited_paths.iter().for_each(|path| ledger.note_whole(path));
@@ -109,14 +111,14 @@ pub(crate) async fn look(
 }
 
 /// Drops the open bystanders whose text has changed by now: the user types in them.
-async fn drop_typed(session: &Session, bystanders: &[Document], reports: &mut Vec<Report>) {
+async fn drop_typed(editor: &dyn Editor, looked: &LookedFiles, bystanders: &[Document], reports: &mut Vec<Report>) {
     for document in bystanders {
         let is_open = |report: &Report| report.file == document.path && !report.freshness.is_fresh();
         if reports.iter().any(is_open)
-            && let Ok(now) = session.workspace.editor.read(&document.path).await
+            && let Ok(now) = editor.read(&document.path).await
             && now.version != document.version
         {
-            lock(&session.hub.looked.typed).typed(&now);
+            lock(&looked.typed).typed(&now);
             reports.retain(|report| report.file != document.path);
         }
     }
@@ -129,21 +131,22 @@ fn paths(documents: &[Document]) -> Vec<String> {
 /// Asks the editor, and returns the reports with the bystanders that were asked about. A bystander that the user types
 /// in meanwhile is dropped: its servers answer about no text of it for as long as that goes on.
 async fn ask(
-    session: &Session,
+    editor: &dyn Editor,
+    looked: &LookedFiles,
     edited: &[Document],
     bystanders: &[Document],
     deadline: Deadline,
 ) -> (Vec<Report>, Vec<Document>) {
     let mut left = bystanders.to_vec();
-    let mut changed: Vec<Document> = lock(&session.hub.looked.typed).changed(&left).into_iter().cloned().collect();
+    let mut changed: Vec<Document> = lock(&looked.typed).changed(&left).into_iter().cloned().collect();
     loop {
         let (edited_paths, left_paths) = (paths(edited), paths(&left));
         tokio::select! {
-            reports = session.workspace.editor.diagnostics(&edited_paths, &left_paths, deadline) => return (reports, left),
-            now = typed_in(session, &changed) => {
+            reports = editor.diagnostics(&edited_paths, &left_paths, deadline) => return (reports, left),
+            now = typed_in(editor, &changed) => {
                 left.retain(|document| document.path != now.path);
                 changed.retain(|document| document.path != now.path);
-                lock(&session.hub.looked.typed).typed(&now);
+                lock(&looked.typed).typed(&now);
             }
         }
     }
@@ -153,14 +156,14 @@ async fn ask(
 const GLANCE: Duration = Duration::from_millis(80);
 
 /// The first of these files that the user types in, as it is then; never ends without typing.
-async fn typed_in(session: &Session, changed: &[Document]) -> Document {
+async fn typed_in(editor: &dyn Editor, changed: &[Document]) -> Document {
     if changed.is_empty() {
         return std::future::pending().await;
     }
     loop {
         tokio::time::sleep(GLANCE).await;
         for document in changed {
-            if let Ok(now) = session.workspace.editor.read(&document.path).await
+            if let Ok(now) = editor.read(&document.path).await
                 && now.version != document.version
             {
                 return now;
@@ -171,13 +174,13 @@ async fn typed_in(session: &Session, changed: &[Document]) -> Document {
 
 /// Every other loaded file that an edit of these may break, except those that the user types in. Files that were opened
 /// for the reach of an edit are left out: each edit determines itself whether it reaches them.
-pub(crate) async fn bystanders(session: &Session, edited: &[String]) -> Vec<Document> {
-    let loaded = session.workspace.editor.loaded().await;
-    let reached = session.hub.looked.reached.lock().await.clone();
+pub(crate) async fn bystanders(editor: &dyn Editor, looked: &LookedFiles, edited: &[String]) -> Vec<Document> {
+    let loaded = editor.loaded().await;
+    let reached = looked.reached.lock().await.clone();
     let others = loaded.iter().filter(|path| !edited.contains(path) && !reached.contains(path));
-    let others = others.map(|path| session.workspace.editor.read(path));
+    let others = others.map(|path| editor.read(path));
     let others: Vec<Document> = join_all(others).await.into_iter().flatten().collect();
-    let mut typed = lock(&session.hub.looked.typed);
+    let mut typed = lock(&looked.typed);
     others.into_iter().filter(|document| !typed.is_typed(document)).collect()
 }
 
@@ -223,7 +226,7 @@ pub(crate) async fn before_edit(
     let (first, own) =
         (session.workspace.config.diagnostics.start_timeout_ms, session.workspace.config.diagnostics.timeout_ms);
     let limit = if is_first { Deadline::after_ms(first.max(own)) } else { deadline };
-    let reports = waiting(session, ensure_baseline(session, edited, bystanders, limit)).await;
+    let reports = waiting(&session.events, ensure_baseline(session, edited, bystanders, limit)).await;
     let deadline = if is_first { Deadline::after_ms(own) } else { deadline };
     let ledger = session.hub.ledger.lock().await;
     let unheard = |document: &&Document| {
@@ -235,12 +238,12 @@ pub(crate) async fn before_edit(
 }
 
 /// Waits for a look, and shows a message where it takes long.
-pub(crate) async fn waiting<T>(session: &Session, look: impl Future<Output = T>) -> T {
+pub(crate) async fn waiting<T>(events: &EventStream, look: impl Future<Output = T>) -> T {
     tokio::pin!(look);
     tokio::select! {
         looked = &mut look => looked,
         () = tokio::time::sleep(LONG) => {
-            session.events.show(Event::Progress { text: "waiting for the language servers".to_owned() });
+            events.show(Event::Progress { text: "waiting for the language servers".to_owned() });
             look.await
         }
     }

@@ -6,13 +6,15 @@ use futures::future::join_all;
 
 use crate::diagnostics::edit_reach::{self, EditReach, TextChange};
 use crate::diagnostics::{collect_diagnostics, references, workspace_look};
-use crate::editor::Document;
 use crate::editor::event::Event;
+use crate::editor::{Document, Editor};
+use crate::state::diagnostics_hub::LookedFiles;
 use crate::state::edit_request::{self, EditRequest};
 use crate::state::look_reach::family;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::unlooked::Unlooked;
+use crate::state::workspace::Workspace;
 use crate::state::{comparison, stop};
 use crate::target;
 use sextant_base::deadline::Deadline;
@@ -71,9 +73,9 @@ pub(crate) fn longer(files: usize) -> u64 {
 }
 
 /// The reach of changes, computed on a thread of its own.
-pub(crate) async fn reach_of(session: &Session, changes: Vec<TextChange>) -> EditReach {
-    let (root, importers) = (session.workspace.root.clone(), session.hub.looked.importers.clone());
-    let open = documents(session, &session.workspace.editor.loaded().await).await;
+pub(crate) async fn reach_of(workspace: &Workspace, looked: &LookedFiles, changes: Vec<TextChange>) -> EditReach {
+    let (root, importers) = (workspace.root.clone(), looked.importers.clone());
+    let open = documents(workspace.editor.as_ref(), &workspace.editor.loaded().await).await;
     let open = open.into_iter().map(|document| (document.path, document.text)).collect();
     tokio::task::spawn_blocking(move || edit_reach::of(&root, &importers, &open, &changes)).await.unwrap_or_default()
 }
@@ -97,19 +99,25 @@ pub(crate) fn changes(wanted: &[EditRequest]) -> Vec<TextChange> {
 ///
 /// Opens nothing where no provider that reports on the edited files looks further than at one file.
 pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: &[EditRequest]) -> ReachedFiles {
-    let reach = reach_of(session, changes(wanted)).await;
+    let reach = reach_of(&session.workspace, &session.hub.looked, changes(wanted)).await;
     let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
     if reach == EditReach::default() || !looks_further(session, &paths).await {
         return ReachedFiles::default();
     }
-    let (reach, unrelated) = match closed(session, &reach).await.len() > session.workspace.config.diagnostics.reach {
+    let (reach, unrelated) = match closed(session.workspace.editor.as_ref(), &session.hub.looked, &reach).await.len()
+        > session.workspace.config.diagnostics.reach
+    {
         true => {
-            references::narrowed(session, reach, Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms))
-                .await
+            references::narrowed(
+                &session.workspace,
+                reach,
+                Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms),
+            )
+            .await
         }
         false => (reach, Vec::new()),
     };
-    let mut reached = ReachedFiles { unrelated, ..open(session, &reach).await };
+    let mut reached = ReachedFiles { unrelated, ..open(&session.workspace, &session.hub.looked, &reach).await };
     reached.open = reach.files.iter().filter(|file| !reached.is_looked_at(file)).cloned().collect();
     if reached.documents.is_empty() {
         return reached;
@@ -133,31 +141,31 @@ pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: 
 }
 
 /// The files in reach that are not open by themselves. Open files are asked about anyway.
-async fn closed(session: &Session, reach: &EditReach) -> Vec<String> {
-    let loaded: BTreeSet<String> = session.workspace.editor.loaded().await.into_iter().collect();
-    let ours: BTreeSet<String> = session.hub.looked.reached.lock().await.iter().cloned().collect();
+async fn closed(editor: &dyn Editor, looked: &LookedFiles, reach: &EditReach) -> Vec<String> {
+    let loaded: BTreeSet<String> = editor.loaded().await.into_iter().collect();
+    let ours: BTreeSet<String> = looked.reached.lock().await.iter().cloned().collect();
     reach.files.iter().filter(|file| !loaded.contains(*file) || ours.contains(*file)).cloned().collect()
 }
 
 /// Reads the files in reach, and opens the closed ones.
-async fn open(session: &Session, reach: &EditReach) -> ReachedFiles {
-    let loaded: BTreeSet<String> = session.workspace.editor.loaded().await.into_iter().collect();
-    let mut closed = closed(session, reach).await;
-    let mut left = closed.split_off(closed.len().min(session.workspace.config.diagnostics.reach));
+async fn open(workspace: &Workspace, looked: &LookedFiles, reach: &EditReach) -> ReachedFiles {
+    let loaded: BTreeSet<String> = workspace.editor.loaded().await.into_iter().collect();
+    let mut closed = closed(workspace.editor.as_ref(), looked, reach).await;
+    let mut left = closed.split_off(closed.len().min(workspace.config.diagnostics.reach));
     let mut reached = ReachedFiles::default();
     for file in closed {
-        match target::document(session, &file).await {
+        match target::document(workspace, &file).await {
             Ok(document) => reached.documents.push(document),
             Err(_) => left.push(file),
         }
     }
-    note_open(session, &reached.documents, &loaded).await;
+    note_open(looked, &reached.documents, &loaded).await;
     reached.unlooked = Unlooked::of(left, &reach.named(), reach.more);
     reached
 }
 
-async fn note_open(session: &Session, documents: &[Document], loaded: &BTreeSet<String>) {
-    let mut open = session.hub.looked.reached.lock().await;
+async fn note_open(looked: &LookedFiles, documents: &[Document], loaded: &BTreeSet<String>) {
+    let mut open = looked.reached.lock().await;
     let is_ours = |document: &&Document| !loaded.contains(&document.path) || open.contains(&document.path);
     let ours: Vec<String> = documents.iter().filter(is_ours).map(|document| document.path.clone()).collect();
     open.retain(|path| !ours.contains(path));
@@ -189,8 +197,8 @@ pub(crate) async fn leave_all(session: &Session) {
 }
 
 /// Files that stay open: they hold new diagnostics to look at, or they are edited themselves.
-pub(crate) async fn keep_open(session: &Session, files: &BTreeSet<&str>) {
-    session.hub.looked.reached.lock().await.retain(|path| !files.contains(path.as_str()));
+pub(crate) async fn keep_open(looked: &LookedFiles, files: &BTreeSet<&str>) {
+    looked.reached.lock().await.retain(|path| !files.contains(path.as_str()));
 }
 
 /// Whether a provider that looks further than at one file reports on one of these files, or may do so yet.
@@ -219,14 +227,19 @@ pub(crate) fn unheard(reached: &BTreeSet<String>, reports: &[Report]) -> Vec<Str
 }
 
 /// Files as they are now; an unreadable one is left out.
-pub(crate) async fn documents(session: &Session, files: impl IntoIterator<Item = &String>) -> Vec<Document> {
-    join_all(files.into_iter().map(|file| session.workspace.editor.read(file))).await.into_iter().flatten().collect()
+pub(crate) async fn documents(editor: &dyn Editor, files: impl IntoIterator<Item = &String>) -> Vec<Document> {
+    join_all(files.into_iter().map(|file| editor.read(file))).await.into_iter().flatten().collect()
 }
 
 /// The files in reach that are looked at for no other reason.
-pub(crate) async fn others(session: &Session, reached: &BTreeSet<String>, edited: &[String]) -> Vec<Document> {
-    let ours = session.hub.looked.reached.lock().await.clone();
-    documents(session, reached.iter().filter(|path| ours.contains(path) && !edited.contains(path))).await
+pub(crate) async fn others(
+    editor: &dyn Editor,
+    looked: &LookedFiles,
+    reached: &BTreeSet<String>,
+    edited: &[String],
+) -> Vec<Document> {
+    let ours = looked.reached.lock().await.clone();
+    documents(editor, reached.iter().filter(|path| ours.contains(path) && !edited.contains(path))).await
 }
 
 /// The files in reach of the task's remaining changes that it has not looked at, as a verdict names them.
@@ -237,7 +250,7 @@ pub(crate) async fn unlooked(session: &Session, task: &Task) -> Vec<String> {
     });
     let net: Vec<TextChange> = net.collect();
     let files: Vec<String> = net.iter().map(|change| change.path.clone()).collect();
-    let reach = reach_of(session, net).await;
+    let reach = reach_of(&session.workspace, &session.hub.looked, net).await;
     if reach == EditReach::default() || !looks_further(session, &files).await {
         return Vec::new();
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::{code_actions, collect_diagnostics, triage};
 use crate::memory::learn;
+use crate::state::agent_config::Config;
 use crate::state::comparison;
 use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
@@ -62,7 +63,8 @@ pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
         wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(session, &task.scope).await);
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.workspace.config.diagnostics.timeout_ms));
     let given_up = std::mem::take(&mut task.conversation.tried);
-    let (offers, asked) = code_actions::offers(session, task, &found, usize::MAX, (deadline, false)).await;
+    let (offers, asked) =
+        code_actions::offers(&session.workspace, &session.events, task, &found, usize::MAX, (deadline, false)).await;
     task.conversation.tried = given_up;
     let keys: BTreeSet<String> = task
         .conversation
@@ -85,7 +87,7 @@ pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
 pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
     let mut names = Vec::new();
     for file in files_of(scope, &collect_diagnostics::known(session).await) {
-        let Ok(document) = target::document(session, &file).await else { continue };
+        let Ok(document) = target::document(&session.workspace, &file).await else { continue };
         let ledger = session.hub.ledger.lock().await;
         // The parser runs again with every answer and is never late.
         let of_file = ledger.unsettled(&file, &document.text).into_iter().filter(|name| *name != syntax::NAME);
@@ -95,9 +97,9 @@ pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
 }
 
 /// Whether a request is about the reports of providers, and they are asked at all.
-pub(crate) fn works_on_reports(session: &Session, request: &str) -> bool {
-    let driven = session.hub.needs_providers && request_kind::classify(request) == Ask::Repair;
-    (driven || request_kind::mends_reports(request)) && session.workspace.config.diagnostics.on_edit
+pub(crate) fn works_on_reports(config: &Config, needs_providers: bool, request: &str) -> bool {
+    let driven = needs_providers && request_kind::classify(request) == Ask::Repair;
+    (driven || request_kind::mends_reports(request)) && config.diagnostics.on_edit
 }
 
 /// The files in scope; in a whole workspace those with a report.

@@ -3,12 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostics::collect_diagnostics;
+use crate::editor::Editor;
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::state::authority::{self, Basis};
 use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::grouping;
@@ -131,9 +134,9 @@ pub(crate) async fn weigh(
     found: &[LocatedDiagnostic],
     fixes: Vec<FixOffer>,
 ) -> (Vec<RankedDiagnostic>, Vec<FixOffer>) {
-    let texts = present_texts(session, found).await;
+    let texts = present_texts(session.workspace.editor.as_ref(), found).await;
     let known = collect_diagnostics::known(session).await;
-    let others = other_texts(session, found, &texts).await;
+    let others = other_texts(&session.workspace, found, &texts).await;
     let survived =
         found.iter().map(key).filter_map(|key| task.reports.survived.get(&key).map(|count| (key, *count))).collect();
     let matter = Matter { found: found.to_vec(), texts, known, others, survived };
@@ -160,8 +163,11 @@ pub(crate) async fn weigh(
         let fixable = || fixes.iter().any(|fix| fix.diagnostic.is_some_and(|index| group.members.contains(&index)));
         let contradicted = evidence[judged.index].contradiction.is_some();
         let asked = judged.doubtful || contradicted || asks && fixable();
-        let objection =
-            if asked { objection(session, task, &shown[judged.index], &evidence[judged.index], judged) } else { None };
+        let objection = if asked {
+            objection(&session.events, task, &shown[judged.index], &evidence[judged.index], judged)
+        } else {
+            None
+        };
         if objection.is_some() {
             unsure.extend(&group.members);
         }
@@ -197,37 +203,32 @@ fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
 }
 
 /// The objection of the rules to acting on a diagnostic; the user is then asked, and the task goes on without it.
-fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
+fn objection(events: &EventStream, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
     let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &PolicyLimits::default());
     let objection = decision.suggestion(&entry.reason);
     let new = !task.events.has_told(&entry);
     task.events.trace(task.counts.step.max(1), entry);
     if let (true, PolicyDecision::Ask(question)) = (new, &decision) {
-        session.events.show(Event::Progress { text: question.clone() });
+        events.show(Event::Progress { text: question.clone() });
     }
     objection
 }
 
 /// The texts of the other files that may contradict the diagnostics found. A text that no editor has is read from the
 /// disk: to weigh a diagnostic is no reason to load a file.
-async fn other_texts(session: &Session, found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> Others {
+async fn other_texts(workspace: &Workspace, found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> Others {
     let (about, known) = (found.to_vec(), texts.clone());
     let wanted = tokio::task::spawn_blocking(move || depended_on(&about, &known)).await.unwrap_or_default();
     let mut others = Others::new();
     if wanted.is_empty() {
         return others;
     }
-    let loaded = session.workspace.editor.loaded().await;
+    let loaded = workspace.editor.loaded().await;
     for file in wanted {
         let text = if loaded.contains(&file) {
-            session.workspace.editor.read(&file).await.ok().map(|document| document.text)
+            workspace.editor.read(&file).await.ok().map(|document| document.text)
         } else {
-            session
-                .workspace
-                .root
-                .resolve(&file)
-                .ok()
-                .and_then(|file| workspace_files::text(&session.workspace.root, &file))
+            workspace.root.resolve(&file).ok().and_then(|file| workspace_files::text(&workspace.root, &file))
         };
         others.insert(file, text);
     }
@@ -235,13 +236,13 @@ async fn other_texts(session: &Session, found: &[LocatedDiagnostic], texts: &BTr
 }
 
 /// The texts of the files as they are now; missing files are left out.
-async fn present_texts(session: &Session, found: &[LocatedDiagnostic]) -> BTreeMap<String, String> {
+async fn present_texts(editor: &dyn Editor, found: &[LocatedDiagnostic]) -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for found in found {
         let file = &found.symbol.file;
         if !file.is_empty()
             && !texts.contains_key(file)
-            && let Ok(document) = session.workspace.editor.read(file).await
+            && let Ok(document) = editor.read(file).await
         {
             texts.insert(file.clone(), document.text);
         }

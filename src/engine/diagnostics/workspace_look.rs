@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use crate::diagnostics::{collect_diagnostics, reached, reported};
 use crate::editor::Document;
+use crate::state::agent_config::Config;
 use crate::state::look_reach::{self, LookReach};
 use crate::state::session::Session;
 use crate::state::stop;
@@ -73,7 +74,7 @@ async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, d
     session.hub.looked.visited.lock().await.extend(opened.iter().cloned());
     let mut documents: Vec<Document> = Vec::new();
     for path in batch {
-        documents.extend(target::document(session, path).await.ok());
+        documents.extend(target::document(&session.workspace, path).await.ok());
     }
     let reports = collect_diagnostics::look(session, &documents, &[], deadline).await;
     // A text that parses may still be wrong in its meaning.
@@ -118,8 +119,8 @@ pub(crate) async fn leave_all(session: &Session) {
 }
 
 /// Whether a task is about reports anywhere in the workspace.
-pub(crate) fn is_wide(session: &Session, task: &Task) -> bool {
-    matches!(task.scope, Scope::Workspace) && reported::works_on_reports(session, &task.request)
+pub(crate) fn is_wide(config: &Config, needs_providers: bool, task: &Task) -> bool {
+    matches!(task.scope, Scope::Workspace) && reported::works_on_reports(config, needs_providers, &task.request)
 }
 
 /// Drops the reports of single-file checkers about texts that are gone, for files that they are not asked about now.
@@ -134,15 +135,15 @@ pub(crate) async fn drop_stale(session: &Session, asked: &[Document]) {
         let text = if open.contains(&file) || session.hub.looked.visited.lock().await.contains(&file) {
             session.workspace.editor.read(&file).await.ok().map(|document| document.text)
         } else {
-            on_disk(session, &file)
+            on_disk(&session.workspace.root, &file)
         };
         session.hub.ledger.lock().await.drop_stale(&file, text.as_deref(), of_one);
     }
 }
 
-fn on_disk(session: &Session, file: &str) -> Option<String> {
-    let inside = session.workspace.root.resolve(file).ok()?;
-    let text = workspace_files::text(&session.workspace.root, &inside)?;
+fn on_disk(root: &Root, file: &str) -> Option<String> {
+    let inside = root.resolve(file).ok()?;
+    let text = workspace_files::text(root, &inside)?;
     Some(text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n"))
 }
 

@@ -210,7 +210,7 @@ pub(crate) async fn keep_mark(session: &Session, task: &str, checkpoint: &mut Ch
     let row = CheckpointRow { run: Some(run.clone()), ..CheckpointRow::of(checkpoint, &[]) };
     let new = empty(&durable, task, checkpoint, reason, &row);
     let kept = durable.run(move |memory| memory.add_checkpoint(new)).await;
-    checkpoint.record = open_store::or_tell(session, &durable, kept);
+    checkpoint.record = open_store::or_tell(&session.events, &durable, kept);
 }
 
 fn empty(durable: &Durable, task: &str, checkpoint: &Checkpoint, reason: &str, row: &CheckpointRow) -> NewCheckpoint {

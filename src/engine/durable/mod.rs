@@ -22,9 +22,11 @@ pub(crate) mod task_state;
 use crate::durable::stored_messages::StoredConversation;
 use crate::durable::task_state::RunState;
 use crate::events::envelope::TaskEvent;
+use crate::events::stream::EventStream;
 use crate::plan::Plan;
 use crate::plan::evaluate::Trigger;
 use crate::plan::work_mode::{Mode, Phase};
+use crate::state::agent_config::Config;
 use crate::state::durable::Durable;
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal};
 use crate::state::session::Session;
@@ -57,25 +59,32 @@ pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&
     }
     stored_traces::keep(session).await;
     if let Some(durable) = open_store::durable(session).await {
-        write_task(session, &durable, task, plan, phase).await;
+        write_task(&session.workspace.config, &session.events, &durable, task, plan, phase).await;
     }
     // Written before it is reported.
     task.events.emit(TaskEvent::PhaseChanged { phase });
 }
 
-async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
-    stored_baseline::keep_baseline(session, durable, task).await;
+async fn write_task(
+    config: &Config,
+    events: &EventStream,
+    durable: &Durable,
+    task: &mut Task,
+    plan: Option<&Plan>,
+    phase: Phase,
+) {
+    stored_baseline::keep_baseline(events, durable, task).await;
     let mut state = RunState::of(task, plan);
     if phase != Phase::Executing {
         state.counted.concluded();
     }
     let talk = if phase == Phase::Completed { KeptTalk::Nothing } else { messages(task) };
     let kept = save(durable, &state, talk, phase, None).await;
-    if let Some(revision) = open_store::or_tell(session, durable, kept) {
+    if let Some(revision) = open_store::or_tell(events, durable, kept) {
         task.keep.revision = revision;
     }
     if !matches!(phase, Phase::Executing | Phase::Planning) {
-        clean(session, durable, &task.journal.task).await;
+        clean(config, events, durable, &task.journal.task).await;
     }
 }
 
@@ -107,9 +116,9 @@ async fn save(
 pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
     let Some(durable) = open_store::durable(session).await else { return };
     let kept = save(&durable, &RunState::of(task, None), KeptTalk::Nothing, Phase::Completed, None).await;
-    open_store::or_tell(session, &durable, kept);
+    open_store::or_tell(&session.events, &durable, kept);
     if cleans {
-        clean(session, &durable, &task.journal.task).await;
+        clean(&session.workspace.config, &session.events, &durable, &task.journal.task).await;
     }
 }
 
@@ -117,7 +126,7 @@ pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
 pub(crate) async fn keep_state(session: &Session, state: &RunState, phase: Phase) {
     let Some(durable) = open_store::durable(session).await else { return };
     let kept = save(&durable, state, KeptTalk::AsItWas, phase, None).await;
-    open_store::or_tell(session, &durable, kept);
+    open_store::or_tell(&session.events, &durable, kept);
 }
 
 /// Takes a waiting task for this process. Refused where another process has gone on with it meanwhile.
@@ -132,7 +141,7 @@ pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan
             return Err(Failure::user(what, HintCode::ShowWaiting));
         }
         Err(error) => {
-            open_store::or_tell::<()>(session, &durable, Err(error));
+            open_store::or_tell::<()>(&session.events, &durable, Err(error));
         }
     }
     Ok(())
@@ -181,8 +190,8 @@ pub(crate) async fn keep_call(session: &Session, task: &mut Task) {
 
 /// Removes checkpoints above the limit: those of the least recently used tasks that are over. Never removes those of
 /// this task, of the last one that changed something, or of one that can be resumed.
-async fn clean(session: &Session, durable: &Durable, task: &str) {
-    let limit = session.workspace.config.memory.checkpoints_mb.saturating_mul(1 << 20);
+async fn clean(config: &Config, events: &EventStream, durable: &Durable, task: &str) {
+    let limit = config.memory.checkpoints_mb.saturating_mul(1 << 20);
     let (owner, task) = (durable.session(), task.to_owned());
     let ended = [phase_name(Phase::Completed), phase_name(Phase::Error)];
     let cleaned = durable
@@ -209,7 +218,7 @@ async fn clean(session: &Session, durable: &Durable, task: &str) {
             Ok(cleaned)
         })
         .await;
-    if let Some(cleaned) = open_store::or_tell(session, durable, cleaned)
+    if let Some(cleaned) = open_store::or_tell(events, durable, cleaned)
         && !cleaned.dropped.is_empty()
     {
         tracing::info!(dropped = cleaned.dropped.len(), bytes = cleaned.bytes_after, "checkpoints cleaned");
@@ -226,7 +235,7 @@ pub(crate) async fn load(session: &Session, durable: &Durable, task: &mut Task) 
     if let Some(talk) = durable.run(move |memory| memory.said(&name)).await? {
         StoredConversation::read(talk).into_task(task);
     }
-    stored_baseline::load_baseline(session, durable, task).await
+    stored_baseline::load_baseline(&session.workspace.root, durable, task).await
 }
 
 /// A journal as it is stored.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::memory;
 use crate::state::durable::Durable;
 use crate::state::owner::Owner;
@@ -35,6 +36,6 @@ pub(crate) fn has_record(session: &Session) -> bool {
     session.store.record.as_ref().is_some_and(Record::exists)
 }
 
-pub(crate) fn or_tell<T>(session: &Session, durable: &Durable, kept: Result<T>) -> Option<T> {
-    durable.or_tell(&session.events, kept)
+pub(crate) fn or_tell<T>(events: &EventStream, durable: &Durable, kept: Result<T>) -> Option<T> {
+    durable.or_tell(events, kept)
 }

@@ -3,6 +3,7 @@
 use crate::durable::task_state::RunState;
 use crate::durable::{self, open_store};
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::plan::work_mode::{Mode, Phase};
 use crate::plan::{Plan, StepState};
 use crate::state::durable::Durable;
@@ -28,7 +29,7 @@ pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Fa
     let Some(durable) = open_store::durable(session).await else { return Ok(None) };
     let name = durable.session();
     let tasks = durable.run(move |memory| memory.tasks(&name)).await;
-    let Some(tasks) = open_store::or_tell(session, &durable, tasks) else { return Ok(None) };
+    let Some(tasks) = open_store::or_tell(&session.events, &durable, tasks) else { return Ok(None) };
     let mut why = "every task is done, or was never begun".to_owned();
     let mut unread = None;
     for kept in tasks {
@@ -63,12 +64,12 @@ pub(crate) async fn plan_of(session: &Session, task: &str) -> Option<Plan> {
         return Some(plan.clone());
     }
     let durable = open_store::durable(session).await?;
-    kept(session, &durable, task).await.and_then(|(run, _)| run.plan)
+    kept(&session.events, &durable, task).await.and_then(|(run, _)| run.plan)
 }
 
-pub(crate) async fn kept(session: &Session, durable: &Durable, task: &str) -> Option<(RunState, Phase)> {
+pub(crate) async fn kept(events: &EventStream, durable: &Durable, task: &str) -> Option<(RunState, Phase)> {
     let name = durable.session();
-    let tasks = open_store::or_tell(session, durable, durable.run(move |memory| memory.tasks(&name)).await)?;
+    let tasks = open_store::or_tell(events, durable, durable.run(move |memory| memory.tasks(&name)).await)?;
     let kept = tasks.into_iter().find(|kept| kept.task == task)?;
     let phase = phase(&kept);
     Some((RunState::read(kept.state).ok()?, phase))
@@ -88,7 +89,7 @@ pub(crate) async fn replace_plan(session: &Session, journal: &Journal, plan: Opt
     }
     drop(known);
     let durable = open_store::durable(session).await?;
-    let (mut run, before) = kept(session, &durable, &journal.task).await?;
+    let (mut run, before) = kept(&session.events, &durable, &journal.task).await?;
     let phase = match &plan {
         Some(plan) if open(plan) => Phase::Planning,
         Some(_) => Phase::Completed,

@@ -184,7 +184,7 @@ pub(crate) async fn stack(session: &Session) -> Stack {
     {
         let name = durable.session();
         let all = durable.run(move |memory| read(memory, &name)).await;
-        if let Some(all) = open_store::or_tell(session, &durable, all) {
+        if let Some(all) = open_store::or_tell(&session.events, &durable, all) {
             stack = kept(&durable, all);
         }
     }
@@ -244,7 +244,7 @@ pub(crate) async fn journal(session: &Session, known: &KnownTask) -> std::result
     };
     let durable = open_store::durable(session).await.ok_or_else(unreadable)?;
     let loaded = durable::load_journal(session, &durable, &known.task, &known.request).await;
-    open_store::or_tell(session, &durable, loaded).ok_or_else(unreadable)
+    open_store::or_tell(&session.events, &durable, loaded).ok_or_else(unreadable)
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::durable::open_store;
+use crate::events::stream::EventStream;
 use crate::state::durable::Durable;
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshot;
 use crate::state::task::Task;
 use crate::state::unlooked::Unlooked;
@@ -14,6 +14,7 @@ use sextant_base::clock::now_ms;
 use sextant_diagnostics::model::Diagnostic;
 use sextant_store::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
 use sextant_store::memory::memory_error::Result;
+use sextant_store::workspace::root::Root;
 
 /// The name in the memory file.
 const BASELINE: &str = "baseline";
@@ -31,7 +32,7 @@ struct Line {
 }
 
 /// Stores the additions to the baseline since it was last stored.
-pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &mut Task) {
+pub(crate) async fn keep_baseline(events: &EventStream, durable: &Durable, task: &mut Task) {
     let new: Vec<_> = task.reports.start.iter().filter(|(key, _)| !task.keep.baseline.contains(key)).collect();
     if new.is_empty() {
         return;
@@ -66,13 +67,13 @@ pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &m
         created: now_ms(),
     };
     let kept = durable.run(move |memory| memory.add_checkpoint(checkpoint)).await;
-    if open_store::or_tell(session, durable, kept).is_some() {
+    if open_store::or_tell(events, durable, kept).is_some() {
         task.keep.baseline.extend(keys);
     }
 }
 
 /// Restores the stored baseline. Unreadable entries are left out.
-pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
+pub(crate) async fn load_baseline(root: &Root, durable: &Durable, task: &mut Task) -> Result<()> {
     let (owner, name) = (durable.session(), task.journal.task.clone());
     let kept = durable
         .run(move |memory| {
@@ -85,7 +86,7 @@ pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &m
     task.reports.elsewhere.unlooked = Unlooked::anything();
     for checkpoint in kept {
         let lines: Vec<Line> = serde_json::from_value(checkpoint.state).unwrap_or_default();
-        for line in lines.into_iter().filter(|line| session.workspace.root.confirm(&line.file).is_ok()) {
+        for line in lines.into_iter().filter(|line| root.confirm(&line.file).is_ok()) {
             let text = match &line.text {
                 None => None,
                 Some(name) => match checkpoint.files.iter().find(|file| file.path == *name).map(|file| &file.before) {

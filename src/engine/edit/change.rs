@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use crate::diagnostics::{collect_diagnostics, reached};
 use crate::edit::{edit_guard, edit_transaction, permissions, preview, rebase_edit, rollback};
 use crate::editor::editor_error::EditorError;
-use crate::editor::{Applied, Document};
+use crate::editor::{Applied, Document, Editor};
 use crate::plan::work_mode::Mode;
 use crate::state::comparison::{self, Status, Verdict};
+use crate::state::diagnostics_hub::LookedFiles;
 use crate::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::state::edit_baseline::{Baseline, doubt, doubt_stale, without_late, without_others};
 use crate::state::edit_request::{self, EditOutcome, EditRequest, When};
+use crate::state::in_flight::Making;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
 use crate::state::render::Line;
 use crate::state::session::Session;
@@ -77,7 +79,8 @@ pub(crate) async fn change(
                 task.reports.begin_again(known);
                 // A deferred edit is answered against the text before its first edit.
                 let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
-                let moved = if put_off { None } else { rebase_edit::moved(session, &wanted).await };
+                let moved =
+                    if put_off { None } else { rebase_edit::moved(session.workspace.editor.as_ref(), &wanted).await };
                 let Some((moved, changed)) = moved else {
                     return Err(EditorError::Stale(path).into());
                 };
@@ -103,23 +106,23 @@ pub(crate) async fn change(
 }
 
 /// Names the files that an answer leaves out.
-fn left_out(session: &Session, wanted: &[EditRequest]) -> Vec<String> {
+fn left_out(looked: &LookedFiles, wanted: &[EditRequest]) -> Vec<String> {
     let edited: Vec<&str> = wanted.iter().map(EditRequest::path).collect();
-    let typed = lock(&session.hub.looked.typed).others(&edited);
+    let typed = lock(&looked.typed).others(&edited);
     if typed.is_empty() { Vec::new() } else { vec![format!("{TYPED}: {}", typed.join(", "))] }
 }
 
 /// The open files in reach of an edit that its answer leaves out.
-fn typed_in_reach(session: &Session, known: &Baseline) -> Vec<String> {
-    let typed = lock(&session.hub.looked.typed).others(&[]).into_iter().filter(|file| known.open.contains(file));
+fn typed_in_reach(looked: &LookedFiles, known: &Baseline) -> Vec<String> {
+    let typed = lock(&looked.typed).others(&[]).into_iter().filter(|file| known.open.contains(file));
     typed.map(|file| format!("{file} (somebody types in it)")).collect()
 }
 
 const TYPED: &str = "not looked at, since somebody types in them";
 
 /// Records the written texts as ours.
-fn note_own(session: &Session, applied: &[Applied]) {
-    let mut typed = lock(&session.hub.looked.typed);
+fn note_own(looked: &LookedFiles, applied: &[Applied]) {
+    let mut typed = lock(&looked.typed);
     applied.iter().filter_map(|done| done.document.as_ref()).for_each(|now| typed.edited(now));
 }
 
@@ -141,8 +144,9 @@ async fn attempt(
     if checked {
         let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
         // From here on an edited file is a file like any other, also where it was opened for an earlier edit.
-        reached::keep_open(session, &paths.iter().map(String::as_str).collect()).await;
-        bystanders = collect_diagnostics::bystanders(session, &paths).await;
+        reached::keep_open(&session.hub.looked, &paths.iter().map(String::as_str).collect()).await;
+        bystanders =
+            collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &paths).await;
         if !in_burst || burst.lacks(wanted) {
             let edited = texts_before(wanted);
             let looked = collect_diagnostics::before_edit(session, &edited, &bystanders, deadline).await;
@@ -151,14 +155,16 @@ async fn attempt(
             deadline = looked.deadline;
         }
         let mut reached = reached::before_edit(session, &texts_before(wanted), wanted).await;
-        reached.take_earlier(reached::others(session, &burst.reached, &paths).await);
+        reached.take_earlier(
+            reached::others(session.workspace.editor.as_ref(), &session.hub.looked, &burst.reached, &paths).await,
+        );
         deadline = reached.deadline(deadline, session.workspace.config.diagnostics.timeout_ms);
         burst.take_reach(reached.paths(), reached.open, &reached.unlooked, reached.stale);
         task.reports.elsewhere.unrelated.extend(reached.unrelated);
         bystanders.extend(reached.documents);
     }
     remember(task, wanted, (&mut burst, in_burst), &collect_diagnostics::known(session).await);
-    note_start(session, task, wanted);
+    note_start(&session.edits.making, task, wanted);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
     let imports = task.scope.imports_changed(wanted);
@@ -166,7 +172,7 @@ async fn attempt(
     let change = to_be_made(session, task, wanted, &symbols).await;
     // No wait may come between its end and the journal: a stop interrupts at any wait.
     let in_flight::Made { checkpoint, applied } = edit_transaction::make(session, change).await?;
-    note_own(session, &applied);
+    note_own(&session.hub.looked, &applied);
     task.scope = renamed;
     let checkpoint = enter(task, checkpoint);
     task.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
@@ -184,14 +190,14 @@ async fn attempt(
             Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
         }
     };
-    let (notes, created) = (left_out(session, wanted), task.reports.created.clone());
+    let (notes, created) = (left_out(&session.hub.looked, wanted), task.reports.created.clone());
     Ok(EditOutcome { checkpoint, applied, symbols, imports, notes, verdict, created, before })
 }
 
 /// Turns an edit refused without the user's word into a question at the end of its step. The question shows the
 /// diagnostics that the edit would introduce.
 async fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
-    let permitted = permissions::permit(session, task, wanted);
+    let permitted = permissions::permit(session.hub.needs_providers, task, wanted);
     if permitted.is_err() && task.mode != Mode::Simple && !task.intent.consent.withheld.is_empty() {
         task.intent.consent.foreseen = preview::foreseen(session, wanted).await;
     }
@@ -204,7 +210,7 @@ async fn to_be_made(
     wanted: &[EditRequest],
     symbols: &[String],
 ) -> in_flight::PendingChange {
-    let files = files_before(session, &task.journal, wanted).await;
+    let files = files_before(session.workspace.editor.as_ref(), &task.journal, wanted).await;
     let made = wanted.iter().filter(|want| matches!(want, EditRequest::Create { .. }));
     let folders: BTreeSet<String> =
         made.flat_map(|want| beneath::missing_folders(session.workspace.root.path(), want.path())).collect();
@@ -246,9 +252,11 @@ pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Optio
     let longer = reached::longer(before.reached.len());
     let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms + longer);
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let documents = reached::documents(session, &files).await;
-    let mut bystanders = collect_diagnostics::bystanders(session, &files).await;
-    bystanders.extend(reached::others(session, &before.reached, &files).await);
+    let documents = reached::documents(session.workspace.editor.as_ref(), &files).await;
+    let mut bystanders =
+        collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &files).await;
+    bystanders
+        .extend(reached::others(session.workspace.editor.as_ref(), &session.hub.looked, &before.reached, &files).await);
     let reports = collect_diagnostics::look(session, &documents, &bystanders, deadline).await;
     Some(judge(session, task, &before, &reports).await)
 }
@@ -273,12 +281,12 @@ fn remember(task: &mut Task, wanted: &[EditRequest], (burst, in_burst): (&mut Ba
 }
 
 /// Lets a request in the meantime compare with the start of the task.
-fn note_start(session: &Session, task: &Task, wanted: &[EditRequest]) {
+fn note_start(making: &Making, task: &Task, wanted: &[EditRequest]) {
     if task.intent.client.is_none() {
         let (start, created) = (task.reports.start.clone(), task.reports.created.clone());
         let files = task.journal.files().into_iter().chain(wanted.iter().map(|want| want.path().to_owned())).collect();
         let task = task.journal.task.clone();
-        *lock(&session.edits.making.running) = in_flight::RunningStart { task, files, start, created };
+        *lock(&making.running) = in_flight::RunningStart { task, files, start, created };
     }
 }
 
@@ -291,7 +299,7 @@ fn texts_before(wanted: &[EditRequest]) -> Vec<Document> {
     before.collect()
 }
 
-async fn files_before(session: &Session, journal: &Journal, wanted: &[EditRequest]) -> Vec<FileChange> {
+async fn files_before(editor: &dyn Editor, journal: &Journal, wanted: &[EditRequest]) -> Vec<FileChange> {
     let mut files = Vec::new();
     for want in wanted {
         let path = want.path().to_owned();
@@ -300,7 +308,7 @@ async fn files_before(session: &Session, journal: &Journal, wanted: &[EditReques
             EditRequest::Create { .. } => None,
         };
         let after = edit_request::intended(want).map(Into::into);
-        let marks_before = session.workspace.editor.marks(&path).await;
+        let marks_before = editor.marks(&path).await;
         let marks_after = marks_before.clone();
         files.push(FileChange { path, before, after, marks_before, marks_after });
     }
@@ -346,7 +354,10 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
     }
     let mut verdict = comparison::compared(&before, &after, reports).await;
     let unheard = reached::unheard(&known.reached, reports);
-    doubt(&mut verdict, [others, late, known.unlooked.words(), unheard, typed_in_reach(session, known)].concat());
+    doubt(
+        &mut verdict,
+        [others, late, known.unlooked.words(), unheard, typed_in_reach(&session.hub.looked, known)].concat(),
+    );
     doubt_stale(&mut verdict, &known.stale);
     if !reports.is_empty() {
         comparison::doubt_coverage(&mut verdict, &known.edited(), &after, reports);

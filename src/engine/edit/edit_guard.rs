@@ -53,7 +53,7 @@ pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequ
             ));
         }
         may_touch(session, task, &edit, (&path, &before, &after)).await?;
-        for objection in objections(session, task, (&path, &before, &after), &whole) {
+        for objection in objections(session.hub.needs_providers, task, (&path, &before, &after), &whole) {
             weigh(session, task, &edit, (&path, &objection)).await?;
             if objection.weight != Weight::Asked {
                 doubts.push(Doubt { path: path.clone(), rule: objection.rule.to_owned(), reason: objection.reason });
@@ -171,7 +171,7 @@ async fn answer(
     };
     let text = edit.asked(session, &text).await;
     let since = Instant::now();
-    let choice = questions::ask_user(session, UserQuestion { kind, text: &text, options, shows }).await;
+    let choice = questions::ask_user(&session.approvals, UserQuestion { kind, text: &text, options, shows }).await;
     task.events.did(TaskFact::UserWaited { time: since.elapsed() });
     choice
 }
@@ -179,7 +179,7 @@ async fn answer(
 /// The objections of the rules to the parts of an edit that the user has not asked for. The edit is compared with the
 /// text before it, and its additions with the text that the task began with.
 fn objections(
-    session: &Session,
+    needs_providers: bool,
     task: &Task,
     (path, before, after): (&str, &str, &str),
     edit: &WholeEdit,
@@ -197,14 +197,14 @@ fn objections(
     // A deletion on the user's answer covers everything inside.
     let answered = task.intent.consent.allowed.iter().any(|symbol| SymbolPath::parse(symbol).file == path);
     found.retain(|one| !(is_asked_for(one.rule, &words) || answered && one.weight == Weight::Asked));
-    let strict = is_strict(session, task);
+    let strict = is_strict(needs_providers, task);
     found.retain(|one| strict || one.weight != Weight::Asked);
     found
 }
 
 /// Whether the task may fix reports and do no more.
-fn is_strict(session: &Session, task: &Task) -> bool {
-    let basis = authority::basis_of(task, &task.journal.request, session.hub.needs_providers);
+fn is_strict(needs_providers: bool, task: &Task) -> bool {
+    let basis = authority::basis_of(task, &task.journal.request, needs_providers);
     basis == Basis::Reported || basis == Basis::Approved && request_kind::mends(&task.journal.request)
 }
 
@@ -216,7 +216,7 @@ async fn weigh(
 ) -> Result<(), Failure> {
     let (rule, reason, step) = (objection.rule, objection.reason.as_str(), task.counts.step.max(1));
     match objection.weight {
-        Weight::Refused if is_strict(session, task) => {
+        Weight::Refused if is_strict(session.hub.needs_providers, task) => {
             task.events.trace(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
             Err(tool_failure(
                 format!(

@@ -150,13 +150,13 @@ async fn journal(session: &Session, begun: &Begun) -> Journal {
     let new = Journal::new(begun.task.clone(), begun.request.clone());
     let Some(durable) = open_store::durable(session).await else { return new };
     let kept = durable::load_journal(session, &durable, &begun.task, &begun.request).await;
-    open_store::or_tell(session, &durable, kept).unwrap_or(new)
+    open_store::or_tell(&session.events, &durable, kept).unwrap_or(new)
 }
 
 /// Finds an edit that the editor did not answer in time and made after all: no file is as it was before.
 async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Result<Option<Checkpoint>, Failure> {
     for file in &mut checkpoint.files {
-        let now = recover::look_at(session, &file.path).await?.map(|document| document.text);
+        let now = recover::look_at(&session.workspace, &file.path).await?.map(|document| document.text);
         if now.as_deref() == file.before.as_deref() {
             return Ok(None);
         }

@@ -9,6 +9,7 @@ use crate::durable::{change_record, open_store};
 use crate::edit::{lost, recover};
 use crate::state::journal::{Checkpoint, Journal};
 use crate::state::session::Session;
+use crate::state::workspace::Workspace;
 use sextant_base::clock::now_ms;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
@@ -52,7 +53,7 @@ pub(crate) fn check(name: &str) -> Result<(), Failure> {
 pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Failure> {
     check(name)?;
     if let Some(known) = here(session, name).await {
-        return result(session, known).await;
+        return result(&session.workspace, known).await;
     }
     // A stored edit of another process may be one that it never came to make.
     recover::recover_quietly(session).await;
@@ -69,7 +70,7 @@ pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Fail
             Ok(Some((id, None))) => {
                 let kept = durable.run(move |memory| memory.checkpoint(id, now_ms())).await;
                 let (checkpoint, _) = change_record::read(kept.map_err(|error| unread(&error))?);
-                return result_of_another(session, checkpoint).await;
+                return result_of_another(&session.workspace, checkpoint).await;
             }
             Ok(Some((id, Some(owner)))) if !durable.owner().is_alive(&owner) => {
                 recover::take_over(session, &durable, id, owner).await;
@@ -97,14 +98,14 @@ async fn here(session: &Session, name: &str) -> Option<Checkpoint> {
     all.find(|row| row.once.as_deref() == Some(name)).cloned()
 }
 
-async fn result(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
-    Ok(shown(session, checkpoint).await?.0)
+async fn result(workspace: &Workspace, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
+    Ok(shown(workspace, checkpoint).await?.0)
 }
 
 /// The result of an edit that another process has made. A file that reads neither as before the edit nor as after it is
 /// no evidence: it may be the disk under a buffer of an engine that died.
-async fn result_of_another(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
-    let (made, unclear) = shown(session, checkpoint).await?;
+async fn result_of_another(workspace: &Workspace, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
+    let (made, unclear) = shown(workspace, checkpoint).await?;
     if unclear.is_empty() {
         return Ok(made);
     }
@@ -114,11 +115,11 @@ async fn result_of_another(session: &Session, checkpoint: Checkpoint) -> Result<
 }
 
 /// The edit as the files show it, and those of them that show neither it nor the text before it.
-async fn shown(session: &Session, checkpoint: Checkpoint) -> Result<(EditMade, BTreeSet<String>), Failure> {
+async fn shown(workspace: &Workspace, checkpoint: Checkpoint) -> Result<(EditMade, BTreeSet<String>), Failure> {
     let files = checkpoint.files.iter().map(|file| file.path.clone()).collect();
     let name = checkpoint.id.clone();
     let journal = Journal { checkpoints: vec![checkpoint], ..Journal::default() };
-    let in_files = lost::in_files(session, &journal).await?;
+    let in_files = lost::in_files(workspace, &journal).await?;
     let lost: BTreeSet<String> = in_files.lost.into_values().flatten().collect();
     Ok((EditMade { made: true, checkpoint: name, files, lost: lost.into_iter().collect() }, in_files.unclear))
 }

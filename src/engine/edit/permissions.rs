@@ -22,8 +22,8 @@ use sextant_diagnostics::{grouping, syntax};
 use sextant_model::request_kind;
 
 /// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
-pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
-    let basis = authority::basis_of(task, &task.request, session.hub.needs_providers);
+pub(crate) fn permit(needs_providers: bool, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
+    let basis = authority::basis_of(task, &task.request, needs_providers);
     if basis == Basis::Asked {
         return Ok(());
     }
@@ -70,7 +70,7 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest])
 /// # Errors
 /// With the figures and the way out.
 pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(), Failure> {
-    if !reported::works_on_reports(session, &task.request) {
+    if !reported::works_on_reports(&session.workspace.config, session.hub.needs_providers, &task.request) {
         return Ok(());
     }
     let found = reported::in_scope(session, &task.scope).await;

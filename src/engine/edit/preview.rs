@@ -8,6 +8,7 @@ use tokio::sync::OnceCell;
 use crate::diagnostics::{collect_diagnostics, reached};
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Document, FileEdit};
+use crate::state::agent_config::Config;
 use crate::state::comparison::{self, Verdict};
 use crate::state::delta_wording;
 use crate::state::edit_baseline::{doubt, doubt_stale};
@@ -55,7 +56,7 @@ pub(crate) async fn foreseen(session: &Session, wanted: &[EditRequest]) -> Strin
         biased;
         () = cancel.cancelled() => String::new(),
         found = look_ahead(session, wanted) => match found {
-            Ok(verdict) => words(session, &verdict),
+            Ok(verdict) => words(&session.workspace.config, &verdict),
             Err(EditorError::Unsupported(_)) => delta_wording::not_foreseen(
                 "its servers are asked once it is made",
             ),
@@ -64,8 +65,8 @@ pub(crate) async fn foreseen(session: &Session, wanted: &[EditRequest]) -> Strin
     }
 }
 
-fn words(session: &Session, verdict: &Verdict) -> String {
-    let new: Vec<Line> = verdict.new_from(session.workspace.config.diagnostics.severity_floor).map(Line::of).collect();
+fn words(config: &Config, verdict: &Verdict) -> String {
+    let new: Vec<Line> = verdict.new_from(config.diagnostics.severity_floor).map(Line::of).collect();
     let mut out = vec![delta_wording::of_candidate(verdict, &new)];
     out.extend(new.iter().take(SHOWN).map(|line| format!("  {}", line.text(""))));
     if let Some(more) = new.len().checked_sub(SHOWN).filter(|more| *more > 0) {
@@ -91,7 +92,8 @@ async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict
             EditRequest::Create { .. } => None,
         })
         .collect();
-    let mut bystanders = collect_diagnostics::bystanders(session, &paths).await;
+    let mut bystanders =
+        collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &paths).await;
     collect_diagnostics::before_edit(session, &edited, &bystanders, Deadline::after_ms(limit)).await;
     let reached = reached::before_edit(session, &edited, wanted).await;
     let deadline = reached.deadline(Deadline::after_ms(limit), limit);

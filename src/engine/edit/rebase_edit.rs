@@ -5,9 +5,8 @@
 
 use std::ops::Range;
 
-use crate::editor::Document;
+use crate::editor::{Document, Editor};
 use crate::state::edit_request::EditRequest;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::positions::LineIndex;
@@ -84,14 +83,14 @@ pub(crate) fn onto(document: &Document, seen: &str, edits: &[TextEdit]) -> Optio
 }
 
 /// The same edits of the files as they are now, with notes on the changed files. `None` where one cannot be moved.
-pub(crate) async fn moved(session: &Session, wanted: &[EditRequest]) -> Option<(Vec<EditRequest>, Vec<String>)> {
+pub(crate) async fn moved(editor: &dyn Editor, wanted: &[EditRequest]) -> Option<(Vec<EditRequest>, Vec<String>)> {
     let (mut edits, mut notes) = (Vec::with_capacity(wanted.len()), Vec::new());
     for want in wanted {
         let EditRequest::Change { document: old, hunks, of_symbols } = want else {
             edits.push(want.clone());
             continue;
         };
-        let document = session.workspace.editor.read(&old.path).await.ok()?;
+        let document = editor.read(&old.path).await.ok()?;
         let mut hunks = hunks.clone();
         if document.text != old.text {
             let (moved, note) = onto(&document, &old.text, &hunks).filter(|_| *of_symbols)?;

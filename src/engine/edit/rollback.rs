@@ -13,6 +13,7 @@ use crate::state::reverse::{HunkTurn, turn};
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::undo_target::{Pick, standing};
+use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 
@@ -41,7 +42,7 @@ pub(crate) async fn roll_back_to(
     }
     let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
     let picks: Vec<Pick<'_>> = standing(&task.journal).filter(own).collect();
-    let way = way_back(session, &task.journal, &picks).await?;
+    let way = way_back(&session.workspace, &task.journal, &picks).await?;
     refuse_touched(&way.left, partial)?;
     let back = Checkpoint { files: way.files, ..Checkpoint::default() };
     let back = go(session, &task.journal, back, way.edits, taken).await?;
@@ -58,7 +59,7 @@ pub(crate) async fn roll_back_to(
 
 /// Computes the edits that undo these hunks, from the files as they are now.
 pub(crate) async fn way_back(
-    session: &Session,
+    workspace: &Workspace,
     journal: &Journal,
     picks: &[Pick<'_>],
 ) -> Result<RollbackPlan, Failure> {
@@ -75,7 +76,7 @@ pub(crate) async fn way_back(
             .map(|pick| HunkTurn { change: pick.file, taken: gone(pick), wanted: pick.hunks.clone() })
             .collect();
         let (newest, oldest) = (picks[0].file.marks_after.clone(), picks[picks.len() - 1].file.marks_before.clone());
-        let turned = way.add(session, path, &turns, (newest, oldest)).await?;
+        let turned = way.add(workspace, path, &turns, (newest, oldest)).await?;
         for (pick, (done, over)) in picks.iter().zip(turned) {
             let (edit, path) = (pick.edit.id.clone(), path.to_owned());
             way.takes.push(Taken { edit, path, hunks: done.into_iter().collect(), over: over.into_iter().collect() });
@@ -88,12 +89,12 @@ impl RollbackPlan {
     /// Turns hunks of one file, and returns those that this call turns and those that were turned by hand.
     pub(crate) async fn add(
         &mut self,
-        session: &Session,
+        workspace: &Workspace,
         path: &str,
         turns: &[HunkTurn<'_>],
         (marks_before, marks_after): (Marks, Marks),
     ) -> Result<Vec<(BTreeSet<usize>, BTreeSet<usize>)>, Failure> {
-        let now = recover::look_at(session, path).await?;
+        let now = recover::look_at(workspace, path).await?;
         let turned = turn(turns, now.as_ref().map(|document| document.text.as_str()));
         self.left.extend(turned.left);
         if let Some(edit) = edit_to(path, now.as_ref(), turned.text.as_deref()) {

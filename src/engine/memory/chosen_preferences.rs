@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::memory;
+use crate::state::agent_config::Config;
 use crate::state::memory_handle::Remember;
 use crate::state::notes::short;
 use crate::state::session::Session;
@@ -135,8 +136,8 @@ pub(crate) fn line_of(entry: &Entry) -> String {
 }
 
 /// The preferences of the user's configuration, as text.
-pub(crate) fn configured_preferences(session: &Session) -> Vec<(String, String)> {
-    session.workspace.config.preferences.iter().map(|(key, value)| (key.clone(), short(value, LONGEST))).collect()
+pub(crate) fn configured_preferences(config: &Config) -> Vec<(String, String)> {
+    config.preferences.iter().map(|(key, value)| (key.clone(), short(value, LONGEST))).collect()
 }
 
 /// The user's preferences here, by name: for references of a plan.

@@ -17,6 +17,7 @@ use crate::state::task::Task;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
+use sextant_model::step::Model;
 use sextant_store::memory::decision_record::{Event, TraceRecord};
 use sextant_store::memory::entry::{EntryId, Kind, NewEntry, Role};
 use sextant_store::memory::memory_error::Result;
@@ -200,7 +201,7 @@ async fn conclude(session: &Session, task: &mut Task, run: RunFact) {
     task.events.did(TaskFact::RunEnded { run });
     let Some(remember) = memory::remember(session).await else { return };
     let left = task.notes.take_run();
-    let run = run_of(session, task, &remember, how, &left.counted);
+    let run = run_of(session.model.as_ref(), task, &remember, how, &left.counted);
     // Good results of an unfinished or failed task are not known to be good.
     let learned = left.approaches.into_iter().filter(|one| !one.success || how == metrics::Outcome::Success).collect();
     let tally = left.tally;
@@ -224,7 +225,7 @@ async fn conclude(session: &Session, task: &mut Task, run: RunFact) {
 }
 
 fn run_of(
-    session: &Session,
+    model: &dyn Model,
     task: &Task,
     remember: &Remember,
     outcome: metrics::Outcome,
@@ -236,7 +237,7 @@ fn run_of(
         session: remember.session.clone(),
         task: task.journal.task.clone(),
         mode: mode_of(task.mode),
-        model: session.model.name().to_owned(),
+        model: model.name().to_owned(),
         outcome,
         started: notes.started,
         duration_ms: u32::try_from(task.notes.worked().as_millis()).unwrap_or(u32::MAX),
@@ -252,7 +253,7 @@ fn run_of(
             answer: small(usage.completion_tokens),
             cached: small(usage.cached_tokens),
         },
-        cost_micros: small(session.model.price().map_or(0, |price| price.micros(usage))),
+        cost_micros: small(model.price().map_or(0, |price| price.micros(usage))),
         calls: usage.calls,
         calls_saved: notes.calls_saved,
     }

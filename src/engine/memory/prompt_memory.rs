@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::editor::event::Event;
 use crate::events::fact::{RecallFact, TaskFact};
+use crate::events::stream::EventStream;
 use crate::memory::{self, chosen_preferences, learn, mode_of};
 use crate::state::kind;
 use crate::state::memory_handle::Remember;
@@ -182,7 +183,7 @@ fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(
 }
 
 /// Shows the user, once a task, which preferences the model does not get.
-fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
+fn say_unsaid(events: &EventStream, task: &mut Task, unsaid: &[String]) {
     if unsaid.is_empty() || std::mem::replace(&mut task.conversation.unsaid_told, true) {
         return;
     }
@@ -193,7 +194,7 @@ fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
         unsaid.len(),
         named.join(", ")
     );
-    session.events.show(Event::Progress { text });
+    events.show(Event::Progress { text });
 }
 
 /// The memory part of the next question's prompt. The codes are those of the diagnostics in view, worst first.
@@ -212,7 +213,7 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
         request: task.request.clone(),
         kinds,
         before: task.notes.started(),
-        preferences: chosen_preferences::configured_preferences(session),
+        preferences: chosen_preferences::configured_preferences(&session.workspace.config),
     };
     let only = |question: &Question| {
         let mut room = Room { left: question.limit, ..Room::default() };
@@ -229,7 +230,7 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
     let start = Instant::now();
     let known = Arc::clone(&remember);
     let answered = remember.run(move |memory| answer(memory, &known, &question)).await;
-    memory::tell_notices(session, &remember);
+    memory::tell_notices(&session.events, &remember);
     match answered {
         Ok((room, hit)) => {
             let recall = RecallFact {
@@ -240,7 +241,7 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
                 given: room.lines.iter().map(|line| estimate(line) as u64).sum(),
             };
             task.events.did(TaskFact::Recalled { recall });
-            say_unsaid(session, task, &room.unsaid);
+            say_unsaid(&session.events, task, &room.unsaid);
             RecallPart { lines: room.lines, limit }
         }
         Err(error) => {

@@ -89,7 +89,7 @@ pub fn report(stats: &Stats) -> String {
 }
 
 /// The figures of this workspace, as Markdown.
-pub async fn statistics(session: &Session) -> Result<String, Failure> {
+pub(crate) async fn statistics(session: &Session) -> Result<String, Failure> {
     let Some(remember) = memory::remember(session).await else {
         let hint = "turn it on (memory.enabled); it needs a folder that can be written";
         return Err(Failure::user("without memory nothing is counted", hint));

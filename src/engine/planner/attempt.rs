@@ -14,6 +14,7 @@ use crate::run::step_contract;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::step_executors::module::ModuleContext;
 use crate::target;
 use sextant_base::failure::Failure;
@@ -59,7 +60,7 @@ pub(crate) async fn resolve_inputs(
 /// The symbols of a step with those that its target has brought. The symbols that a step changes must be in the scope
 /// of the whole task. The symbols that it only reads need not be.
 pub(crate) async fn with_target(
-    session: &Session,
+    workspace: &Workspace,
     step: &Step,
     resolved: &[(String, String)],
     whole: &Scope,
@@ -68,7 +69,7 @@ pub(crate) async fn with_target(
     let brings = step.inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
     let Some((_, target)) = resolved.iter().find(|(name, _)| brings && name == TARGET) else { return Ok(symbols) };
     for text in target.split(", ") {
-        let symbol = target::full_path(session, text).await.map_err(|failure| failure.message)?;
+        let symbol = target::full_path(workspace, text).await.map_err(|failure| failure.message)?;
         if !step.kind.only_looks() && !within(whole, &symbol) {
             return Err(format!("{symbol} is outside {}", whole.names().join(", ")));
         }
@@ -89,7 +90,7 @@ pub(crate) async fn try_step(
     cancel: &CancellationToken,
 ) -> Result<Tried, Failure> {
     let (step, whole) = (&plan.steps[index], task.scope.clone());
-    if let Some(missing) = alternatives::missing(session, step).await {
+    if let Some(missing) = alternatives::missing(&session.workspace, step).await {
         let facts =
             StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
         let outcome = format!("{missing} is not there any more");
@@ -103,7 +104,7 @@ pub(crate) async fn try_step(
         Ok(resolved) => resolved,
         Err(why) => return Ok(unresolved(why)),
     };
-    let symbols = match with_target(session, step, &resolved, &whole).await {
+    let symbols = match with_target(&session.workspace, step, &resolved, &whole).await {
         Ok(symbols) => symbols,
         Err(why) => return Ok(unresolved(why)),
     };

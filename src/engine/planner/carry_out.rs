@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::plan::criteria::CheckResult;
 use crate::plan::{Step, StepPart, StepState};
 use crate::planner::attempt::Tried;
@@ -22,6 +23,7 @@ use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
 use crate::state::task_scope::{Scope, source};
 use crate::state::unlooked::Unlooked;
+use crate::state::workspace::Workspace;
 use crate::step_executors::edit_step;
 use crate::step_executors::module::ModuleContext;
 use crate::target;
@@ -30,7 +32,7 @@ use sextant_base::one_line::headline;
 use sextant_model::abilities::Style;
 use sextant_model::prompt::conversation;
 use sextant_model::prompt::prompt_budget::PromptBudget;
-use sextant_model::step::LastResult;
+use sextant_model::step::{LastResult, Model};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// How many times the unmet results go back to the step.
@@ -69,15 +71,16 @@ pub(crate) async fn carry_out(
     let PartsDone { mut ended, parts } = run_parts(session, step, context, task, cancel).await?;
     let mut view = look_back(session, step, task, &before, mark).await;
     for _ in 0..LESSONS {
-        let Some(lesson) = lesson(session, step, &ended, &view).await else { break };
-        teach(session, task, &lesson).await;
+        let Some(lesson) = lesson(session.model.as_ref(), step, &ended, &view).await else { break };
+        teach(&session.events, session.model.as_ref(), task, &lesson).await;
         task.scope = task.scope.widened(leaned);
         ended = joined(Some(ended), under_title(session, step, &context.title, task, cancel).await?);
         view = look_back(session, step, task, &before, mark).await;
     }
     let StepView { verdict, findings, left } = view;
-    let facts = facts_after(session, (step, mark), task, &verdict, &ended, (expected, left), &findings);
-    Ok(judge_edit(session, step, task, mark, (ended, verdict, facts), (findings, parts)))
+    let facts =
+        facts_after(&session.workspace.config, (step, mark), task, &verdict, &ended, (expected, left), &findings);
+    Ok(judge_edit(&session.workspace.config, step, task, mark, (ended, verdict, facts), (findings, parts)))
 }
 
 /// Runs the parts one after the other, until one does not come to its end. The task's scope is then all of theirs.
@@ -88,7 +91,7 @@ async fn run_parts(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<PartsDone, Failure> {
-    let portions = portions(session, context).await;
+    let portions = portions(&session.workspace, session.model.as_ref(), context).await;
     let (mut ended, mut parts) = (None, Vec::new());
     let (mut files, mut symbols) = (Vec::new(), Vec::new());
     for (number, portion) in (1..).zip(&portions) {
@@ -176,8 +179,8 @@ fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, Arc<str>> {
 
 /// The unmet results of a step that came to its own end, for its model. `None` where all hold, or no model would read
 /// them. A small model has had its tries, and would make the same change a second time.
-async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) -> Option<Vec<String>> {
-    let reads = !session.hub.needs_providers && session.model.abilities().await.style != Style::Compact;
+async fn lesson(model: &dyn Model, step: &Step, ended: &Ended, view: &StepView) -> Option<Vec<String>> {
+    let reads = !model.needs_providers() && model.abilities().await.style != Style::Compact;
     if !reads || !matches!(ended, Ended::Done { .. }) {
         return None;
     }
@@ -191,11 +194,11 @@ async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) 
 }
 
 /// Returns the unmet results: the model reads them before its next answer.
-async fn teach(session: &Session, task: &mut Task, lesson: &[String]) {
+async fn teach(events: &EventStream, model: &dyn Model, task: &mut Task, lesson: &[String]) {
     let what = "The step is not done: this does not hold after it. Mend it.";
-    session.events.show(Event::Progress { text: format!("back to the model: {}", headline(&lesson.join("; "))) });
+    events.show(Event::Progress { text: format!("back to the model: {}", headline(&lesson.join("; "))) });
     if task.conversation.transcript.is_open() {
-        let budget = PromptBudget::of(session.model.abilities().await);
+        let budget = PromptBudget::of(model.abilities().await);
         let fence = task.conversation.transcript.fence.clone();
         task.conversation.transcript.tell(conversation::told((&fence, budget), what, "After the step", lesson));
     }
@@ -205,9 +208,9 @@ async fn teach(session: &Session, task: &mut Task, lesson: &[String]) {
 }
 
 /// The parts of an edit, as its module cuts it.
-async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit_step::Portion> {
+async fn portions(workspace: &Workspace, model: &dyn Model, context: &ModuleContext) -> Vec<edit_step::Portion> {
     let whole = || vec![edit_step::Portion { title: context.title.clone(), symbols: context.symbols.clone() }];
-    let abilities = session.model.abilities().await;
+    let abilities = model.abilities().await;
     if abilities.style == Style::Conversation {
         // The step reads the sources that it needs by itself.
         return whole();
@@ -216,9 +219,9 @@ async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit_step::
     let mut sizes = Vec::new();
     for symbol in &context.symbols {
         let bytes = if symbol.names.is_empty() {
-            target::document(session, &symbol.file).await.map_or(0, |document| document.text.len())
+            target::document(workspace, &symbol.file).await.map_or(0, |document| document.text.len())
         } else {
-            let place = target::place(session, &symbol.to_string()).await;
+            let place = target::place(workspace, &symbol.to_string()).await;
             place.map_or(0, |place| source(&place.document.text, &place.outline, place.symbol).len())
         };
         // The outline stands for a source that is too long for any prompt.

@@ -120,7 +120,8 @@ pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> Str
         return String::new();
     }
     let cancel = session.hub.cancelled();
-    let Ok(left) = stop::unless_stopped(session, &cancel, reported::fixes_left(session, task)).await else {
+    let Ok(left) = stop::unless_stopped(&session.edits.making, &cancel, reported::fixes_left(session, task)).await
+    else {
         return String::new();
     };
     let count = counted(left.open, "more fix");

@@ -41,22 +41,26 @@ pub(crate) async fn propose(
 ) -> Result<Plan, Failure> {
     let because = wanted.problems.clone();
     let ask = PlanAsk { problems: wanted.problems, standing: wanted.standing, change: wanted.change };
-    let mut input = stop::unless_stopped(session, cancel, context::plan_facts(session, task, ask)).await?;
+    let mut input =
+        stop::unless_stopped(&session.edits.making, cancel, context::plan_facts(session, task, ask)).await?;
     let words = |text: &str| session.events.show(Event::Words { text: text.to_owned() });
-    let abilities = stop::unless_stopped(session, cancel, session.model.abilities()).await?;
+    let abilities = stop::unless_stopped(&session.edits.making, cancel, session.model.abilities()).await?;
     let talk = match abilities.style {
-        Style::Conversation => Some(plan_chat::open(session, task, &input).await),
+        Style::Conversation => Some(plan_chat::open(&session.approvals, session.model.as_ref(), task, &input).await),
         Style::Step | Style::Compact => None,
     };
     let mut attempt = 0;
     loop {
         attempt += 1;
-        if let Some(why) = task_budget::over_budget(session, task) {
+        if let Some(why) = task_budget::over_budget(&session.workspace.config, session.model.as_ref(), task) {
             return Err(task_budget::stop(task, &why));
         }
         let reply = match &talk {
             Some(talk) => plan_chat::ask(session, task, talk, cancel).await?,
-            None => model_turn::answered(session, task, cancel, session.model.plan(&input, &words)).await?,
+            None => {
+                model_turn::answered(&session.workspace.config, task, cancel, session.model.plan(&input, &words))
+                    .await?
+            }
         };
         let Some(reply) = reply else { continue };
         let problems = match held(session, task, reply, &wanted.kept, cancel).await? {
@@ -93,7 +97,8 @@ async fn held(
             return Err(crate::run::run_loop::model_failure(&error));
         }
     };
-    let held = stop::unless_stopped(session, cancel, validate_plan::validate(session, task, reply, kept)).await?;
+    let held = stop::unless_stopped(&session.edits.making, cancel, validate_plan::validate(session, task, reply, kept))
+        .await?;
     Ok(held.map(|mut plan| {
         session.model.name().clone_into(&mut plan.model);
         for (number, step) in (1..).zip(&plan.steps) {

@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 use crate::run::calls::{action, is_look, result_of};
 use crate::run::converse::within;
 use crate::run::{act, compaction_summary, model_turn};
+use crate::state::approvals::Approvals;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::tools;
@@ -16,7 +17,7 @@ use sextant_model::plan_contract::Contract;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::prompt::{conversation, planning};
 use sextant_model::reply;
-use sextant_model::step::{ModelError, PlanReply};
+use sextant_model::step::{Model, ModelError, PlanReply};
 use sextant_model::tools::ToolSpec;
 
 /// Most answers that may only look, before the plan is requested outright.
@@ -32,10 +33,10 @@ pub(crate) struct PlanTalk {
 }
 
 /// Asks for the plan, in the present conversation or in a new one.
-pub(crate) async fn open(session: &Session, task: &mut Task, input: &PlanInput) -> PlanTalk {
-    let budget = PromptBudget::of(session.model.abilities().await);
+pub(crate) async fn open(approvals: &Approvals, model: &dyn Model, task: &mut Task, input: &PlanInput) -> PlanTalk {
+    let budget = PromptBudget::of(model.abilities().await);
     let transcript = &mut task.conversation.transcript;
-    transcript.take_up(session.model.name());
+    transcript.take_up(model.name());
     if !transcript.is_open() {
         let opening = conversation::opening(&input.context, &Contract::Simple, &[], budget);
         transcript.fence = opening.fence;
@@ -44,7 +45,7 @@ pub(crate) async fn open(session: &Session, task: &mut Task, input: &PlanInput) 
     let fence = transcript.fence.clone();
     let asked = planning::planning(input, (&fence, budget), |words| transcript.tells(words));
     transcript.tell(asked);
-    PlanTalk { budget, tools: crate::run::converse::tools(session, task, input.context.framing.commands) }
+    PlanTalk { budget, tools: crate::run::converse::tools(approvals, task, input.context.framing.commands) }
 }
 
 /// The next plan of the model, after the looks that it wants. `None` where the time is over before.
@@ -62,7 +63,7 @@ pub(crate) async fn ask(
         let input = ChatInput { system: &system, messages: &transcript.messages, tools: &talk.tools };
         // A plan is data: it is shown as a document, and not as its words come.
         let asked = session.model.chat(&input, &|_| {});
-        let reply = match model_turn::answered(session, task, cancel, asked).await? {
+        let reply = match model_turn::answered(&session.workspace.config, task, cancel, asked).await? {
             None => return Ok(None),
             Some(Err(error)) => return Ok(Some(Err(error))),
             Some(Ok(reply)) => reply,

@@ -82,9 +82,14 @@ impl ReadOnlyTools for SessionEyes<'_> {
         }
         let session = self.session;
         if session.workspace.config.diagnostics.on_edit
-            && let Ok(document) = target::document(session, &symbol.file).await
+            && let Ok(document) = target::document(&session.workspace, &symbol.file).await
         {
-            let bystanders = collect_diagnostics::bystanders(session, std::slice::from_ref(&document.path)).await;
+            let bystanders = collect_diagnostics::bystanders(
+                session.workspace.editor.as_ref(),
+                &session.hub.looked,
+                std::slice::from_ref(&document.path),
+            )
+            .await;
             let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
             collect_diagnostics::ensure_baseline(session, &[document], &bystanders, deadline).await;
         }
@@ -138,7 +143,7 @@ pub(crate) async fn look_steps(
 
 async fn look_context(session: &Session, plan: &Plan, index: usize, task: &Task) -> Result<ModuleContext, Tried> {
     let step = &plan.steps[index];
-    if let Some(missing) = alternatives::missing(session, step).await {
+    if let Some(missing) = alternatives::missing(&session.workspace, step).await {
         let facts =
             StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
         let outcome = format!("{missing} is not there any more");
@@ -152,7 +157,7 @@ async fn look_context(session: &Session, plan: &Plan, index: usize, task: &Task)
     // A search looks for the places that use its target.
     let symbols = match step.kind {
         StepKind::Search => step.symbols.clone(),
-        _ => attempt::with_target(session, step, &inputs, &task.scope).await.map_err(unresolved)?,
+        _ => attempt::with_target(&session.workspace, step, &inputs, &task.scope).await.map_err(unresolved)?,
     };
     let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
     let mut context = ModuleContext { number, title, kind, inputs, symbols, memory: Vec::new() };

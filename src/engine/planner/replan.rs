@@ -10,6 +10,7 @@ use crate::plan::evaluate::Trigger;
 use crate::plan::{Plan, Step, StepState, depends, document};
 use crate::planner::alternatives;
 use crate::planner::make::{self, PlanRequest};
+use crate::state::plan_service::PlanService;
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::span;
@@ -30,13 +31,13 @@ pub fn change(text: &str) -> Option<&str> {
 }
 
 /// Whether there is a plan that can be changed now.
-pub(crate) fn has_plan(session: &Session) -> bool {
-    session.plans.waiting.try_lock().is_ok_and(|plan| plan.is_some())
+pub(crate) fn has_plan(plans: &PlanService) -> bool {
+    plans.waiting.try_lock().is_ok_and(|plan| plan.is_some())
 }
 
-pub(crate) async fn change_of(session: &Session, request: &Request) -> Option<String> {
+pub(crate) async fn change_of(plans: &PlanService, request: &Request) -> Option<String> {
     let words = change(&request.text)?;
-    session.plans.waiting.lock().await.is_some().then(|| words.to_owned())
+    plans.waiting.lock().await.is_some().then(|| words.to_owned())
 }
 
 /// Gives the waiting plan to the model with the user's words. Done steps stay; the whole plan stays where the model
@@ -104,7 +105,10 @@ pub(crate) async fn replan(
     let mut new = plan.clone();
     depends::keep_closed(&mut new);
     let mut problems = vec![trigger.words()];
-    problems.extend(stop::unless_stopped(session, cancel, alternatives::available(session, trigger)).await?);
+    problems.extend(
+        stop::unless_stopped(&session.edits.making, cancel, alternatives::available(&session.workspace, trigger))
+            .await?,
+    );
     if !leaning.is_empty() {
         problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
     }

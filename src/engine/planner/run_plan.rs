@@ -8,6 +8,7 @@ use crate::durable;
 use crate::edit::{edit_transaction, rollback};
 use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
+use crate::events::stream::EventStream;
 use crate::memory::keep;
 use crate::plan::evaluate::{self, Decision, PlanSoFar, StepReport, Trigger};
 use crate::plan::recovery::{StepError, Then};
@@ -23,6 +24,7 @@ use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
 use crate::state::task::Task;
+use crate::state::workspace::Workspace;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::HintCode;
@@ -59,7 +61,13 @@ pub(crate) async fn carry_out(
     task.events.did(TaskFact::WorkBegan);
     task.intent.consent.replanned = false;
     task.events.did(TaskFact::BudgetRenewed { whole: false });
-    let ran = match stop::unless_stopped(session, cancel, say_what_is_missing(session, &plan)).await {
+    let ran = match stop::unless_stopped(
+        &session.edits.making,
+        cancel,
+        say_what_is_missing(&session.workspace, &session.events, &plan),
+    )
+    .await
+    {
         Ok(()) => run_plan(session, &mut plan, &mut task, steps, cancel).await,
         Err(stopped) => Err(stopped),
     };
@@ -77,7 +85,7 @@ pub(crate) async fn carry_out(
     durable::keep_task(session, &mut task, Some(&plan), phase).await;
     let stopped = matches!(ran, Ok(Run::Stopped));
     let outcome = ending::end_run(session, &plan, &mut task, (phase, stopped), events).await;
-    let changed = run_loop::may_have_changed(session, &task);
+    let changed = run_loop::may_have_changed(&session.edits.making, &task);
     *session.plans.waiting.lock().await = Some((plan, task));
     let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
     ran.map(|_| outcome).map_err(resumable)
@@ -85,9 +93,9 @@ pub(crate) async fn carry_out(
 
 /// Names the symbols that a change of the project has removed since the plan was made. The user sees them before
 /// anything runs; the rules decide how the run handles them.
-async fn say_what_is_missing(session: &Session, plan: &Plan) {
-    for what in invalid_steps(session, plan).await {
-        session.events.show(Event::Progress { text: format!("before the start: {what} is not there any more") });
+async fn say_what_is_missing(workspace: &Workspace, events: &EventStream, plan: &Plan) {
+    for what in invalid_steps(workspace, plan).await {
+        events.show(Event::Progress { text: format!("before the start: {what} is not there any more") });
     }
 }
 
@@ -99,7 +107,7 @@ async fn run_plan(
     cancel: &CancellationToken,
 ) -> Result<Run, Failure> {
     loop {
-        stop_leaning(session, plan, task);
+        stop_leaning(&session.events, plan, task);
         let mut batch = depends::next(plan);
         if steps == Steps::One {
             batch.truncate(1);
@@ -123,7 +131,7 @@ async fn run_plan(
                 Decision::Ask(_) => {
                     task.progress.question = question;
                     task.events.did(TaskFact::Escalated);
-                    say_what_leans(session, plan, index);
+                    say_what_leans(&session.events, plan, index);
                     return Ok(Run::Ended);
                 }
                 Decision::Stop(why) => {
@@ -139,7 +147,7 @@ async fn run_plan(
 }
 
 /// Skips the steps that lean on one without result.
-fn stop_leaning(session: &Session, plan: &mut Plan, task: &Task) {
+fn stop_leaning(events: &EventStream, plan: &mut Plan, task: &Task) {
     let stopped = depends::stop(plan);
     for index in &stopped {
         let step = &plan.steps[*index];
@@ -147,17 +155,17 @@ fn stop_leaning(session: &Session, plan: &mut Plan, task: &Task) {
         task.events.trace_step(number(*index), trace);
     }
     if !stopped.is_empty() {
-        session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
+        events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     }
 }
 
 /// Names the leaning steps, which stay open while the user is asked.
-fn say_what_leans(session: &Session, plan: &Plan, index: usize) {
+fn say_what_leans(events: &EventStream, plan: &Plan, index: usize) {
     let leaning = depends::leaning(plan, index + 1);
     if !leaning.is_empty() {
         let names: Vec<String> = leaning.iter().map(ToString::to_string).collect();
         let text = format!("steps that lean on step {}: {}", index + 1, names.join(", "));
-        session.events.show(Event::Progress { text });
+        events.show(Event::Progress { text });
     }
 }
 
@@ -173,8 +181,12 @@ async fn run_looks(
     durable::keep_step(session, plan, task, batch[0]).await;
     session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     let mark = task.journal.checkpoints.len();
-    let looked =
-        stop::unless_stopped(session, cancel, read_only_steps::look_steps(session, plan, batch, task, cancel)).await;
+    let looked = stop::unless_stopped(
+        &session.edits.making,
+        cancel,
+        read_only_steps::look_steps(session, plan, batch, task, cancel),
+    )
+    .await;
     let tried = match looked.and_then(|tried| tried) {
         Ok(tried) => tried,
         Err(failure) => {
@@ -214,10 +226,13 @@ async fn run_edit(
         task.intent.consent.withheld.clear();
         task.intent.consent.foreseen.clear();
         let (scope, request) = (task.scope.clone(), task.request.clone());
-        let tried =
-            stop::unless_stopped(session, cancel, attempt::try_step(session, plan, index, task, fallback, cancel))
-                .instrument(span::plan_step(index))
-                .await;
+        let tried = stop::unless_stopped(
+            &session.edits.making,
+            cancel,
+            attempt::try_step(session, plan, index, task, fallback, cancel),
+        )
+        .instrument(span::plan_step(index))
+        .await;
         // A stop drops the try wherever it stands.
         (task.scope, task.request) = (scope, request);
         let tried = match tried.and_then(|tried| tried) {
@@ -279,7 +294,8 @@ async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
     for file in &files {
         documents.extend(session.workspace.editor.read(file).await.ok());
     }
-    let bystanders = collect_diagnostics::bystanders(session, &files).await;
+    let bystanders =
+        collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &files).await;
     let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
     if session.workspace.config.diagnostics.on_edit {
         collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await;
@@ -313,7 +329,9 @@ async fn decide(
     (attempts, mark, fallback_tried): (u32, usize, bool),
 ) -> (Decision, Option<Question>) {
     let mut facts = tried.facts;
-    let invalid = stop::unless_stopped(session, &session.hub.cancelled(), invalid_steps(session, plan)).await;
+    let invalid =
+        stop::unless_stopped(&session.edits.making, &session.hub.cancelled(), invalid_steps(&session.workspace, plan))
+            .await;
     facts.so_far = PlanSoFar {
         attempts,
         errors: task.progress.plan_errors,
@@ -332,7 +350,7 @@ async fn decide(
 }
 
 /// The missing symbols of open steps.
-async fn invalid_steps(session: &Session, plan: &Plan) -> Vec<String> {
+async fn invalid_steps(workspace: &Workspace, plan: &Plan) -> Vec<String> {
     let mut gone = Vec::new();
     for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.state == StepState::Open) {
         let made_before = |missing: &str| {
@@ -344,7 +362,7 @@ async fn invalid_steps(session: &Session, plan: &Plan) -> Vec<String> {
                     })
             })
         };
-        gone.extend(alternatives::missing(session, step).await.filter(|missing| !made_before(missing)));
+        gone.extend(alternatives::missing(workspace, step).await.filter(|missing| !made_before(missing)));
     }
     gone
 }

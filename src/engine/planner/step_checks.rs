@@ -58,7 +58,7 @@ pub(crate) async fn findings(
         new_errors: verdict.new_from(Severity::Error).map(|found| Line::of(found).text("")).collect(),
         new: new.iter().filter(|line| kinds.speaks_against(line)).map(|line| line.text("")).collect(),
         compared: verdict.status == Status::Complete,
-        present: target::present(session, &asked).await,
+        present: target::present(&session.workspace, &asked).await,
         commands,
     };
     step.checks.iter().map(|check| check.judge(&facts)).collect()
@@ -85,7 +85,7 @@ pub(crate) async fn spoken_of(session: &Session, files: &[String]) -> bool {
     collect_diagnostics::ensure_baseline(
         session,
         &documents,
-        &collect_diagnostics::bystanders(session, files).await,
+        &collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, files).await,
         deadline,
     )
     .await;

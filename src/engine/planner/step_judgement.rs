@@ -8,23 +8,23 @@ use crate::plan::{Step, StepPart, StepState};
 use crate::planner::attempt::Tried;
 use crate::planner::step_checks;
 use crate::run::step_contract;
+use crate::state::agent_config::Config;
 use crate::state::comparison::Verdict;
 use crate::state::delta_wording;
 use crate::state::journal::Journal;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Severity;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-fn floor(session: &Session) -> Severity {
-    session.workspace.config.diagnostics.severity_floor
+fn floor(config: &Config) -> Severity {
+    config.diagnostics.severity_floor
 }
 
 pub(crate) fn facts_after(
-    session: &Session,
+    config: &Config,
     (step, mark): (&Step, usize),
     task: &Task,
     verdict: &Verdict,
@@ -32,7 +32,7 @@ pub(crate) fn facts_after(
     (targets, left): (usize, usize),
     findings: &[CheckResult],
 ) -> StepReport {
-    let (errors, all) = (verdict.count(Severity::Error), verdict.new_from(floor(session)).count());
+    let (errors, all) = (verdict.count(Severity::Error), verdict.new_from(floor(config)).count());
     StepReport {
         diagnosed: StepDiagnosed {
             expected: targets,
@@ -57,14 +57,14 @@ pub(crate) fn facts_after(
 
 /// The judgement of a step: new errors and unmet checks mean that it failed, even when it claims success.
 pub(crate) fn judge_edit(
-    session: &Session,
+    config: &Config,
     step: &Step,
     task: &Task,
     mark: usize,
     (ended, verdict, facts): (Ended, Verdict, StepReport),
     (findings, parts): (Vec<CheckResult>, Vec<StepPart>),
 ) -> Tried {
-    let (fixed, new) = (verdict.fixed_from(floor(session)), verdict.new_from(floor(session)).count());
+    let (fixed, new) = (verdict.fixed_from(floor(config)), verdict.new_from(floor(config)).count());
     let broken = verdict.count(Severity::Error);
     let failed = |error: StepError, outcome: String| {
         let mut tried = Tried::failed(error, outcome.clone(), facts.clone());

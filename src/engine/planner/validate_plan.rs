@@ -7,11 +7,13 @@ use crate::plan::{Plan, Step, StepKind, StepState, criteria};
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::tools::{self, check, run_command};
 use crate::{step_executors, target};
 use sextant_base::failure::Failure;
 use sextant_model::step::{PlanReply, PlanReplyStep};
 use sextant_model::tools::ToolSpec;
+use sextant_store::workspace::root::Root;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The steps of a reply as a plan, numbered behind those that are kept; or all of their faults.
@@ -69,8 +71,8 @@ pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyS
         }
     }
     problems.extend(unknown_commands(session, &checks).await);
-    let symbols = symbols_of(session, task, &given, kind, before, &mut problems).await;
-    let creates = created_by(session, task, &given.creates, &mut problems);
+    let symbols = symbols_of(&session.workspace, task, &given, kind, before, &mut problems).await;
+    let creates = created_by(&session.workspace.root, task, &given.creates, &mut problems);
     let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
     let searches =
         kind == StepKind::Search && !step_executors::search_step::terms(&given.title, &as_texts(&inputs)).is_empty();
@@ -102,7 +104,7 @@ pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyS
 
 /// Each symbol exists, or an earlier step creates it; a symbol to change is in the scope of the request.
 async fn symbols_of(
-    session: &Session,
+    workspace: &Workspace,
     task: &Task,
     given: &PlanReplyStep,
     kind: StepKind,
@@ -114,7 +116,7 @@ async fn symbols_of(
         let path = SymbolPath::parse(text);
         let made_before =
             before.iter().any(|step| step.state != StepState::Done && step.creates.iter().any(|new| makes(new, &path)));
-        let found = match target::full_path(session, text).await {
+        let found = match target::full_path(workspace, text).await {
             Err(_) if made_before => Ok(path),
             // A symbol that the step makes itself is in its scope.
             Err(_) if given.creates.contains(text) => continue,
@@ -132,15 +134,15 @@ async fn symbols_of(
 }
 
 /// New symbols and files: inside the root and the scope, with a path.
-fn created_by(session: &Session, task: &Task, given: &[String], problems: &mut Vec<String>) -> Vec<SymbolPath> {
+fn created_by(root: &Root, task: &Task, given: &[String], problems: &mut Vec<String>) -> Vec<SymbolPath> {
     let mut creates = Vec::new();
     for text in given {
-        let path = target::written(session, text);
+        let path = target::written(root, text);
         if path.file.is_empty() {
             problems.push(format!("creates {text:?}: give the full path, path::name, or ./{text} for a file"));
             continue;
         }
-        match session.workspace.root.resolve(&path.file) {
+        match root.resolve(&path.file) {
             Ok(file) => {
                 let symbol = SymbolPath::new(file, path.names);
                 if may_create(&task.scope, &symbol) {
@@ -162,7 +164,7 @@ async fn unknown_commands(session: &Session, checks: &[criteria::Criterion]) -> 
         if let criteria::Criterion::CommandPasses(name) = check {
             let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
             if reported_by(session, name).await.is_none()
-                && let Some(why) = run_command::cannot_run(session, &command)
+                && let Some(why) = run_command::cannot_run(&session.workspace, &session.approvals, &command)
             {
                 problems.push(format!("check `{check}`: no command {name} has reported, and {}", why.message));
             }

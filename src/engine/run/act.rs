@@ -6,6 +6,7 @@ use tracing::{Instrument, Span};
 use crate::durable::stored_traces;
 use crate::edit::change;
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::memory::keep;
 use crate::plan::work_mode::Mode;
 use crate::run::last_look;
@@ -39,17 +40,20 @@ struct Begun {
 
 /// Runs one call to its end, and words its result.
 pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
-    let (begun, call) = begin(session, task, action, reasoning);
+    let (begun, call) = begin(&session.events, task, action, reasoning);
     let cancel = session.hub.cancelled();
     let ran = async {
-        let call = validate_call::gate(session, task, &begun.tool, call).await?;
+        let call = validate_call::gate(&session.workspace, &session.approvals, task, &begun.tool, call).await?;
         task.conversation.answered.before(call.access());
         match call.access() {
             Access::Read => read_once::run_once(session, task, &call).await,
             Access::Edit | Access::Run => call.run(session, task).await,
         }
     };
-    let ran = stop::unless_stopped(session, &cancel, ran).instrument(begun.span.clone()).await.and_then(|ran| ran);
+    let ran = stop::unless_stopped(&session.edits.making, &cancel, ran)
+        .instrument(begun.span.clone())
+        .await
+        .and_then(|ran| ran);
     end(session, task, begun, ran).await
 }
 
@@ -63,9 +67,9 @@ pub(crate) async fn look_together(
     let cancel = session.hub.cancelled();
     let mut begun = Vec::new();
     for action in actions {
-        let (one, call) = begin(session, task, action, reasoning);
-        let gate = validate_call::gate(session, task, &one.tool, call);
-        let call = stop::unless_stopped(session, &cancel, gate).instrument(one.span.clone()).await;
+        let (one, call) = begin(&session.events, task, action, reasoning);
+        let gate = validate_call::gate(&session.workspace, &session.approvals, task, &one.tool, call);
+        let call = stop::unless_stopped(&session.edits.making, &cancel, gate).instrument(one.span.clone()).await;
         begun.push((one, call.and_then(|call| call)));
     }
     let (request, scope, step) = (task.request.clone(), task.scope.clone(), task.counts.step);
@@ -78,7 +82,7 @@ pub(crate) async fn look_together(
         let cancel = cancel.clone();
         async move {
             let ran = match call {
-                Ok(call) => stop::unless_stopped(session, &cancel, call.run(session, &mut own))
+                Ok(call) => stop::unless_stopped(&session.edits.making, &cancel, call.run(session, &mut own))
                     .instrument(one.span.clone())
                     .await
                     .and_then(|ran| ran),
@@ -95,7 +99,7 @@ pub(crate) async fn look_together(
     results
 }
 
-fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> (Begun, Result<ToolCall, Failure>) {
+fn begin(events: &EventStream, task: &Task, action: &Action, reasoning: &str) -> (Begun, Result<ToolCall, Failure>) {
     let tool = action.tool.clone();
     let call = validate_call::call(&tool, &action.parameters);
     let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
@@ -104,19 +108,15 @@ fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> (B
     let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
     let about = format!("{tool} {target}");
     let (reasoning, span) = (reasoning.to_owned(), span::tool(&tool));
-    session.events.show(Event::Acting {
-        step: task.counts.step,
-        tool: tool.clone(),
-        target,
-        reasoning: reasoning.clone(),
-    });
+    events.show(Event::Acting { step: task.counts.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
     (Begun { tool, called, about, reasoning, edits: task.journal.checkpoints.len(), span }, call)
 }
 
 /// The deferred diagnostics of the edits, as the model reads them; `None` where there are none.
 pub(crate) async fn settled(session: &Session, task: &mut Task) -> Option<String> {
     let cancel = session.hub.cancelled();
-    let verdict = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await.ok()??;
+    let verdict =
+        stop::unless_stopped(&session.edits.making, &cancel, change::settle_deferred(session, task)).await.ok()??;
     let checks = &session.workspace.config.diagnostics;
     let lines: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
     unread(task, &lines);
@@ -135,7 +135,7 @@ fn unread(task: &mut Task, lines: &[Line]) {
 pub(crate) async fn known_at_end(session: &Session, task: &mut Task) -> Option<String> {
     let put_off = settled(session, task).await;
     let cancel = session.hub.cancelled();
-    stop::unless_stopped(session, &cancel, last_look::wait(session, task)).await.ok()?;
+    stop::unless_stopped(&session.edits.making, &cancel, last_look::wait(session, task)).await.ok()?;
     let floor = session.workspace.config.diagnostics.severity_floor;
     let late = std::mem::take(&mut task.reports.late.found);
     let lines: Vec<Line> = late.iter().filter(|found| found.diagnostic.severity <= floor).map(Line::of).collect();

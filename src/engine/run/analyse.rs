@@ -2,9 +2,9 @@
 //! known diagnostics that bear on it.
 
 use crate::state::analysis::{Analysis, Mention, SHORTEST};
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::request_kind::{self, Ask};
@@ -162,12 +162,12 @@ pub(crate) fn analyse(root: &Root, here: Option<&(String, String)>, text: &str) 
 }
 
 /// Keeps the symbols and files that the request's words name.
-pub(crate) async fn analyse_into(session: &Session, task: &mut Task) {
+pub(crate) async fn analyse_into(workspace: &Workspace, task: &mut Task) {
     let here = match &task.intent.current_file {
-        Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
+        Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
-    let (root, text) = (session.workspace.root.clone(), task.request.clone());
+    let (root, text) = (workspace.root.clone(), task.request.clone());
     let done = tokio::task::spawn_blocking(move || analyse(&root, here.as_ref(), &text)).await;
     task.intent.analysis = done.unwrap_or_default();
 }

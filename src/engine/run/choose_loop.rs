@@ -13,7 +13,7 @@ use sextant_model::abilities::Style;
 /// Works on a task, or on one step of its plan, until one of the ends.
 pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
     // A server may leave the question for its model's abilities unanswered.
-    match stop::unless_stopped(session, cancel, session.model.abilities()).await?.style {
+    match stop::unless_stopped(&session.edits.making, cancel, session.model.abilities()).await?.style {
         Style::Conversation => converse::converse(session, task, cancel).await,
         Style::Step => run_loop::run_steps(session, task, cancel).await,
         Style::Compact => compact_loop::work(session, task, cancel).await,

@@ -17,6 +17,7 @@ use crate::plan::work_mode::Mode;
 use crate::run::compact_loop::tries::TargetEnd;
 use crate::run::model_turn::{answered, next_step};
 use crate::run::run_loop;
+use crate::state::agent_config::Config;
 use crate::state::outcome::Ended;
 use crate::state::session::Session;
 use crate::state::span;
@@ -26,13 +27,17 @@ use sextant_base::plural::counted;
 use sextant_model::chat::{ChatInput, ChatMessage, ChatReply};
 use sextant_model::prompt::Prompt;
 use sextant_model::request_kind::{self, Ask};
+use sextant_model::step::Model;
 
 /// Works on a task without tools: one symbol after the other, each asked for as a whole.
 pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
     if is_question(task) {
         let facts = code_excerpt::question(session, task).await;
         let words = |text: &str| session.events.show(Event::Words { text: text.to_owned() });
-        let Some(reply) = ask_model(session, task, &facts.question(), &words, cancel).await? else {
+        let Some(reply) =
+            ask_model(&session.workspace.config, session.model.as_ref(), task, &facts.question(), &words, cancel)
+                .await?
+        else {
             return Ok(Ended::OutOfSteps);
         };
         return Ok(Ended::Done { changed: false, answer: reply.text.trim().to_owned() });
@@ -76,20 +81,21 @@ fn has_its_form(request: &str) -> bool {
 
 /// One question to the model; `None` where no step is left for it.
 async fn ask_model(
-    session: &Session,
+    config: &Config,
+    model: &dyn Model,
     task: &mut Task,
     prompt: &Prompt,
     words: &(dyn Fn(&str) + Send + Sync),
     cancel: &CancellationToken,
 ) -> Result<Option<ChatReply>, Failure> {
     loop {
-        if next_step(session, task, cancel)?.is_some() {
+        if next_step(config, model, task, cancel)?.is_some() {
             return Ok(None);
         }
         let messages = [ChatMessage::User(prompt.user.clone())];
         let input = ChatInput { system: &prompt.system, messages: &messages, tools: &[] };
-        let asked = session.model.chat(&input, words).instrument(span::step(task.counts.step));
-        if let Some(reply) = answered(session, task, cancel, asked).await? {
+        let asked = model.chat(&input, words).instrument(span::step(task.counts.step));
+        if let Some(reply) = answered(config, task, cancel, asked).await? {
             return reply.map(Some).map_err(|error| run_loop::model_failure(&error));
         }
     }

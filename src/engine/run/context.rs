@@ -57,7 +57,15 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     let deadline = Deadline::after_ms(OFFERS_MS.max(checks.timeout_ms).max(start));
     // No server is asked for fixes that are not shown.
     let asked_of = if only_fixes { found.len() } else { fixable.min(found.len()).min(DIAGNOSTICS) };
-    let (fixes, asked) = code_actions::offers(session, task, &found[..asked_of], FIXES, (deadline, only_fixes)).await;
+    let (fixes, asked) = code_actions::offers(
+        &session.workspace,
+        &session.events,
+        task,
+        &found[..asked_of],
+        FIXES,
+        (deadline, only_fixes),
+    )
+    .await;
     let left_out = if only_fixes { found.len() - asked } else { 0 };
     let unweighed = found.len().saturating_sub(asked.max(PLAN_DIAGNOSTICS));
     found.truncate(asked.max(PLAN_DIAGNOSTICS));
@@ -91,12 +99,14 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk)
     let deadline = Deadline::after_ms((4 * OFFERS_MS).max(checks.timeout_ms).max(checks.start_timeout_ms));
     let most = if only_fixes { usize::MAX } else { most };
     let asked_of = fixable.min(found.len());
-    let (mut fixes, asked) = code_actions::offers(session, task, &found[..asked_of], most, (deadline, true)).await;
+    let (mut fixes, asked) =
+        code_actions::offers(&session.workspace, &session.events, task, &found[..asked_of], most, (deadline, true))
+            .await;
     if only_fixes {
         found.truncate(asked);
     }
     let left_out = all - found.len();
-    code_actions::look_up_changes(session, task, &mut fixes, deadline).await;
+    code_actions::look_up_changes(&session.workspace, task, &mut fixes, deadline).await;
     let fixes = learn::trusted(session, task, &found, fixes).await;
     let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
     let absent = if only_fixes { absent(task).await } else { Vec::new() };
@@ -128,11 +138,12 @@ async fn context(
     let part = prompt_memory::memory_part(session, task, codes(seen), planning).await;
     let abilities = session.model.abilities().await;
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
-    let texts = sources::sources(session, task, sources::room(talks, budget)).await;
+    let texts = sources::sources(&session.workspace, task, sources::room(talks, budget)).await;
     let workspace = if planning && !talks {
-        project_scan::files_by_use(session, FILES, file_list::useful_files(session, task, FILES).await).await
+        project_scan::files_by_use(session, FILES, file_list::useful_files(&session.workspace.root, task, FILES).await)
+            .await
     } else {
-        file_list::file_list(session, task, budget.files).await
+        file_list::file_list(&session.workspace.root, task, budget.files).await
     };
     let unsettled = reported::unsettled(session, &task.scope).await;
     let guides = planning || talks || task.counts.step > 1 || task.mode != Mode::Simple;

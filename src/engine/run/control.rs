@@ -15,6 +15,7 @@ use crate::plan::work_mode::Mode;
 use crate::state::outcome::Ended;
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::workspace::Workspace;
 use crate::target;
 use crate::tools::tool::schema;
 use sextant_base::failure::{Failure, tool_failure};
@@ -121,7 +122,7 @@ fn objects(reason: String, question: String, options: Vec<String>) -> Ended {
 async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<String, Failure> {
     let question = clean(&asked.question);
     let step = task.counts.step;
-    let wanted = wider(session, task, &asked.allow.unwrap_or_default()).await?;
+    let wanted = wider(&session.workspace, task, &asked.allow.unwrap_or_default()).await?;
     let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
     let (text, options) = if names.is_empty() {
         let given: Vec<String> = asked.options.unwrap_or_default().iter().map(|option| clean(option)).collect();
@@ -140,7 +141,7 @@ async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<Strin
         () => QuestionKind::Scope,
     };
     let began = std::time::Instant::now();
-    let choice = questions::ask_user(session, UserQuestion::of(kind, &text, &options)).await;
+    let choice = questions::ask_user(&session.approvals, UserQuestion::of(kind, &text, &options)).await;
     task.events.did(TaskFact::UserWaited { time: began.elapsed() });
     let choice = choice.map_err(|failure| {
         tool_failure(failure.message, "go on without it, within \"May edit\"; say in your answer what is left")
@@ -158,16 +159,16 @@ async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<Strin
 }
 
 /// The files and symbols that a model names; each of them exists or may be created.
-async fn wider(session: &Session, task: &Task, given: &[String]) -> Result<Vec<SymbolPath>, Failure> {
+async fn wider(workspace: &Workspace, task: &Task, given: &[String]) -> Result<Vec<SymbolPath>, Failure> {
     let mut wanted = Vec::new();
     for text in given {
         let path = SymbolPath::parse(text);
-        let known = match target::full_path(session, text).await {
+        let known = match target::full_path(workspace, text).await {
             Ok(known) => known,
             // A file or symbol to create.
-            Err(_) if !path.file.is_empty() => SymbolPath::new(session.workspace.root.resolve(&path.file)?, path.names),
-            Err(failure) => match session.workspace.root.resolve(text) {
-                Ok(file) if session.workspace.root.join(&file).is_file() => SymbolPath::new(file, ""),
+            Err(_) if !path.file.is_empty() => SymbolPath::new(workspace.root.resolve(&path.file)?, path.names),
+            Err(failure) => match workspace.root.resolve(text) {
+                Ok(file) if workspace.root.join(&file).is_file() => SymbolPath::new(file, ""),
                 _ => return Err(failure),
             },
         };

@@ -32,9 +32,9 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
         let read = move || if is_told_once { whole(&root, budget) } else { excerpt(&root, budget) };
         tokio::task::spawn_blocking(read).await.unwrap_or_default()
     };
-    let (detail, commands) = (detail(session).await, run_command::could_run(session));
+    let (detail, commands) = (detail(session).await, run_command::could_run(&session.workspace, &session.approvals));
     let mut allowed = session.workspace.config.commands_allowed.clone();
-    if run_command::has_git(session) {
+    if run_command::has_git(&session.workspace.root) {
         allowed.extend(FREE.map(str::to_owned));
     }
     Framing { conventions: read.await, detail, commands, allowed }

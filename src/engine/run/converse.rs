@@ -13,6 +13,8 @@ use crate::run::model_turn::{answered, next_step};
 use crate::run::paragraphs::Paragraphs;
 use crate::run::run_loop::{RESULTS, model_failure};
 use crate::run::{compaction_summary, context, sources};
+use crate::state::agent_config::Config;
+use crate::state::approvals::Approvals;
 use crate::state::outcome::Ended;
 use crate::state::session::Session;
 use crate::state::span;
@@ -52,10 +54,10 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
         paragraphs: Paragraphs::default(),
     };
     task.conversation.transcript.take_up(session.model.name());
-    let commands = stop::unless_stopped(session, cancel, open(session, task, talk.budget)).await?;
-    talk.tools = tools(session, task, commands);
+    let commands = stop::unless_stopped(&session.edits.making, cancel, open(session, task, talk.budget)).await?;
+    talk.tools = tools(&session.approvals, task, commands);
     loop {
-        if let Some(ended) = next_step(session, task, cancel)? {
+        if let Some(ended) = next_step(&session.workspace.config, session.model.as_ref(), task, cancel)? {
             return Ok(ended);
         }
         compaction_summary::shorten(task, talk.budget);
@@ -66,7 +68,7 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
             Some(Err(ModelError::Unusable { problems, .. })) => {
                 let problem = problems.join("; ");
                 let message = format!("Your answer could not be used: {problem}.");
-                failed(session, task, problem, Some(message))
+                failed(&session.workspace.config, task, problem, Some(message))
             }
             Some(Err(error)) => return Err(model_failure(&error)),
         };
@@ -82,8 +84,8 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
 
 /// The tools of this task. They are the same from the first question to the last, so that later messages stay in a
 /// provider's cache.
-pub(crate) fn tools(session: &Session, task: &Task, commands: bool) -> Vec<ToolSpec> {
-    let controls = control::offered(task.mode, session.approvals.can_ask());
+pub(crate) fn tools(approvals: &Approvals, task: &Task, commands: bool) -> Vec<ToolSpec> {
+    let controls = control::offered(task.mode, approvals.can_ask());
     offered(tools::specs(), commands).chain(controls).cloned().collect()
 }
 
@@ -125,11 +127,11 @@ async fn ask(
     cancel: &CancellationToken,
 ) -> Result<Option<Result<ChatReply, ModelError>>, Failure> {
     paragraphs.begin();
-    let words = |text: &str| paragraphs.say(session, text);
+    let words = |text: &str| paragraphs.say(&session.events, text);
     let transcript = &task.conversation.transcript;
     let system = conversation::system(&transcript.fence);
     let input = ChatInput { system: &system, messages: &transcript.messages, tools };
-    answered(session, task, cancel, session.model.chat(&input, &words)).await
+    answered(&session.workspace.config, task, cancel, session.model.chat(&input, &words)).await
 }
 
 /// Carries out the calls of a reply. `Some` where that ends the task or the step.
@@ -138,7 +140,7 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
     task.conversation.transcript.answer(reply);
     if uses.is_empty() {
         if cut {
-            return failed(session, task, CUT.to_owned(), Some(CUT.to_owned()));
+            return failed(&session.workspace.config, task, CUT.to_owned(), Some(CUT.to_owned()));
         }
         return ends(session, task, talk, text).await;
     }
@@ -160,14 +162,14 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
     if let Some(answer) = done {
         // It is not the text of an answer, and was not shown as it came.
         talk.paragraphs.begin();
-        talk.paragraphs.say(session, &answer);
+        talk.paragraphs.say(&session.events, &answer);
         return ends(session, task, talk, answer).await;
     }
     if cut {
         task.conversation.transcript.tell(CUT.to_owned());
     }
     if !ok {
-        return failed(session, task, problem, None);
+        return failed(&session.workspace.config, task, problem, None);
     }
     task.counts.errors = 0;
     None
@@ -179,10 +181,10 @@ const CUT: &str = "Your answer was cut off at the limit of tokens. Write it in p
 
 /// Counts an answer without result, and sends the model the fact that it does not know yet. `Some` where there are too
 /// many such answers.
-fn failed(session: &Session, task: &mut Task, problem: String, message: Option<String>) -> Option<Ended> {
+fn failed(config: &Config, task: &mut Task, problem: String, message: Option<String>) -> Option<Ended> {
     task.counts.errors += 1;
     message.into_iter().for_each(|text| task.conversation.transcript.tell(text));
-    (task.counts.errors >= session.workspace.config.limits.errors).then_some(Ended::TooManyErrors(problem))
+    (task.counts.errors >= config.limits.errors).then_some(Ended::TooManyErrors(problem))
 }
 
 /// Handles the end that the model declares.
@@ -192,7 +194,8 @@ async fn ends(session: &Session, task: &mut Task, talk: &mut Talk, answer: Strin
     let left = if talk.objected_at == Some(edits) {
         None
     } else {
-        let left = stop::unless_stopped(session, &cancel, unfinished(session, task, talk.mark, talk.objections));
+        let left =
+            stop::unless_stopped(&session.edits.making, &cancel, unfinished(session, task, talk.mark, talk.objections));
         left.await.ok().flatten()
     };
     match left {

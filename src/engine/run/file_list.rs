@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::state::session::Session;
 use crate::state::task::Task;
 use sextant_base::plural::counted;
 use sextant_model::token_estimate;
+use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files::{self, Listing};
 use sextant_text::symbols::language;
 
@@ -46,15 +46,15 @@ impl Near {
 }
 
 /// The useful part of the tree within a budget of tokens, a line each; empty without files.
-pub(crate) async fn file_list(session: &Session, task: &Task, tokens: usize) -> Vec<String> {
-    let (root, near) = (session.workspace.root.clone(), Near::of(task));
+pub(crate) async fn file_list(root: &Root, task: &Task, tokens: usize) -> Vec<String> {
+    let (root, near) = (root.clone(), Near::of(task));
     let listed = tokio::task::spawn_blocking(move || within(&workspace_files::list(&root, "", MOST), &near, tokens));
     listed.await.unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
 /// The files of the workspace, the most useful ones first.
-pub(crate) async fn useful_files(session: &Session, task: &Task, most: usize) -> Vec<String> {
-    let (root, near) = (session.workspace.root.clone(), Near::of(task));
+pub(crate) async fn useful_files(root: &Root, task: &Task, most: usize) -> Vec<String> {
+    let (root, near) = (root.clone(), Near::of(task));
     let listed = tokio::task::spawn_blocking(move || {
         let mut files = ranked(workspace_files::list(&root, "", MOST).files, &near);
         files.truncate(most);

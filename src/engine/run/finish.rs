@@ -61,13 +61,14 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_
     };
     let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
     listed::show(session, task, &new, &verdict.pending).await;
-    reached::keep_open(session, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect()).await;
+    reached::keep_open(&session.hub.looked, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect())
+        .await;
     let word = match task.reports.reach {
         Some(reach) if word.is_empty() => reach.words(),
         Some(reach) => format!("{word}. {}", reach.words()),
         None => word.to_owned(),
     };
-    let judged = unfit_ending::judge(session, task, came_to, (&files, &verdict));
+    let judged = unfit_ending::judge(session.hub.needs_providers, task, came_to, (&files, &verdict));
     let mut summary = summary(
         &word,
         &files,
@@ -123,9 +124,13 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     if files.is_empty() {
         return Verdict::without(Status::Complete);
     }
-    let documents = reached::documents(session, files).await;
-    let mut bystanders = collect_diagnostics::bystanders(session, files).await;
-    bystanders.extend(reached::others(session, &task.reports.elsewhere.reached, files).await);
+    let documents = reached::documents(session.workspace.editor.as_ref(), files).await;
+    let mut bystanders =
+        collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, files).await;
+    bystanders.extend(
+        reached::others(session.workspace.editor.as_ref(), &session.hub.looked, &task.reports.elsewhere.reached, files)
+            .await,
+    );
     let budget = session.workspace.config.diagnostics.timeout_ms.max(LAST_LOOK_MS)
         + reached::longer(task.reports.elsewhere.reached.len());
     let open = task.reports.pending.is_some();

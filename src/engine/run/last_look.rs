@@ -24,9 +24,18 @@ pub(crate) async fn wait(session: &Session, task: &mut Task) {
     let open = collect_diagnostics::silent(session).await;
     session.events.show(Event::Progress { text: format!("waiting for what is not known yet: {}", open.join(", ")) });
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let documents = reached::documents(session, &files).await;
-    let mut bystanders = collect_diagnostics::bystanders(session, &files).await;
-    bystanders.extend(reached::others(session, &task.reports.elsewhere.reached, &files).await);
+    let documents = reached::documents(session.workspace.editor.as_ref(), &files).await;
+    let mut bystanders =
+        collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &files).await;
+    bystanders.extend(
+        reached::others(
+            session.workspace.editor.as_ref(),
+            &session.hub.looked,
+            &task.reports.elsewhere.reached,
+            &files,
+        )
+        .await,
+    );
     let reports = collect_diagnostics::look(session, &documents, &bystanders, Deadline::after_ms(MOST_MS)).await;
     let fresh = reports.iter().filter(|report| report.freshness.is_fresh());
     let arrived = fresh.map(|report| (report.file.clone(), report.provider.clone())).collect::<Vec<SnapshotKey>>();

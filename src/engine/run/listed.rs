@@ -8,7 +8,9 @@ use tokio_util::sync::CancellationToken;
 use crate::diagnostics::{collect_diagnostics, reached};
 use crate::editor::event::{Event, QuickfixEntry};
 use crate::events::envelope::TaskEvent;
+use crate::events::stream::EventStream;
 use crate::plan::work_mode::Mode;
+use crate::state::agent_config::Config;
 use crate::state::comparison;
 use crate::state::diagnostics_hub::OWN_CANCEL;
 use crate::state::edit_baseline::{without_late, without_others};
@@ -48,7 +50,7 @@ pub(crate) async fn show(session: &Session, task: &mut Task, new: &[LocatedDiagn
         title: title(&task.request, pending),
         entries,
     };
-    emit(session, &listed, task.reports.shown);
+    emit(&session.workspace.config, &session.events, &listed, task.reports.shown);
     task.reports.shown = true;
     let mut lists = session.hub.listed.lock().await;
     lists.retain(|known| known.of != of);
@@ -63,17 +65,17 @@ fn title(request: &str, pending: &[String]) -> String {
     format!("Sextant: {request}{open}")
 }
 
-fn emit(session: &Session, listed: &Listed, amend: bool) {
+fn emit(config: &Config, events: &EventStream, listed: &Listed, amend: bool) {
     let Listed { of, task, title, entries, .. } = listed;
     let event = Event::Introduced {
         title: title.clone(),
         entries: entries.clone(),
-        open: session.workspace.config.quickfix.open && of.is_empty(),
+        open: config.quickfix.open && of.is_empty(),
         amend,
         of: of.clone(),
     };
     // Another task may be worked on meanwhile.
-    session.events.emit(Some(task), TaskEvent::Shown { event });
+    events.emit(Some(task), TaskEvent::Shown { event });
 }
 
 /// Updates the lists after an answer that came when its task was over. Shows the user the subject of the last one.
@@ -106,7 +108,7 @@ pub(crate) async fn follow(session: &Session) {
         place.clone_from(&now);
         drop(known);
         if !is_same {
-            emit(session, &now, true);
+            emit(&session.workspace.config, &session.events, &now, true);
         }
     }
 }
@@ -160,8 +162,9 @@ pub(crate) async fn look_again(session: &Session, task: &str, files: &[String]) 
     }
     let looked = async {
         let files: Vec<String> = files.to_vec();
-        let documents = reached::documents(session, &files).await;
-        let bystanders = collect_diagnostics::bystanders(session, &files).await;
+        let documents = reached::documents(session.workspace.editor.as_ref(), &files).await;
+        let bystanders =
+            collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &files).await;
         let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
         collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await;
         follow(session).await;

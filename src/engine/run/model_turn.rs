@@ -6,16 +6,17 @@ use std::future::Future;
 use tokio_util::sync::CancellationToken;
 
 use crate::events::fact::TaskFact;
+use crate::state::agent_config::Config;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::task_budget;
 use sextant_base::failure::Failure;
-use sextant_model::step::{ModelError, Usage};
+use sextant_model::step::{Model, ModelError, Usage};
 
 /// Counts the step that begins. `Some` where the task ends instead.
 pub(crate) fn next_step(
-    session: &Session,
+    config: &Config,
+    model: &dyn Model,
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Option<Ended>, Failure> {
@@ -24,11 +25,11 @@ pub(crate) fn next_step(
     }
     task.counts.step += 1;
     // A model that only applies offered fixes costs nothing: its repairs do not count, its attempts do.
-    let free = if session.hub.needs_providers { task.counts.mended } else { 0 };
-    if task.counts.step > session.workspace.config.limits.steps.saturating_add(free) {
+    let free = if model.needs_providers() { task.counts.mended } else { 0 };
+    if task.counts.step > config.limits.steps.saturating_add(free) {
         return Ok(Some(Ended::OutOfSteps));
     }
-    match task_budget::over_budget(session, task) {
+    match task_budget::over_budget(config, model, task) {
         Some(why) => Err(task_budget::stop(task, &why)),
         None => Ok(None),
     }
@@ -37,7 +38,7 @@ pub(crate) fn next_step(
 /// Waits for the model's answer, and counts it. `None` where the time of the task is over before. The caller then looks
 /// again at what may still be done.
 pub(crate) async fn answered<T>(
-    session: &Session,
+    config: &Config,
     task: &Task,
     cancel: &CancellationToken,
     asked: impl Future<Output = (Result<T, ModelError>, Usage)>,
@@ -45,7 +46,7 @@ pub(crate) async fn answered<T>(
     let (reply, usage) = tokio::select! {
         answered = asked => answered,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
-        () = task_budget::out_of_time(session, task.counts.spent.now()) => return Ok(None),
+        () = task_budget::out_of_time(config, task.counts.spent.now()) => return Ok(None),
     };
     task.events.did(TaskFact::ModelAnswered { usage });
     Ok(Some(reply))

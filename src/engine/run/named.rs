@@ -2,11 +2,12 @@
 //! at.
 
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::run::analyse;
 use crate::state::analysis::Meaning;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::mentions;
@@ -18,7 +19,7 @@ const PLACES: &str = "in of from inside at en de del aus von im";
 
 /// Adds the certain names of the request to the scope. A question widens nothing. Names that are to be left alone stay
 /// out, and so does an ambiguous name, which is shown.
-pub(crate) async fn widen(session: &Session, task: &mut Task) {
+pub(crate) async fn widen(workspace: &Workspace, events: &EventStream, task: &mut Task) {
     let asks = request_kind::classify(&task.request) == Ask::Question;
     if task.scope == Scope::Workspace || task.intent.read_only || asks {
         return;
@@ -28,14 +29,14 @@ pub(crate) async fn widen(session: &Session, task: &mut Task) {
     for meaning in meanings.iter().filter(|meaning| meaning.sure) {
         let [path] = meaning.paths.as_slice() else {
             if meaning.paths.iter().any(|path| !task.scope.holds(path)) {
-                ambiguous(session, task, meaning);
+                ambiguous(events, task, meaning);
             }
             continue;
         };
         if task.scope.holds(path) || is_place(&task.request, path, &meanings, &task.scope) {
             continue;
         }
-        match out_of_reach(session, task, &meaning.name, path).await {
+        match out_of_reach(workspace, task, &meaning.name, path).await {
             Some((rule, why)) => {
                 task.events.trace(1, Trace::new(Effect::Kept, format!("the scope without {path}"), rule, why))
             }
@@ -57,19 +58,24 @@ pub(crate) async fn widen(session: &Session, task: &mut Task) {
     task.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
 }
 
-fn ambiguous(session: &Session, task: &mut Task, meaning: &Meaning) {
+fn ambiguous(events: &EventStream, task: &mut Task, meaning: &Meaning) {
     let all: Vec<String> = meaning.paths.iter().map(ToString::to_string).collect();
     let text = format!("{} may be {}, so none of them joins the scope", meaning.name, all.join(" or "));
     task.events.trace(1, Trace::new(Effect::Understood, "the scope", "ambiguous", &*text));
-    session.events.show(Event::Progress { text });
+    events.show(Event::Progress { text });
 }
 
 /// Why the named thing cannot be changed, and by which rule.
-async fn out_of_reach(session: &Session, task: &Task, name: &str, path: &SymbolPath) -> Option<(&'static str, String)> {
+async fn out_of_reach(
+    workspace: &Workspace,
+    task: &Task,
+    name: &str,
+    path: &SymbolPath,
+) -> Option<(&'static str, String)> {
     if leaves_alone(&task.request, name) {
         return Some(("left_alone", "the request says to leave it alone".to_owned()));
     }
-    match target::document(session, &path.file).await {
+    match target::document(workspace, &path.file).await {
         Ok(document) => document.locked.map(|reason| ("locked", reason)),
         Err(failure) => Some(("unreadable", failure.message)),
     }

@@ -1,10 +1,10 @@
 //! Narrows the scope of a request to repair to the place that it names.
 
 use crate::run::analyse;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
 use crate::state::wanted_diagnostics;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::request_kind::repair_filter::RepairPlace;
@@ -17,13 +17,13 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 const MOST_FILES: usize = 2000;
 
 /// Looks up the names of the request and takes them as the scope, for a model that applies offered fixes.
-pub(crate) async fn narrow(session: &Session, task: &mut Task) {
-    look_up(session, task).await;
+pub(crate) async fn narrow(workspace: &Workspace, needs_providers: bool, task: &mut Task) {
+    look_up(workspace, needs_providers, task).await;
     let places = wanted_diagnostics::wanted(task).places();
     if places.is_empty() {
         return;
     }
-    let root = session.workspace.root.clone();
+    let root = workspace.root.clone();
     let paths = places.clone();
     let is_folder = move || paths.iter().any(|path| !path.contains("::") && root.join(path).is_dir());
     // A folder's content is searched like the workspace, and the rest of the workspace is left alone.
@@ -36,16 +36,16 @@ pub(crate) async fn narrow(session: &Session, task: &mut Task) {
 }
 
 /// Looks up the names of the request, and leaves the scope as it is.
-pub(crate) async fn look_up(session: &Session, task: &mut Task) {
+pub(crate) async fn look_up(workspace: &Workspace, needs_providers: bool, task: &mut Task) {
     let request = task.journal.request.clone();
-    if !session.hub.needs_providers || request_kind::classify(&request) != Ask::Repair {
+    if !needs_providers || request_kind::classify(&request) != Ask::Repair {
         return;
     }
     let here = match &task.intent.current_file {
-        Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
+        Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
-    let root = session.workspace.root.clone();
+    let root = workspace.root.clone();
     let find = move || {
         let wanted = request_kind::repair_filter(&request, "");
         let found = |(name, wide): (&str, bool)| {

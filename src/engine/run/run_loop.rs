@@ -11,6 +11,7 @@ use crate::run::completion_checks::unfinished;
 use crate::run::model_turn::{answered, next_step};
 use crate::run::paragraphs::Paragraphs;
 use crate::run::{context, early_stop, step_contract};
+use crate::state::in_flight::Making;
 use crate::state::outcome::Ended;
 use crate::state::session::Session;
 use crate::state::task::Task;
@@ -24,8 +25,8 @@ use sextant_model::tools::{looks, names};
 pub(crate) const RESULTS: usize = 6;
 
 /// Whether a task has changed a file, or an edit or a command of it may have.
-pub(crate) fn may_have_changed(session: &Session, task: &Task) -> bool {
-    !task.journal.is_empty() || session.edits.making.open() || task.conversation.answered.ran_command
+pub(crate) fn may_have_changed(making: &Making, task: &Task) -> bool {
+    !task.journal.is_empty() || making.open() || task.conversation.answered.ran_command
 }
 
 /// Runs steps until one of the ends. A cancelled call leaves whole tool calls behind, never half ones.
@@ -39,16 +40,17 @@ pub(crate) async fn run_steps(
     let mut objections = 1;
     let paragraphs = Paragraphs::default();
     loop {
-        if let Some(ended) = next_step(session, task, cancel)? {
+        if let Some(ended) = next_step(&session.workspace.config, session.model.as_ref(), task, cancel)? {
             return Ok(ended);
         }
         let span = span::step(task.counts.step);
-        let input =
-            stop::unless_stopped(session, cancel, context::step_facts(session, task)).instrument(span.clone()).await?;
+        let input = stop::unless_stopped(&session.edits.making, cancel, context::step_facts(session, task))
+            .instrument(span.clone())
+            .await?;
         paragraphs.begin();
-        let words = |text: &str| paragraphs.say(session, text);
+        let words = |text: &str| paragraphs.say(&session.events, text);
         let asked = session.model.step(&input, &words).instrument(span.clone());
-        let Some(reply) = answered(session, task, cancel, asked).await? else { continue };
+        let Some(reply) = answered(&session.workspace.config, task, cancel, asked).await? else { continue };
         let mut more = Vec::new();
         let changed = task.journal.checkpoints.len() > changes;
         if let Some(ended) = reply.as_ref().ok().and_then(|reply| step_contract::ends(task, reply, changed)) {
@@ -92,8 +94,10 @@ pub(crate) async fn run_steps(
 /// The objection to the end that the model wants, as a result that it reads; `None` where it may end.
 async fn told_unfinished(session: &Session, task: &mut Task, mark: usize, objections: &mut u32) -> Option<LastResult> {
     let cancel = session.hub.cancelled();
-    let left =
-        stop::unless_stopped(session, &cancel, unfinished(session, task, mark, *objections)).await.ok().flatten()?;
+    let left = stop::unless_stopped(&session.edits.making, &cancel, unfinished(session, task, mark, *objections))
+        .await
+        .ok()
+        .flatten()?;
     *objections += 1;
     let text = format!("{}\n{}", left.text, left.errors.join("\n"));
     Some(LastResult { tool: "end".to_owned(), ok: false, text })

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::run::named;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::{Scope, source};
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::plural::counted;
 use sextant_base::secrets::mask;
@@ -43,7 +43,7 @@ struct Wanted {
 
 /// The source in scope as the editor has it now, or a list of its content where it is long. For a long file in which
 /// the request names something, that part.
-pub(crate) async fn sources(session: &Session, task: &mut Task, mut room: usize) -> Vec<(String, String)> {
+pub(crate) async fn sources(workspace: &Workspace, task: &mut Task, mut room: usize) -> Vec<(String, String)> {
     let mut sources: Vec<(String, String)> = Vec::new();
     // A file that the request only names may not need to be read whole.
     let (of_scope, of_named) = (room, room / 3);
@@ -62,7 +62,7 @@ pub(crate) async fn sources(session: &Session, task: &mut Task, mut room: usize)
         if sources.iter().any(|(known, _)| *known == shown) {
             continue;
         }
-        let Ok(document) = target::document(session, &path.file).await else { continue };
+        let Ok(document) = target::document(workspace, &path.file).await else { continue };
         let text = mask(&document.text);
         if path.names.is_empty() && text.len() > most {
             let parts: Vec<&SymbolPath> = within.iter().filter(|part| part.file == path.file).collect();

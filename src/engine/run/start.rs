@@ -16,6 +16,7 @@ use crate::state::snapshots::Snapshots;
 use crate::state::span;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::{target, task_budget};
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
@@ -34,13 +35,13 @@ pub(crate) async fn begin(
     session.hub.use_cancel(cancel);
     let current = request.path.as_deref().and_then(|path| session.workspace.root.resolve(path).ok());
     let mut task = Task::new(&request.text, mode, current, scope);
-    task.intent.cursor = cursor(session, request).await;
+    task.intent.cursor = cursor(&session.workspace, request).await;
     task.take_up(&session.events);
     span::belongs_to(&task);
     session.store.note_asked(&task.journal.task, &request.text);
-    analyse::analyse_into(session, &mut task).await;
-    named::widen(session, &mut task).await;
-    repair_scope::narrow(session, &mut task).await;
+    analyse::analyse_into(&session.workspace, &mut task).await;
+    named::widen(&session.workspace, &session.events, &mut task).await;
+    repair_scope::narrow(&session.workspace, session.hub.needs_providers, &mut task).await;
     session.events.show(Event::Started {
         request: request.text.clone(),
         mode: mode.to_string(),
@@ -49,7 +50,7 @@ pub(crate) async fn begin(
     task_budget::say_what_is_not_counted(session);
     let mut documents = Vec::new();
     for file in task.scope.files() {
-        let document = match target::document(session, &file).await {
+        let document = match target::document(&session.workspace, &file).await {
             Err(_) if task.intent.analysis.new_files.contains(&file) => continue,
             read => read?,
         };
@@ -62,7 +63,7 @@ pub(crate) async fn begin(
     workspace_look::drop_stale(session, &documents).await;
     first_look(session, &documents, cancel).await?;
     listed::follow(session).await;
-    if workspace_look::is_wide(session, &task) {
+    if workspace_look::is_wide(&session.workspace.config, session.hub.needs_providers, &task) {
         let text = "looking over the files of the workspace".to_owned();
         session.events.show(Event::Progress { text });
         let deadline = Deadline::after_ms(session.workspace.config.diagnostics.start_timeout_ms);
@@ -81,9 +82,9 @@ pub(crate) async fn begin(
 }
 
 /// The line that the user is on, with its text; empty where the request is about no single line.
-async fn cursor(session: &Session, request: &Request) -> String {
+async fn cursor(workspace: &Workspace, request: &Request) -> String {
     let (Some(path), Some((first, last))) = (&request.path, request.lines) else { return String::new() };
-    let Ok(document) = target::document(session, path).await else { return String::new() };
+    let Ok(document) = target::document(workspace, path).await else { return String::new() };
     let line = document.text.lines().nth(first.saturating_sub(1)).unwrap_or_default().trim().to_owned();
     match (first == last, line.is_empty()) {
         (true, true) => format!("line {first}, an empty one"),
@@ -111,7 +112,8 @@ pub(crate) async fn first_look(
         return Ok(());
     }
     let paths: Vec<String> = documents.iter().map(|document| document.path.clone()).collect();
-    let bystanders = collect_diagnostics::bystanders(session, &paths).await;
+    let bystanders =
+        collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &paths).await;
     if documents.is_empty() && bystanders.is_empty() {
         let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
         session.events.show(Event::Progress { text });
@@ -122,7 +124,7 @@ pub(crate) async fn first_look(
         collect_diagnostics::ensure_baseline(session, documents, &bystanders, deadline).await
     };
     let reports = tokio::select! {
-        reports = collect_diagnostics::waiting(session, look) => reports,
+        reports = collect_diagnostics::waiting(&session.events, look) => reports,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
     };
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {

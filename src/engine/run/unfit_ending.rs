@@ -78,7 +78,7 @@ pub(crate) struct WorkVerdict {
 /// The one verdict on a task and on the run of a plan. It leaves no new error, and its intended changes are made. The
 /// changes of a plan's steps were agreed on with the plan; each step is judged by itself.
 pub(crate) fn judge(
-    session: &Session,
+    needs_providers: bool,
     task: &Task,
     came_to: CameTo,
     (files, verdict): (&[String], &Verdict),
@@ -98,7 +98,7 @@ pub(crate) fn judge(
         return WorkVerdict::default();
     }
     if came_to == CameTo::End
-        && let Some(why) = left_undone(session, task)
+        && let Some(why) = left_undone(needs_providers, task)
     {
         return not_done(why);
     }
@@ -113,13 +113,13 @@ pub(crate) fn judge(
             return not_done("Not done: nothing was repaired".to_owned());
         }
     }
-    WorkVerdict { ok: !declines(session, task), why: None }
+    WorkVerdict { ok: !declines(needs_providers, task), why: None }
 }
 
 /// The further wish of a request to repair that a model which applies offered fixes has not fulfilled.
-fn left_undone(session: &Session, task: &Task) -> Option<String> {
+fn left_undone(needs_providers: bool, task: &Task) -> Option<String> {
     let request = &task.journal.request;
-    if !session.hub.needs_providers || request_kind::classify(request) != Ask::Repair {
+    if !needs_providers || request_kind::classify(request) != Ask::Repair {
         return None;
     }
     let narrowed = request_kind::repair_filter(request, "").resolved(&task.intent.places, &task.scope.told());
@@ -131,9 +131,9 @@ fn left_undone(session: &Session, task: &Task) -> Option<String> {
 }
 
 /// Whether the model could only name the need for another model: it serves repairs alone.
-fn declines(session: &Session, task: &Task) -> bool {
+fn declines(needs_providers: bool, task: &Task) -> bool {
     task.mode == Mode::Simple
-        && session.hub.needs_providers
+        && needs_providers
         && request_kind::classify(&task.request) != Ask::Repair
         && task.journal.is_empty()
 }

@@ -6,7 +6,7 @@
 use tracing::field::Empty;
 use tracing::{Span, error_span};
 
-use crate::state::session::Session;
+use crate::state::plan_service::PlanService;
 use crate::state::task::Task;
 
 /// A command of a user. [`belongs_to`] records its task once that is known; some commands have no task.
@@ -22,8 +22,8 @@ pub(crate) fn belongs_to(task: &Task) {
 }
 
 /// Assigns the current span to the task whose plan waits.
-pub(crate) async fn belongs_to_plan(session: &Session) {
-    if let Some((_, task)) = session.plans.waiting.lock().await.as_ref() {
+pub(crate) async fn belongs_to_plan(plans: &PlanService) {
+    if let Some((_, task)) = plans.waiting.lock().await.as_ref() {
         belongs_to(task);
     }
 }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::diagnostics::{code_actions, reported, triage};
 use crate::edit::change;
 use crate::plan::StepKind;
+use crate::state::approvals::Approvals;
 use crate::state::call_summary::Subject;
 use crate::state::comparison::{Status, Verdict};
 use crate::state::edit_answer::EditAnswer;
@@ -14,6 +15,7 @@ use crate::state::edit_request::{EditOutcome, When};
 use crate::state::notes::TAKEN_BACK;
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::workspace::Workspace;
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::deadline::Deadline;
@@ -41,7 +43,7 @@ impl Tool for ApplyFix {
         Subject::fix(&self.fix)
     }
 
-    async fn permit(&self, _: &Session, task: &mut Task) -> Result<(), Failure> {
+    async fn permit(&self, _workspace: &Workspace, _approvals: &Approvals, task: &mut Task) -> Result<(), Failure> {
         let id = &self.fix;
         let offered = task.conversation.offered.iter().any(|offer| offer.id == *id);
         if offered { Ok(()) } else { Err(tool_failure(format!("no fix {id:?} is offered"), "name one that is")) }
@@ -52,7 +54,7 @@ impl Tool for ApplyFix {
         let name = task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.key.clone());
         let about =
             task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.about.clone());
-        let wanted = code_actions::wanted(session, &self.fix, deadline).await;
+        let wanted = code_actions::wanted(&session.workspace, &self.fix, deadline).await;
         let wanted = match wanted {
             Ok(wanted) => wanted,
             Err(failure) => {

@@ -16,7 +16,7 @@ pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[Str
     let reasoning = "a check of the plan".to_owned();
     session.events.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
     let call = ToolCall::new(&run_command::TOOL, RunCommand { command: command.to_vec() });
-    let ran = match validate_call::gate(session, task, &tool, Ok(call)).await {
+    let ran = match validate_call::gate(&session.workspace, &session.approvals, task, &tool, Ok(call)).await {
         Ok(_) => run_command::execute(session, task, command).await,
         Err(refused) => Err(refused),
     };

@@ -12,6 +12,7 @@ use crate::state::call_summary::Subject;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope;
+use crate::state::workspace::Workspace;
 use crate::target;
 use crate::tools::symbol_lookup;
 use crate::tools::tool::{Tool, ToolDefinition};
@@ -61,11 +62,13 @@ impl Tool for Definition {
     }
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let asked = symbol_lookup::ask(session, &self.symbol, self.name.as_deref(), &NameQuestion::Definition).await?;
+        let asked =
+            symbol_lookup::ask(&session.workspace, &self.symbol, self.name.as_deref(), &NameQuestion::Definition)
+                .await?;
         let found = places(&asked.said.value);
         let mut out = Vec::new();
         for place in found.iter().take(MOST) {
-            out.push(shown(session, task, &place.file, place.range, asked.said.encoding).await);
+            out.push(shown(&session.workspace, task, &place.file, place.range, asked.said.encoding).await);
         }
         if found.len() > MOST {
             out.push(format!("[{}]", counted(found.len() - MOST, "more definition")));
@@ -76,7 +79,7 @@ impl Tool for Definition {
 }
 
 /// A definition with its source, as far as the file may be read.
-async fn shown(session: &Session, task: &mut Task, file: &Path, range: Range, encoding: Encoding) -> String {
+async fn shown(workspace: &Workspace, task: &mut Task, file: &Path, range: Range, encoding: Encoding) -> String {
     let line = range.start.line.saturating_add(1);
     if let Some(library) = in_library(file) {
         let name = library_name(file);
@@ -86,17 +89,13 @@ async fn shown(session: &Session, task: &mut Task, file: &Path, range: Range, en
             None => format!("{name}, line {line} (it cannot be read)"),
         };
     }
-    let Some(relative) = path::relative(session.workspace.root.path(), file) else {
+    let Some(relative) = path::relative(workspace.root.path(), file) else {
         return format!("outside of the workspace, and of its libraries, line {line}: it is not read");
     };
-    let resolved = session
-        .workspace
-        .root
-        .resolve(&relative)
-        .ok()
-        .filter(|path| !workspace_files::is_ignored(&session.workspace.root, path));
+    let resolved =
+        workspace.root.resolve(&relative).ok().filter(|path| !workspace_files::is_ignored(&workspace.root, path));
     let Some(resolved) = resolved else { return format!("{relative}, line {line} (it is not read)") };
-    match target::document(session, &resolved).await {
+    match target::document(workspace, &resolved).await {
         Ok(document) => {
             let (text, lines) = source(&document.path, &document.text, range, encoding);
             task.conversation.seen.lines(&document.path, &document.text, lines);

@@ -46,7 +46,7 @@ impl Tool for EditFile {
     }
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let document = target::document(session, &self.path).await?;
+        let document = target::document(&session.workspace, &self.path).await?;
         let wish = Wish {
             old: &self.old_string,
             new: &self.new_string,

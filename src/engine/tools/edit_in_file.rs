@@ -80,7 +80,7 @@ impl Tool for EditInFile {
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let wishes = self.wishes()?;
-        let document = target::document(session, &self.path).await?;
+        let document = target::document(&session.workspace, &self.path).await?;
         let work = |document: &Document| match wishes.as_slice() {
             [one] => replaced(document, one),
             several => all_of(document, several),

@@ -46,7 +46,7 @@ impl Tool for EditSymbol {
     }
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let place = target::place(session, &self.symbol).await?;
+        let place = target::place(&session.workspace, &self.symbol).await?;
         let names = place.outline.path_of(place.symbol);
         let SymbolPlace { document, language, .. } = place;
         edit_checks::make(session, task, document, self.diagnostics.into(), |document| {

@@ -41,7 +41,8 @@ impl Tool for Hover {
     }
 
     async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
-        let asked = symbol_lookup::ask(session, &self.symbol, self.name.as_deref(), &NameQuestion::Hover).await?;
+        let asked =
+            symbol_lookup::ask(&session.workspace, &self.symbol, self.name.as_deref(), &NameQuestion::Hover).await?;
         let text = hover(&asked.said.value).replace("\r\n", "\n");
         let more = text.chars().count().saturating_sub(LONGEST);
         let mut shown: String = text.chars().take(LONGEST).collect();

@@ -59,14 +59,14 @@ impl Tool for ListSymbols {
         let is_file =
             session.workspace.root.resolve(query).is_ok_and(|path| session.workspace.root.join(&path).is_file());
         if is_file {
-            let document = target::document(session, query).await?;
+            let document = target::document(&session.workspace, query).await?;
             let language = language::of_path(&document.path).ok_or_else(|| target::no_grammar(&document.path))?;
             let outline = Outline::parse(language, &document.text);
             let found = lines(&document.path, &document.text, &outline, self.plain, |_| true);
-            return Ok(self.part(&found, text_page::limits(session, task).await.lines / 2));
+            return Ok(self.part(&found, text_page::limits(session.model.as_ref(), task).await.lines / 2));
         }
         let (root, wanted, plain) = (session.workspace.root.clone(), query.to_owned(), self.plain);
-        let most = text_page::limits(session, task).await.lines / 2;
+        let most = text_page::limits(session.model.as_ref(), task).await.lines / 2;
         let enough = self.offset.unwrap_or(1).saturating_add(most);
         // Many files are read: a stop must not have to wait for that.
         let found = tokio::task::spawn_blocking(move || holding(&root, &wanted, plain, enough)).await;

@@ -35,12 +35,12 @@ impl Tool for ReadFile {
     }
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let document = target::document(session, &self.path).await?;
+        let document = target::document(&session.workspace, &self.path).await?;
         // Masks the text before it is cut into lines: a part of a key does not look like one.
         let open = mask(&document.text);
         let total = open.lines().count();
         let wanted = Wanted { offset: self.offset, limit: self.limit };
-        let part = text_page::page(&open, 1, wanted, text_page::limits(session, task).await);
+        let part = text_page::page(&open, 1, wanted, text_page::limits(session.model.as_ref(), task).await);
         let mut text = part.text;
         if part.first > total && total > 0 {
             text = format!("[{} has {}]", document.path, counted(total, "line"));

@@ -45,8 +45,8 @@ impl Tool for ReadSymbol {
     }
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let (place, symbols) = target::places(session, &self.symbol).await?;
-        let mut limits = text_page::limits(session, task).await;
+        let (place, symbols) = target::places(&session.workspace, &self.symbol).await?;
+        let mut limits = text_page::limits(session.model.as_ref(), task).await;
         let index = LineIndex::new(&place.document.text);
         let wanted = Wanted { offset: self.offset, limit: self.limit };
         let mut parts: Vec<String> = Vec::new();

@@ -14,6 +14,7 @@ use crate::state::edit_request::{EditOutcome, EditRequest, When};
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope;
+use crate::state::workspace::Workspace;
 use crate::target::{self, SymbolPlace};
 use crate::tools::symbol_lookup::{self, AnsweredName};
 use crate::tools::tool::{Tool, ToolDefinition};
@@ -24,6 +25,7 @@ use sextant_base::plural::counted;
 use sextant_base::positions::{LineIndex, Range};
 use sextant_diagnostics::server::server_lookup::NameQuestion;
 use sextant_model::tools::Access;
+use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::edits::{TextEdit, apply_text, hunks};
 
@@ -60,13 +62,13 @@ impl Tool for RenameSymbol {
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let new_name = self.new_name.trim();
-        let place = target::place(session, &self.symbol).await?;
+        let place = target::place(&session.workspace, &self.symbol).await?;
         check_name(&place, new_name)?;
         let question = NameQuestion::Rename { new_name: new_name.to_owned() };
         let mut again = true;
         let (asked, renaming) = loop {
-            let asked = symbol_lookup::ask(session, &self.symbol, None, &question).await?;
-            match read(session, task, &asked).await? {
+            let asked = symbol_lookup::ask(&session.workspace, &self.symbol, None, &question).await?;
+            match read(&session.workspace, task, &asked).await? {
                 Some(renaming) => break (asked, renaming),
                 None if again => again = false,
                 None => return Err(symbol_lookup::outdated()),
@@ -88,7 +90,7 @@ impl Tool for RenameSymbol {
         let changed = change::change(session, task, renaming.wanted, When::Now, deadline).await?;
         let late = std::mem::take(&mut task.reports.late.found);
         let mut notes = vec![summary(&asked.name, new_name, &renaming.places)];
-        notes.extend(left_over(session, &changed, &asked.name).await);
+        notes.extend(left_over(&session.workspace.root, &changed, &asked.name).await);
         notes.extend(asked.notes);
         Ok(EditAnswer::of(&changed, checks, &late, notes).into())
     }
@@ -131,8 +133,8 @@ fn check_name(place: &SymbolPlace, new_name: &str) -> Result<(), Failure> {
 }
 
 /// Reads the edit of the server; `None` where it belongs to an older text. Nothing is changed yet.
-async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Option<Renaming>, Failure> {
-    let edit = workspace_edit::read(&asked.said.value, session.workspace.root.path());
+async fn read(workspace: &Workspace, task: &Task, asked: &AnsweredName) -> Result<Option<Renaming>, Failure> {
+    let edit = workspace_edit::read(&asked.said.value, workspace.root.path());
     if let Some(operation) = edit.operations.first() {
         return Err(tool_failure(
             format!("{} wants more than edits in the workspace: {operation}; nothing was changed", asked.provider),
@@ -143,8 +145,8 @@ async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Op
     let mut listed: Vec<_> = edit.files.into_iter().filter(|(_, edits)| !edits.is_empty()).collect();
     listed.sort_by_key(|(path, _)| (*path != asked.place.document.path, path.clone()));
     for (path, edits) in listed {
-        let document = match session.workspace.root.resolve(&path) {
-            Ok(resolved) if resolved == path => target::document(session, &path).await?,
+        let document = match workspace.root.resolve(&path) {
+            Ok(resolved) if resolved == path => target::document(workspace, &path).await?,
             Ok(resolved) => {
                 renaming.outside.push(format!("{path} (a link to {resolved})"));
                 continue;
@@ -165,7 +167,7 @@ async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Op
                 "search finds the places, and edit_file changes them",
             )
         })?;
-        if workspace_files::is_ignored(&session.workspace.root, &path) && !edit_guard::is_named(task, &path) {
+        if workspace_files::is_ignored(&workspace.root, &path) && !edit_guard::is_named(task, &path) {
             renaming.outside.push(format!("{path} (left out of version control)"));
             continue;
         }
@@ -234,14 +236,14 @@ fn summary(old: &str, new: &str, places: &[(String, usize)]) -> String {
 }
 
 /// The lines of the workspace that still have the old name. The language server does not see or does not mean them.
-async fn left_over(session: &Session, changed: &EditOutcome, old: &str) -> Option<String> {
+async fn left_over(root: &Root, changed: &EditOutcome, old: &str) -> Option<String> {
     let word = Regex::new(&format!(r"\b{}\b", regex::escape(old))).ok()?;
     let edited: Vec<(String, String)> = changed
         .applied
         .iter()
         .filter_map(|done| done.document.as_ref().map(|document| (done.path.clone(), document.text.clone())))
         .collect();
-    let root = session.workspace.root.clone();
+    let root = root.clone();
     let look = move || {
         let mut lines = Vec::new();
         for path in workspace_files::list(&root, "", MOST_FILES).files {

@@ -46,8 +46,11 @@ impl Tool for Search {
     }
 
     async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let (root, given, most) =
-            (session.workspace.root.clone(), self.clone(), text_page::limits(session, task).await.lines / 8);
+        let (root, given, most) = (
+            session.workspace.root.clone(),
+            self.clone(),
+            text_page::limits(session.model.as_ref(), task).await.lines / 8,
+        );
         // Many files are read: a stop must not have to wait for that.
         let found = tokio::task::spawn_blocking(move || find(&root, &given, most)).await;
         found.unwrap_or_else(|error| {

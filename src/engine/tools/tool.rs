@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::plan::StepKind;
+use crate::state::approvals::Approvals;
 use crate::state::call_summary::{Called, Subject};
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::workspace::Workspace;
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
 use sextant_model::tools::{Access, ToolSpec, UNTOLD};
@@ -29,7 +31,7 @@ pub(crate) trait Tool: fmt::Debug + Send + Sync {
     }
 
     /// Checks the conditions of this call besides its scope; may ask the user. Nothing has run then.
-    async fn permit(&self, _: &Session, _: &mut Task) -> Result<(), Failure> {
+    async fn permit(&self, _workspace: &Workspace, _approvals: &Approvals, _: &mut Task) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -183,8 +185,13 @@ impl ToolCall {
         self.subject().one_file().filter(|_| !self.given.spans_files())
     }
 
-    pub(crate) async fn permit(&self, session: &Session, task: &mut Task) -> Result<(), Failure> {
-        self.given.permit(session, task).await
+    pub(crate) async fn permit(
+        &self,
+        workspace: &Workspace,
+        approvals: &Approvals,
+        task: &mut Task,
+    ) -> Result<(), Failure> {
+        self.given.permit(workspace, approvals, task).await
     }
 
     pub(crate) async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {

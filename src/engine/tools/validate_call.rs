@@ -6,15 +6,17 @@
 use serde_json::{Map, Value};
 
 use crate::edit::edit_guard;
+use crate::state::approvals::Approvals;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::tools;
 use crate::tools::tool::{ToolCall, ToolDefinition};
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::tools::{Access, names};
+use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 
 /// A call as its tool takes it. A model's call was validated where its reply was read. A call from elsewhere that does
@@ -53,14 +55,15 @@ fn read(tool: &'static ToolDefinition, given: &Value) -> Result<ToolCall, Failur
 /// Lets a call through, or refuses it before anything is done. A refusal is in the trace with its reason; so is that of
 /// an unreadable call.
 pub(crate) async fn gate(
-    session: &Session,
+    workspace: &Workspace,
+    approvals: &Approvals,
     task: &mut Task,
     tool: &str,
     read: Result<ToolCall, Failure>,
 ) -> Result<ToolCall, Failure> {
     let about = read.as_ref().map(|call| call.subject().traced()).unwrap_or_default();
     let passed = match read {
-        Ok(call) => check(session, task, &call).await.map(|()| call),
+        Ok(call) => check(workspace, approvals, task, &call).await.map(|()| call),
         Err(failure) => Err(failure),
     };
     if let Err(failure) = &passed
@@ -72,27 +75,27 @@ pub(crate) async fn gate(
     passed
 }
 
-async fn check(session: &Session, task: &mut Task, call: &ToolCall) -> Result<(), Failure> {
+async fn check(workspace: &Workspace, approvals: &Approvals, task: &mut Task, call: &ToolCall) -> Result<(), Failure> {
     let subject = call.subject();
-    known_to_git(session, task, &subject)?;
+    known_to_git(&workspace.root, task, &subject)?;
     if call.access() == Access::Edit {
         if task.intent.read_only {
             return Err(forbidden());
         }
-        writable(session, task, &subject)?;
+        writable(&workspace.root, task, &subject)?;
     }
-    call.permit(session, task).await
+    call.permit(workspace, approvals, task).await
 }
 
 /// Refuses a file that the project keeps out of version control, where the user has not named it. Built, fetched and
 /// private files are no part of the work.
-fn known_to_git(session: &Session, task: &Task, subject: &Subject) -> Result<(), Failure> {
+fn known_to_git(root: &Root, task: &Task, subject: &Subject) -> Result<(), Failure> {
     let Some(path) = subject.place() else { return Ok(()) };
     // The tool refuses an unresolvable path, with its own words.
-    let Ok(path) = session.workspace.root.resolve(&path) else { return Ok(()) };
+    let Ok(path) = root.resolve(&path) else { return Ok(()) };
     if task.reports.created.contains(&path)
         || edit_guard::is_named(task, &path)
-        || !workspace_files::is_ignored(&session.workspace.root, &path)
+        || !workspace_files::is_ignored(root, &path)
     {
         return Ok(());
     }
@@ -104,10 +107,10 @@ fn known_to_git(session: &Session, task: &Task, subject: &Subject) -> Result<(),
 
 /// Whether the file to write can belong to the scope. The edit itself checks which part of its text may change, in
 /// [`crate::edit::change::change`].
-fn writable(session: &Session, task: &Task, subject: &Subject) -> Result<(), Failure> {
+fn writable(root: &Root, task: &Task, subject: &Subject) -> Result<(), Failure> {
     // The tool resolves, and then checks, a subject without a file: a symbol's bare name, an offered fix.
     let Some(path) = subject.file.clone().or_else(|| subject.one_file()) else { return Ok(()) };
-    let path = session.workspace.root.resolve(&path)?;
+    let path = root.resolve(&path)?;
     let inside = match &task.scope {
         Scope::Workspace => true,
         scope => scope.files().contains(&path),

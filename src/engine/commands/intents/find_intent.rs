@@ -6,8 +6,10 @@ use crate::commands::intents::intent::Direct;
 use crate::commands::intents::intent_answer::DirectAnswer;
 use crate::commands::intents::phrase::{Phrase, name};
 use crate::commands::intents::read_intent::{self, ends_with, is_sure, last_part};
+use crate::state::approvals::Approvals;
 use crate::state::request::Request;
 use crate::state::session::Session;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
@@ -71,21 +73,22 @@ pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
 }
 
 pub(crate) async fn direct_where(
-    session: &Session,
+    workspace: &Workspace,
+    approvals: &Approvals,
     request: &Request,
     given: &str,
 ) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = read_intent::named(session, request, given).await? else { return Ok(None) };
+    let Some(found) = read_intent::named(workspace, approvals, request, given).await? else { return Ok(None) };
     if found.names.is_empty() {
         return Ok(Some(DirectAnswer::new("", format!("{} is a file", found.file))));
     }
-    let line = line_of(session, &found.file, &found.names).await?.unwrap_or(1);
+    let line = line_of(workspace, &found.file, &found.names).await?.unwrap_or(1);
     Ok(Some(DirectAnswer::new("", format!("{found}, line {line}"))))
 }
 
 /// One-based line of a symbol's name.
-async fn line_of(session: &Session, file: &str, names: &str) -> Result<Option<usize>, Failure> {
-    let document = target::document(session, file).await?;
+async fn line_of(workspace: &Workspace, file: &str, names: &str) -> Result<Option<usize>, Failure> {
+    let document = target::document(workspace, file).await?;
     let Some(language) = language::of_path(&document.path) else { return Ok(None) };
     let outline = Outline::parse(language, &document.text);
     let found = outline.find(names).ok().map(|index| outline.symbols[index].name_range.start);
@@ -98,7 +101,9 @@ pub(crate) async fn direct_uses(
     request: &Request,
     given: &str,
 ) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = read_intent::named(session, request, given).await? else { return Ok(None) };
+    let Some(found) = read_intent::named(&session.workspace, &session.approvals, request, given).await? else {
+        return Ok(None);
+    };
     let word = if found.names.is_empty() {
         // A file is used by the name that it is imported under.
         let stem = found.file.rsplit('/').next().unwrap_or(&found.file);
@@ -108,7 +113,7 @@ pub(crate) async fn direct_uses(
     };
     let pattern = format!(r"\b{}\b", regex::escape(&word));
     let hits = read_intent::read_for_user(session, "search", json!({"pattern": pattern, "plain": true})).await?;
-    let own = match line_of(session, &found.file, &found.names).await? {
+    let own = match line_of(&session.workspace, &found.file, &found.names).await? {
         Some(line) if !found.names.is_empty() => format!("{found}:{line}: "),
         _ => String::new(),
     };

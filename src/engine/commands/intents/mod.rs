@@ -63,7 +63,7 @@ pub(crate) async fn direct(
     let answer = match &direct {
         Direct::Read(name) => read_intent::direct_read(session, request, name).await?,
         Direct::Outline(name) => read_intent::direct_outline(session, name).await?,
-        Direct::Where(name) => find_intent::direct_where(session, request, name).await?,
+        Direct::Where(name) => find_intent::direct_where(&session.workspace, &session.approvals, request, name).await?,
         Direct::Uses(name) => find_intent::direct_uses(session, request, name).await?,
         Direct::Undo { target, reason } => Some(undo_intent::undo(session, target, reason).await?),
         Direct::Redo => Some(undo_intent::redo(session).await?),
@@ -72,7 +72,7 @@ pub(crate) async fn direct(
         Direct::Remember(text) => Some(answered(remember::prefer(session, text).await?)),
         Direct::Recall(text) => Some(answered(remember::recall_about(session, text).await?)),
         Direct::Learned => Some(answered(remember::learned(session).await?)),
-        Direct::Mode(wanted) => Some(mode_intent::direct_mode(session, *wanted)),
+        Direct::Mode(wanted) => Some(mode_intent::direct_mode(&session.plans, &session.events, *wanted)),
         Direct::Why => explain::direct_why(session, request).await,
         Direct::Stop => Some(DirectAnswer::new("", "nothing is running".to_owned())),
         Direct::Stats => Some(explain::direct_stats(session).await?),

@@ -9,10 +9,12 @@ use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::QuestionKind;
 use crate::plan::work_mode::Mode;
 use crate::run::analyse;
+use crate::state::approvals::Approvals;
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::target;
 use crate::tools::validate_call;
 use sextant_base::failure::Failure;
@@ -67,12 +69,17 @@ pub(crate) fn is_sure(name: &str) -> bool {
 }
 
 /// The symbol or file that a name stands for; asks the user where there are several. `None` where there is none.
-pub(crate) async fn named(session: &Session, request: &Request, given: &str) -> Result<Option<SymbolPath>, Failure> {
+pub(crate) async fn named(
+    workspace: &Workspace,
+    approvals: &Approvals,
+    request: &Request,
+    given: &str,
+) -> Result<Option<SymbolPath>, Failure> {
     let here = match &request.path {
-        Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
+        Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
-    let (root, wanted) = (session.workspace.root.clone(), given.to_owned());
+    let (root, wanted) = (workspace.root.clone(), given.to_owned());
     let look = move || {
         let mut found: Vec<SymbolPath> =
             analyse::files_named(&root, &wanted).into_iter().map(|file| SymbolPath::new(file, "")).collect();
@@ -100,18 +107,18 @@ pub(crate) async fn named(session: &Session, request: &Request, given: &str) -> 
         )),
         [] => Ok(None),
         [one] => Ok(Some(one.clone())),
-        many => which(session, given, many).await.map(Some),
+        many => which(approvals, given, many).await.map(Some),
     }
 }
 
-async fn which(session: &Session, given: &str, many: &[SymbolPath]) -> Result<SymbolPath, Failure> {
+async fn which(approvals: &Approvals, given: &str, many: &[SymbolPath]) -> Result<SymbolPath, Failure> {
     let options: Vec<String> = many.iter().take(MOST).map(ToString::to_string).collect();
-    if !session.approvals.can_ask() {
+    if !approvals.can_ask() {
         let message = format!("{given} is in several places");
         return Err(Failure::user(message, format!("name one: {}", options.join(", "))));
     }
     let question = format!("Which {given}?");
-    let choice = questions::ask_user(session, UserQuestion::of(QuestionKind::Ask, &question, &options)).await?;
+    let choice = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Ask, &question, &options)).await?;
     Ok(many[choice.clamp(1, many.len()) - 1].clone())
 }
 
@@ -126,7 +133,7 @@ pub(crate) async fn direct_read(
     request: &Request,
     given: &str,
 ) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = named(session, request, given).await? else { return Ok(None) };
+    let Some(found) = named(&session.workspace, &session.approvals, request, given).await? else { return Ok(None) };
     let text = if found.names.is_empty() {
         read_for_user(session, "read_file", json!({"path": found.file})).await?
     } else {
@@ -137,7 +144,9 @@ pub(crate) async fn direct_read(
 }
 
 pub(crate) async fn direct_outline(session: &Session, given: &str) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = named(session, &Request::default(), given).await? else { return Ok(None) };
+    let Some(found) = named(&session.workspace, &session.approvals, &Request::default(), given).await? else {
+        return Ok(None);
+    };
     let text = read_for_user(session, "list_symbols", json!({"query": found.file, "plain": true})).await?;
     let count = text.lines().count();
     let summary = format!("{}: {}", found.file, counted(count, "symbol"));

@@ -164,7 +164,7 @@ pub(crate) async fn feedback(session: &Session, about: About, undone: bool) {
     let (Some(remember), Some(durable)) = (memory::remember(session).await, open_store::durable(session).await) else {
         return;
     };
-    let Some((run, _)) = resumable::kept(session, &durable, &about.task).await else { return };
+    let Some((run, _)) = resumable::kept(&session.events, &durable, &about.task).await else { return };
     let about = About { reason: short(&about.reason, 160), ..about };
     let (known, mode) = (Arc::clone(&remember), mode_of(run.mode));
     remember.written().await;

@@ -66,7 +66,7 @@ pub struct History {
 }
 
 /// The last tasks that changed something here.
-pub async fn history(session: &Session) -> Result<History, Failure> {
+pub(crate) async fn history(session: &Session) -> Result<History, Failure> {
     recover::recover_quietly(session).await;
     edit_transaction::catch_up(session).await?;
     let stack = stack::stack(session).await;

@@ -14,6 +14,7 @@ use crate::state::outcome::Ending;
 use crate::state::reverse::HunkTurn;
 use crate::state::session::Session;
 use crate::state::undo_target::Target;
+use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;
 
 /// Brings back the last undo. A later edit by Sextant in one of its files prevents that. The user's own typing prevents
@@ -33,7 +34,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     let mut journal = crate::durable::stack::journal(session, known).await?;
     let own = |checkpoint: &&Checkpoint| checkpoint.kind == CheckpointKind::Rollback && position(checkpoint) == row.at;
     let Some(undo) = journal.checkpoints.iter().find(own).cloned() else { return Err(nothing(&stack)) };
-    let way = way_forward(session, &journal, &undo).await?;
+    let way = way_forward(&session.workspace, &journal, &undo).await?;
     if !way.left.is_empty() {
         let message = format!("{} was changed since, in the same place; nothing was brought back", way.left.join(", "));
         return Err(Failure::user(message, "take your own change there back first (`u`), or ask for it again"));
@@ -42,7 +43,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
         // It is there again by hand: only the undo goes.
         if let (Some(durable), Some(id)) = (open_store::durable(session).await, undo.record) {
             let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
-            open_store::or_tell(session, &durable, dropped);
+            open_store::or_tell(&session.events, &durable, dropped);
         }
         undo.files.clone()
     } else {
@@ -70,7 +71,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
 }
 
 /// Works out the edits that restore the hunks of an undo, oldest first, from the files as they are now.
-async fn way_forward(session: &Session, journal: &Journal, undo: &Checkpoint) -> Result<RollbackPlan, Failure> {
+async fn way_forward(workspace: &Workspace, journal: &Journal, undo: &Checkpoint) -> Result<RollbackPlan, Failure> {
     let taken = journal.taken();
     let mut by_path: BTreeMap<&str, Vec<(&Checkpoint, &Taken)>> = BTreeMap::new();
     for edit in journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit) {
@@ -88,7 +89,7 @@ async fn way_forward(session: &Session, journal: &Journal, undo: &Checkpoint) ->
         }
         let (Some(first), Some(last)) = (turns.first(), turns.last()) else { continue };
         let marks = (first.change.marks_before.clone(), last.change.marks_after.clone());
-        way.add(session, path, &turns, marks).await?;
+        way.add(workspace, path, &turns, marks).await?;
     }
     Ok(way)
 }

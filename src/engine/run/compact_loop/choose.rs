@@ -9,9 +9,11 @@ use crate::run::sources::SOURCE;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::{Scope, source};
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_model::request_kind::{self, Ask};
+use sextant_model::step::Model;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most pieces of one task. A small model cannot handle more.
@@ -46,13 +48,13 @@ pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<Compac
     let files = if symbols.is_empty() { task.scope.whole_files() } else { &[] };
     let mut too_large = task.scope == Scope::Workspace;
     for symbol in &symbols {
-        match of_symbol(session, symbol).await {
+        match of_symbol(&session.workspace, session.model.as_ref(), symbol).await {
             Some(target) => add(&mut chosen, target),
             None => too_large |= !symbol.names.is_empty(),
         }
     }
     for file in files {
-        if is_small(session, file).await {
+        if is_small(&session.workspace, session.model.as_ref(), file).await {
             add(&mut chosen, CompactTarget::File(file.clone()))
         } else {
             too_large = true
@@ -102,26 +104,26 @@ fn add(chosen: &mut Vec<CompactTarget>, target: CompactTarget) {
 
 /// A symbol as the model is asked about it: itself where it exists and is not too long. A symbol that is not yet
 /// written stands for its file.
-async fn of_symbol(session: &Session, symbol: &SymbolPath) -> Option<CompactTarget> {
+async fn of_symbol(workspace: &Workspace, model: &dyn Model, symbol: &SymbolPath) -> Option<CompactTarget> {
     if !symbol.names.is_empty()
-        && let Ok(place) = target::place(session, &symbol.to_string()).await
+        && let Ok(place) = target::place(workspace, &symbol.to_string()).await
     {
         let bytes = source(&place.document.text, &place.outline, place.symbol).len();
-        return (bytes <= room(session).await).then(|| CompactTarget::Symbol(symbol.clone()));
+        return (bytes <= room(model).await).then(|| CompactTarget::Symbol(symbol.clone()));
     }
-    is_small(session, &symbol.file).await.then(|| CompactTarget::File(symbol.file.clone()))
+    is_small(workspace, model, &symbol.file).await.then(|| CompactTarget::File(symbol.file.clone()))
 }
 
 /// Most bytes of one symbol.
-async fn room(session: &Session) -> usize {
-    session.model.abilities().await.context.saturating_mul(BYTES) / PART
+async fn room(model: &dyn Model) -> usize {
+    model.abilities().await.context.saturating_mul(BYTES) / PART
 }
 
 /// Whether a file is given as a whole; a file that does not exist yet is.
-async fn is_small(session: &Session, file: &str) -> bool {
-    match target::document(session, file).await {
-        Ok(document) => document.text.len() <= SOURCE.min(room(session).await),
-        Err(_) => session.workspace.root.resolve(file).is_ok_and(|path| !session.workspace.root.join(&path).exists()),
+async fn is_small(workspace: &Workspace, model: &dyn Model, file: &str) -> bool {
+    match target::document(workspace, file).await {
+        Ok(document) => document.text.len() <= SOURCE.min(room(model).await),
+        Err(_) => workspace.root.resolve(file).is_ok_and(|path| !workspace.root.join(&path).exists()),
     }
 }
 
@@ -129,11 +131,11 @@ async fn is_small(session: &Session, file: &str) -> bool {
 async fn narrower(session: &Session, task: &Task) -> Vec<CompactTarget> {
     let mut found = Vec::new();
     for symbol in task.intent.analysis.symbols.iter().filter(|symbol| task.scope.holds(symbol)) {
-        found.extend(of_symbol(session, symbol).await);
+        found.extend(of_symbol(&session.workspace, session.model.as_ref(), symbol).await);
     }
     for file in &task.intent.analysis.files {
         let inside = task.scope == Scope::Workspace || task.scope.files().contains(file);
-        if inside && is_small(session, file).await {
+        if inside && is_small(&session.workspace, session.model.as_ref(), file).await {
             found.push(CompactTarget::File(file.clone()));
         }
     }
@@ -142,7 +144,7 @@ async fn narrower(session: &Session, task: &Task) -> Vec<CompactTarget> {
         return found;
     }
     for report in reported::in_scope(session, &task.scope).await {
-        let target = of_symbol(session, &report.symbol).await;
+        let target = of_symbol(&session.workspace, session.model.as_ref(), &report.symbol).await;
         found.extend(target.filter(|target| !found.contains(target)));
     }
     found

@@ -11,6 +11,7 @@ use crate::run::sources::SOURCE;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::{Scope, source};
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
@@ -53,7 +54,7 @@ pub(super) async fn shown(session: &Session, task: &mut Task, target: &CompactTa
 }
 
 async fn of_symbol(session: &Session, task: &Task, symbol: &SymbolPath) -> Result<ShownPiece, Failure> {
-    let place = target::place(session, &symbol.to_string()).await?;
+    let place = target::place(&session.workspace, &symbol.to_string()).await?;
     let (path, text, outline) = (&place.document.path, &place.document.text, &place.outline);
     let own = &outline.symbols[place.symbol];
     let what = match (own.kind, own.parent) {
@@ -100,11 +101,11 @@ async fn of_file(session: &Session, task: &Task, file: &str) -> Result<ShownPiec
 }
 
 /// The source of a piece as it stands in its file.
-pub(super) async fn source_now(session: &Session, (path, names): (&str, &str)) -> Option<String> {
+pub(super) async fn source_now(workspace: &Workspace, (path, names): (&str, &str)) -> Option<String> {
     if names.is_empty() {
-        return session.workspace.editor.read(path).await.ok().map(|document| document.text);
+        return workspace.editor.read(path).await.ok().map(|document| document.text);
     }
-    let place = target::place(session, &format!("{path}::{names}")).await.ok()?;
+    let place = target::place(workspace, &format!("{path}::{names}")).await.ok()?;
     Some(source(&place.document.text, &place.outline, place.symbol).to_owned())
 }
 

@@ -74,7 +74,7 @@ pub(super) async fn judge(
 ) -> Result<TryVerdict, Failure> {
     let mut verdict = mended(session, task, before, place, cancel).await?;
     if verdict.new_errors == 0 {
-        stop::unless_stopped(session, cancel, check(session, task, &mut verdict)).await?;
+        stop::unless_stopped(&session.edits.making, cancel, check(session, task, &mut verdict)).await?;
     }
     Ok(verdict)
 }
@@ -87,12 +87,12 @@ pub(super) async fn mended(
     place: (&str, &str),
     cancel: &CancellationToken,
 ) -> Result<TryVerdict, Failure> {
-    let mut verdict = stop::unless_stopped(session, cancel, look(session, task, before, place)).await?;
+    let mut verdict = stop::unless_stopped(&session.edits.making, cancel, look(session, task, before, place)).await?;
     for _ in 0..FIXES {
         if !mend::mend(session, task, &verdict.reports, cancel).await? {
             break;
         }
-        verdict = stop::unless_stopped(session, cancel, look(session, task, before, place)).await?;
+        verdict = stop::unless_stopped(&session.edits.making, cancel, look(session, task, before, place)).await?;
         verdict.mended = true;
     }
     Ok(verdict)

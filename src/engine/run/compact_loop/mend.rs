@@ -12,6 +12,7 @@ use crate::state::edit_request::EditRequest;
 use crate::state::session::Session;
 use crate::state::stop;
 use crate::state::task::Task;
+use crate::state::workspace::Workspace;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
 use sextant_diagnostics::located::LocatedDiagnostic;
@@ -31,12 +32,14 @@ pub(super) async fn mend(
         return Ok(false);
     }
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.workspace.config.diagnostics.timeout_ms));
-    let offers = code_actions::offers(session, task, new, usize::MAX, (deadline, false));
-    let (offers, _) = stop::unless_stopped(session, cancel, offers).await?;
+    let offers = code_actions::offers(&session.workspace, &session.events, task, new, usize::MAX, (deadline, false));
+    let (offers, _) = stop::unless_stopped(&session.edits.making, cancel, offers).await?;
     let offers = learn::trusted(session, task, new, offers).await;
     for at in 0..new.len() {
         let Some(fix) = triage::the_one(&offers, &[at]) else { continue };
-        if stop::unless_stopped(session, cancel, only_removes(session, &fix.id, deadline)).await? {
+        if stop::unless_stopped(&session.edits.making, cancel, only_removes(&session.workspace, &fix.id, deadline))
+            .await?
+        {
             continue;
         }
         let action = Action { tool: "apply_fix".to_owned(), parameters: json!({"fix": fix.id}) };
@@ -54,10 +57,10 @@ pub(super) async fn mend(
 }
 
 /// Whether a fix inserts nothing; a fix that cannot be fetched inserts nothing either.
-async fn only_removes(session: &Session, id: &str, deadline: Deadline) -> bool {
+async fn only_removes(workspace: &Workspace, id: &str, deadline: Deadline) -> bool {
     let adds = |wanted: &EditRequest| match wanted {
         EditRequest::Change { hunks, .. } => hunks.iter().any(|hunk| !hunk.text.trim().is_empty()),
         _ => true,
     };
-    code_actions::wanted(session, id, deadline).await.map_or(true, |wanted| !wanted.iter().any(adds))
+    code_actions::wanted(workspace, id, deadline).await.map_or(true, |wanted| !wanted.iter().any(adds))
 }

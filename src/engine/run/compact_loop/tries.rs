@@ -68,13 +68,16 @@ pub(super) async fn tried(
     let before = collect_diagnostics::known(session).await;
     let mut course = Course { mark, before, best: None, fault: None, unchanged: 0, tries: 0, repeats: false };
     while course.tries <= AGAIN && course.unchanged <= AGAIN_UNCHANGED && !course.repeats {
-        let piece = stop::unless_stopped(session, cancel, code_excerpt::shown(session, task, target)).await??;
+        let piece =
+            stop::unless_stopped(&session.edits.making, cancel, code_excerpt::shown(session, task, target)).await??;
         let prompt = match &course.fault {
             None => piece.facts.first(),
             Some(fault) => piece.facts.again(fault),
         };
         session.events.show(Event::Progress { text: progress(target, course.tries) });
-        let Some(reply) = ask_model(session, task, &prompt, &|_| {}, cancel).await? else {
+        let Some(reply) =
+            ask_model(&session.workspace.config, session.model.as_ref(), task, &prompt, &|_| {}, cancel).await?
+        else {
             return Ok(TargetEnd::OutOfSteps);
         };
         course.tries += 1;
@@ -137,7 +140,7 @@ async fn attempt(
         return Ok(Ok(()));
     }
     // The model goes on from the text that the reports are about.
-    let text = if verdict.mended { code_excerpt::source_now(session, place).await } else { None };
+    let text = if verdict.mended { code_excerpt::source_now(&session.workspace, place).await } else { None };
     let text = Some(text.unwrap_or_else(|| taken.content.clone()));
     let problems = verdict.problems.clone();
     take_back(session, task, course).await?;
@@ -169,7 +172,8 @@ async fn settle(
     let Some(best) = course.best.filter(|best| !best.verdict.is_worse_than_before()) else {
         return Ok(TargetEnd::Unsolved(given_up(course.tries, &last, false)));
     };
-    let piece = stop::unless_stopped(session, cancel, code_excerpt::shown(session, task, target)).await??;
+    let piece =
+        stop::unless_stopped(&session.edits.making, cancel, code_excerpt::shown(session, task, target)).await??;
     if let Err(problem) = put(session, task, &piece, &best.taken).await {
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(TargetEnd::Unsolved(problem)) };
     }
