@@ -53,7 +53,7 @@ pub(crate) async fn answer(
         Err(failure) => Err(failure),
     };
     if session.plans.waiting.lock().await.is_none() {
-        workspace_look::leave_all(session).await;
+        workspace_look::leave_all(&session.hub).await;
     }
     answered
 }

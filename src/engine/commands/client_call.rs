@@ -137,7 +137,7 @@ async fn look_ahead(session: &Session, file: &str) {
         let _turn = session.outside.ahead.lock().await;
         let Ok(document) = session.workspace.editor.read(&path).await else { return };
         let deadline = Deadline::after_ms(session.workspace.config.diagnostics.start_timeout_ms);
-        collect_diagnostics::ensure_baseline(session, &[document], &[], deadline).await;
+        collect_diagnostics::ensure_baseline(&session.hub, &[document], &[], deadline).await;
     };
     // No caller has asked for this look: a stop of the call does not stop it.
     OWN_CANCEL.scope(CancellationToken::new(), looked).await;
@@ -191,12 +191,12 @@ async fn edit(
         if is_new {
             durable::keep_outside(session, task, false).await;
         }
-        collect_diagnostics::let_go(session).await;
+        collect_diagnostics::let_go(&session.hub).await;
         call.run(session, task).await
     });
     let ran = ran.await.and_then(|ran| ran);
     enter(session, task, mark).await;
-    reached::bound(session).await;
+    reached::bound(&session.hub).await;
     let now_seen = std::mem::take(&mut task.conversation.seen);
     lock(&work.seen).take(now_seen, &seen);
     let ran = ran.map(words).map_err(masked);
@@ -309,7 +309,7 @@ async fn show(session: &Session, task: &mut Task, text: String) {
     }
     let verdict = finish::known_verdict(session, task).await;
     let new: Vec<_> = verdict.new_from(session.workspace.config.diagnostics.severity_floor).cloned().collect();
-    listed::show(session, task, &new, &[]).await;
+    listed::show(&session.hub, task, &new, &[]).await;
 }
 
 /// An edit's answer as a program reads it: the same facts as the text, and no more.

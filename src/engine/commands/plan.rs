@@ -57,7 +57,7 @@ async fn make_or_change(session: &Session, request: &Request, cancel: &Cancellat
     session.plans.no_plan.store(none, Ordering::Relaxed);
     if none {
         *session.plans.waiting.lock().await = None;
-        workspace_look::leave_all(session).await;
+        workspace_look::leave_all(&session.hub).await;
     }
     made
 }
@@ -84,7 +84,7 @@ pub(crate) async fn make_plan(
             return Err(failure);
         }
     };
-    start::tell_risk(session, &mut task, Some(plan.steps.len())).await;
+    start::tell_risk(&session.hub, &mut task, Some(plan.steps.len())).await;
     keep::remember_plan(session, &plan, &mut task).await;
     // A plan without steps cannot be approved, changed or resumed.
     if !plan.steps.is_empty() {

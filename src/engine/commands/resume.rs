@@ -21,6 +21,7 @@ use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepResult, StepState, Steps};
 use crate::planner::{ending, replan, run_plan};
 use crate::run::{repair_scope, start};
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::outcome::{Ending, Outcome};
 use crate::state::session::Session;
 use crate::state::span;
@@ -74,8 +75,8 @@ pub(crate) async fn go_on(
         model: session.model.name().to_owned(),
     });
     let Some(mut plan) = plan else {
-        tell_lost_edits(session, &mut task).await?;
-        look_again(session, &mut task, cancel).await?;
+        tell_lost_edits(&session.hub, session.model.as_ref(), &mut task).await?;
+        look_again(&session.hub, &mut task, cancel).await?;
         task.keep.begun = (!task.journal.is_empty()).then_some(0);
         return ask::run_ask(session, &mut task, cancel).await;
     };
@@ -97,7 +98,7 @@ pub(crate) async fn go_on(
         show_waiting(session, plan, task, phase, events).await
     } else {
         session.events.show(plan_event(&plan, Phase::Executing.words()));
-        look_again(session, &mut task, cancel).await?;
+        look_again(&session.hub, &mut task, cancel).await?;
         run_on(session, plan, task, steps, cancel, events).await
     }
 }
@@ -125,18 +126,18 @@ async fn open_lost_steps(
 }
 
 /// Names the edits that are no longer in the files, to the user and to the model. The model relies on its own record.
-async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failure> {
+async fn tell_lost_edits(hub: &DiagnosticsHub, model: &dyn Model, task: &mut Task) -> Result<(), Failure> {
     let files: BTreeSet<String> =
-        lost::in_files(&session.workspace, &task.journal).await?.lost.into_values().flatten().collect();
+        lost::in_files(&hub.workspace, &task.journal).await?.lost.into_values().flatten().collect();
     if files.is_empty() {
         return Ok(());
     }
     let files: Vec<String> = files.into_iter().collect();
     let text = format!("what was edited in {} before the interruption is not there any more", files.join(", "));
-    session.events.show(Event::Progress { text: text.clone() });
+    hub.events.show(Event::Progress { text: text.clone() });
     task.conversation.results.push(LastResult { tool: "resume".to_owned(), ok: false, text: text.clone() });
     if task.conversation.transcript.is_open() {
-        task.conversation.transcript.take_up(session.model.name());
+        task.conversation.transcript.take_up(model.name());
         task.conversation.transcript.tell(format!("Note: {text}. Read the files again."));
     }
     Ok(())
@@ -189,7 +190,7 @@ async fn show_waiting(
 }
 
 /// Reads the current reports of the task's files: a new process knows nothing yet.
-async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<(), Failure> {
+async fn look_again(hub: &DiagnosticsHub, task: &mut Task, cancel: &CancellationToken) -> Result<(), Failure> {
     let unknown = task.reports.start.is_empty();
     let mut documents: Vec<Document> = Vec::new();
     let mut files = task.scope.files();
@@ -197,14 +198,14 @@ async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationTok
     files.sort();
     files.dedup();
     for file in files {
-        documents.extend(recover::look_at(&session.workspace, &file).await?);
+        documents.extend(recover::look_at(&hub.workspace, &file).await?);
     }
-    start::first_look(session, &documents, cancel).await?;
+    start::first_look(hub, &documents, cancel).await?;
     if unknown && !task.journal.is_empty() {
         let text = "what was introduced before the interruption is not known any more".to_owned();
-        session.events.show(Event::Progress { text });
+        hub.events.show(Event::Progress { text });
     }
-    task.remember_start(&collect_diagnostics::known(session).await, !task.journal.is_empty());
+    task.remember_start(&collect_diagnostics::known(hub).await, !task.journal.is_empty());
     Ok(())
 }
 

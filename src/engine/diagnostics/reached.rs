@@ -8,10 +8,9 @@ use crate::diagnostics::edit_reach::{self, EditReach, TextChange};
 use crate::diagnostics::{collect_diagnostics, references, workspace_look};
 use crate::editor::event::Event;
 use crate::editor::{Document, Editor};
-use crate::state::diagnostics_hub::LookedFiles;
+use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::edit_request::{self, EditRequest};
 use crate::state::look_reach::family;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::unlooked::Unlooked;
 use crate::state::workspace::Workspace;
@@ -98,44 +97,38 @@ pub(crate) fn changes(wanted: &[EditRequest]) -> Vec<TextChange> {
 /// Opens the closed files in reach of edits, up to the limit, and asks about them before the edits are made.
 ///
 /// Opens nothing where no provider that reports on the edited files looks further than at one file.
-pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: &[EditRequest]) -> ReachedFiles {
-    let reach = reach_of(&session.workspace, &session.hub.looked, changes(wanted)).await;
+pub(crate) async fn before_edit(hub: &DiagnosticsHub, edited: &[Document], wanted: &[EditRequest]) -> ReachedFiles {
+    let reach = reach_of(&hub.workspace, &hub.looked, changes(wanted)).await;
     let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
-    if reach == EditReach::default() || !looks_further(session, &paths).await {
+    if reach == EditReach::default() || !looks_further(hub, &paths).await {
         return ReachedFiles::default();
     }
-    let (reach, unrelated) = match closed(session.workspace.editor.as_ref(), &session.hub.looked, &reach).await.len()
-        > session.workspace.config.diagnostics.reach
+    let (reach, unrelated) = match closed(hub.workspace.editor.as_ref(), &hub.looked, &reach).await.len()
+        > hub.workspace.config.diagnostics.reach
     {
         true => {
-            references::narrowed(
-                &session.workspace,
-                reach,
-                Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms),
-            )
-            .await
+            references::narrowed(&hub.workspace, reach, Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms))
+                .await
         }
         false => (reach, Vec::new()),
     };
-    let mut reached = ReachedFiles { unrelated, ..open(&session.workspace, &session.hub.looked, &reach).await };
+    let mut reached = ReachedFiles { unrelated, ..open(&hub.workspace, &hub.looked, &reach).await };
     reached.open = reach.files.iter().filter(|file| !reached.is_looked_at(file)).cloned().collect();
     if reached.documents.is_empty() {
         return reached;
     }
     let is_known = {
-        let ledger = session.hub.ledger.lock().await;
+        let ledger = hub.ledger.lock().await;
         reached.documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
     };
-    let checks = &session.workspace.config.diagnostics;
+    let checks = &hub.workspace.config.diagnostics;
     if !is_known {
         let files = counted(reached.documents.len(), "file");
-        session
-            .events
-            .show(Event::Progress { text: format!("looking at {files} in which {} may be used", reach.named()) });
+        hub.events.show(Event::Progress { text: format!("looking at {files} in which {} may be used", reach.named()) });
     }
     let limit = Deadline::after_ms(checks.start_timeout_ms.max(checks.timeout_ms));
     // Known files are asked about again: a change by others may have broken them since.
-    let reports = collect_diagnostics::look(session, edited, &reached.documents, limit).await;
+    let reports = collect_diagnostics::look(hub, edited, &reached.documents, limit).await;
     reached.stale = comparison::status(&reports).1;
     reached
 }
@@ -173,26 +166,26 @@ async fn note_open(looked: &LookedFiles, documents: &[Document], loaded: &BTreeS
 }
 
 /// Closes the files that were opened longest ago, above the limit of open files.
-pub(crate) async fn bound(session: &Session) {
+pub(crate) async fn bound(hub: &DiagnosticsHub) {
     let over: Vec<String> = {
-        let mut open = session.hub.looked.reached.lock().await;
+        let mut open = hub.looked.reached.lock().await;
         let count = open.len().saturating_sub(MOST_OPEN);
         open.drain(..count).collect()
     };
-    workspace_look::leave(session, over).await;
+    workspace_look::leave(hub, over).await;
 }
 
 /// Closes all opened files: the work on them is over. Files with a late answer to come stay until the next task is
 /// over.
-pub(crate) async fn leave_all(session: &Session) {
-    if session.hub.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty()) {
+pub(crate) async fn leave_all(hub: &DiagnosticsHub) {
+    if hub.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty()) {
         return;
     }
-    let open = session.hub.looked.reached.lock().await.clone();
+    let open = hub.looked.reached.lock().await.clone();
     // A stopped task waits for no editor: the next task closes the files that are still open.
-    let left = stop::soon(&session.hub.cancelled(), workspace_look::leave(session, open.clone())).await;
+    let left = stop::soon(&hub.cancelled(), workspace_look::leave(hub, open.clone())).await;
     if left.is_some() {
-        session.hub.looked.reached.lock().await.retain(|path| !open.contains(path));
+        hub.looked.reached.lock().await.retain(|path| !open.contains(path));
     }
 }
 
@@ -202,8 +195,8 @@ pub(crate) async fn keep_open(looked: &LookedFiles, files: &BTreeSet<&str>) {
 }
 
 /// Whether a provider that looks further than at one file reports on one of these files, or may do so yet.
-async fn looks_further(session: &Session, edited: &[String]) -> bool {
-    let ledger = session.hub.ledger.lock().await;
+async fn looks_further(hub: &DiagnosticsHub, edited: &[String]) -> bool {
+    let ledger = hub.ledger.lock().await;
     let further = |provider: &str| provider != syntax::NAME && !looks_at_one_file(provider);
     let is_new = |path: &str| ledger.of(path).next().is_none() && ledger.silent().all(|(file, _)| file != path);
     edited.iter().any(|path| {
@@ -243,18 +236,18 @@ pub(crate) async fn others(
 }
 
 /// The files in reach of the task's remaining changes that it has not looked at, as a verdict names them.
-pub(crate) async fn unlooked(session: &Session, task: &Task) -> Vec<String> {
+pub(crate) async fn unlooked(hub: &DiagnosticsHub, task: &Task) -> Vec<String> {
     let net = task.journal.net().into_iter().filter_map(|change| {
         let before = change.before.map(|text| text.to_string());
         Some(TextChange { path: change.path, before, after: change.after?.to_string() })
     });
     let net: Vec<TextChange> = net.collect();
     let files: Vec<String> = net.iter().map(|change| change.path.clone()).collect();
-    let reach = reach_of(&session.workspace, &session.hub.looked, net).await;
-    if reach == EditReach::default() || !looks_further(session, &files).await {
+    let reach = reach_of(&hub.workspace, &hub.looked, net).await;
+    if reach == EditReach::default() || !looks_further(hub, &files).await {
         return Vec::new();
     }
-    let loaded = session.workspace.editor.loaded().await;
+    let loaded = hub.workspace.editor.loaded().await;
     let elsewhere = &task.reports.elsewhere;
     let is_known = |file: &String| elsewhere.reached.contains(file) || elsewhere.unrelated.contains(file);
     let is_left = |file: &&String| !is_known(file) && !loaded.contains(file);

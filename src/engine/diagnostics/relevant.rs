@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::diagnostics::{collect_diagnostics, reported, triage};
 use crate::plan::work_mode::Mode;
 use crate::state::comparison;
-use crate::state::session::Session;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
 use crate::state::{analysis::Analysis, authority, wanted_diagnostics};
@@ -40,9 +40,9 @@ enum Wish {
 }
 
 /// The reports in scope that the task has introduced, that the request asks to fix, or that it speaks of.
-pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
-    let found = reported::in_scope(session, &task.scope).await;
-    if session.hub.needs_providers {
+pub(crate) async fn relevant(hub: &DiagnosticsHub, task: &Task) -> Relevant {
+    let found = reported::in_scope(hub, &task.scope).await;
+    if hub.needs_providers {
         let all = found.len();
         let narrowed = wanted_diagnostics::wanted(task);
         let found = tokio::task::spawn_blocking(move || wanted_diagnostics::keep_wanted(&narrowed, found))
@@ -54,7 +54,7 @@ pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
     if wish == Wish::Mend {
         return Relevant { fixable: found.len(), found, older: 0 };
     }
-    let brought = brought(session, task).await;
+    let brought = brought(hub, task).await;
     let all = found.len();
     let (mut found, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| brought.contains(&identity(one)));
     let fixable = found.len();
@@ -110,11 +110,11 @@ fn may_be_why(analysis: &Analysis, one: &LocatedDiagnostic) -> bool {
 }
 
 /// The diagnostics that the task has introduced so far, by symbol, message and place.
-async fn brought(session: &Session, task: &Task) -> BTreeSet<String> {
+async fn brought(hub: &DiagnosticsHub, task: &Task) -> BTreeSet<String> {
     if task.journal.is_empty() {
         return BTreeSet::new();
     }
-    let verdict = comparison::compared(&task.reports.start, &collect_diagnostics::known(session).await, &[]).await;
+    let verdict = comparison::compared(&task.reports.start, &collect_diagnostics::known(hub).await, &[]).await;
     verdict.new.iter().chain(&verdict.revealed).map(identity).collect()
 }
 

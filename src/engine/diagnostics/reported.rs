@@ -6,6 +6,7 @@ use crate::diagnostics::{code_actions, collect_diagnostics, triage};
 use crate::memory::learn;
 use crate::state::agent_config::Config;
 use crate::state::comparison;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
@@ -24,18 +25,18 @@ use sextant_model::step::FixOffer;
 pub(crate) const OFFERS_MS: u64 = 5000;
 
 /// The known diagnostics in scope, from the floor up, worst first.
-pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<LocatedDiagnostic> {
-    let known = collect_diagnostics::known(session).await;
+pub(crate) async fn in_scope(hub: &DiagnosticsHub, scope: &Scope) -> Vec<LocatedDiagnostic> {
+    let known = collect_diagnostics::known(hub).await;
     let mut found = comparison::all(&known, files_of(scope, &known)).await;
     found.retain(|found| {
-        found.diagnostic.severity <= session.workspace.config.diagnostics.severity_floor && scope.holds(&found.symbol)
+        found.diagnostic.severity <= hub.workspace.config.diagnostics.severity_floor && scope.holds(&found.symbol)
     });
     found
 }
 
 /// The number of known diagnostics in scope; the same report of two providers at one place counts once.
-pub(crate) async fn count_in_scope(session: &Session, scope: &Scope) -> usize {
-    let found = in_scope(session, scope).await;
+pub(crate) async fn count_in_scope(hub: &DiagnosticsHub, scope: &Scope) -> usize {
+    let found = in_scope(hub, scope).await;
     let count = move || {
         let items: Vec<Placed> =
             found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
@@ -60,7 +61,7 @@ pub(crate) struct Left {
 /// Asks the servers once more, and selects from their offers as another plan would.
 pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
     let found =
-        wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(session, &task.scope).await);
+        wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(&session.hub, &task.scope).await);
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.workspace.config.diagnostics.timeout_ms));
     let given_up = std::mem::take(&mut task.conversation.tried);
     let (offers, asked) =
@@ -75,7 +76,7 @@ pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
         .collect();
     let unanswered = task.reports.offers.unanswered.values().flatten().cloned().collect();
     let offers = learn::trusted(session, task, &found, offers).await;
-    let (_, offers) = triage::weigh(session, task, &found, offers).await;
+    let (_, offers) = triage::weigh(&session.hub, task, &found, offers).await;
     let (known, new): (Vec<FixOffer>, Vec<FixOffer>) = offers.into_iter().partition(|offer| keys.contains(&offer.id));
     let open: BTreeSet<usize> = new.iter().filter_map(|offer| offer.diagnostic).collect();
     let tried: BTreeSet<usize> = known.iter().filter_map(|offer| offer.diagnostic).collect();
@@ -84,11 +85,11 @@ pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
 
 /// Providers that have not answered about the current text of the files in scope; their known reports are of an older
 /// text.
-pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
+pub(crate) async fn unsettled(hub: &DiagnosticsHub, scope: &Scope) -> Vec<String> {
     let mut names = Vec::new();
-    for file in files_of(scope, &collect_diagnostics::known(session).await) {
-        let Ok(document) = target::document(&session.workspace, &file).await else { continue };
-        let ledger = session.hub.ledger.lock().await;
+    for file in files_of(scope, &collect_diagnostics::known(hub).await) {
+        let Ok(document) = target::document(&hub.workspace, &file).await else { continue };
+        let ledger = hub.ledger.lock().await;
         // The parser runs again with every answer and is never late.
         let of_file = ledger.unsettled(&file, &document.text).into_iter().filter(|name| *name != syntax::NAME);
         names.extend(of_file.map(|provider| format!("{} ({file})", comparison::short(provider))));

@@ -7,7 +7,7 @@ use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
 use crate::state::authority::{self, Basis};
-use crate::state::session::Session;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
@@ -129,14 +129,14 @@ pub(crate) async fn summed_up(found: Vec<LocatedDiagnostic>, most: usize) -> Vec
 
 /// Merges, judges and orders the diagnostics found; the fixes follow their diagnostics to their new places.
 pub(crate) async fn weigh(
-    session: &Session,
+    hub: &DiagnosticsHub,
     task: &mut Task,
     found: &[LocatedDiagnostic],
     fixes: Vec<FixOffer>,
 ) -> (Vec<RankedDiagnostic>, Vec<FixOffer>) {
-    let texts = present_texts(session.workspace.editor.as_ref(), found).await;
-    let known = collect_diagnostics::known(session).await;
-    let others = other_texts(&session.workspace, found, &texts).await;
+    let texts = present_texts(hub.workspace.editor.as_ref(), found).await;
+    let known = collect_diagnostics::known(hub).await;
+    let others = other_texts(&hub.workspace, found, &texts).await;
     let survived =
         found.iter().map(key).filter_map(|key| task.reports.survived.get(&key).map(|count| (key, *count))).collect();
     let matter = Matter { found: found.to_vec(), texts, known, others, survived };
@@ -151,7 +151,7 @@ pub(crate) async fn weigh(
     // Beyond a place that the user pointed at, only a sure fix is made without a question. A plan asks as a whole. The
     // offline model exists for the offers of servers, and nobody could answer its questions: "the errors" are all of
     // them.
-    let driven = session.hub.needs_providers;
+    let driven = hub.needs_providers;
     let far = matches!(task.scope, Scope::Workspace) && !driven && !request_kind::wants_all(&task.request);
     let asks = far && authority::basis(task.mode, &task.request, driven) == Basis::Reported;
     let mut unsure: BTreeSet<usize> = BTreeSet::new();
@@ -164,7 +164,7 @@ pub(crate) async fn weigh(
         let contradicted = evidence[judged.index].contradiction.is_some();
         let asked = judged.doubtful || contradicted || asks && fixable();
         let objection = if asked {
-            objection(&session.events, task, &shown[judged.index], &evidence[judged.index], judged)
+            objection(&hub.events, task, &shown[judged.index], &evidence[judged.index], judged)
         } else {
             None
         };

@@ -7,8 +7,9 @@ use crate::edit::{edit_guard, edit_transaction, permissions, preview, rebase_edi
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Applied, Document, Editor};
 use crate::plan::work_mode::Mode;
+use crate::state::approvals::Approvals;
 use crate::state::comparison::{self, Status, Verdict};
-use crate::state::diagnostics_hub::LookedFiles;
+use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::state::edit_baseline::{Baseline, doubt, doubt_stale, without_late, without_others};
 use crate::state::edit_request::{self, EditOutcome, EditRequest, When};
@@ -63,13 +64,13 @@ pub(crate) async fn change(
         target::refuse_large(want.path(), want.bytes())?;
         task.scope.check(want)?;
     }
-    permit(session, task, &wanted).await?;
-    let doubts = edit_guard::guard(session, task, &wanted).await?;
+    permit(&session.hub, &session.approvals, task, &wanted).await?;
+    let doubts = edit_guard::guard(&session.hub, &session.approvals, task, &wanted).await?;
     let (_turn, mut deadline) = match session.edits.making.turn.try_lock() {
         Ok(turn) => (turn, deadline),
         Err(_) => (session.edits.making.turn.lock().await, deadline.anew()),
     };
-    collect_diagnostics::take_late(session, task).await;
+    collect_diagnostics::take_late(&session.hub, task).await;
     let (mut wanted, mut notes) = (wanted, Vec::new());
     for _ in 0..rebase_edit::TRIES {
         let known = task.reports.begun();
@@ -149,12 +150,12 @@ async fn attempt(
             collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &paths).await;
         if !in_burst || burst.lacks(wanted) {
             let edited = texts_before(wanted);
-            let looked = collect_diagnostics::before_edit(session, &edited, &bystanders, deadline).await;
+            let looked = collect_diagnostics::before_edit(&session.hub, &edited, &bystanders, deadline).await;
             burst.stale.extend(looked.stale);
             unheard = Unlooked::of(looked.unheard, "", false);
             deadline = looked.deadline;
         }
-        let mut reached = reached::before_edit(session, &texts_before(wanted), wanted).await;
+        let mut reached = reached::before_edit(&session.hub, &texts_before(wanted), wanted).await;
         reached.take_earlier(
             reached::others(session.workspace.editor.as_ref(), &session.hub.looked, &burst.reached, &paths).await,
         );
@@ -163,7 +164,7 @@ async fn attempt(
         task.reports.elsewhere.unrelated.extend(reached.unrelated);
         bystanders.extend(reached.documents);
     }
-    remember(task, wanted, (&mut burst, in_burst), &collect_diagnostics::known(session).await);
+    remember(task, wanted, (&mut burst, in_burst), &collect_diagnostics::known(&session.hub).await);
     note_start(&session.edits.making, task, wanted);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
@@ -182,8 +183,8 @@ async fn attempt(
         _ if !checked => Verdict::without(Status::Off),
         When::Now => {
             let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
-            let reports = collect_diagnostics::look(session, &now, &bystanders, deadline).await;
-            judge(session, task, &burst, &reports).await
+            let reports = collect_diagnostics::look(&session.hub, &now, &bystanders, deadline).await;
+            judge(&session.hub, task, &burst, &reports).await
         }
         When::Defer => {
             task.reports.deferred = Some(burst);
@@ -196,10 +197,15 @@ async fn attempt(
 
 /// Turns an edit refused without the user's word into a question at the end of its step. The question shows the
 /// diagnostics that the edit would introduce.
-async fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
-    let permitted = permissions::permit(session.hub.needs_providers, task, wanted);
+async fn permit(
+    hub: &DiagnosticsHub,
+    approvals: &Approvals,
+    task: &mut Task,
+    wanted: &[EditRequest],
+) -> Result<(), Failure> {
+    let permitted = permissions::permit(hub.needs_providers, task, wanted);
     if permitted.is_err() && task.mode != Mode::Simple && !task.intent.consent.withheld.is_empty() {
-        task.intent.consent.foreseen = preview::foreseen(session, wanted).await;
+        task.intent.consent.foreseen = preview::foreseen(hub, approvals, wanted).await;
     }
     permitted
 }
@@ -247,18 +253,16 @@ pub(crate) fn told(task: &mut Task, path: &str) {
 }
 
 /// Settles a burst of edits whose answers were deferred; `None` where there is no burst.
-pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Option<Verdict> {
+pub(crate) async fn settle_deferred(hub: &DiagnosticsHub, task: &mut Task) -> Option<Verdict> {
     let before = task.reports.deferred.take()?;
     let longer = reached::longer(before.reached.len());
-    let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms + longer);
+    let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms + longer);
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let documents = reached::documents(session.workspace.editor.as_ref(), &files).await;
-    let mut bystanders =
-        collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &files).await;
-    bystanders
-        .extend(reached::others(session.workspace.editor.as_ref(), &session.hub.looked, &before.reached, &files).await);
-    let reports = collect_diagnostics::look(session, &documents, &bystanders, deadline).await;
-    Some(judge(session, task, &before, &reports).await)
+    let documents = reached::documents(hub.workspace.editor.as_ref(), &files).await;
+    let mut bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &files).await;
+    bystanders.extend(reached::others(hub.workspace.editor.as_ref(), &hub.looked, &before.reached, &files).await);
+    let reports = collect_diagnostics::look(hub, &documents, &bystanders, deadline).await;
+    Some(judge(hub, task, &before, &reports).await)
 }
 
 /// Adds the state right before an edit to its baseline, and to that of its task.
@@ -330,7 +334,7 @@ fn remember_created(task: &mut Task, wanted: &[EditRequest], before: &mut Snapsh
     }
 }
 
-async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[Report]) -> Verdict {
+async fn judge(hub: &DiagnosticsHub, task: &mut Task, known: &Baseline, reports: &[Report]) -> Verdict {
     let open: BTreeSet<SnapshotKey> = reports
         .iter()
         .filter(|report| !report.freshness.is_fresh())
@@ -342,11 +346,11 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
         task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
     }
     let mut after: Snapshots =
-        collect_diagnostics::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
+        collect_diagnostics::known(hub).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
     let mut before = known.snaps.clone();
     let in_reach = |file: &str| known.open.contains(file) || known.reached.contains(file);
     let others = without_others(&mut before, &mut after, |file| known.changes(file), in_reach);
-    let late = without_late(&mut before, &mut after, &known.late, session.workspace.config.diagnostics.severity_floor);
+    let late = without_late(&mut before, &mut after, &known.late, hub.workspace.config.diagnostics.severity_floor);
     for (file, provider) in after.keys() {
         if task.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
             before.extend(SnapshotStore::absent(file, [provider.clone()]));
@@ -354,10 +358,7 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
     }
     let mut verdict = comparison::compared(&before, &after, reports).await;
     let unheard = reached::unheard(&known.reached, reports);
-    doubt(
-        &mut verdict,
-        [others, late, known.unlooked.words(), unheard, typed_in_reach(&session.hub.looked, known)].concat(),
-    );
+    doubt(&mut verdict, [others, late, known.unlooked.words(), unheard, typed_in_reach(&hub.looked, known)].concat());
     doubt_stale(&mut verdict, &known.stale);
     if !reports.is_empty() {
         comparison::doubt_coverage(&mut verdict, &known.edited(), &after, reports);

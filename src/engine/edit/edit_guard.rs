@@ -11,10 +11,11 @@ use crate::edit::shown_change::written;
 use crate::editor::event::QuestionKind;
 use crate::events::fact::TaskFact;
 use crate::plan::work_mode::Mode;
+use crate::state::approvals::Approvals;
 use crate::state::authority::{self, Basis};
 use crate::state::comparison::Verdict;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_request::{self, EditRequest};
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
 use crate::state::uncredited_fix::{Doubt, Uncounted};
@@ -35,7 +36,12 @@ const CHECK_OPTIONS: [&str; 2] = ["do it", "no"];
 ///
 /// # Errors
 /// With the rule and the way out. Nothing was written then.
-pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<Vec<Doubt>, Failure> {
+pub(crate) async fn guard(
+    hub: &DiagnosticsHub,
+    approvals: &Approvals,
+    task: &mut Task,
+    wanted: &[EditRequest],
+) -> Result<Vec<Doubt>, Failure> {
     let mut doubts = Vec::new();
     let edit = ProposedEdit::new(wanted);
     let whole = whole_edit(wanted);
@@ -52,9 +58,9 @@ pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequ
                 "edit the places beside it with edit_file, and leave the line with the secret alone",
             ));
         }
-        may_touch(session, task, &edit, (&path, &before, &after)).await?;
-        for objection in objections(session.hub.needs_providers, task, (&path, &before, &after), &whole) {
-            weigh(session, task, &edit, (&path, &objection)).await?;
+        may_touch(hub, approvals, task, &edit, (&path, &before, &after)).await?;
+        for objection in objections(hub.needs_providers, task, (&path, &before, &after), &whole) {
+            weigh(hub, approvals, task, &edit, (&path, &objection)).await?;
             if objection.weight != Weight::Asked {
                 doubts.push(Doubt { path: path.clone(), rule: objection.rule.to_owned(), reason: objection.reason });
             }
@@ -117,17 +123,18 @@ fn names_file(text: &str, path: &str) -> bool {
 
 /// Asks before an edit of a file that runs by being there, or that sets how strict the checkers are.
 async fn may_touch(
-    session: &Session,
+    hub: &DiagnosticsHub,
+    approvals: &Approvals,
     task: &mut Task,
     edit: &ProposedEdit<'_>,
     (path, before, after): (&str, &str, &str),
 ) -> Result<(), Failure> {
     let checks = repair::configures_checker(path, before, after);
     let runs = runs_code(path).filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
-    let program = || auto_executed::is_program(&session.workspace.root, path, before).map(str::to_owned);
+    let program = || auto_executed::is_program(&hub.workspace.root, path, before).map(str::to_owned);
     let Some(reason) = runs.or(checks).or_else(program) else { return Ok(()) };
-    let heard = session.approvals.is_read() && !task.intent.consent.replanned;
-    if is_named_by(task, path, heard) || session.approvals.allowed_file(path) {
+    let heard = approvals.is_read() && !task.intent.consent.replanned;
+    if is_named_by(task, path, heard) || approvals.allowed_file(path) {
         return Ok(());
     }
     let (name, why) = (clean(path), capital(&reason));
@@ -138,10 +145,10 @@ async fn may_touch(
         Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason),
     );
     let shows = written(before, after);
-    match answer(session, task, edit, (&text, &options, QuestionKind::File, Some(&shows))).await? {
+    match answer(hub, approvals, task, edit, (&text, &options, QuestionKind::File, Some(&shows))).await? {
         1 => Ok(()),
         2 => {
-            session.approvals.allow_file(path);
+            approvals.allow_file(path);
             Ok(())
         }
         _ => Err(tool_failure(format!("the user said no to a change of {path}"), "go on without it")),
@@ -154,13 +161,14 @@ fn capital(text: &str) -> String {
 }
 
 async fn answer(
-    session: &Session,
+    hub: &DiagnosticsHub,
+    approvals: &Approvals,
     task: &mut Task,
     edit: &ProposedEdit<'_>,
     (text, options, kind, shows): (&str, &[String], QuestionKind, Option<&str>),
 ) -> Result<usize, Failure> {
     let text = match &task.intent.client {
-        Some(client) if session.approvals.can_ask() => format!("{client}: {text}"),
+        Some(client) if approvals.can_ask() => format!("{client}: {text}"),
         Some(_) => {
             return Err(tool_failure(
                 format!("the user has to answer this, and cannot be asked here: {text} Nothing was written"),
@@ -169,9 +177,9 @@ async fn answer(
         }
         None => text.to_owned(),
     };
-    let text = edit.asked(session, &text).await;
+    let text = edit.asked(hub, approvals, &text).await;
     let since = Instant::now();
-    let choice = questions::ask_user(&session.approvals, UserQuestion { kind, text: &text, options, shows }).await;
+    let choice = questions::ask_user(approvals, UserQuestion { kind, text: &text, options, shows }).await;
     task.events.did(TaskFact::UserWaited { time: since.elapsed() });
     choice
 }
@@ -209,14 +217,15 @@ fn is_strict(needs_providers: bool, task: &Task) -> bool {
 }
 
 async fn weigh(
-    session: &Session,
+    hub: &DiagnosticsHub,
+    approvals: &Approvals,
     task: &mut Task,
     edit: &ProposedEdit<'_>,
     (path, objection): (&str, &RepairObjection),
 ) -> Result<(), Failure> {
     let (rule, reason, step) = (objection.rule, objection.reason.as_str(), task.counts.step.max(1));
     match objection.weight {
-        Weight::Refused if is_strict(session.hub.needs_providers, task) => {
+        Weight::Refused if is_strict(hub.needs_providers, task) => {
             task.events.trace(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
             Err(tool_failure(
                 format!(
@@ -230,7 +239,7 @@ async fn weigh(
             let name = clean(path);
             let text = format!("The edit of {name} goes further than a repair: {reason}. Do it?");
             let options = CHECK_OPTIONS.map(str::to_owned);
-            match answer(session, task, edit, (&clean(&text), &options, QuestionKind::Edit, None)).await? {
+            match answer(hub, approvals, task, edit, (&clean(&text), &options, QuestionKind::Edit, None)).await? {
                 1 => Ok(()),
                 _ => {
                     Err(tool_failure(format!("the user said no: {reason} ({rule})"), "fix it and leave that in place"))

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::state::authority::{self, Basis, KINDS};
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_request::EditRequest;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::{self, Scope};
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
@@ -69,11 +69,11 @@ pub(crate) fn permit(needs_providers: bool, task: &mut Task, wanted: &[EditReque
 ///
 /// # Errors
 /// With the figures and the way out.
-pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(), Failure> {
-    if !reported::works_on_reports(&session.workspace.config, session.hub.needs_providers, &task.request) {
+pub(crate) async fn begin_on_reports(hub: &DiagnosticsHub, task: &Task) -> Result<(), Failure> {
+    if !reported::works_on_reports(&hub.workspace.config, hub.needs_providers, &task.request) {
         return Ok(());
     }
-    let found = reported::in_scope(session, &task.scope).await;
+    let found = reported::in_scope(hub, &task.scope).await;
     let once = move || -> Vec<LocatedDiagnostic> {
         let items: Vec<Placed> = found.iter().map(placed).collect();
         merge::merge(&items).iter().map(|group| found[group.shown].clone()).collect()
@@ -87,9 +87,9 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
     };
     let diagnostics: Vec<Diagnostic> = items.iter().map(believed).collect();
     let diagnostics: Vec<&Diagnostic> = diagnostics.iter().collect();
-    let known = collect_diagnostics::known(session).await;
+    let known = collect_diagnostics::known(hub).await;
     // A language model can work without any provider; a model that depends on their reports cannot.
-    let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !session.hub.needs_providers;
+    let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !hub.needs_providers;
     let asked = matches!(task.scope, Scope::Symbols(_) | Scope::Parts { .. })
         || authority::names_a_kind(&task.request, &diagnostics);
     let Some((rule, reason)) = stop(&diagnostics, heard, asked, &PolicyLimits::default()) else { return Ok(()) };

@@ -16,6 +16,7 @@ use crate::planner::step_judgement::{facts_after, joined, judge_edit};
 use crate::planner::validate_plan::place_of;
 use crate::run::{choose_loop, completion_checks, sources};
 use crate::state::comparison::{self, Verdict};
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{Baseline, before_first_edits};
 use crate::state::outcome::Ended;
 use crate::state::session::Session;
@@ -64,8 +65,8 @@ pub(crate) async fn carry_out(
     let done = task.journal.checkpoints.len();
     let mark = step.result.begun.map_or(done, |begun| begun.min(done));
     let scope = scope_of(&context.symbols, &step.creates);
-    let expected = targets(session, step, &scope).await;
-    let before = collect_diagnostics::known(session).await;
+    let expected = targets(&session.hub, step, &scope).await;
+    let before = collect_diagnostics::known(&session.hub).await;
     task.reports.first = begun_with(task, mark);
     task.keep.begun = (mark < done).then_some(mark);
     let PartsDone { mut ended, parts } = run_parts(session, step, context, task, cancel).await?;
@@ -148,9 +149,9 @@ async fn look_back(session: &Session, step: &Step, task: &mut Task, before: &Sna
         before.entry(key.clone()).or_insert_with(|| snap.clone());
     }
     before_first_edits(&mut before, &task.reports.first.snaps, &texts_before(task, mark));
-    let mut verdict = comparison::compared(&before, &collect_diagnostics::known(session).await, &[]).await;
-    collect_diagnostics::doubt_unheard(session, task, mark, &mut verdict).await;
-    let left = targets(session, step, &task.scope).await;
+    let mut verdict = comparison::compared(&before, &collect_diagnostics::known(&session.hub).await, &[]).await;
+    collect_diagnostics::doubt_unheard(&session.hub, task, mark, &mut verdict).await;
+    let left = targets(&session.hub, step, &task.scope).await;
     let findings = step_checks::findings(session, step, task, (&before, &verdict, mark)).await;
     StepView { verdict, findings, left }
 }
@@ -236,9 +237,9 @@ async fn portions(workspace: &Workspace, model: &dyn Model, context: &ModuleCont
 }
 
 /// How many of the diagnostics that a step names are there.
-async fn targets(session: &Session, step: &Step, scope: &Scope) -> usize {
+async fn targets(hub: &DiagnosticsHub, step: &Step, scope: &Scope) -> usize {
     let named = |code: &Option<String>| code.as_ref().is_some_and(|code| step.because.contains(code.as_str()));
-    reported::in_scope(session, scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
+    reported::in_scope(hub, scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
 }
 
 /// The symbols and files that a step may touch: its symbols, the created ones, and the place for them.

@@ -106,7 +106,7 @@ pub(crate) async fn end_run(
     };
     let mut outcome = finish::finish(session, task, &word, came_to).await;
     if phase == Phase::Completed || phase == Phase::Error {
-        workspace_look::leave_all(session).await;
+        workspace_look::leave_all(&session.hub).await;
     }
     outcome.failed_steps = failed;
     keep::remember_run(session, plan, task, phase, &outcome).await;

@@ -91,14 +91,14 @@ impl ReadOnlyTools for SessionEyes<'_> {
             )
             .await;
             let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
-            collect_diagnostics::ensure_baseline(session, &[document], &bystanders, deadline).await;
+            collect_diagnostics::ensure_baseline(&session.hub, &[document], &bystanders, deadline).await;
         }
         let scope = if symbol.names.is_empty() {
             Scope::Files(vec![symbol.file.clone()])
         } else {
             Scope::Symbols(vec![symbol.clone()])
         };
-        reported::in_scope(session, &scope).await.iter().map(|found| Line::of(found).text(&symbol.file)).collect()
+        reported::in_scope(&session.hub, &scope).await.iter().map(|found| Line::of(found).text(&symbol.file)).collect()
     }
 }
 

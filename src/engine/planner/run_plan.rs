@@ -19,6 +19,8 @@ use crate::planner::attempt::{self, Tried};
 use crate::planner::ending::{self, goes_on, resumable};
 use crate::planner::{alternatives, read_only_steps, replan};
 use crate::run::run_loop;
+use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::in_flight::Making;
 use crate::state::outcome::Outcome;
 use crate::state::session::Session;
 use crate::state::span;
@@ -202,7 +204,7 @@ async fn run_looks(
     session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     let mut decisions = Vec::new();
     for (index, tried) in batch.iter().zip(tried) {
-        let decision = decide(session, plan, *index, task, tried, (1, mark, true)).await;
+        let decision = decide(&session.hub, &session.edits.making, plan, *index, task, tried, (1, mark, true)).await;
         decisions.push((*index, decision));
     }
     Ok(decisions)
@@ -254,7 +256,8 @@ async fn run_edit(
             return Ok((Decision::Ask(Trigger::Consent), Some(question)));
         }
         session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
-        let decided = decide(session, plan, index, task, tried, (attempts, mark, fallback)).await;
+        let decided =
+            decide(&session.hub, &session.edits.making, plan, index, task, tried, (attempts, mark, fallback)).await;
         match decided.0 {
             Decision::Repeat(_) => attempts += 1,
             Decision::Fallback(_) => {
@@ -298,7 +301,7 @@ async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
         collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &files).await;
     let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
     if session.workspace.config.diagnostics.on_edit {
-        collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await;
+        collect_diagnostics::ensure_baseline(&session.hub, &documents, &bystanders, deadline).await;
     }
 }
 
@@ -321,7 +324,8 @@ fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
 }
 
 async fn decide(
-    session: &Session,
+    hub: &DiagnosticsHub,
+    making: &Making,
     plan: &Plan,
     index: usize,
     task: &mut Task,
@@ -329,9 +333,7 @@ async fn decide(
     (attempts, mark, fallback_tried): (u32, usize, bool),
 ) -> (Decision, Option<Question>) {
     let mut facts = tried.facts;
-    let invalid =
-        stop::unless_stopped(&session.edits.making, &session.hub.cancelled(), invalid_steps(&session.workspace, plan))
-            .await;
+    let invalid = stop::unless_stopped(making, &hub.cancelled(), invalid_steps(&hub.workspace, plan)).await;
     facts.so_far = PlanSoFar {
         attempts,
         errors: task.progress.plan_errors,

@@ -5,6 +5,7 @@ use crate::plan::Step;
 use crate::plan::criteria::{CheckFacts, CheckResult, Criterion, ReportedThere};
 use crate::planner::validate_plan;
 use crate::state::comparison::{Status, Verdict};
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::frequent_codes::UsualKinds;
 use crate::state::render::Line;
 use crate::state::session::Session;
@@ -33,7 +34,7 @@ pub(crate) async fn findings(
             commands.push((name.clone(), validate_plan::command_stands(session, task, name).await));
         }
     }
-    let spoken = spoken_of(session, &task.scope.files()).await;
+    let spoken = spoken_of(&session.hub, &task.scope.files()).await;
     let asked: Vec<SymbolPath> = step
         .checks
         .iter()
@@ -42,7 +43,7 @@ pub(crate) async fn findings(
             _ => None,
         })
         .collect();
-    let found = reported::in_scope(session, &task.scope).await;
+    let found = reported::in_scope(&session.hub, &task.scope).await;
     let changed = changed_since(task, mark);
     let reported = found.iter().map(|found| ReportedThere {
         code: found.diagnostic.code.clone().unwrap_or_default(),
@@ -73,23 +74,23 @@ fn changed_since(task: &Task, mark: usize) -> Scope {
 }
 
 /// Whether the reports on every one of these files are about its present text. Asks for reports where they are not.
-pub(crate) async fn spoken_of(session: &Session, files: &[String]) -> bool {
+pub(crate) async fn spoken_of(hub: &DiagnosticsHub, files: &[String]) -> bool {
     let mut documents = Vec::new();
     for file in files {
-        documents.extend(session.workspace.editor.read(file).await.ok());
+        documents.extend(hub.workspace.editor.read(file).await.ok());
     }
-    if documents.is_empty() || !session.workspace.config.diagnostics.on_edit {
+    if documents.is_empty() || !hub.workspace.config.diagnostics.on_edit {
         return false;
     }
-    let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
+    let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms);
     collect_diagnostics::ensure_baseline(
-        session,
+        hub,
         &documents,
-        &collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, files).await,
+        &collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, files).await,
         deadline,
     )
     .await;
-    let ledger = session.hub.ledger.lock().await;
+    let ledger = hub.ledger.lock().await;
     documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
 }
 

@@ -4,6 +4,8 @@ use crate::diagnostics::collect_diagnostics;
 use crate::memory::{self, chosen_preferences};
 use crate::plan::inputs::{self, Input, TARGET, Value};
 use crate::plan::{Plan, Step, StepKind, StepState, criteria};
+use crate::state::approvals::Approvals;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
@@ -70,7 +72,7 @@ pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyS
             Err(problem) => problems.push(problem),
         }
     }
-    problems.extend(unknown_commands(session, &checks).await);
+    problems.extend(unknown_commands(&session.hub, &session.approvals, &checks).await);
     let symbols = symbols_of(&session.workspace, task, &given, kind, before, &mut problems).await;
     let creates = created_by(&session.workspace.root, task, &given.creates, &mut problems);
     let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
@@ -158,13 +160,13 @@ fn created_by(root: &Root, task: &Task, given: &[String], problems: &mut Vec<Str
 }
 
 /// The problems of checks by command: each needs a command that has reported, or one that may be run.
-async fn unknown_commands(session: &Session, checks: &[criteria::Criterion]) -> Vec<String> {
+async fn unknown_commands(hub: &DiagnosticsHub, approvals: &Approvals, checks: &[criteria::Criterion]) -> Vec<String> {
     let mut problems = Vec::new();
     for check in checks {
         if let criteria::Criterion::CommandPasses(name) = check {
             let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
-            if reported_by(session, name).await.is_none()
-                && let Some(why) = run_command::cannot_run(&session.workspace, &session.approvals, &command)
+            if reported_by(hub, name).await.is_none()
+                && let Some(why) = run_command::cannot_run(&hub.workspace, approvals, &command)
             {
                 problems.push(format!("check `{check}`: no command {name} has reported, and {}", why.message));
             }
@@ -174,8 +176,8 @@ async fn unknown_commands(session: &Session, checks: &[criteria::Criterion]) -> 
 }
 
 /// How much a configured command reports under this name; `None` where it has no report.
-async fn reported_by(session: &Session, name: &str) -> Option<usize> {
-    let known = collect_diagnostics::known(session).await;
+async fn reported_by(hub: &DiagnosticsHub, name: &str) -> Option<usize> {
+    let known = collect_diagnostics::known(hub).await;
     let own = known.iter().filter(|((_, provider), _)| provider.strip_prefix("tool:") == Some(name));
     own.map(|(_, snap)| snap.diagnostics.len()).reduce(|all, more| all + more)
 }
@@ -183,7 +185,7 @@ async fn reported_by(session: &Session, name: &str) -> Option<usize> {
 /// The result of a check by command: by the reports under its name, else by running it.
 pub(crate) async fn command_stands(session: &Session, task: &mut Task, name: &str) -> criteria::CheckResult {
     use criteria::CheckResult;
-    if let Some(count) = reported_by(session, name).await {
+    if let Some(count) = reported_by(&session.hub, name).await {
         return if count > 0 { CheckResult::Unmet(format!("{name} reports {count}")) } else { CheckResult::Met };
     }
     let command: Vec<String> = name.split(' ').map(str::to_owned).collect();

@@ -11,7 +11,9 @@ use crate::memory::keep;
 use crate::plan::work_mode::Mode;
 use crate::run::last_look;
 use crate::state::call_summary::{self, Called};
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::frequent_codes::UsualKinds;
+use crate::state::in_flight::Making;
 use crate::state::render::Line;
 use crate::state::session::Session;
 use crate::state::task::Task;
@@ -113,11 +115,10 @@ fn begin(events: &EventStream, task: &Task, action: &Action, reasoning: &str) ->
 }
 
 /// The deferred diagnostics of the edits, as the model reads them; `None` where there are none.
-pub(crate) async fn settled(session: &Session, task: &mut Task) -> Option<String> {
-    let cancel = session.hub.cancelled();
-    let verdict =
-        stop::unless_stopped(&session.edits.making, &cancel, change::settle_deferred(session, task)).await.ok()??;
-    let checks = &session.workspace.config.diagnostics;
+pub(crate) async fn settled(hub: &DiagnosticsHub, making: &Making, task: &mut Task) -> Option<String> {
+    let cancel = hub.cancelled();
+    let verdict = stop::unless_stopped(making, &cancel, change::settle_deferred(hub, task)).await.ok()??;
+    let checks = &hub.workspace.config.diagnostics;
     let lines: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
     unread(task, &lines);
     Some(edit_answer::deferred(&verdict, checks))
@@ -132,11 +133,11 @@ fn unread(task: &mut Task, lines: &[Line]) {
 
 /// The diagnostics of the edits before an end that were deferred or unknown when the edits were answered. The model
 /// reads them; `None` where there are none.
-pub(crate) async fn known_at_end(session: &Session, task: &mut Task) -> Option<String> {
-    let put_off = settled(session, task).await;
-    let cancel = session.hub.cancelled();
-    stop::unless_stopped(&session.edits.making, &cancel, last_look::wait(session, task)).await.ok()?;
-    let floor = session.workspace.config.diagnostics.severity_floor;
+pub(crate) async fn known_at_end(hub: &DiagnosticsHub, making: &Making, task: &mut Task) -> Option<String> {
+    let put_off = settled(hub, making, task).await;
+    let cancel = hub.cancelled();
+    stop::unless_stopped(making, &cancel, last_look::wait(hub, task)).await.ok()?;
+    let floor = hub.workspace.config.diagnostics.severity_floor;
     let late = std::mem::take(&mut task.reports.late.found);
     let lines: Vec<Line> = late.iter().filter(|found| found.diagnostic.severity <= floor).map(Line::of).collect();
     unread(task, &lines);
@@ -156,7 +157,7 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
         Err(failure) => (false, mask(&failure.one_line()).into_owned()),
     };
     if task.journal.checkpoints.len() == edits
-        && let Some(diagnostics) = settled(session, task).await
+        && let Some(diagnostics) = settled(&session.hub, &session.edits.making, task).await
     {
         text = format!("{text}\n{diagnostics}");
     }

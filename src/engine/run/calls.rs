@@ -52,7 +52,7 @@ pub(crate) async fn carry_out(
         if let Some(control) = control::run(session, task, used).await {
             // An end depends on the diagnostics of the edits before it, shown or deferred.
             let shown = match control {
-                Control::Done(_) => act::known_at_end(session, task).await,
+                Control::Done(_) => act::known_at_end(&session.hub, &session.edits.making, task).await,
                 Control::Answer(_) | Control::Ends(_) => None,
             };
             if ran.controlled(task, (tools, uses), control, shown) {

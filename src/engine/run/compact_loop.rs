@@ -32,7 +32,7 @@ use sextant_model::step::Model;
 /// Works on a task without tools: one symbol after the other, each asked for as a whole.
 pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
     if is_question(task) {
-        let facts = code_excerpt::question(session, task).await;
+        let facts = code_excerpt::question(&session.hub, session.model.as_ref(), task).await;
         let words = |text: &str| session.events.show(Event::Words { text: text.to_owned() });
         let Some(reply) =
             ask_model(&session.workspace.config, session.model.as_ref(), task, &facts.question(), &words, cancel)
@@ -42,7 +42,7 @@ pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &Cancellati
         };
         return Ok(Ended::Done { changed: false, answer: reply.text.trim().to_owned() });
     }
-    let targets = choose::targets(session, task).await?;
+    let targets = choose::targets(&session.hub, session.model.as_ref(), task).await?;
     let (mut changed, mut unsolved) = (false, Vec::new());
     for target in &targets {
         match tries::tried(session, task, target, cancel).await? {

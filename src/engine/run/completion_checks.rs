@@ -27,8 +27,8 @@ pub(crate) struct Unfinished {
 /// The objection to the end; `None` where the task may end, also after `MOST` objections.
 pub(crate) async fn unfinished(session: &Session, task: &mut Task, mark: usize, objections: u32) -> Option<Unfinished> {
     // Deferred diagnostics are unknown before this.
-    change::settle_deferred(session, task).await;
-    last_look::wait(session, task).await;
+    change::settle_deferred(&session.hub, task).await;
+    last_look::wait(&session.hub, task).await;
     // A step of a plan is judged by its plan.
     if objections >= MOST || session.hub.needs_providers || task.mode != Mode::Simple {
         return None;

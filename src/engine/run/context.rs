@@ -43,7 +43,7 @@ const FILES: usize = 40;
 pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
     let only_fixes = session.hub.needs_providers;
     let (most, shown) = if only_fixes { (usize::MAX, OFFLINE_DIAGNOSTICS) } else { (PLAN_DIAGNOSTICS, DIAGNOSTICS) };
-    let Relevant { found, fixable, older } = relevant(session, task).await;
+    let Relevant { found, fixable, older } = relevant(&session.hub, task).await;
     let all = found.len();
     let mut found = first_ones(task, found, fixable, most).await;
     let unseen = all - found.len();
@@ -70,7 +70,7 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     let unweighed = found.len().saturating_sub(asked.max(PLAN_DIAGNOSTICS));
     found.truncate(asked.max(PLAN_DIAGNOSTICS));
     let fixes = learn::trusted(session, task, &found, fixes).await;
-    let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(&session.hub, task, &found, fixes).await;
     let (seen, left, fixes) = shorten(seen, fixes, shown);
     let more = if only_fixes { 0 } else { unseen + unweighed + left.len() };
     task.note_left_out(left).await;
@@ -90,7 +90,7 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
 }
 
 pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk) -> PlanInput {
-    let Relevant { found, fixable, older } = relevant(session, task).await;
+    let Relevant { found, fixable, older } = relevant(&session.hub, task).await;
     let groups = groups(&found).await;
     let only_fixes = session.hub.needs_providers;
     let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
@@ -108,7 +108,7 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk)
     let left_out = all - found.len();
     code_actions::look_up_changes(&session.workspace, task, &mut fixes, deadline).await;
     let fixes = learn::trusted(session, task, &found, fixes).await;
-    let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(&session.hub, task, &found, fixes).await;
     let absent = if only_fixes { absent(task).await } else { Vec::new() };
     let reports = ReportFacts { groups, left_out, older, fixes, absent, ..ReportFacts::default() };
     PlanInput { context: context(session, task, &seen, reports, true).await, ask }
@@ -145,7 +145,7 @@ async fn context(
     } else {
         file_list::file_list(&session.workspace.root, task, budget.files).await
     };
-    let unsettled = reported::unsettled(session, &task.scope).await;
+    let unsettled = reported::unsettled(&session.hub, &task.scope).await;
     let guides = planning || talks || task.counts.step > 1 || task.mode != Mode::Simple;
     ModelContext {
         tools: tools::specs(),

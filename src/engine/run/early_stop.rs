@@ -23,8 +23,8 @@ pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
     if !request_kind::only_mends_reports(&task.request, is_name) {
         return false;
     }
-    if !reported::in_scope(session, &task.scope).await.is_empty()
-        || !reported::unsettled(session, &task.scope).await.is_empty()
+    if !reported::in_scope(&session.hub, &task.scope).await.is_empty()
+        || !reported::unsettled(&session.hub, &task.scope).await.is_empty()
     {
         return false;
     }

@@ -13,6 +13,7 @@ use crate::run::unfit_ending::CameTo;
 use crate::run::{listed, unfit_ending};
 use crate::state::comparison::{self, Status, Verdict};
 use crate::state::delta_wording;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{doubt, without_late, without_others};
 use crate::state::in_flight::RunningStart;
 use crate::state::journal::Journal;
@@ -42,7 +43,7 @@ pub(crate) const THEMES: usize = 8;
 /// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
 pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_to: CameTo) -> Outcome {
     let cancel = session.hub.cancelled();
-    stop::soon(&cancel, collect_diagnostics::take_late(session, task)).await;
+    stop::soon(&cancel, collect_diagnostics::take_late(&session.hub, task)).await;
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
     let verdict = stop::soon(&cancel, task_verdict(session, task, &files)).await;
     let verdict = verdict.unwrap_or_else(|| unreached(&files));
@@ -60,7 +61,7 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_
         found
     };
     let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
-    listed::show(session, task, &new, &verdict.pending).await;
+    listed::show(&session.hub, task, &new, &verdict.pending).await;
     reached::keep_open(&session.hub.looked, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect())
         .await;
     let word = match task.reports.reach {
@@ -105,8 +106,8 @@ fn unreached(files: &[String]) -> Verdict {
 }
 
 /// Names the providers without a report on these files as they are now, where a stop has prevented a look.
-async fn doubt_stopped(session: &Session, documents: &[Document], verdict: &mut Verdict) {
-    let ledger = session.hub.ledger.lock().await;
+async fn doubt_stopped(hub: &DiagnosticsHub, documents: &[Document], verdict: &mut Verdict) {
+    let ledger = hub.ledger.lock().await;
     let mut open = Vec::new();
     for Document { path, text, .. } in documents {
         let unsettled = ledger.unsettled(path, text);
@@ -140,11 +141,11 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     let reports = if let Some(look) = waited {
         look.reports
     } else if open {
-        collect_diagnostics::look(session, &documents, &bystanders, deadline).await
+        collect_diagnostics::look(&session.hub, &documents, &bystanders, deadline).await
     } else {
-        collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await
+        collect_diagnostics::ensure_baseline(&session.hub, &documents, &bystanders, deadline).await
     };
-    let known = collect_diagnostics::known(session).await;
+    let known = collect_diagnostics::known(&session.hub).await;
     // A report on this very text stands, though it may be incomplete. A provider that reported an error here, and is
     // silent after the edit of another file, has not withdrawn it.
     let said_of_this = |report: &Report| {
@@ -169,13 +170,13 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     let floor = session.workspace.config.diagnostics.severity_floor;
     let late = without_late(&mut start, &mut after, &task.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &after, &reports).await;
-    doubt(&mut verdict, [others, late, reached::unlooked(session, task).await].concat());
+    doubt(&mut verdict, [others, late, reached::unlooked(&session.hub, task).await].concat());
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
     concurrent_edits::leave_out(&mut verdict, &task.journal, &after);
     if is_stopped {
-        doubt_stopped(session, &documents, &mut verdict).await;
+        doubt_stopped(&session.hub, &documents, &mut verdict).await;
     }
     comparison::doubt_coverage(&mut verdict, files, &after, &reports);
     edit_guard::discount_all(task, &mut verdict);
@@ -185,13 +186,13 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
 /// The same from the reports known by now, without asking a provider.
 pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let mut known = collect_diagnostics::known(session).await;
+    let mut known = collect_diagnostics::known(&session.hub).await;
     let mut start = with_created(&task.reports.start, &task.reports.created, &known);
     let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut known)).await;
     let floor = session.workspace.config.diagnostics.severity_floor;
     let late = without_late(&mut start, &mut known, &task.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &known, &[]).await;
-    doubt(&mut verdict, [others, late, reached::unlooked(session, task).await].concat());
+    doubt(&mut verdict, [others, late, reached::unlooked(&session.hub, task).await].concat());
     concurrent_edits::leave_out(&mut verdict, &task.journal, &known);
     comparison::doubt_coverage(&mut verdict, &files, &known, &[]);
     edit_guard::discount_all(task, &mut verdict);
@@ -215,7 +216,7 @@ async fn of_other_tasks(
 pub(crate) async fn introduced_so_far(session: &Session, task: &str) -> Option<Vec<QuickfixEntry>> {
     let RunningStart { files, start, created, .. } =
         Some(lock(&session.edits.making.running).clone()).filter(|running| running.task == task)?;
-    let mut known = collect_diagnostics::known(session).await;
+    let mut known = collect_diagnostics::known(&session.hub).await;
     let mut start = with_created(&start, &created, &known);
     of_other_tasks(session, (task, &files), (&mut start, &mut known)).await;
     let verdict = comparison::compared(&start, &known, &[]).await;

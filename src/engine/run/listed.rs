@@ -12,7 +12,7 @@ use crate::events::stream::EventStream;
 use crate::plan::work_mode::Mode;
 use crate::state::agent_config::Config;
 use crate::state::comparison;
-use crate::state::diagnostics_hub::OWN_CANCEL;
+use crate::state::diagnostics_hub::{DiagnosticsHub, OWN_CANCEL};
 use crate::state::edit_baseline::{without_late, without_others};
 use crate::state::outcome::Listed;
 use crate::state::session::Session;
@@ -29,7 +29,7 @@ const MOST: usize = 8;
 
 /// Shows the list of a task that has changed something, at its end. It replaces the lists of earlier tasks, except
 /// those of clients, which are not the user's own.
-pub(crate) async fn show(session: &Session, task: &mut Task, new: &[LocatedDiagnostic], pending: &[String]) {
+pub(crate) async fn show(hub: &DiagnosticsHub, task: &mut Task, new: &[LocatedDiagnostic], pending: &[String]) {
     if task.journal.is_empty() {
         return;
     }
@@ -50,9 +50,9 @@ pub(crate) async fn show(session: &Session, task: &mut Task, new: &[LocatedDiagn
         title: title(&task.request, pending),
         entries,
     };
-    emit(&session.workspace.config, &session.events, &listed, task.reports.shown);
+    emit(&hub.workspace.config, &hub.events, &listed, task.reports.shown);
     task.reports.shown = true;
-    let mut lists = session.hub.listed.lock().await;
+    let mut lists = hub.listed.lock().await;
     lists.retain(|known| known.of != of);
     lists.push(listed);
     let over = lists.len().saturating_sub(MOST);
@@ -81,12 +81,12 @@ fn emit(config: &Config, events: &EventStream, listed: &Listed, amend: bool) {
 /// Updates the lists after an answer that came when its task was over. Shows the user the subject of the last one.
 pub(crate) async fn amend(session: &Session) {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-    collect_diagnostics::take_late(session, &mut nobody).await;
+    collect_diagnostics::take_late(&session.hub, &mut nobody).await;
     let is_open = session.hub.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty());
     follow(session).await;
     let new = session.hub.listed.lock().await.iter().find(|known| known.of.is_empty()).map(|known| known.entries.len());
     let Some(new) = new.filter(|_| is_open) else { return };
-    let (shown, open) = (counted(new, "new diagnostic"), collect_diagnostics::silent(session).await);
+    let (shown, open) = (counted(new, "new diagnostic"), collect_diagnostics::silent(&session.hub).await);
     let text = if open.is_empty() {
         format!("a late answer came: {shown} in all")
     } else {
@@ -116,7 +116,7 @@ pub(crate) async fn follow(session: &Session) {
 /// A list by the reports known now; `None` where its task is not known any more.
 async fn as_known(session: &Session, listed: &Listed) -> Option<Listed> {
     let journal = session.edits.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
-    let known = collect_diagnostics::known(session).await;
+    let known = collect_diagnostics::known(&session.hub).await;
     let mut start = with_created(&listed.start, &listed.created, &known);
     let mut after = known.clone();
     let files = journal.files();
@@ -126,14 +126,14 @@ async fn as_known(session: &Session, listed: &Listed) -> Option<Listed> {
     let mut verdict = comparison::compared(&start, &after, &[]).await;
     concurrent_edits::leave_out(&mut verdict, &journal, &known);
     let entries = verdict.new_from(floor).map(render::entry).collect();
-    let pending = if journal.net().is_empty() { Vec::new() } else { still_open(session, &listed.pending).await };
+    let pending = if journal.net().is_empty() { Vec::new() } else { still_open(&session.hub, &listed.pending).await };
     let title = title(&listed.request, &pending);
     Some(Listed { entries, pending, title, ..listed.clone() })
 }
 
 /// The entries that are still unknown: a silent provider may have answered since.
-async fn still_open(session: &Session, pending: &[String]) -> Vec<String> {
-    let ledger = session.hub.ledger.lock().await;
+async fn still_open(hub: &DiagnosticsHub, pending: &[String]) -> Vec<String> {
+    let ledger = hub.ledger.lock().await;
     let silent: BTreeSet<&SnapshotKey> = ledger.silent().collect();
     let known = ledger.snaps();
     let answered = |entry: &String| {
@@ -166,7 +166,7 @@ pub(crate) async fn look_again(session: &Session, task: &str, files: &[String]) 
         let bystanders =
             collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &files).await;
         let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
-        collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await;
+        collect_diagnostics::ensure_baseline(&session.hub, &documents, &bystanders, deadline).await;
         follow(session).await;
     };
     // An earlier stop of the task does not stop this look.

@@ -9,6 +9,7 @@ use crate::editor::event::Event;
 use crate::memory::keep;
 use crate::plan::work_mode::Mode;
 use crate::run::{analyse, listed, named, repair_scope};
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::request::Request;
 use crate::state::risk;
 use crate::state::session::Session;
@@ -60,24 +61,24 @@ pub(crate) async fn begin(
         }
         documents.push(document);
     }
-    workspace_look::drop_stale(session, &documents).await;
-    first_look(session, &documents, cancel).await?;
+    workspace_look::drop_stale(&session.hub, &documents).await;
+    first_look(&session.hub, &documents, cancel).await?;
     listed::follow(session).await;
     if workspace_look::is_wide(&session.workspace.config, session.hub.needs_providers, &task) {
         let text = "looking over the files of the workspace".to_owned();
         session.events.show(Event::Progress { text });
         let deadline = Deadline::after_ms(session.workspace.config.diagnostics.start_timeout_ms);
-        task.reports.reach = Some(workspace_look::look_over(session, deadline).await);
+        task.reports.reach = Some(workspace_look::look_over(&session.hub, deadline).await);
     }
-    let known = collect_diagnostics::known(session).await;
+    let known = collect_diagnostics::known(&session.hub).await;
     if session.hub.needs_providers && request_kind::classify(&request.text) == Ask::Repair {
         refuse_blind(&documents, &known)?;
     }
-    permissions::begin_on_reports(session, &task).await?;
+    permissions::begin_on_reports(&session.hub, &task).await?;
     task.remember_start(&known, false);
     analyse::weigh_named(&mut task, &known).await;
     keep::remember_start(session, &mut task).await;
-    tell_risk(session, &mut task, None).await;
+    tell_risk(&session.hub, &mut task, None).await;
     Ok(task)
 }
 
@@ -104,32 +105,31 @@ pub(crate) fn refuse_blind(documents: &[Document], known: &Snapshots) -> Result<
 }
 
 pub(crate) async fn first_look(
-    session: &Session,
+    hub: &DiagnosticsHub,
     documents: &[Document],
     cancel: &CancellationToken,
 ) -> Result<(), Failure> {
-    if !session.workspace.config.diagnostics.on_edit {
+    if !hub.workspace.config.diagnostics.on_edit {
         return Ok(());
     }
     let paths: Vec<String> = documents.iter().map(|document| document.path.clone()).collect();
-    let bystanders =
-        collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &paths).await;
+    let bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &paths).await;
     if documents.is_empty() && bystanders.is_empty() {
         let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
-        session.events.show(Event::Progress { text });
+        hub.events.show(Event::Progress { text });
     }
-    let deadline = Deadline::after_ms(session.workspace.config.diagnostics.start_timeout_ms);
+    let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.start_timeout_ms);
     let look = async {
-        collect_diagnostics::let_go(session).await;
-        collect_diagnostics::ensure_baseline(session, documents, &bystanders, deadline).await
+        collect_diagnostics::let_go(hub).await;
+        collect_diagnostics::ensure_baseline(hub, documents, &bystanders, deadline).await
     };
     let reports = tokio::select! {
-        reports = collect_diagnostics::waiting(&session.events, look) => reports,
+        reports = collect_diagnostics::waiting(&hub.events, look) => reports,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
     };
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
         let why = report.note.as_deref().unwrap_or("no answer in time");
-        session.events.show(Event::Progress {
+        hub.events.show(Event::Progress {
             text: format!("{} says nothing about {} yet: {why}", report.provider, report.file),
         });
     }
@@ -137,11 +137,10 @@ pub(crate) async fn first_look(
 }
 
 /// Assesses a task and shows it; again with the steps of its plan, once there is one.
-pub(crate) async fn tell_risk(session: &Session, task: &mut Task, plan_steps: Option<usize>) {
-    let risk =
-        risk::assess(&task.request, &task.scope, reported::count_in_scope(session, &task.scope).await, plan_steps);
+pub(crate) async fn tell_risk(hub: &DiagnosticsHub, task: &mut Task, plan_steps: Option<usize>) {
+    let risk = risk::assess(&task.request, &task.scope, reported::count_in_scope(hub, &task.scope).await, plan_steps);
     tracing::info!(?risk, "the risk of a task");
-    session.events.show(Event::Risk {
+    hub.events.show(Event::Risk {
         level: risk.level.to_string(),
         steps: risk.estimated_steps,
         complexity: risk.complexity,

@@ -10,6 +10,7 @@ use crate::plan::StepKind;
 use crate::state::approvals::Approvals;
 use crate::state::call_summary::Subject;
 use crate::state::comparison::{Status, Verdict};
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_request::{EditOutcome, When};
 use crate::state::notes::TAKEN_BACK;
@@ -62,7 +63,7 @@ impl Tool for ApplyFix {
                 return Err(failure);
             }
         };
-        let alike = count_alike(session, task, about.as_deref()).await;
+        let alike = count_alike(&session.hub, task, about.as_deref()).await;
         task.conversation.tried.extend(name.clone());
         let changed = change::change(session, task, wanted, When::Now, deadline).await?;
         if changed.verdict.status == Status::Complete
@@ -75,7 +76,7 @@ impl Tool for ApplyFix {
             change::take_back(session, task, &changed).await?;
             return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
         }
-        if changed.verdict.new.is_empty() && count_alike(session, task, about.as_deref()).await < alike {
+        if changed.verdict.new.is_empty() && count_alike(&session.hub, task, about.as_deref()).await < alike {
             // The fix worked: the same may be offered for another diagnostic of the same words. Each such fix leaves
             // fewer to repair, so that this comes to an end.
             task.counts.mended += 1;
@@ -88,9 +89,9 @@ impl Tool for ApplyFix {
 }
 
 /// How many diagnostics in scope read like the target of a fix.
-async fn count_alike(session: &Session, task: &Task, about: Option<&str>) -> usize {
+async fn count_alike(hub: &DiagnosticsHub, task: &Task, about: Option<&str>) -> usize {
     let Some(about) = about else { return 0 };
-    reported::in_scope(session, &task.scope).await.iter().filter(|found| triage::key(found) == about).count()
+    reported::in_scope(hub, &task.scope).await.iter().filter(|found| triage::key(found) == about).count()
 }
 
 fn unverified(changed: &EditOutcome) -> Vec<String> {

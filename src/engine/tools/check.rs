@@ -17,7 +17,7 @@ pub(crate) async fn run_check(session: &Session, task: &mut Task, command: &[Str
     session.events.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
     let call = ToolCall::new(&run_command::TOOL, RunCommand { command: command.to_vec() });
     let ran = match validate_call::gate(&session.workspace, &session.approvals, task, &tool, Ok(call)).await {
-        Ok(_) => run_command::execute(session, task, command).await,
+        Ok(_) => run_command::execute(&session.hub, session.model.as_ref(), task, command).await,
         Err(refused) => Err(refused),
     };
     let (ok, text) = match &ran {

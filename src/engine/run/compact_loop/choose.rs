@@ -6,7 +6,7 @@ use crate::diagnostics::reported;
 use crate::editor::event::Event;
 use crate::plan::work_mode::Mode;
 use crate::run::sources::SOURCE;
-use crate::state::session::Session;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::task::Task;
 use crate::state::task_scope::{Scope, source};
 use crate::state::workspace::Workspace;
@@ -41,27 +41,31 @@ impl fmt::Display for CompactTarget {
 
 /// The targets of a request in this scope: the symbols in it, or a small file as a whole. In a larger file these are
 /// the symbols that the request names or the ones with reports.
-pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<CompactTarget>, Failure> {
+pub(super) async fn targets(
+    hub: &DiagnosticsHub,
+    model: &dyn Model,
+    task: &Task,
+) -> Result<Vec<CompactTarget>, Failure> {
     let mut chosen: Vec<CompactTarget> = Vec::new();
     let symbols = own_symbols(task);
     // A file that the request names beside a symbol may be changed with it. It is not a piece of its own.
     let files = if symbols.is_empty() { task.scope.whole_files() } else { &[] };
     let mut too_large = task.scope == Scope::Workspace;
     for symbol in &symbols {
-        match of_symbol(&session.workspace, session.model.as_ref(), symbol).await {
+        match of_symbol(&hub.workspace, model, symbol).await {
             Some(target) => add(&mut chosen, target),
             None => too_large |= !symbol.names.is_empty(),
         }
     }
     for file in files {
-        if is_small(&session.workspace, session.model.as_ref(), file).await {
+        if is_small(&hub.workspace, model, file).await {
             add(&mut chosen, CompactTarget::File(file.clone()))
         } else {
             too_large = true
         }
     }
     if too_large {
-        for target in narrower(session, task).await {
+        for target in narrower(hub, model, task).await {
             add(&mut chosen, target);
         }
     }
@@ -70,7 +74,7 @@ pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<Compac
     }
     if chosen.len() > MOST {
         let left: Vec<String> = chosen.split_off(MOST).iter().map(ToString::to_string).collect();
-        session.events.show(Event::Progress { text: format!("left for another request: {}", left.join(", ")) });
+        hub.events.show(Event::Progress { text: format!("left for another request: {}", left.join(", ")) });
     }
     Ok(chosen)
 }
@@ -128,14 +132,14 @@ async fn is_small(workspace: &Workspace, model: &dyn Model, file: &str) -> bool 
 }
 
 /// The symbols that the request names in a scope that is too large. Without such names, those with the reports to fix.
-async fn narrower(session: &Session, task: &Task) -> Vec<CompactTarget> {
+async fn narrower(hub: &DiagnosticsHub, model: &dyn Model, task: &Task) -> Vec<CompactTarget> {
     let mut found = Vec::new();
     for symbol in task.intent.analysis.symbols.iter().filter(|symbol| task.scope.holds(symbol)) {
-        found.extend(of_symbol(&session.workspace, session.model.as_ref(), symbol).await);
+        found.extend(of_symbol(&hub.workspace, model, symbol).await);
     }
     for file in &task.intent.analysis.files {
         let inside = task.scope == Scope::Workspace || task.scope.files().contains(file);
-        if inside && is_small(&session.workspace, session.model.as_ref(), file).await {
+        if inside && is_small(&hub.workspace, model, file).await {
             found.push(CompactTarget::File(file.clone()));
         }
     }
@@ -143,8 +147,8 @@ async fn narrower(session: &Session, task: &Task) -> Vec<CompactTarget> {
     if !found.is_empty() || !repair {
         return found;
     }
-    for report in reported::in_scope(session, &task.scope).await {
-        let target = of_symbol(&session.workspace, session.model.as_ref(), &report.symbol).await;
+    for report in reported::in_scope(hub, &task.scope).await {
+        let target = of_symbol(&hub.workspace, model, &report.symbol).await;
         found.extend(target.filter(|target| !found.contains(target)));
     }
     found

@@ -8,7 +8,7 @@ use crate::editor::editor_error::EditorError;
 use crate::run::compact_loop::around::around;
 use crate::run::compact_loop::choose::{self, CompactTarget};
 use crate::run::sources::SOURCE;
-use crate::state::session::Session;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::task::Task;
 use crate::state::task_scope::{Scope, source};
 use crate::state::workspace::Workspace;
@@ -20,6 +20,7 @@ use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::model::Severity;
 use sextant_model::compact_reply::{self, CompactFacts};
 use sextant_model::request_kind;
+use sextant_model::step::Model;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::SymbolKind;
 use sextant_text::symbols::symbol_path::SymbolPath;
@@ -42,10 +43,14 @@ pub(super) struct ShownPiece {
 }
 
 /// Reads a piece as it is now. The model counts as having seen it.
-pub(super) async fn shown(session: &Session, task: &mut Task, target: &CompactTarget) -> Result<ShownPiece, Failure> {
+pub(super) async fn shown(
+    hub: &DiagnosticsHub,
+    task: &mut Task,
+    target: &CompactTarget,
+) -> Result<ShownPiece, Failure> {
     let piece = match target {
-        CompactTarget::Symbol(symbol) => of_symbol(session, task, symbol).await?,
-        CompactTarget::File(file) => of_file(session, task, file).await?,
+        CompactTarget::Symbol(symbol) => of_symbol(hub, task, symbol).await?,
+        CompactTarget::File(file) => of_file(hub, task, file).await?,
     };
     if let Some(document) = &piece.document {
         task.conversation.seen.lines(&document.path, &document.text, piece.lines.clone());
@@ -53,8 +58,8 @@ pub(super) async fn shown(session: &Session, task: &mut Task, target: &CompactTa
     Ok(piece)
 }
 
-async fn of_symbol(session: &Session, task: &Task, symbol: &SymbolPath) -> Result<ShownPiece, Failure> {
-    let place = target::place(&session.workspace, &symbol.to_string()).await?;
+async fn of_symbol(hub: &DiagnosticsHub, task: &Task, symbol: &SymbolPath) -> Result<ShownPiece, Failure> {
+    let place = target::place(&hub.workspace, &symbol.to_string()).await?;
     let (path, text, outline) = (&place.document.path, &place.document.text, &place.outline);
     let own = &outline.symbols[place.symbol];
     let what = match (own.kind, own.parent) {
@@ -73,16 +78,16 @@ async fn of_symbol(session: &Session, task: &Task, symbol: &SymbolPath) -> Resul
         source: mask(source(text, outline, place.symbol)).into_owned(),
         around: mask(&around(place.language, text, outline, place.symbol, AROUND)).into_owned(),
         request: request(task),
-        reports: reports(session, task, &scope, text).await,
+        reports: reports(hub, task, &scope, text).await,
     };
     let (index, own) = (LineIndex::new(text), own.extent.clone());
     let lines = index.line_of(own.start)..index.line_of(own.end) + 1;
     Ok(ShownPiece { path: path.clone(), names, lines, facts, document: Some(place.document) })
 }
 
-async fn of_file(session: &Session, task: &Task, file: &str) -> Result<ShownPiece, Failure> {
-    let path = session.workspace.root.resolve(file)?;
-    let document = match session.workspace.editor.read(&path).await {
+async fn of_file(hub: &DiagnosticsHub, task: &Task, file: &str) -> Result<ShownPiece, Failure> {
+    let path = hub.workspace.root.resolve(file)?;
+    let document = match hub.workspace.editor.read(&path).await {
         Ok(document) => Some(document),
         Err(EditorError::NotFound(_)) => None,
         Err(error) => return Err(error.into()),
@@ -95,7 +100,7 @@ async fn of_file(session: &Session, task: &Task, file: &str) -> Result<ShownPiec
         source: mask(text).into_owned(),
         around: String::new(),
         request: request(task),
-        reports: reports(session, task, &Scope::Files(vec![path.clone()]), text).await,
+        reports: reports(hub, task, &Scope::Files(vec![path.clone()]), text).await,
     };
     Ok(ShownPiece { document, path, names: String::new(), lines: 0..usize::MAX, facts })
 }
@@ -116,8 +121,8 @@ fn request(task: &Task) -> String {
 }
 
 /// The reports in a piece: errors, and the rest where the request is about them.
-async fn reports(session: &Session, task: &Task, scope: &Scope, text: &str) -> Vec<String> {
-    let found = reported::in_scope(session, scope).await;
+async fn reports(hub: &DiagnosticsHub, task: &Task, scope: &Scope, text: &str) -> Vec<String> {
+    let found = reported::in_scope(hub, scope).await;
     let relevant = found.iter().filter(|found| bears(task, found));
     relevant.take(REPORTS).map(|found| line(found, text)).collect()
 }
@@ -137,13 +142,13 @@ pub(super) fn line(found: &LocatedDiagnostic, text: &str) -> String {
 }
 
 /// The code that a question is about: the pieces in scope as far as they fit.
-pub(super) async fn question(session: &Session, task: &mut Task) -> CompactFacts {
+pub(super) async fn question(hub: &DiagnosticsHub, model: &dyn Model, task: &mut Task) -> CompactFacts {
     let mut facts = CompactFacts { request: request(task), ..CompactFacts::default() };
     let named: Vec<CompactTarget> = task.intent.analysis.symbols.iter().cloned().map(CompactTarget::Symbol).collect();
-    let chosen = choose::targets(session, task).await.unwrap_or_default();
+    let chosen = choose::targets(hub, model, task).await.unwrap_or_default();
     let mut pieces = Vec::new();
     for target in named.iter().chain(&chosen) {
-        let Ok(piece) = shown(session, task, target).await else { continue };
+        let Ok(piece) = shown(hub, task, target).await else { continue };
         if pieces.iter().any(|known: &ShownPiece| known.facts.piece == piece.facts.piece) {
             continue;
         }

@@ -8,6 +8,7 @@ use crate::diagnostics::{collect_diagnostics, reported};
 use crate::run::act;
 use crate::run::compact_loop::{code_excerpt, mend};
 use crate::state::comparison;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::stop;
@@ -87,26 +88,27 @@ pub(super) async fn mended(
     place: (&str, &str),
     cancel: &CancellationToken,
 ) -> Result<TryVerdict, Failure> {
-    let mut verdict = stop::unless_stopped(&session.edits.making, cancel, look(session, task, before, place)).await?;
+    let mut verdict =
+        stop::unless_stopped(&session.edits.making, cancel, look(&session.hub, task, before, place)).await?;
     for _ in 0..FIXES {
         if !mend::mend(session, task, &verdict.reports, cancel).await? {
             break;
         }
-        verdict = stop::unless_stopped(&session.edits.making, cancel, look(session, task, before, place)).await?;
+        verdict = stop::unless_stopped(&session.edits.making, cancel, look(&session.hub, task, before, place)).await?;
         verdict.mended = true;
     }
     Ok(verdict)
 }
 
-async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names): (&str, &str)) -> TryVerdict {
-    let floor = session.workspace.config.diagnostics.severity_floor;
+async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, (path, names): (&str, &str)) -> TryVerdict {
+    let floor = hub.workspace.config.diagnostics.severity_floor;
     let mut known = before.clone();
     // A file that was first looked at right before the edit has its baseline there.
     for (key, snap) in &task.reports.start {
         known.entry(key.clone()).or_insert_with(|| snap.clone());
     }
-    let compared = comparison::compared(&known, &collect_diagnostics::known(session).await, &[]).await;
-    let text = session.workspace.editor.read(path).await.map(|document| document.text).unwrap_or_default();
+    let compared = comparison::compared(&known, &collect_diagnostics::known(hub).await, &[]).await;
+    let text = hub.workspace.editor.read(path).await.map(|document| document.text).unwrap_or_default();
     let words = |found: &LocatedDiagnostic| {
         if found.symbol.file == path {
             code_excerpt::line(found, &text)
@@ -125,7 +127,7 @@ async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names):
         ..TryVerdict::default()
     };
     let is_new = |found: &LocatedDiagnostic| new.iter().any(|one| one.diagnostic == found.diagnostic);
-    for found in left(session, task, path, names).await.iter().filter(|found| !is_new(found)) {
+    for found in left(hub, task, path, names).await.iter().filter(|found| !is_new(found)) {
         verdict.left += 1;
         if verdict.left <= SHOWN {
             verdict.problems.push(format!("still there: {}", words(found)));
@@ -136,7 +138,7 @@ async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names):
 }
 
 /// The reports that remain in a piece whose reports are to be fixed.
-async fn left(session: &Session, task: &Task, path: &str, names: &str) -> Vec<LocatedDiagnostic> {
+async fn left(hub: &DiagnosticsHub, task: &Task, path: &str, names: &str) -> Vec<LocatedDiagnostic> {
     if !request_kind::mends(&task.request) {
         return Vec::new();
     }
@@ -145,7 +147,7 @@ async fn left(session: &Session, task: &Task, path: &str, names: &str) -> Vec<Lo
         names => Scope::Symbols(vec![SymbolPath::new(path, names)]),
     };
     let all = request_kind::mends_reports(&task.request);
-    let mut found = reported::in_scope(session, &scope).await;
+    let mut found = reported::in_scope(hub, &scope).await;
     found.retain(|found| all || found.diagnostic.severity == Severity::Error);
     found
 }

@@ -65,11 +65,12 @@ pub(super) async fn tried(
     cancel: &CancellationToken,
 ) -> Result<TargetEnd, Failure> {
     let mark = task.journal.checkpoints.len();
-    let before = collect_diagnostics::known(session).await;
+    let before = collect_diagnostics::known(&session.hub).await;
     let mut course = Course { mark, before, best: None, fault: None, unchanged: 0, tries: 0, repeats: false };
     while course.tries <= AGAIN && course.unchanged <= AGAIN_UNCHANGED && !course.repeats {
         let piece =
-            stop::unless_stopped(&session.edits.making, cancel, code_excerpt::shown(session, task, target)).await??;
+            stop::unless_stopped(&session.edits.making, cancel, code_excerpt::shown(&session.hub, task, target))
+                .await??;
         let prompt = match &course.fault {
             None => piece.facts.first(),
             Some(fault) => piece.facts.again(fault),
@@ -173,7 +174,7 @@ async fn settle(
         return Ok(TargetEnd::Unsolved(given_up(course.tries, &last, false)));
     };
     let piece =
-        stop::unless_stopped(&session.edits.making, cancel, code_excerpt::shown(session, task, target)).await??;
+        stop::unless_stopped(&session.edits.making, cancel, code_excerpt::shown(&session.hub, task, target)).await??;
     if let Err(problem) = put(session, task, &piece, &best.taken).await {
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(TargetEnd::Unsolved(problem)) };
     }
