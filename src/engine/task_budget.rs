@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::editor::event::Event;
 use crate::state::agent_config::{Config, Limits};
-use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::task_store::TaskStore;
 use crate::state::usage::Spent;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
@@ -45,10 +45,10 @@ pub(crate) fn command_seconds(config: &Config, task: &Task) -> u64 {
 }
 
 /// Warns once a task about a limit that cannot be checked, rather than pass over it.
-pub(crate) fn say_what_is_not_counted(session: &Session) {
-    if session.workspace.config.limits.cost > 0.0 && session.model.price().is_none() && !session.hub.needs_providers {
+pub(crate) fn say_what_is_not_counted(store: &TaskStore, model: &dyn Model) {
+    if store.config.limits.cost > 0.0 && model.price().is_none() && !model.needs_providers() {
         let text = "`limits.cost` cannot stop this: the model has no `price` in the configuration".to_owned();
-        session.events.show(Event::Progress { text });
+        store.events.show(Event::Progress { text });
     }
 }
 

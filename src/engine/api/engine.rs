@@ -218,12 +218,12 @@ impl Engine {
 
     /// The tasks whose traces are kept.
     pub async fn traces(&self) -> Result<Vec<TracedTask>, Failure> {
-        stored_traces::list(&self.session).await
+        stored_traces::list(&self.session.store).await
     }
 
     /// The trace of a task: by its number or name, or of the last one for an empty word.
     pub async fn traced(&self, which: &str) -> Result<Traced, Failure> {
-        stored_traces::find(&self.session, which).await
+        stored_traces::find(&self.session.store, which).await
     }
 
     /// The events that show the plan that waits, of this process or of one before it. The plan is not taken up.
@@ -321,20 +321,20 @@ impl Engine {
     }
 
     pub async fn statistics(&self) -> Result<String, Failure> {
-        statistics::statistics(&self.session).await
+        statistics::statistics(&self.session.store).await
     }
 
     /// The learned corrections, and the user's preferences.
     pub async fn learned(&self) -> Result<String, Failure> {
-        remember::learned(&self.session).await
+        remember::learned(&self.session.store).await
     }
 
     pub async fn prefer(&self, text: &str) -> Result<String, Failure> {
-        remember::prefer(&self.session, text).await
+        remember::prefer(&self.session.store, text).await
     }
 
     pub async fn recall_about(&self, text: &str) -> Result<String, Failure> {
-        remember::recall_about(&self.session, text).await
+        remember::recall_about(&self.session.store, text).await
     }
 
     pub async fn forget(&self, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {
@@ -343,6 +343,6 @@ impl Engine {
 
     /// Ends the short term of memory.
     pub async fn close(&self) {
-        memory::close(&self.session).await;
+        memory::close(&self.session.store).await;
     }
 }

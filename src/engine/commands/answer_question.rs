@@ -68,7 +68,7 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
         step.result.output = None;
         depends::reopen(plan, number);
     }
-    durable::keep_task(session, task, Some(plan), Phase::Paused).await;
+    durable::keep_task(&session.store, task, Some(plan), Phase::Paused).await;
     task.events.did(given);
     task.events.emit(TaskEvent::Answered { choice: Some(choice) });
     Ok(!matches!(choice, 3 | 4))

@@ -25,7 +25,7 @@ use sextant_base::plural::counted;
 pub(crate) async fn ask(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
     session.events.leave_task();
     let result = answer(session, request, cancel).await;
-    stored_traces::keep(session).await;
+    stored_traces::keep(&session.store).await;
     Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
 }
 
@@ -40,7 +40,7 @@ pub(crate) async fn answer(
     {
         return Ok(done);
     }
-    stop::unless_stopped(&session.edits.making, cancel, open_store::durable(session)).await?;
+    stop::unless_stopped(&session.edits.making, cancel, open_store::durable(&session.store)).await?;
     recover::recover(session).await;
     let begun = async {
         let scope = stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request))
@@ -65,7 +65,7 @@ pub(crate) async fn run_ask(
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
     task.events.did(TaskFact::WorkBegan);
-    durable::keep_call(session, task).await;
+    durable::keep_call(&session.store, task).await;
     let ended = choose_loop::work(session, task, cancel).await;
     let limits = &session.workspace.config.limits;
     let word = match &ended {
@@ -92,7 +92,7 @@ pub(crate) async fn run_ask(
     } else {
         None
     };
-    durable::keep_task(session, task, None, phase).await;
+    durable::keep_task(&session.store, task, None, phase).await;
     let word = [word, taken_back.clone().unwrap_or_default()];
     let word = word.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join("; ");
     let came_to = match (&ended, &taken_back) {
@@ -101,7 +101,7 @@ pub(crate) async fn run_ask(
         _ => CameTo::Short,
     };
     let mut outcome = finish::finish(session, task, &word, came_to).await;
-    keep::remember_end(session, task, &ended, &outcome).await;
+    keep::remember_end(&session.store, session.model.as_ref(), task, &ended, &outcome).await;
     if ended.is_err() && !outcome.files.is_empty() {
         session.events.show(Event::Progress { text: outcome.summary.clone() });
     }

@@ -189,7 +189,7 @@ async fn edit(
     let ran = stop::unless_stopped(&session.edits.making, cancel, async {
         let call = validate_call::gate(&session.workspace, &session.approvals, task, tool, Ok(call)).await?;
         if is_new {
-            durable::keep_outside(session, task, false).await;
+            durable::keep_outside(&session.store, task, false).await;
         }
         collect_diagnostics::let_go(&session.hub).await;
         call.run(session, task).await
@@ -204,10 +204,10 @@ async fn edit(
     let came_of_it = trace(task, (client, &about), &ran);
     let _ = sender.send(ran);
     if task.journal.checkpoints.len() > mark {
-        durable::keep_outside(session, task, mark % CLEANED == CLEANED - 1).await;
+        durable::keep_outside(&session.store, task, mark % CLEANED == CLEANED - 1).await;
         show(session, task, format!("{}: {came_of_it}", client.name)).await;
     }
-    stored_traces::keep(session).await;
+    stored_traces::keep(&session.store).await;
 }
 
 /// The answer of a call whose edit was made before, so that it is not made a second time. `None` where it was not made.
@@ -216,7 +216,7 @@ async fn again(session: &Session, once: Option<&str>) -> Option<Result<OutsideAn
         Ok(known) if known.made => Some(Ok(OutsideAnswer::of_made(&known))),
         Ok(_) => None,
         // Nothing is kept here: this process would know of the edit.
-        Err(_) if open_store::durable(session).await.is_none() => None,
+        Err(_) if open_store::durable(&session.store).await.is_none() => None,
         Err(failure) => Some(Err(failure)),
     }
 }

@@ -48,7 +48,7 @@ impl From<PlanRefused> for Failure {
 pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
     let mut taken = TakenPlan::take(&session.plans).await;
     let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
-        let failure = match waiting_plan::is_kept(session).await {
+        let failure = match waiting_plan::is_kept(&session.store).await {
             true => Failure::user("the plan is one of a session before this one", HintCode::Resume),
             false => Failure::user("there is no plan to change", HintCode::Plan),
         };
@@ -59,10 +59,10 @@ pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<(Plan, Ve
     if !changes.is_empty() {
         task.take_up(&session.events);
         task.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
-        keep::keep(session, task).await;
+        keep::keep(&session.store, task).await;
     }
     task.progress.question = None;
-    durable::keep_plan(session, &new, task).await;
+    durable::keep_plan(&session.store, &new, task).await;
     let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };
     plan.clone_from(&new);
     let events = vec![plan_event(&new, phase.words())];

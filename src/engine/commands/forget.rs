@@ -47,7 +47,7 @@ pub(crate) async fn forget(session: &Session, text: &str, cancel: &CancellationT
     if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
         return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
     }
-    let remember = chosen_preferences::needs_memory(session).await?;
+    let remember = chosen_preferences::needs_memory(&session.store).await?;
     let asked = Asked { what: &what, cancel };
     let gone = carry_out(session, &remember, Forget::text(what.as_str()), asked).await?;
     let gone = match gone {
@@ -70,7 +70,7 @@ pub(crate) async fn forget(session: &Session, text: &str, cancel: &CancellationT
 
 /// Forgets all that is remembered of this workspace, as [`forget`] does.
 pub(crate) async fn forget_all(session: &Session, cancel: &CancellationToken) -> Result<String, Failure> {
-    let remember = chosen_preferences::needs_memory(session).await?;
+    let remember = chosen_preferences::needs_memory(&session.store).await?;
     let what = "everything".to_owned();
     let asked = Asked { what: &what, cancel };
     let Some(gone) = carry_out(session, &remember, Forget::everything(), asked).await? else {
@@ -109,7 +109,7 @@ async fn carry_out(
     // Entries that are still being written would be there after the forgetting.
     remember.written().await;
     let costs = remember.run(move |memory| memory.forget_costs(&known)).await.map_err(|error| failure(&error))?;
-    let durable = open_store::durable(session).await;
+    let durable = open_store::durable(&session.store).await;
     let busy = |cost: &Cost| {
         let own = |owner: &String| durable.as_ref().is_some_and(|durable| owner == durable.owner().name());
         let alive = |owner: &String| durable.as_ref().is_some_and(|durable| durable.owner().is_alive(owner));

@@ -18,12 +18,13 @@ use crate::state::outcome::Ending;
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::stop;
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 
 /// Makes a plan, or changes the one that waits (`change: …`). It waits for approval; no file is changed.
 pub(crate) async fn plan(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
     let result = make_or_change(session, request, cancel).await;
-    ended(session, result).await
+    ended(&session.store, result).await
 }
 
 /// Changes the plan that waits, by the user's words.
@@ -33,11 +34,11 @@ pub(crate) async fn change(session: &Session, words: &str, cancel: &Cancellation
         Ok(()) => replan::change_plan(session, words, cancel).await,
         Err(failure) => Err(failure),
     };
-    ended(session, result).await
+    ended(&session.store, result).await
 }
 
-async fn ended(session: &Session, result: Result<Plan, Failure>) -> Ending<Plan> {
-    stored_traces::keep(session).await;
+async fn ended(store: &TaskStore, result: Result<Plan, Failure>) -> Ending<Plan> {
+    stored_traces::keep(store).await;
     let events = match &result {
         Ok(plan) => vec![plan_event::plan_event(plan, Phase::Planning.words())],
         Err(failure) => vec![Event::Failed { failure: failure.clone() }],
@@ -67,7 +68,7 @@ pub(crate) async fn make_plan(
     request: &Request,
     cancel: &CancellationToken,
 ) -> Result<Plan, Failure> {
-    stop::unless_stopped(&session.edits.making, cancel, open_store::durable(session)).await?;
+    stop::unless_stopped(&session.edits.making, cancel, open_store::durable(&session.store)).await?;
     recover::recover(session).await;
     let scope =
         stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request)).await??;
@@ -80,15 +81,15 @@ pub(crate) async fn make_plan(
     let plan = match make::propose(session, &mut task, PlanRequest::default(), cancel).await {
         Ok(plan) => plan,
         Err(failure) => {
-            keep::remember_no_plan(session, &mut task, &failure).await;
+            keep::remember_no_plan(&session.store, session.model.as_ref(), &mut task, &failure).await;
             return Err(failure);
         }
     };
     start::tell_risk(&session.hub, &mut task, Some(plan.steps.len())).await;
-    keep::remember_plan(session, &plan, &mut task).await;
+    keep::remember_plan(&session.store, &session.plans, &plan, &mut task).await;
     // A plan without steps cannot be approved, changed or resumed.
     if !plan.steps.is_empty() {
-        durable::keep_plan(session, &plan, &mut task).await;
+        durable::keep_plan(&session.store, &plan, &mut task).await;
         *session.plans.waiting.lock().await = Some((plan.clone(), task));
     }
     Ok(plan)

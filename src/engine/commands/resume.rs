@@ -38,7 +38,7 @@ pub(crate) async fn resume(session: &Session, approved: bool, cancel: &Cancellat
     let mut events = Vec::new();
     session.plans.no_plan.store(false, Ordering::Relaxed);
     let result = go_on(session, approved, Steps::All, cancel, &mut events).await;
-    stored_traces::keep(session).await;
+    stored_traces::keep(&session.store).await;
     Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
 }
 
@@ -50,12 +50,12 @@ pub(crate) async fn go_on(
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
     session.hub.use_cancel(cancel);
-    if open_store::has_record(session) {
-        stop::unless_stopped(&session.edits.making, cancel, open_store::durable(session)).await?;
+    if open_store::has_record(&session.store) {
+        stop::unless_stopped(&session.edits.making, cancel, open_store::durable(&session.store)).await?;
     }
     recover::recover_quietly(session).await;
     edit_transaction::catch_up(session).await?;
-    let Some(waiting) = resumable::waiting(session).await? else {
+    let Some(waiting) = resumable::waiting(&session.store).await? else {
         // Without memory there is at most the plan of this process.
         if session.plans.waiting.lock().await.is_none() {
             return Err(resumable::nothing("nothing was begun here"));
@@ -164,7 +164,7 @@ async fn run_on(
     if let Some(trigger) = task.keep.replanning.take()
         && let Err(failure) = replan::replan(session, &mut plan, &mut task, &trigger, cancel).await
     {
-        durable::keep_task(session, &mut task, Some(&plan), Phase::Paused).await;
+        durable::keep_task(&session.store, &mut task, Some(&plan), Phase::Paused).await;
         *session.plans.waiting.lock().await = Some((plan, task));
         return Err(failure);
     }
@@ -222,10 +222,10 @@ async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Optio
     waiting.run.paths().into_iter().try_for_each(|path| recorded(&session.workspace.root, path))?;
     let (mut task, mut plan) = waiting.run.into_task();
     task.keep.revision = Some(waiting.revision);
-    if let Some(durable) = open_store::durable(session).await {
-        let loaded = durable::load(session, &durable, &mut task).await;
+    if let Some(durable) = open_store::durable(&session.store).await {
+        let loaded = durable::load(&session.store, &session.workspace.root, &durable, &mut task).await;
         open_store::or_tell(&session.events, &durable, loaded);
-        durable::claim(session, &mut task, plan.as_ref()).await?;
+        durable::claim(&session.store, &mut task, plan.as_ref()).await?;
     }
     resumable::follow_rollback(&task.journal, plan.as_mut());
     Ok((task, plan))

@@ -105,7 +105,7 @@ async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) ->
     // An offered undo belongs to one task, even when later tasks exist.
     let other = |task: &str| matches!(&wish.target, Target::Lines(lines) if lines.task != task);
     for (index, known) in stack.tasks.iter().enumerate().filter(|(_, known)| !other(&known.task)) {
-        let journal = stack::journal(session, known).await?;
+        let journal = stack::journal(&session.store, known).await?;
         if standing(&journal).next().is_none() {
             if (index == 0 || matches!(wish.target, Target::Lines(_))) && !walks && touched(&journal, &wish.target) {
                 choose(&journal, &wish.target)?;
@@ -155,7 +155,7 @@ async fn carry_out(
     if wish.partial {
         leave(&mut way.takes, &chosen.picks);
     }
-    let plan = resumable::plan_of(session, &journal.task).await;
+    let plan = resumable::plan_of(&session.store, &session.plans, &journal.task).await;
     let checkpoint = Checkpoint {
         kind: CheckpointKind::Rollback,
         step: chosen.step,
@@ -166,7 +166,7 @@ async fn carry_out(
         ..Checkpoint::default()
     };
     let checkpoint = if way.edits.is_empty() {
-        rollback::enter(session, journal, checkpoint).await
+        rollback::enter(&session.store, journal, checkpoint).await
     } else {
         rollback::go(session, journal, checkpoint, way.edits, Vec::new()).await?
     };
@@ -179,7 +179,7 @@ async fn carry_out(
         plan
     });
     follow(session, &journal, plan, &files, events).await;
-    feedback::feedback(session, About { over: standing(&journal).next().is_none(), ..about }, true).await;
+    feedback::feedback(&session.store, About { over: standing(&journal).next().is_none(), ..about }, true).await;
     let what = match (&chosen.target, files.is_empty()) {
         (_, true) => format!("left as it is: “{}”", journal.request),
         (Target::Task, _) => format!("undone “{}”", journal.request),
@@ -215,7 +215,7 @@ async fn follow(
     let mut history = session.edits.history.lock().await;
     stack::note(&mut history, journal);
     drop(history);
-    if let Some((phase, plan)) = resumable::replace_plan(session, journal, plan).await {
+    if let Some((phase, plan)) = resumable::replace_plan(&session.store, &session.plans, journal, plan).await {
         events.push(plan_event(&plan, phase.words()));
     }
     let files: Vec<String> = files.iter().map(|file| file.path.clone()).collect();

@@ -7,10 +7,10 @@ use crate::memory::learn;
 use crate::state::agent_config::Config;
 use crate::state::comparison;
 use crate::state::diagnostics_hub::DiagnosticsHub;
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::task_store::TaskStore;
 use crate::state::wanted_diagnostics;
 use crate::target;
 use sextant_base::deadline::Deadline;
@@ -59,13 +59,12 @@ pub(crate) struct Left {
 }
 
 /// Asks the servers once more, and selects from their offers as another plan would.
-pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
-    let found =
-        wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(&session.hub, &task.scope).await);
-    let deadline = Deadline::after_ms(OFFERS_MS.max(session.workspace.config.diagnostics.timeout_ms));
+pub(crate) async fn fixes_left(hub: &DiagnosticsHub, store: &TaskStore, task: &mut Task) -> Left {
+    let found = wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(hub, &task.scope).await);
+    let deadline = Deadline::after_ms(OFFERS_MS.max(store.config.diagnostics.timeout_ms));
     let given_up = std::mem::take(&mut task.conversation.tried);
     let (offers, asked) =
-        code_actions::offers(&session.workspace, &session.events, task, &found, usize::MAX, (deadline, false)).await;
+        code_actions::offers(&hub.workspace, &hub.events, task, &found, usize::MAX, (deadline, false)).await;
     task.conversation.tried = given_up;
     let keys: BTreeSet<String> = task
         .conversation
@@ -75,8 +74,8 @@ pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
         .map(|offer| offer.id.clone())
         .collect();
     let unanswered = task.reports.offers.unanswered.values().flatten().cloned().collect();
-    let offers = learn::trusted(session, task, &found, offers).await;
-    let (_, offers) = triage::weigh(&session.hub, task, &found, offers).await;
+    let offers = learn::trusted(store, task, &found, offers).await;
+    let (_, offers) = triage::weigh(hub, task, &found, offers).await;
     let (known, new): (Vec<FixOffer>, Vec<FixOffer>) = offers.into_iter().partition(|offer| keys.contains(&offer.id));
     let open: BTreeSet<usize> = new.iter().filter_map(|offer| offer.diagnostic).collect();
     let tried: BTreeSet<usize> = known.iter().filter_map(|offer| offer.diagnostic).collect();

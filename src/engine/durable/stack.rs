@@ -7,6 +7,7 @@ use crate::durable::{self, open_store, was_removed};
 use crate::state::durable::Durable;
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal};
 use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
 use sextant_store::memory::checkpoints::changes::ChangeInfo;
@@ -179,8 +180,8 @@ fn kept(durable: &Durable, read: Read) -> Stack {
 /// The known undos here, from memory and from this process.
 pub(crate) async fn stack(session: &Session) -> Stack {
     let mut stack = Stack::default();
-    if open_store::has_record(session)
-        && let Some(durable) = open_store::durable(session).await
+    if open_store::has_record(&session.store)
+        && let Some(durable) = open_store::durable(&session.store).await
     {
         let name = durable.session();
         let all = durable.run(move |memory| read(memory, &name)).await;
@@ -222,11 +223,11 @@ pub(crate) async fn stack(session: &Session) -> Stack {
 ///
 /// # Errors
 /// Its texts were removed to make room for others, or cannot be read.
-pub(crate) async fn journal(session: &Session, known: &KnownTask) -> std::result::Result<Journal, Failure> {
+pub(crate) async fn journal(store: &TaskStore, known: &KnownTask) -> std::result::Result<Journal, Failure> {
     match &known.place {
         UndoPlace::Here(journal) => return Ok(journal.as_ref().clone()),
         UndoPlace::Removed => {
-            let limit = session.workspace.config.memory.checkpoints_mb;
+            let limit = store.config.memory.checkpoints_mb;
             return Err(Failure::user(
                 format!("“{}” cannot be undone any more: what it changed was removed to make room", known.request),
                 format!("checkpoints may take {limit} MB here; `memory.checkpoints_mb` sets it"),
@@ -242,9 +243,9 @@ pub(crate) async fn journal(session: &Session, known: &KnownTask) -> std::result
             Hint::from("try again").and(HintCode::Memory),
         )
     };
-    let durable = open_store::durable(session).await.ok_or_else(unreadable)?;
-    let loaded = durable::load_journal(session, &durable, &known.task, &known.request).await;
-    open_store::or_tell(&session.events, &durable, loaded).ok_or_else(unreadable)
+    let durable = open_store::durable(store).await.ok_or_else(unreadable)?;
+    let loaded = durable::load_journal(store, &durable, &known.task, &known.request).await;
+    open_store::or_tell(&store.events, &durable, loaded).ok_or_else(unreadable)
 }
 
 #[cfg(test)]

@@ -19,8 +19,10 @@ use crate::state::render::Line;
 use crate::state::session::Session;
 use crate::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots};
 use crate::state::task::Task;
+use crate::state::task_store::TaskStore;
 use crate::state::uncredited_fix::Doubt;
 use crate::state::unlooked::Unlooked;
+use crate::state::workspace::Workspace;
 use crate::state::{in_flight, task_scope};
 use crate::target;
 use sextant_base::deadline::Deadline;
@@ -170,7 +172,7 @@ async fn attempt(
     let symbols: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
     let imports = task.scope.imports_changed(wanted);
     let renamed = task.scope.follow(wanted);
-    let change = to_be_made(session, task, wanted, &symbols).await;
+    let change = to_be_made(&session.store, &session.workspace, task, wanted, &symbols).await;
     // No wait may come between its end and the journal: a stop interrupts at any wait.
     let in_flight::Made { checkpoint, applied } = edit_transaction::make(session, change).await?;
     note_own(&session.hub.looked, &applied);
@@ -211,16 +213,17 @@ async fn permit(
 }
 
 async fn to_be_made(
-    session: &Session,
+    store: &TaskStore,
+    workspace: &Workspace,
     task: &Task,
     wanted: &[EditRequest],
     symbols: &[String],
 ) -> in_flight::PendingChange {
-    let files = files_before(session.workspace.editor.as_ref(), &task.journal, wanted).await;
+    let files = files_before(workspace.editor.as_ref(), &task.journal, wanted).await;
     let made = wanted.iter().filter(|want| matches!(want, EditRequest::Create { .. }));
     let folders: BTreeSet<String> =
-        made.flat_map(|want| beneath::missing_folders(session.workspace.root.path(), want.path())).collect();
-    let checkpoint = checkpoint(session, task, files, symbols);
+        made.flat_map(|want| beneath::missing_folders(workspace.root.path(), want.path())).collect();
+    let checkpoint = checkpoint(store, task, files, symbols);
     in_flight::PendingChange {
         task: task.journal.task.clone(),
         request: task.journal.request.clone(),
@@ -319,8 +322,8 @@ async fn files_before(editor: &dyn Editor, journal: &Journal, wanted: &[EditRequ
     files
 }
 
-pub(crate) fn checkpoint(session: &Session, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
-    let (id, symbols) = (session.store.next_checkpoint(), symbols.to_vec());
+pub(crate) fn checkpoint(store: &TaskStore, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
+    let (id, symbols) = (store.next_checkpoint(), symbols.to_vec());
     Checkpoint { id, kind: CheckpointKind::Edit, step: task.step_number(), files, symbols, ..Checkpoint::default() }
 }
 

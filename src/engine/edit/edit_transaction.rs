@@ -21,6 +21,8 @@ use crate::events::stream::EventStream;
 use crate::state::in_flight::{Begun, Made, MadeResult, Making, PendingChange};
 use crate::state::journal::{Checkpoint, Journal};
 use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
+use crate::state::workspace::Workspace;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_store::workspace::beneath;
@@ -55,7 +57,7 @@ impl Drop for Waiting<'_> {
 
 /// Makes a change. Dropping the future leaves it to be made; see [`catch_up`].
 pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult<Made> {
-    let durable = open_store::durable(session).await;
+    let durable = open_store::durable(&session.store).await;
     let (sender, ended) = watch::channel(None);
     let left = Arc::new(AtomicBool::new(false));
     let begun = Begun {
@@ -119,7 +121,7 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
     for begun in &left {
         let made = match begun.doubtful() {
             None => begun.made(),
-            Some(checkpoint) => match find(session, checkpoint).await? {
+            Some(checkpoint) => match find(&session.store, &session.workspace, checkpoint).await? {
                 Some(made) => Some(made),
                 // It may come yet: the next call looks again.
                 None => continue,
@@ -130,7 +132,7 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
     for (begun, made) in &known {
         let Some(made) = made else { continue };
         let gone = session.edits.history.lock().await.iter().all(|journal| journal.task != begun.task);
-        let whole = if begun.takes_back.is_empty() && gone { Some(journal(session, begun).await) } else { None };
+        let whole = if begun.takes_back.is_empty() && gone { Some(journal(&session.store, begun).await) } else { None };
         let mut history = session.edits.history.lock().await;
         history.extend(whole);
         history.iter_mut().for_each(|journal| begun.enter(made, journal));
@@ -146,25 +148,29 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
 }
 
 /// The journal of a task that has ended here, as it is stored.
-async fn journal(session: &Session, begun: &Begun) -> Journal {
+async fn journal(store: &TaskStore, begun: &Begun) -> Journal {
     let new = Journal::new(begun.task.clone(), begun.request.clone());
-    let Some(durable) = open_store::durable(session).await else { return new };
-    let kept = durable::load_journal(session, &durable, &begun.task, &begun.request).await;
-    open_store::or_tell(&session.events, &durable, kept).unwrap_or(new)
+    let Some(durable) = open_store::durable(store).await else { return new };
+    let kept = durable::load_journal(store, &durable, &begun.task, &begun.request).await;
+    open_store::or_tell(&store.events, &durable, kept).unwrap_or(new)
 }
 
 /// Finds an edit that the editor did not answer in time and made after all: no file is as it was before.
-async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Result<Option<Checkpoint>, Failure> {
+async fn find(
+    store: &TaskStore,
+    workspace: &Workspace,
+    mut checkpoint: Checkpoint,
+) -> std::result::Result<Option<Checkpoint>, Failure> {
     for file in &mut checkpoint.files {
-        let now = recover::look_at(&session.workspace, &file.path).await?.map(|document| document.text);
+        let now = recover::look_at(workspace, &file.path).await?.map(|document| document.text);
         if now.as_deref() == file.before.as_deref() {
             return Ok(None);
         }
         file.after = now.map(Into::into);
-        file.marks_after = session.workspace.editor.marks(&file.path).await;
+        file.marks_after = workspace.editor.marks(&file.path).await;
     }
-    if let Some(durable) = open_store::durable(session).await {
-        durable.close_change(&session.events, &checkpoint, &[]).await;
+    if let Some(durable) = open_store::durable(store).await {
+        durable.close_change(&store.events, &checkpoint, &[]).await;
     }
     Ok(Some(checkpoint))
 }

@@ -57,7 +57,7 @@ pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Fail
     }
     // A stored edit of another process may be one that it never came to make.
     recover::recover_quietly(session).await;
-    let Some(durable) = open_store::durable(session).await else {
+    let Some(durable) = open_store::durable(&session.store).await else {
         let message = "whether the edit was made is not known: nothing is remembered in this workspace";
         return Err(Failure::new(FailureKind::Editor, message, "read the file before you make it again"));
     };

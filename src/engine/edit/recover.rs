@@ -126,10 +126,10 @@ async fn recovered(session: &Session, asks: bool) -> Option<OpenChange> {
 async fn look_back(session: &Session, asks: bool) -> OpenChange {
     let mut found = OpenChange::default();
     // The first task of a workspace makes the record, and has nothing to look back to.
-    if !open_store::has_record(session) {
+    if !open_store::has_record(&session.store) {
         return found;
     }
-    let Some(durable) = open_store::durable(session).await else { return found };
+    let Some(durable) = open_store::durable(&session.store).await else { return found };
     let open = durable.run(|memory| memory.open_checkpoints()).await;
     let end = Deadline::after(PATIENCE);
     for (id, owner) in open_store::or_tell(&session.events, &durable, open).unwrap_or_default() {

@@ -12,6 +12,7 @@ use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Tak
 use crate::state::reverse::{HunkTurn, turn};
 use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::task_store::TaskStore;
 use crate::state::undo_target::{Pick, standing};
 use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;
@@ -141,11 +142,11 @@ fn emptied(journal: &Journal, edits: &[FileEdit]) -> Vec<String> {
 }
 
 /// Stores an undo that changes no file.
-pub(crate) async fn enter(session: &Session, journal: &Journal, mut checkpoint: Checkpoint) -> Checkpoint {
-    checkpoint.id = session.store.next_checkpoint();
-    if let Some(durable) = open_store::durable(session).await {
-        checkpoint.record = durable.open_change(&session.events, &journal.task, &checkpoint, &[]).await;
-        durable.close_change(&session.events, &checkpoint, &[]).await;
+pub(crate) async fn enter(store: &TaskStore, journal: &Journal, mut checkpoint: Checkpoint) -> Checkpoint {
+    checkpoint.id = store.next_checkpoint();
+    if let Some(durable) = open_store::durable(store).await {
+        checkpoint.record = durable.open_change(&store.events, &journal.task, &checkpoint, &[]).await;
+        durable.close_change(&store.events, &checkpoint, &[]).await;
     }
     checkpoint
 }

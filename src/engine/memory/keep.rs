@@ -12,8 +12,9 @@ use crate::plan::{Plan, StepState};
 use crate::state::memory_handle::Remember;
 use crate::state::notes::{Approach, Counted, short};
 use crate::state::outcome::{Ended, Outcome};
-use crate::state::session::Session;
+use crate::state::plan_service::PlanService;
 use crate::state::task::Task;
+use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
@@ -25,6 +26,7 @@ use sextant_store::memory::metrics::{self, RunRecord};
 use sextant_store::memory::recall;
 use sextant_store::memory::store::Memory;
 use sextant_store::memory::summary::Extract;
+use sextant_store::workspace::root::Root;
 
 /// Entries of a chat from which on it is summarised as well.
 const LONG_CHAT: usize = 12;
@@ -74,23 +76,23 @@ fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, e
 }
 
 /// Begins a task: opens the memory, stores the request, scans the project where that is due.
-pub(crate) async fn remember_start(session: &Session, task: &mut Task) {
+pub(crate) async fn remember_start(store: &TaskStore, root: &Root, task: &mut Task) {
     task.events.did(TaskFact::WorkBegan);
-    let Some(remember) = memory::remember(session).await else { return };
+    let Some(remember) = memory::remember(store).await else { return };
     task.events.did(TaskFact::Said { role: Role::User, text: task.request.clone() });
-    project_scan::scan_project(session, &remember);
+    project_scan::scan_project(store, root, &remember);
 }
 
 /// Writes the notes collected since the last call. Returns at once.
-pub(crate) async fn keep(session: &Session, task: &mut Task) {
+pub(crate) async fn keep(store: &TaskStore, task: &mut Task) {
     if task.notes.has_drafts() {
-        put(session, task, None).await;
+        put(store, task, None).await;
     }
 }
 
-async fn put(session: &Session, task: &mut Task, end: Option<End>) {
+async fn put(store: &TaskStore, task: &mut Task, end: Option<End>) {
     let drafts = task.notes.take_drafts();
-    let Some(remember) = memory::remember(session).await else { return };
+    let Some(remember) = memory::remember(store).await else { return };
     let mode = mode_of(task.mode);
     let entries: Vec<NewEntry> = drafts
         .into_iter()
@@ -103,7 +105,7 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
         })
         .collect();
     let before = task.keep.writing.take();
-    let events = Arc::clone(&session.events);
+    let events = Arc::clone(&store.events);
     let of = Of { task: task.journal.task.clone(), step: task.step_number() };
     let begun = remember.begin_write();
     let writing = async move {
@@ -122,7 +124,8 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
 
 /// Ends a simple task.
 pub(crate) async fn remember_end(
-    session: &Session,
+    store: &TaskStore,
+    model: &dyn Model,
     task: &mut Task,
     ended: &std::result::Result<Ended, Failure>,
     outcome: &Outcome,
@@ -138,11 +141,18 @@ pub(crate) async fn remember_end(
         _ => outcome.summary.clone(),
     };
     let (summary, files) = (outcome.summary.clone(), outcome.files.clone());
-    conclude(session, task, RunFact { how, said, summary, files, plan: None }).await;
+    conclude(store, model, task, RunFact { how, said, summary, files, plan: None }).await;
 }
 
 /// Ends or pauses a plan's run: it is one run, however often it pauses.
-pub(crate) async fn remember_run(session: &Session, plan: &Plan, task: &mut Task, phase: Phase, outcome: &Outcome) {
+pub(crate) async fn remember_run(
+    store: &TaskStore,
+    model: &dyn Model,
+    plan: &Plan,
+    task: &mut Task,
+    phase: Phase,
+    outcome: &Outcome,
+) {
     let escalated = task.progress.question.is_some();
     let how = match phase {
         Phase::Completed if outcome.ok => metrics::Outcome::Success,
@@ -153,7 +163,7 @@ pub(crate) async fn remember_run(session: &Session, plan: &Plan, task: &mut Task
     let (steps, over) = (titles(plan), matches!(phase, Phase::Completed | Phase::Error));
     let end = PlanEndFact { steps, replans: task.progress.replans, over };
     let (said, summary, files) = (outcome.summary.clone(), outcome.summary.clone(), outcome.files.clone());
-    conclude(session, task, RunFact { how, said, summary, files, plan: Some(end) }).await;
+    conclude(store, model, task, RunFact { how, said, summary, files, plan: Some(end) }).await;
 }
 
 fn titles(plan: &Plan) -> Vec<String> {
@@ -161,8 +171,8 @@ fn titles(plan: &Plan) -> Vec<String> {
 }
 
 /// Records a new plan. A plan that waited and was never run is as good as refused.
-pub(crate) async fn remember_plan(session: &Session, plan: &Plan, task: &mut Task) {
-    let refused = session.plans.waiting.lock().await.as_ref().and_then(|(old, _)| {
+pub(crate) async fn remember_plan(store: &TaskStore, plans: &PlanService, plan: &Plan, task: &mut Task) {
+    let refused = plans.waiting.lock().await.as_ref().and_then(|(old, _)| {
         let untouched = !old.steps.is_empty() && old.steps.iter().all(|step| step.state == StepState::Open);
         untouched.then(|| old.title.clone())
     });
@@ -170,19 +180,19 @@ pub(crate) async fn remember_plan(session: &Session, plan: &Plan, task: &mut Tas
     let files: std::collections::BTreeSet<String> = files.collect();
     let (title, steps, files) = (plan.title.clone(), titles(plan), files.into_iter().collect());
     task.events.did(TaskFact::PlanMade { plan: PlanFact { title, steps, files, refused } });
-    keep(session, task).await;
+    keep(store, task).await;
 }
 
 /// Records that no plan was made: that is a run that failed.
-pub(crate) async fn remember_no_plan(session: &Session, task: &mut Task, failure: &Failure) {
+pub(crate) async fn remember_no_plan(store: &TaskStore, model: &dyn Model, task: &mut Task, failure: &Failure) {
     let cancelled = failure.kind == FailureKind::Cancelled;
     let how = if cancelled { metrics::Outcome::Cancelled } else { metrics::Outcome::Failure };
     let (said, summary, files) = (failure.message.clone(), String::new(), Vec::new());
-    conclude(session, task, RunFact { how, said, summary, files, plan: None }).await;
+    conclude(store, model, task, RunFact { how, said, summary, files, plan: None }).await;
 }
 
 /// Records the end of a plan's step.
-pub(crate) async fn remember_step(session: &Session, plan: &Plan, index: usize, task: &mut Task) {
+pub(crate) async fn remember_step(store: &TaskStore, plan: &Plan, index: usize, task: &mut Task) {
     let step = &plan.steps[index];
     let done = match step.state {
         StepState::Done => true,
@@ -193,15 +203,15 @@ pub(crate) async fn remember_step(session: &Session, plan: &Plan, index: usize, 
     files.dedup();
     let (title, outcome) = (step.title.clone(), step.result.outcome.clone());
     task.events.did(TaskFact::StepEnded { step: StepFact { title, done, outcome, files } });
-    keep(session, task).await;
+    keep(store, task).await;
 }
 
-async fn conclude(session: &Session, task: &mut Task, run: RunFact) {
+async fn conclude(store: &TaskStore, model: &dyn Model, task: &mut Task, run: RunFact) {
     let (how, said, files) = (run.how, run.said.clone(), run.files.clone());
     task.events.did(TaskFact::RunEnded { run });
-    let Some(remember) = memory::remember(session).await else { return };
+    let Some(remember) = memory::remember(store).await else { return };
     let left = task.notes.take_run();
-    let run = run_of(session.model.as_ref(), task, &remember, how, &left.counted);
+    let run = run_of(model, task, &remember, how, &left.counted);
     // Good results of an unfinished or failed task are not known to be good.
     let learned = left.approaches.into_iter().filter(|one| !one.success || how == metrics::Outcome::Success).collect();
     let tally = left.tally;
@@ -220,7 +230,7 @@ async fn conclude(session: &Session, task: &mut Task, run: RunFact) {
     set("last_answer", json!(short(&said, 200)));
     set("last_files", json!(files));
     let used = left.recalled.into_iter().filter(|_| how == metrics::Outcome::Success).collect();
-    put(session, task, Some(End { run, learned, recalled, used })).await;
+    put(store, task, Some(End { run, learned, recalled, used })).await;
     remember.written().await;
 }
 

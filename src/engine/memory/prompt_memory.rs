@@ -10,8 +10,8 @@ use crate::memory::{self, chosen_preferences, learn, mode_of};
 use crate::state::kind;
 use crate::state::memory_handle::Remember;
 use crate::state::notes::short;
-use crate::state::session::Session;
 use crate::state::task::Task;
+use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::plural::counted;
 use sextant_store::memory::entry::{EntryId, Mode, Role};
@@ -198,7 +198,7 @@ fn say_unsaid(events: &EventStream, task: &mut Task, unsaid: &[String]) {
 }
 
 /// The memory part of the next question's prompt. The codes are those of the diagnostics in view, worst first.
-pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<String>, planning: bool) -> RecallPart {
+pub(crate) async fn memory_part(store: &TaskStore, task: &mut Task, codes: Vec<String>, planning: bool) -> RecallPart {
     task.events.did(TaskFact::InView { codes: codes.clone() });
     let mode = mode_of(task.mode);
     let limit = recall::limit(mode);
@@ -213,7 +213,7 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
         request: task.request.clone(),
         kinds,
         before: task.notes.started(),
-        preferences: chosen_preferences::configured_preferences(&session.workspace.config),
+        preferences: chosen_preferences::configured_preferences(&store.config),
     };
     let only = |question: &Question| {
         let mut room = Room { left: question.limit, ..Room::default() };
@@ -223,14 +223,14 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
         );
         RecallPart { lines: room.lines, limit }
     };
-    let Some(remember) = memory::remember(session).await else { return only(&question) };
+    let Some(remember) = memory::remember(store).await else { return only(&question) };
     let fallback = only(&question);
     // The notes of the step before reach this one.
     remember.written().await;
     let start = Instant::now();
     let known = Arc::clone(&remember);
     let answered = remember.run(move |memory| answer(memory, &known, &question)).await;
-    memory::tell_notices(&session.events, &remember);
+    memory::tell_notices(&store.events, &remember);
     match answered {
         Ok((room, hit)) => {
             let recall = RecallFact {
@@ -241,7 +241,7 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
                 given: room.lines.iter().map(|line| estimate(line) as u64).sum(),
             };
             task.events.did(TaskFact::Recalled { recall });
-            say_unsaid(&session.events, task, &room.unsaid);
+            say_unsaid(&store.events, task, &room.unsaid);
             RecallPart { lines: room.lines, limit }
         }
         Err(error) => {

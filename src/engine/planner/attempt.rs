@@ -14,6 +14,7 @@ use crate::run::step_contract;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::task_store::TaskStore;
 use crate::state::workspace::Workspace;
 use crate::step_executors::module::ModuleContext;
 use crate::target;
@@ -40,7 +41,7 @@ impl Tried {
 
 /// The resolved inputs of a step, or the first input that cannot be resolved.
 pub(crate) async fn resolve_inputs(
-    session: &Session,
+    store: &TaskStore,
     plan: &Plan,
     step: &Step,
 ) -> Result<Vec<(String, String)>, String> {
@@ -49,7 +50,7 @@ pub(crate) async fn resolve_inputs(
     let mut resolved = Vec::new();
     for input in &step.inputs {
         let known = match input.value {
-            Value::Preference(_) | Value::Variable(_) => validate_plan::session_value(session, &input.value).await,
+            Value::Preference(_) | Value::Variable(_) => validate_plan::session_value(store, &input.value).await,
             Value::Text(_) | Value::Step(..) => None,
         };
         resolved.push((input.name.clone(), inputs::resolve(&input.value, &outputs, known.as_deref())?));
@@ -100,7 +101,7 @@ pub(crate) async fn try_step(
         let facts = StepReport { unresolved: Some(why.clone()), ..StepReport::default() };
         Tried::failed(StepError::Unresolved, why, facts)
     };
-    let resolved = match resolve_inputs(session, plan, step).await {
+    let resolved = match resolve_inputs(&session.store, plan, step).await {
         Ok(resolved) => resolved,
         Err(why) => return Ok(unresolved(why)),
     };

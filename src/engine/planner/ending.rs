@@ -109,7 +109,7 @@ pub(crate) async fn end_run(
         workspace_look::leave_all(&session.hub).await;
     }
     outcome.failed_steps = failed;
-    keep::remember_run(session, plan, task, phase, &outcome).await;
+    keep::remember_run(&session.store, session.model.as_ref(), plan, task, phase, &outcome).await;
     outcome
 }
 
@@ -120,7 +120,9 @@ pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> Str
         return String::new();
     }
     let cancel = session.hub.cancelled();
-    let Ok(left) = stop::unless_stopped(&session.edits.making, &cancel, reported::fixes_left(session, task)).await
+    let Ok(left) =
+        stop::unless_stopped(&session.edits.making, &cancel, reported::fixes_left(&session.hub, &session.store, task))
+            .await
     else {
         return String::new();
     };
@@ -155,6 +157,6 @@ pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Ve
     let Some((plan, task)) = waiting.as_mut() else {
         return Err(Failure::user("there is no plan", HintCode::Plan));
     };
-    durable::keep_task(session, task, Some(plan), phase).await;
+    durable::keep_task(&session.store, task, Some(plan), phase).await;
     Ok(end_run(session, plan, task, (phase, false), events).await)
 }

@@ -25,6 +25,8 @@ use crate::state::snapshots::Snapshots;
 use crate::state::span;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::task_store::TaskStore;
+use crate::state::workspace::Workspace;
 use crate::step_executors::module::{ModuleContext, ModuleResult, ReadOnlyTools};
 use crate::step_executors::run_at_once;
 use crate::target;
@@ -113,7 +115,7 @@ pub(crate) async fn look_steps(
     let mut contexts = Vec::new();
     let mut tried: Vec<Option<Tried>> = Vec::new();
     for index in batch {
-        match look_context(session, plan, *index, task).await {
+        match look_context(&session.store, &session.workspace, plan, *index, task).await {
             Ok(context) => {
                 contexts.push(context);
                 tried.push(None);
@@ -141,9 +143,15 @@ pub(crate) async fn look_steps(
     Ok(all)
 }
 
-async fn look_context(session: &Session, plan: &Plan, index: usize, task: &Task) -> Result<ModuleContext, Tried> {
+async fn look_context(
+    store: &TaskStore,
+    workspace: &Workspace,
+    plan: &Plan,
+    index: usize,
+    task: &Task,
+) -> Result<ModuleContext, Tried> {
     let step = &plan.steps[index];
-    if let Some(missing) = alternatives::missing(&session.workspace, step).await {
+    if let Some(missing) = alternatives::missing(workspace, step).await {
         let facts =
             StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
         let outcome = format!("{missing} is not there any more");
@@ -153,15 +161,15 @@ async fn look_context(session: &Session, plan: &Plan, index: usize, task: &Task)
         let facts = StepReport { unresolved: Some(why.clone()), ..StepReport::default() };
         Tried::failed(StepError::Unresolved, why, facts)
     };
-    let inputs = attempt::resolve_inputs(session, plan, step).await.map_err(unresolved)?;
+    let inputs = attempt::resolve_inputs(store, plan, step).await.map_err(unresolved)?;
     // A search looks for the places that use its target.
     let symbols = match step.kind {
         StepKind::Search => step.symbols.clone(),
-        _ => attempt::with_target(&session.workspace, step, &inputs, &task.scope).await.map_err(unresolved)?,
+        _ => attempt::with_target(workspace, step, &inputs, &task.scope).await.map_err(unresolved)?,
     };
     let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
     let mut context = ModuleContext { number, title, kind, inputs, symbols, memory: Vec::new() };
-    context.memory = step_memory::module_memory(session, task.mode, &context).await;
+    context.memory = step_memory::module_memory(store, task.mode, &context).await;
     Ok(context)
 }
 

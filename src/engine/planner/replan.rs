@@ -60,8 +60,8 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     task.progress.question = None;
     task.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(plan, &new) });
     *plan = new;
-    keep::keep(session, task).await;
-    durable::keep_plan(session, plan, task).await;
+    keep::keep(&session.store, task).await;
+    durable::keep_plan(&session.store, plan, task).await;
     Ok(plan.clone())
 }
 
@@ -91,7 +91,7 @@ pub(crate) async fn replan(
     trigger: &Trigger,
     cancel: &CancellationToken,
 ) -> Result<bool, Failure> {
-    durable::keep_replan(session, plan, task, trigger).await;
+    durable::keep_replan(&session.store, plan, task, trigger).await;
     task.progress.replans += 1;
     task.intent.consent.replanned = true;
     task.progress.plan_errors = 0;

@@ -58,7 +58,7 @@ pub(crate) async fn carry_out(
     }
     session.hub.use_cancel(cancel);
     task.take_up(&session.events);
-    durable::claim(session, &mut task, Some(&plan)).await?;
+    durable::claim(&session.store, &mut task, Some(&plan)).await?;
     ending::take_back_unfinished(session, &mut task).await?;
     task.events.did(TaskFact::WorkBegan);
     task.intent.consent.replanned = false;
@@ -84,7 +84,7 @@ pub(crate) async fn carry_out(
         // The user who stops it sees the work of the step so far, and keeps it.
         task.keep.mark = None;
     }
-    durable::keep_task(session, &mut task, Some(&plan), phase).await;
+    durable::keep_task(&session.store, &mut task, Some(&plan), phase).await;
     let stopped = matches!(ran, Ok(Run::Stopped));
     let outcome = ending::end_run(session, &plan, &mut task, (phase, stopped), events).await;
     let changed = run_loop::may_have_changed(&session.edits.making, &task);
@@ -180,7 +180,7 @@ async fn run_looks(
     cancel: &CancellationToken,
 ) -> Result<Vec<(usize, (Decision, Option<Question>))>, Failure> {
     batch.iter().for_each(|index| plan.steps[*index].state = StepState::Running);
-    durable::keep_step(session, plan, task, batch[0]).await;
+    durable::keep_step(&session.store, plan, task, batch[0]).await;
     session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     let mark = task.journal.checkpoints.len();
     let looked = stop::unless_stopped(
@@ -198,9 +198,9 @@ async fn run_looks(
     };
     for (index, tried) in batch.iter().zip(&tried) {
         take(plan, *index, task, tried);
-        keep::remember_step(session, plan, *index, task).await;
+        keep::remember_step(&session.store, plan, *index, task).await;
     }
-    durable::keep_judged(session, plan, task).await;
+    durable::keep_judged(&session.store, plan, task).await;
     session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     let mut decisions = Vec::new();
     for (index, tried) in batch.iter().zip(tried) {
@@ -223,7 +223,7 @@ async fn run_edit(
     let (mut attempts, mut fallback) = (1, false);
     loop {
         plan.steps[index].state = StepState::Running;
-        durable::keep_step(session, plan, task, index).await;
+        durable::keep_step(&session.store, plan, task, index).await;
         session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
         task.intent.consent.withheld.clear();
         task.intent.consent.foreseen.clear();
@@ -249,8 +249,8 @@ async fn run_edit(
             }
         };
         take(plan, index, task, &tried);
-        keep::remember_step(session, plan, index, task).await;
-        durable::keep_judged(session, plan, task).await;
+        keep::remember_step(&session.store, plan, index, task).await;
+        durable::keep_judged(&session.store, plan, task).await;
         let step = &plan.steps[index];
         if let Some(question) = task.intent.consent.question((index, &step.title), step.state, mark) {
             return Ok((Decision::Ask(Trigger::Consent), Some(question)));

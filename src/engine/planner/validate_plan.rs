@@ -9,6 +9,7 @@ use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::task_store::TaskStore;
 use crate::state::workspace::Workspace;
 use crate::tools::{self, check, run_command};
 use crate::{step_executors, target};
@@ -60,7 +61,7 @@ pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyS
     problems.extend(references(&inputs, &given.after, before));
     for input in &inputs {
         if matches!(input.value, Value::Preference(_) | Value::Variable(_))
-            && session_value(session, &input.value).await.is_none()
+            && session_value(&session.store, &input.value).await.is_none()
         {
             problems.push(format!("{} is not known in this session", input.value));
         }
@@ -197,11 +198,11 @@ pub(crate) async fn command_stands(session: &Session, task: &mut Task, name: &st
 }
 
 /// The session's value for a reference to it; `None` where there is none.
-pub(crate) async fn session_value(session: &Session, value: &Value) -> Option<String> {
+pub(crate) async fn session_value(store: &TaskStore, value: &Value) -> Option<String> {
     let found = match value {
-        Value::Preference(key) => chosen_preferences::preferences(session).await.remove(key),
+        Value::Preference(key) => chosen_preferences::preferences(store).await.remove(key),
         Value::Variable(name) => {
-            let remember = memory::remember(session).await?;
+            let remember = memory::remember(store).await?;
             let (owner, name) = (remember.session.clone(), name.clone());
             remember.run(move |memory| Ok(memory.variable(&owner, &name))).await.ok().flatten()
         }

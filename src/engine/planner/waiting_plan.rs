@@ -10,12 +10,13 @@ use crate::plan::plan_event::plan_event;
 use crate::plan::user_question::Question;
 use crate::plan::work_mode::Phase;
 use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 
 /// Whether a kept plan can be resumed.
-pub(crate) async fn is_kept(session: &Session) -> bool {
-    resumable::waiting(session).await.is_ok_and(|waiting| waiting.is_some_and(|waiting| waiting.run.plan.is_some()))
+pub(crate) async fn is_kept(store: &TaskStore) -> bool {
+    resumable::waiting(store).await.is_ok_and(|waiting| waiting.is_some_and(|waiting| waiting.run.plan.is_some()))
 }
 
 /// The events that show the waiting plan: the document, its open question, and how to go on.
@@ -32,7 +33,7 @@ pub(crate) async fn show(session: &Session) -> Result<Vec<Event>, Failure> {
         events.extend(task.progress.question.as_ref().map(Question::event));
         return Ok(events);
     }
-    let waiting = resumable::waiting(session).await.map_err(|_| none())?.ok_or_else(none)?;
+    let waiting = resumable::waiting(&session.store).await.map_err(|_| none())?.ok_or_else(none)?;
     let Some(plan) = waiting.run.plan else { return Err(none()) };
     session.plans.no_plan.store(false, Ordering::Relaxed);
     let phase = if waiting.phase == Phase::Planning { Phase::Planning } else { Phase::Paused };

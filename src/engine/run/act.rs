@@ -168,14 +168,14 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
     task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
     session.events.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
-    stored_traces::keep(session).await;
+    stored_traces::keep(&session.store).await;
     // A fix that is gone is no judgement on the edits.
     if called.edits() && tool != apply_fix::TOOL.name {
         task.counts.refused = !ok;
     }
     task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
     task.events.did(call_summary::came_back(task, &called, ok, &text));
-    keep::keep(session, task).await;
+    keep::keep(&session.store, task).await;
     (LastResult { tool, ok, text }, ok)
 }
 

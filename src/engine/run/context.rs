@@ -69,7 +69,7 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     let left_out = if only_fixes { found.len() - asked } else { 0 };
     let unweighed = found.len().saturating_sub(asked.max(PLAN_DIAGNOSTICS));
     found.truncate(asked.max(PLAN_DIAGNOSTICS));
-    let fixes = learn::trusted(session, task, &found, fixes).await;
+    let fixes = learn::trusted(&session.store, task, &found, fixes).await;
     let (seen, fixes) = triage::weigh(&session.hub, task, &found, fixes).await;
     let (seen, left, fixes) = shorten(seen, fixes, shown);
     let more = if only_fixes { 0 } else { unseen + unweighed + left.len() };
@@ -107,7 +107,7 @@ pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk)
     }
     let left_out = all - found.len();
     code_actions::look_up_changes(&session.workspace, task, &mut fixes, deadline).await;
-    let fixes = learn::trusted(session, task, &found, fixes).await;
+    let fixes = learn::trusted(&session.store, task, &found, fixes).await;
     let (seen, fixes) = triage::weigh(&session.hub, task, &found, fixes).await;
     let absent = if only_fixes { absent(task).await } else { Vec::new() };
     let reports = ReportFacts { groups, left_out, older, fixes, absent, ..ReportFacts::default() };
@@ -135,13 +135,18 @@ async fn context(
     planning: bool,
 ) -> ModelContext {
     task.note_seen(seen);
-    let part = prompt_memory::memory_part(session, task, codes(seen), planning).await;
+    let part = prompt_memory::memory_part(&session.store, task, codes(seen), planning).await;
     let abilities = session.model.abilities().await;
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
     let texts = sources::sources(&session.workspace, task, sources::room(talks, budget)).await;
     let workspace = if planning && !talks {
-        project_scan::files_by_use(session, FILES, file_list::useful_files(&session.workspace.root, task, FILES).await)
-            .await
+        project_scan::files_by_use(
+            &session.store,
+            &session.workspace.root,
+            FILES,
+            file_list::useful_files(&session.workspace.root, task, FILES).await,
+        )
+        .await
     } else {
         file_list::file_list(&session.workspace.root, task, budget.files).await
     };

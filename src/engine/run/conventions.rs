@@ -1,6 +1,7 @@
 //! Reads the project's own guides for its conventions, as data: a short excerpt, or whole within a budget.
 
 use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use crate::tools::run_command;
 use sextant_base::plural::counted;
 use sextant_model::abilities::Style;
@@ -32,7 +33,8 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
         let read = move || if is_told_once { whole(&root, budget) } else { excerpt(&root, budget) };
         tokio::task::spawn_blocking(read).await.unwrap_or_default()
     };
-    let (detail, commands) = (detail(session).await, run_command::could_run(&session.workspace, &session.approvals));
+    let (detail, commands) =
+        (detail(&session.store).await, run_command::could_run(&session.workspace, &session.approvals));
     let mut allowed = session.workspace.config.commands_allowed.clone();
     if run_command::has_git(&session.workspace.root) {
         allowed.extend(FREE.map(str::to_owned));
@@ -41,10 +43,10 @@ pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
 }
 
 /// The length of answer that the user likes: the project's preference, or else the general one.
-async fn detail(session: &Session) -> String {
-    let general = session.workspace.config.preferences.get("detail").cloned().unwrap_or_default();
+async fn detail(store: &TaskStore) -> String {
+    let general = store.config.preferences.get("detail").cloned().unwrap_or_default();
     // Memory that is not open yet stays closed here.
-    let Some(Some(remember)) = session.store.memory.get().cloned() else { return general };
+    let Some(Some(remember)) = store.memory.get().cloned() else { return general };
     let project = remember.project;
     let own = remember.run(move |memory| memory.preference("detail", Some(project))).await.ok().flatten();
     own.and_then(|own| own.value.as_str().map(str::to_owned)).unwrap_or(general)

@@ -20,13 +20,14 @@ use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
 use crate::state::task::Task;
+use crate::state::task_store::TaskStore;
 use crate::tools;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
 use sextant_model::chat::{ChatInput, ChatReply, ToolResult};
 use sextant_model::prompt::conversation;
 use sextant_model::prompt::prompt_budget::PromptBudget;
-use sextant_model::step::{LastResult, ModelError};
+use sextant_model::step::{LastResult, Model, ModelError};
 use sextant_model::token_estimate::head_and_tail;
 use sextant_model::tools::{ToolSpec, find, offered};
 
@@ -62,7 +63,10 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
         }
         compaction_summary::shorten(task, talk.budget);
         let span = span::step(task.counts.step);
-        let ended = match ask(session, task, (&talk.tools, &talk.paragraphs), cancel).instrument(span.clone()).await? {
+        let ended = match ask(&session.store, session.model.as_ref(), task, (&talk.tools, &talk.paragraphs), cancel)
+            .instrument(span.clone())
+            .await?
+        {
             None => continue,
             Some(Ok(reply)) => take(session, task, &mut talk, reply).instrument(span).await,
             Some(Err(ModelError::Unusable { problems, .. })) => {
@@ -75,7 +79,7 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        durable::keep_call(session, task).await;
+        durable::keep_call(&session.store, task).await;
         if let Some(ended) = ended {
             return Ok(ended);
         }
@@ -121,17 +125,18 @@ async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool 
 
 /// The next answer; `None` where the time of the task is over.
 async fn ask(
-    session: &Session,
+    store: &TaskStore,
+    model: &dyn Model,
     task: &Task,
     (tools, paragraphs): (&[ToolSpec], &Paragraphs),
     cancel: &CancellationToken,
 ) -> Result<Option<Result<ChatReply, ModelError>>, Failure> {
     paragraphs.begin();
-    let words = |text: &str| paragraphs.say(&session.events, text);
+    let words = |text: &str| paragraphs.say(&store.events, text);
     let transcript = &task.conversation.transcript;
     let system = conversation::system(&transcript.fence);
     let input = ChatInput { system: &system, messages: &transcript.messages, tools };
-    answered(&session.workspace.config, task, cancel, session.model.chat(&input, &words)).await
+    answered(&store.config, task, cancel, model.chat(&input, &words)).await
 }
 
 /// Carries out the calls of a reply. `Some` where that ends the task or the step.

@@ -111,7 +111,7 @@ async fn enter(session: &Session, task: &mut Task, result: LastResult, more: &[A
     task.progress.course.fresh = 1 + look_further(session, task, more).await;
     let old = task.conversation.results.len().saturating_sub(RESULTS.max(task.progress.course.fresh));
     task.conversation.results.drain(..old);
-    durable::keep_call(session, task).await;
+    durable::keep_call(&session.store, task).await;
     (task.counts.errors >= session.workspace.config.limits.errors).then_some(Ended::TooManyErrors(text))
 }
 

@@ -48,7 +48,7 @@ pub(crate) async fn begin(
         mode: mode.to_string(),
         model: session.model.name().to_owned(),
     });
-    task_budget::say_what_is_not_counted(session);
+    task_budget::say_what_is_not_counted(&session.store, session.model.as_ref());
     let mut documents = Vec::new();
     for file in task.scope.files() {
         let document = match target::document(&session.workspace, &file).await {
@@ -77,7 +77,7 @@ pub(crate) async fn begin(
     permissions::begin_on_reports(&session.hub, &task).await?;
     task.remember_start(&known, false);
     analyse::weigh_named(&mut task, &known).await;
-    keep::remember_start(session, &mut task).await;
+    keep::remember_start(&session.store, &session.workspace.root, &mut task).await;
     tell_risk(&session.hub, &mut task, None).await;
     Ok(task)
 }

@@ -69,13 +69,13 @@ pub(crate) async fn direct(
         Direct::Redo => Some(undo_intent::redo(session).await?),
         Direct::Forget(text) => Some(answered(forget::forget(session, text, cancel).await?)),
         Direct::ForgetAll => Some(answered(forget::forget_all(session, cancel).await?)),
-        Direct::Remember(text) => Some(answered(remember::prefer(session, text).await?)),
-        Direct::Recall(text) => Some(answered(remember::recall_about(session, text).await?)),
-        Direct::Learned => Some(answered(remember::learned(session).await?)),
+        Direct::Remember(text) => Some(answered(remember::prefer(&session.store, text).await?)),
+        Direct::Recall(text) => Some(answered(remember::recall_about(&session.store, text).await?)),
+        Direct::Learned => Some(answered(remember::learned(&session.store).await?)),
         Direct::Mode(wanted) => Some(mode_intent::direct_mode(&session.plans, &session.events, *wanted)),
-        Direct::Why => explain::direct_why(session, request).await,
+        Direct::Why => explain::direct_why(&session.store, request).await,
         Direct::Stop => Some(DirectAnswer::new("", "nothing is running".to_owned())),
-        Direct::Stats => Some(explain::direct_stats(session).await?),
+        Direct::Stats => Some(explain::direct_stats(&session.store).await?),
     };
     let Some(answer) = answer else { return Ok(None) };
     session.events.show(Event::Started {

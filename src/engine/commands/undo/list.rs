@@ -77,14 +77,14 @@ pub(crate) async fn history(session: &Session) -> Result<History, Failure> {
             out.tasks.push(Done { task, request, state: UndoState::Gone, steps: Vec::new() });
             continue;
         }
-        let done = done(&stack::journal(session, known).await?);
+        let done = done(&stack::journal(&session.store, known).await?);
         if out.undo.is_none() && done.state != UndoState::Undone {
             out.undo = Some(done.task.clone());
         }
         out.tasks.push(done);
     }
     if let Some((row, known)) = stack.redoable().next().and_then(|row| Some((row, stack.find(&row.task)?))) {
-        let journal = stack::journal(session, known).await?;
+        let journal = stack::journal(&session.store, known).await?;
         let undo = journal.checkpoints.iter().find(|checkpoint| stack::position(checkpoint) == row.at);
         let part = undo.and_then(|undo| undo.symbols.first().cloned()).unwrap_or_default();
         out.redo = Some((known.task.clone(), part));

@@ -31,7 +31,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     let stack = stack(session).await;
     let Some(row) = stack.redoable().next() else { return Err(nothing(&stack)) };
     let known = stack.find(&row.task).ok_or_else(|| nothing(&stack))?;
-    let mut journal = crate::durable::stack::journal(session, known).await?;
+    let mut journal = crate::durable::stack::journal(&session.store, known).await?;
     let own = |checkpoint: &&Checkpoint| checkpoint.kind == CheckpointKind::Rollback && position(checkpoint) == row.at;
     let Some(undo) = journal.checkpoints.iter().find(own).cloned() else { return Err(nothing(&stack)) };
     let way = way_forward(&session.workspace, &journal, &undo).await?;
@@ -41,7 +41,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     }
     let files = if way.edits.is_empty() {
         // It is there again by hand: only the undo goes.
-        if let (Some(durable), Some(id)) = (open_store::durable(session).await, undo.record) {
+        if let (Some(durable), Some(id)) = (open_store::durable(&session.store).await, undo.record) {
             let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
             open_store::or_tell(&session.events, &durable, dropped);
         }
@@ -52,7 +52,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     };
     journal.checkpoints.retain(|checkpoint| position(checkpoint) != row.at);
     let target = Target::parse(undo.symbols.first().map(String::as_str).unwrap_or_default());
-    let plan = match (resumable::plan_of(session, &journal.task).await, &undo.plan) {
+    let plan = match (resumable::plan_of(&session.store, &session.plans, &journal.task).await, &undo.plan) {
         (Some(mut plan), Some(before)) => {
             target.close_again(&mut plan, before);
             Some(plan)
@@ -62,7 +62,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
     follow(session, &journal, plan, &files, events).await;
     let (task, request) = (journal.task.clone(), journal.request.clone());
     let part = if target == Target::Task { String::new() } else { format!("{} of ", target.words()) };
-    feedback::feedback(session, About { task, request, undo: undo.id, part, ..About::default() }, false).await;
+    feedback::feedback(&session.store, About { task, request, undo: undo.id, part, ..About::default() }, false).await;
     let what = match &target {
         Target::Task => format!("brought back “{}”", journal.request),
         part => format!("brought back {} of “{}”", part.words(), journal.request),

@@ -27,7 +27,7 @@ pub struct StandingChange {
 pub(crate) async fn standing_changes(session: &Session) -> Result<Vec<StandingChange>, Failure> {
     let stack = stack::stack(session).await;
     for known in stack.tasks.iter().filter(|known| known.place != UndoPlace::Removed) {
-        let journal = stack::journal(session, known).await?;
+        let journal = stack::journal(&session.store, known).await?;
         let picks: Vec<Pick<'_>> = standing(&journal).collect();
         if picks.is_empty() {
             continue;

@@ -34,7 +34,7 @@ pub(super) async fn mend(
     let deadline = Deadline::after_ms(OFFERS_MS.max(session.workspace.config.diagnostics.timeout_ms));
     let offers = code_actions::offers(&session.workspace, &session.events, task, new, usize::MAX, (deadline, false));
     let (offers, _) = stop::unless_stopped(&session.edits.making, cancel, offers).await?;
-    let offers = learn::trusted(session, task, new, offers).await;
+    let offers = learn::trusted(&session.store, task, new, offers).await;
     for at in 0..new.len() {
         let Some(fix) = triage::the_one(&offers, &[at]) else { continue };
         if stop::unless_stopped(&session.edits.making, cancel, only_removes(&session.workspace, &fix.id, deadline))
@@ -45,7 +45,7 @@ pub(super) async fn mend(
         let action = Action { tool: "apply_fix".to_owned(), parameters: json!({"fix": fix.id}) };
         let (_, ok) = act::act(session, task, &action, "the new text caused what it is for").await;
         task.counts.errors = 0;
-        durable::keep_call(session, task).await;
+        durable::keep_call(&session.store, task).await;
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }

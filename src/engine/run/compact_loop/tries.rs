@@ -226,7 +226,7 @@ async fn put(session: &Session, task: &mut Task, piece: &ShownPiece, taken: &Tak
     task.conversation.results.push(result);
     let old = task.conversation.results.len().saturating_sub(RESULTS);
     task.conversation.results.drain(..old);
-    durable::keep_call(session, task).await;
+    durable::keep_call(&session.store, task).await;
     if ok { Ok(()) } else { Err(text) }
 }
 
@@ -246,6 +246,6 @@ fn call(task: &Task, piece: &ShownPiece, taken: &TakenText) -> Result<(&'static 
 async fn take_back(session: &Session, task: &mut Task, course: &Course) -> Result<(), Failure> {
     rollback::roll_back_to(session, task, course.mark, false).await?;
     session.hub.ledger.lock().await.restore(&course.before);
-    durable::keep_call(session, task).await;
+    durable::keep_call(&session.store, task).await;
     Ok(())
 }
