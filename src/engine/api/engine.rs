@@ -152,7 +152,7 @@ impl Engine {
     /// # Errors
     /// The document has faults, each with its line, or no plan waits.
     pub async fn edit_plan(&self, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
-        crate::commands::edit_plan::edit_plan(&self.session, text).await
+        crate::commands::edit_plan::edit_plan(&self.session.edits, &self.session.plans, text).await
     }
 
     /// Changes the plan that waits, by the user's words.
@@ -188,32 +188,32 @@ impl Engine {
 
     /// Repairs the half-done work of a process that was killed, and reports it.
     pub async fn recover(&self) {
-        recover::recover(&self.session).await;
+        recover::recover(&self.session.edits).await;
     }
 
     /// Takes back the standing changes of the last task, or a part of them.
     pub async fn take_back(&self, wish: &UndoRequest) -> Ending<Undone> {
-        undo::take_back(&self.session, wish).await
+        undo::take_back(&self.session.edits, &self.session.plans, wish).await
     }
 
     /// Takes back one task after the other, down to this one.
     pub async fn take_back_to(&self, task: &str, cancel: &CancellationToken) -> Ending<Vec<Undone>> {
-        undo::take_back_to(&self.session, task, cancel).await
+        undo::take_back_to(&self.session.edits, &self.session.plans, task, cancel).await
     }
 
     /// Brings back the last undo.
     pub async fn bring_back(&self) -> Ending<Undone> {
-        redo::bring_back(&self.session).await
+        redo::bring_back(&self.session.edits, &self.session.plans).await
     }
 
     /// The tasks of this workspace, and the parts of them that were taken back.
     pub async fn history(&self) -> Result<History, Failure> {
-        undo::list::history(&self.session).await
+        undo::list::history(&self.session.edits, &self.session.plans).await
     }
 
     /// The single changes of the last task that stand.
     pub async fn standing_changes(&self) -> Result<Vec<StandingChange>, Failure> {
-        undo_lines::standing_changes(&self.session).await
+        undo_lines::standing_changes(&self.session.edits).await
     }
 
     /// The tasks whose traces are kept.
@@ -228,7 +228,7 @@ impl Engine {
 
     /// The events that show the plan that waits, of this process or of one before it. The plan is not taken up.
     pub async fn waiting_plan(&self) -> Result<Vec<Event>, Failure> {
-        waiting_plan::show(&self.session).await
+        waiting_plan::show(&self.session.edits, &self.session.plans).await
     }
 
     /// Carries out one call of a tool for a client outside, beside the running command. Its edits are a task of that
@@ -257,7 +257,7 @@ impl Engine {
 
     /// The state of the edit of the call with this name.
     pub async fn made(&self, once: &str) -> Result<EditMade, Failure> {
-        once::made(&self.session, once).await
+        once::made(&self.session.edits, once).await
     }
 
     /// Notes that a client will not call again.
@@ -267,7 +267,7 @@ impl Engine {
 
     /// Waits, for a moment, until no change of files is under way.
     pub async fn finish_edits(&self) {
-        if let Err(failure) = edit_transaction::catch_up(&self.session).await {
+        if let Err(failure) = edit_transaction::catch_up(&self.session.edits, &self.session.plans).await {
             tracing::warn!("{}", failure.one_line());
         }
     }
@@ -312,12 +312,12 @@ impl Engine {
 
     /// Updates the list of the last task with the answers after its end.
     pub async fn amend(&self) {
-        listed::amend(&self.session).await;
+        listed::amend(&self.session.edits).await;
     }
 
     /// The known diagnostics that the running task has introduced so far; `None` where it has changed nothing.
     pub async fn introduced_so_far(&self, task: &str) -> Option<Vec<QuickfixEntry>> {
-        finish::introduced_so_far(&self.session, task).await
+        finish::introduced_so_far(&self.session.edits, task).await
     }
 
     pub async fn statistics(&self) -> Result<String, Failure> {
@@ -338,7 +338,7 @@ impl Engine {
     }
 
     pub async fn forget(&self, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {
-        forget::forget(&self.session, text, cancel).await
+        forget::forget(&self.session.edits, &self.session.plans, text, cancel).await
     }
 
     /// Ends the short term of memory.

@@ -20,7 +20,9 @@ use crate::run::{finish, listed};
 use crate::state::comparison::Status;
 use crate::state::diagnostics_hub::OWN_CANCEL;
 use crate::state::edit_answer::EditAnswer;
+use crate::state::edit_service::EditService;
 use crate::state::outside_clients::{ClientWork, OutsideClient};
+use crate::state::plan_service::PlanService;
 use crate::state::render::Line;
 use crate::state::session::Session;
 use crate::state::task::Task;
@@ -119,7 +121,7 @@ async fn look(
     let ran = stop::unless_stopped(&session.edits.making, cancel, async {
         validate_call::gate(&session.workspace, &session.approvals, &mut own, tool, call)
             .await?
-            .run(session, &mut own)
+            .run(&session.edits, session.model.as_ref(), &mut own)
             .await
     });
     let answer = ran.await.and_then(|ran| ran);
@@ -167,8 +169,8 @@ async fn edit(
         let _ = sender.send(Err(Failure::cancelled().without_change()));
         return;
     };
-    recover::recover_quietly(session).await;
-    let is_new = match current(session, &work, client, &mut slot).await {
+    recover::recover_quietly(&session.edits).await;
+    let is_new = match current(&session.edits, &session.plans, &work, client, &mut slot).await {
         Ok(is_new) => is_new,
         Err(failure) => {
             let _ = sender.send(Err(failure));
@@ -176,7 +178,7 @@ async fn edit(
         }
     };
     let Some(task) = slot.as_mut() else { return };
-    if let Some(again) = again(session, once.as_deref()).await {
+    if let Some(again) = again(&session.edits, once.as_deref()).await {
         let _ = sender.send(again);
         return;
     }
@@ -192,10 +194,10 @@ async fn edit(
             durable::keep_outside(&session.store, task, false).await;
         }
         collect_diagnostics::let_go(&session.hub).await;
-        call.run(session, task).await
+        call.run(&session.edits, session.model.as_ref(), task).await
     });
     let ran = ran.await.and_then(|ran| ran);
-    enter(session, task, mark).await;
+    enter(&session.edits, task, mark).await;
     reached::bound(&session.hub).await;
     let now_seen = std::mem::take(&mut task.conversation.seen);
     lock(&work.seen).take(now_seen, &seen);
@@ -205,18 +207,18 @@ async fn edit(
     let _ = sender.send(ran);
     if task.journal.checkpoints.len() > mark {
         durable::keep_outside(&session.store, task, mark % CLEANED == CLEANED - 1).await;
-        show(session, task, format!("{}: {came_of_it}", client.name)).await;
+        show(&session.edits, task, format!("{}: {came_of_it}", client.name)).await;
     }
     stored_traces::keep(&session.store).await;
 }
 
 /// The answer of a call whose edit was made before, so that it is not made a second time. `None` where it was not made.
-async fn again(session: &Session, once: Option<&str>) -> Option<Result<OutsideAnswer, Failure>> {
-    match once::made(session, once?).await {
+async fn again(edits: &EditService, once: Option<&str>) -> Option<Result<OutsideAnswer, Failure>> {
+    match once::made(edits, once?).await {
         Ok(known) if known.made => Some(Ok(OutsideAnswer::of_made(&known))),
         Ok(_) => None,
         // Nothing is kept here: this process would know of the edit.
-        Err(_) if open_store::durable(&session.store).await.is_none() => None,
+        Err(_) if open_store::durable(&edits.store).await.is_none() => None,
         Err(failure) => Some(Err(failure)),
     }
 }
@@ -245,17 +247,18 @@ impl OutsideAnswer {
 
 /// Finds the task that the next edit of a client belongs to; also returns whether it has just begun.
 async fn current(
-    session: &Session,
+    edits: &EditService,
+    plans: &PlanService,
     work: &ClientWork,
     client: &OutsideClient,
     slot: &mut Option<Task>,
 ) -> Result<bool, Failure> {
     if let Some(task) = slot.as_mut() {
-        if session.edits.making.left().iter().any(|begun| begun.task == task.journal.task) {
-            edit_transaction::catch_up(session).await?;
+        if edits.making.left().iter().any(|begun| begun.task == task.journal.task) {
+            edit_transaction::catch_up(edits, plans).await?;
         }
         // An undo, or an edit that outlived a stop, may have changed it meanwhile.
-        let history = session.edits.history.lock().await;
+        let history = edits.history.lock().await;
         let known = history.iter().find(|known| known.task == task.journal.task);
         if let Some(known) = known.filter(|known| !known.has_rows_of(&task.journal)) {
             task.journal = known.clone();
@@ -267,16 +270,16 @@ async fn current(
         }
     }
     let mut task = new_task(client);
-    task.events.begin_outside(&session.events, &client.name, &task.request);
+    task.events.begin_outside(&edits.hub.events, &client.name, &task.request);
     work.goes_on(&task);
     *slot = Some(task);
     Ok(true)
 }
 
 /// Enters the changes of a call where an undo finds them, beside entries that an undo has made meanwhile.
-async fn enter(session: &Session, task: &mut Task, mark: usize) {
+async fn enter(edits: &EditService, task: &mut Task, mark: usize) {
     let Some(new) = task.journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
-    let mut history = session.edits.history.lock().await;
+    let mut history = edits.history.lock().await;
     match history.iter_mut().find(|known| known.task == task.journal.task) {
         Some(known) => {
             let unknown = new.iter().filter(|row| known.checkpoints.iter().all(|known| known.id != row.id));
@@ -300,16 +303,16 @@ fn trace(task: &Task, (client, about): (&OutsideClient, &str), ran: &Result<Outs
 }
 
 /// Shows what was done to everyone who watches, and lists separately what the client's task has introduced.
-async fn show(session: &Session, task: &mut Task, text: String) {
+async fn show(edits: &EditService, task: &mut Task, text: String) {
     let id = task.journal.task.clone();
-    let shown = |event| session.events.emit(Some(&id), TaskEvent::Shown { event });
+    let shown = |event| edits.hub.events.emit(Some(&id), TaskEvent::Shown { event });
     shown(Event::Progress { text });
-    if !session.workspace.config.diagnostics.on_edit {
+    if !edits.workspace.config.diagnostics.on_edit {
         return;
     }
-    let verdict = finish::known_verdict(session, task).await;
-    let new: Vec<_> = verdict.new_from(session.workspace.config.diagnostics.severity_floor).cloned().collect();
-    listed::show(&session.hub, task, &new, &[]).await;
+    let verdict = finish::known_verdict(edits, task).await;
+    let new: Vec<_> = verdict.new_from(edits.workspace.config.diagnostics.severity_floor).cloned().collect();
+    listed::show(&edits.hub, task, &new, &[]).await;
 }
 
 /// An edit's answer as a program reads it: the same facts as the text, and no more.

@@ -69,22 +69,23 @@ pub(crate) async fn make_plan(
     cancel: &CancellationToken,
 ) -> Result<Plan, Failure> {
     stop::unless_stopped(&session.edits.making, cancel, open_store::durable(&session.store)).await?;
-    recover::recover(session).await;
+    recover::recover(&session.edits).await;
     let scope =
         stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request)).await??;
     let mut task = stop::unless_stopped(
         &session.edits.making,
         cancel,
-        start::begin(session, request, session.plans.mode(), scope, cancel),
+        start::begin(&session.edits, session.model.as_ref(), request, session.plans.mode(), scope, cancel),
     )
     .await??;
-    let plan = match make::propose(session, &mut task, PlanRequest::default(), cancel).await {
-        Ok(plan) => plan,
-        Err(failure) => {
-            keep::remember_no_plan(&session.store, session.model.as_ref(), &mut task, &failure).await;
-            return Err(failure);
-        }
-    };
+    let plan =
+        match make::propose(&session.edits, session.model.as_ref(), &mut task, PlanRequest::default(), cancel).await {
+            Ok(plan) => plan,
+            Err(failure) => {
+                keep::remember_no_plan(&session.store, session.model.as_ref(), &mut task, &failure).await;
+                return Err(failure);
+            }
+        };
     start::tell_risk(&session.hub, &mut task, Some(plan.steps.len())).await;
     keep::remember_plan(&session.store, &session.plans, &plan, &mut task).await;
     // A plan without steps cannot be approved, changed or resumed.

@@ -22,7 +22,9 @@ use crate::plan::{Plan, StepResult, StepState, Steps};
 use crate::planner::{ending, replan, run_plan};
 use crate::run::{repair_scope, start};
 use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
 use crate::state::outcome::{Ending, Outcome};
+use crate::state::plan_service::PlanService;
 use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
@@ -53,8 +55,8 @@ pub(crate) async fn go_on(
     if open_store::has_record(&session.store) {
         stop::unless_stopped(&session.edits.making, cancel, open_store::durable(&session.store)).await?;
     }
-    recover::recover_quietly(session).await;
-    edit_transaction::catch_up(session).await?;
+    recover::recover_quietly(&session.edits).await;
+    edit_transaction::catch_up(&session.edits, &session.plans).await?;
     let Some(waiting) = resumable::waiting(&session.store).await? else {
         // Without memory there is at most the plan of this process.
         if session.plans.waiting.lock().await.is_none() {
@@ -64,7 +66,7 @@ pub(crate) async fn go_on(
         return run_plan::carry_out(session, Steps::All, cancel, events).await;
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
-    let (mut task, plan) = take_up(session, waiting).await?;
+    let (mut task, plan) = take_up(&session.edits, &session.plans, waiting).await?;
     task.take_up(&session.events);
     repair_scope::look_up(&session.workspace, session.hub.needs_providers, &mut task).await;
     task.events.did(TaskFact::BudgetRenewed { whole: true });
@@ -78,11 +80,11 @@ pub(crate) async fn go_on(
         tell_lost_edits(&session.hub, session.model.as_ref(), &mut task).await?;
         look_again(&session.hub, &mut task, cancel).await?;
         task.keep.begun = (!task.journal.is_empty()).then_some(0);
-        return ask::run_ask(session, &mut task, cancel).await;
+        return ask::run_ask(&session.edits, session.model.as_ref(), &mut task, cancel).await;
     };
     say_another_model(&session.events, session.model.as_ref(), &plan);
     if let Some(running) = running {
-        let left = rollback::roll_back_to(session, &mut task, running.mark, true).await?;
+        let left = rollback::roll_back_to(&session.edits, &mut task, running.mark, true).await?;
         if !left.is_empty() {
             let text = format!("left as you changed it since: {}", left.join(", "));
             session.events.show(Event::Progress { text });
@@ -162,7 +164,8 @@ async fn run_on(
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
     if let Some(trigger) = task.keep.replanning.take()
-        && let Err(failure) = replan::replan(session, &mut plan, &mut task, &trigger, cancel).await
+        && let Err(failure) =
+            replan::replan(&session.edits, session.model.as_ref(), &mut plan, &mut task, &trigger, cancel).await
     {
         durable::keep_task(&session.store, &mut task, Some(&plan), Phase::Paused).await;
         *session.plans.waiting.lock().await = Some((plan, task));
@@ -210,8 +213,12 @@ async fn look_again(hub: &DiagnosticsHub, task: &mut Task, cancel: &Cancellation
 }
 
 /// The task and its plan in this process, ready to run.
-async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Option<Plan>), Failure> {
-    let mut known = session.plans.waiting.lock().await;
+async fn take_up(
+    edits: &EditService,
+    plans: &PlanService,
+    waiting: WaitingTask,
+) -> Result<(Task, Option<Plan>), Failure> {
+    let mut known = plans.waiting.lock().await;
     // This process holds more of its own plan than was kept.
     if let Some((plan, task)) =
         known.take_if(|(_, task)| task.journal.task == waiting.run.id && task.keep.revision == Some(waiting.revision))
@@ -219,13 +226,13 @@ async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Optio
         return Ok((task, Some(plan)));
     }
     drop(known);
-    waiting.run.paths().into_iter().try_for_each(|path| recorded(&session.workspace.root, path))?;
+    waiting.run.paths().into_iter().try_for_each(|path| recorded(&edits.workspace.root, path))?;
     let (mut task, mut plan) = waiting.run.into_task();
     task.keep.revision = Some(waiting.revision);
-    if let Some(durable) = open_store::durable(&session.store).await {
-        let loaded = durable::load(&session.store, &session.workspace.root, &durable, &mut task).await;
-        open_store::or_tell(&session.events, &durable, loaded);
-        durable::claim(&session.store, &mut task, plan.as_ref()).await?;
+    if let Some(durable) = open_store::durable(&edits.store).await {
+        let loaded = durable::load(&edits.store, &edits.workspace.root, &durable, &mut task).await;
+        open_store::or_tell(&edits.hub.events, &durable, loaded);
+        durable::claim(&edits.store, &mut task, plan.as_ref()).await?;
     }
     resumable::follow_rollback(&task.journal, plan.as_mut());
     Ok((task, plan))

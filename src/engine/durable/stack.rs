@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::durable::change_record::{EDIT, ROLLBACK};
 use crate::durable::{self, open_store, was_removed};
 use crate::state::durable::Durable;
+use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal};
-use crate::state::session::Session;
 use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
@@ -178,18 +178,18 @@ fn kept(durable: &Durable, read: Read) -> Stack {
 }
 
 /// The known undos here, from memory and from this process.
-pub(crate) async fn stack(session: &Session) -> Stack {
+pub(crate) async fn stack(edits: &EditService) -> Stack {
     let mut stack = Stack::default();
-    if open_store::has_record(&session.store)
-        && let Some(durable) = open_store::durable(&session.store).await
+    if open_store::has_record(&edits.store)
+        && let Some(durable) = open_store::durable(&edits.store).await
     {
         let name = durable.session();
         let all = durable.run(move |memory| read(memory, &name)).await;
-        if let Some(all) = open_store::or_tell(&session.events, &durable, all) {
+        if let Some(all) = open_store::or_tell(&edits.hub.events, &durable, all) {
             stack = kept(&durable, all);
         }
     }
-    for journal in session.edits.history.lock().await.iter().filter(|journal| !journal.is_empty()) {
+    for journal in edits.history.lock().await.iter().filter(|journal| !journal.is_empty()) {
         let unkept = |row: &Checkpoint| !row.files.is_empty() && row.record.is_none();
         if stack.find(&journal.task).is_some() && !journal.checkpoints.iter().any(unkept) {
             continue;
@@ -215,7 +215,7 @@ pub(crate) async fn stack(session: &Session) -> Stack {
     }
     stack.tasks.sort_by_key(|known| std::cmp::Reverse(known.last));
     stack.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
-    stack.asked = session.store.last_asked().or(stack.asked);
+    stack.asked = edits.store.last_asked().or(stack.asked);
     stack
 }
 

@@ -13,10 +13,10 @@ use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::state::edit_baseline::{Baseline, doubt, doubt_stale, without_late, without_others};
 use crate::state::edit_request::{self, EditOutcome, EditRequest, When};
+use crate::state::edit_service::EditService;
 use crate::state::in_flight::Making;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
 use crate::state::render::Line;
-use crate::state::session::Session;
 use crate::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots};
 use crate::state::task::Task;
 use crate::state::task_store::TaskStore;
@@ -35,14 +35,14 @@ use sextant_store::workspace::beneath;
 
 /// Carries out an edit of a tool and words the diagnostics that it introduced. A refused edit writes nothing.
 pub(crate) async fn edit(
-    session: &Session,
+    edits: &EditService,
     task: &mut Task,
     wanted: Vec<EditRequest>,
     notes: Vec<String>,
     when: When,
 ) -> Result<EditAnswer, Failure> {
-    let checks = &session.workspace.config.diagnostics;
-    let changed = change(session, task, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
+    let checks = &edits.workspace.config.diagnostics;
+    let changed = change(edits, task, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
     let (late, first_seen) =
         (std::mem::take(&mut task.reports.late.found), std::mem::take(&mut task.reports.elsewhere.first_seen));
     let worth = first_seen.iter().filter(|found| found.diagnostic.severity <= checks.severity_floor);
@@ -56,7 +56,7 @@ pub(crate) async fn edit(
 
 /// Carries out an edit and returns the diagnostics that it introduced. A refused edit writes nothing.
 pub(crate) async fn change(
-    session: &Session,
+    edits: &EditService,
     task: &mut Task,
     wanted: Vec<EditRequest>,
     when: When,
@@ -66,24 +66,24 @@ pub(crate) async fn change(
         target::refuse_large(want.path(), want.bytes())?;
         task.scope.check(want)?;
     }
-    permit(&session.hub, &session.approvals, task, &wanted).await?;
-    let doubts = edit_guard::guard(&session.hub, &session.approvals, task, &wanted).await?;
-    let (_turn, mut deadline) = match session.edits.making.turn.try_lock() {
+    permit(&edits.hub, &edits.approvals, task, &wanted).await?;
+    let doubts = edit_guard::guard(&edits.hub, &edits.approvals, task, &wanted).await?;
+    let (_turn, mut deadline) = match edits.making.turn.try_lock() {
         Ok(turn) => (turn, deadline),
-        Err(_) => (session.edits.making.turn.lock().await, deadline.anew()),
+        Err(_) => (edits.making.turn.lock().await, deadline.anew()),
     };
-    collect_diagnostics::take_late(&session.hub, task).await;
+    collect_diagnostics::take_late(&edits.hub, task).await;
     let (mut wanted, mut notes) = (wanted, Vec::new());
     for _ in 0..rebase_edit::TRIES {
         let known = task.reports.begun();
-        match attempt(session, task, (&wanted, &doubts, when), deadline).await {
+        match attempt(edits, task, (&wanted, &doubts, when), deadline).await {
             // The file was changed between its reading and this edit.
             Err(EditorError::Stale(path)) => {
                 task.reports.begin_again(known);
                 // A deferred edit is answered against the text before its first edit.
                 let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
                 let moved =
-                    if put_off { None } else { rebase_edit::moved(session.workspace.editor.as_ref(), &wanted).await };
+                    if put_off { None } else { rebase_edit::moved(edits.workspace.editor.as_ref(), &wanted).await };
                 let Some((moved, changed)) = moved else {
                     return Err(EditorError::Stale(path).into());
                 };
@@ -134,12 +134,12 @@ fn note_own(looked: &LookedFiles, applied: &[Applied]) {
 /// # Errors
 /// The editor refuses it: nothing was written.
 async fn attempt(
-    session: &Session,
+    edits: &EditService,
     task: &mut Task,
     (wanted, doubts, when): (&[EditRequest], &[Doubt], When),
     mut deadline: Deadline,
 ) -> Result<EditOutcome, EditorError> {
-    let checked = session.workspace.config.diagnostics.on_edit;
+    let checked = edits.workspace.config.diagnostics.on_edit;
     let in_burst = task.reports.deferred.is_some();
     let mut bystanders = Vec::new();
     let mut burst = task.reports.deferred.clone().unwrap_or_default();
@@ -147,35 +147,34 @@ async fn attempt(
     if checked {
         let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
         // From here on an edited file is a file like any other, also where it was opened for an earlier edit.
-        reached::keep_open(&session.hub.looked, &paths.iter().map(String::as_str).collect()).await;
-        bystanders =
-            collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &paths).await;
+        reached::keep_open(&edits.hub.looked, &paths.iter().map(String::as_str).collect()).await;
+        bystanders = collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, &paths).await;
         if !in_burst || burst.lacks(wanted) {
             let edited = texts_before(wanted);
-            let looked = collect_diagnostics::before_edit(&session.hub, &edited, &bystanders, deadline).await;
+            let looked = collect_diagnostics::before_edit(&edits.hub, &edited, &bystanders, deadline).await;
             burst.stale.extend(looked.stale);
             unheard = Unlooked::of(looked.unheard, "", false);
             deadline = looked.deadline;
         }
-        let mut reached = reached::before_edit(&session.hub, &texts_before(wanted), wanted).await;
+        let mut reached = reached::before_edit(&edits.hub, &texts_before(wanted), wanted).await;
         reached.take_earlier(
-            reached::others(session.workspace.editor.as_ref(), &session.hub.looked, &burst.reached, &paths).await,
+            reached::others(edits.workspace.editor.as_ref(), &edits.hub.looked, &burst.reached, &paths).await,
         );
-        deadline = reached.deadline(deadline, session.workspace.config.diagnostics.timeout_ms);
+        deadline = reached.deadline(deadline, edits.workspace.config.diagnostics.timeout_ms);
         burst.take_reach(reached.paths(), reached.open, &reached.unlooked, reached.stale);
         task.reports.elsewhere.unrelated.extend(reached.unrelated);
         bystanders.extend(reached.documents);
     }
-    remember(task, wanted, (&mut burst, in_burst), &collect_diagnostics::known(&session.hub).await);
-    note_start(&session.edits.making, task, wanted);
+    remember(task, wanted, (&mut burst, in_burst), &collect_diagnostics::known(&edits.hub).await);
+    note_start(&edits.making, task, wanted);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
     let imports = task.scope.imports_changed(wanted);
     let renamed = task.scope.follow(wanted);
-    let change = to_be_made(&session.store, &session.workspace, task, wanted, &symbols).await;
+    let change = to_be_made(&edits.store, &edits.workspace, task, wanted, &symbols).await;
     // No wait may come between its end and the journal: a stop interrupts at any wait.
-    let in_flight::Made { checkpoint, applied } = edit_transaction::make(session, change).await?;
-    note_own(&session.hub.looked, &applied);
+    let in_flight::Made { checkpoint, applied } = edit_transaction::make(edits, change).await?;
+    note_own(&edits.hub.looked, &applied);
     task.scope = renamed;
     let checkpoint = enter(task, checkpoint);
     task.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
@@ -185,15 +184,15 @@ async fn attempt(
         _ if !checked => Verdict::without(Status::Off),
         When::Now => {
             let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
-            let reports = collect_diagnostics::look(&session.hub, &now, &bystanders, deadline).await;
-            judge(&session.hub, task, &burst, &reports).await
+            let reports = collect_diagnostics::look(&edits.hub, &now, &bystanders, deadline).await;
+            judge(&edits.hub, task, &burst, &reports).await
         }
         When::Defer => {
             task.reports.deferred = Some(burst);
             Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
         }
     };
-    let (notes, created) = (left_out(&session.hub.looked, wanted), task.reports.created.clone());
+    let (notes, created) = (left_out(&edits.hub.looked, wanted), task.reports.created.clone());
     Ok(EditOutcome { checkpoint, applied, symbols, imports, notes, verdict, created, before })
 }
 
@@ -375,8 +374,8 @@ async fn judge(hub: &DiagnosticsHub, task: &mut Task, known: &Baseline, reports:
 }
 
 /// Takes back the last change of the task: restores text, saved state and knowledge.
-pub(crate) async fn take_back(session: &Session, task: &mut Task, changed: &EditOutcome) -> Result<(), Failure> {
-    rollback::roll_back_to(session, task, task.journal.checkpoints.len().saturating_sub(1), false).await?;
-    session.hub.ledger.lock().await.restore(&changed.before);
+pub(crate) async fn take_back(edits: &EditService, task: &mut Task, changed: &EditOutcome) -> Result<(), Failure> {
+    rollback::roll_back_to(edits, task, task.journal.checkpoints.len().saturating_sub(1), false).await?;
+    edits.hub.ledger.lock().await.restore(&changed.before);
     Ok(())
 }

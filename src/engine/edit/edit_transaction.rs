@@ -18,9 +18,10 @@ use crate::editor::editor_error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Editor, Marks, Save};
 use crate::events::stream::EventStream;
+use crate::state::edit_service::EditService;
 use crate::state::in_flight::{Begun, Made, MadeResult, Making, PendingChange};
 use crate::state::journal::{Checkpoint, Journal};
-use crate::state::session::Session;
+use crate::state::plan_service::PlanService;
 use crate::state::task_store::TaskStore;
 use crate::state::workspace::Workspace;
 use sextant_base::failure::{Failure, FailureKind};
@@ -56,8 +57,8 @@ impl Drop for Waiting<'_> {
 }
 
 /// Makes a change. Dropping the future leaves it to be made; see [`catch_up`].
-pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult<Made> {
-    let durable = open_store::durable(&session.store).await;
+pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResult<Made> {
+    let durable = open_store::durable(&edits.store).await;
     let (sender, ended) = watch::channel(None);
     let left = Arc::new(AtomicBool::new(false));
     let begun = Begun {
@@ -69,12 +70,12 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
         doubtful: Arc::default(),
     };
     let doubtful = Arc::clone(&begun.doubtful);
-    session.edits.making.list().push(begun.clone());
+    edits.making.list().push(begun.clone());
     let mut ended = begun.ended.clone();
-    let mut waiting = Waiting { making: &session.edits.making, events: &session.events, begun, seen: false };
-    let (editor, events) = (Arc::clone(&session.workspace.editor), Arc::clone(&session.events));
-    let (root, save) = (session.workspace.root.clone(), session.workspace.config.save);
-    let neighbours = session.edits.making.neighbours.get().cloned();
+    let mut waiting = Waiting { making: &edits.making, events: &edits.hub.events, begun, seen: false };
+    let (editor, events) = (Arc::clone(&edits.workspace.editor), Arc::clone(&edits.hub.events));
+    let (root, save) = (edits.workspace.root.clone(), edits.workspace.config.save);
+    let neighbours = edits.making.neighbours.get().cloned();
     let making = async move {
         let at = Place {
             editor: editor.as_ref(),
@@ -108,8 +109,8 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
 ///
 /// # Errors
 /// The editor has not answered within 5 s: the state of the files is not known then.
-pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failure> {
-    let left = session.edits.making.left();
+pub(crate) async fn catch_up(edits: &EditService, plans: &PlanService) -> std::result::Result<(), Failure> {
+    let left = edits.making.left();
     for begun in &left {
         let mut ended = begun.ended.clone();
         if tokio::time::timeout(PATIENCE, ended.wait_for(Option::is_some)).await.is_err() {
@@ -121,7 +122,7 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
     for begun in &left {
         let made = match begun.doubtful() {
             None => begun.made(),
-            Some(checkpoint) => match find(&session.store, &session.workspace, checkpoint).await? {
+            Some(checkpoint) => match find(&edits.store, &edits.workspace, checkpoint).await? {
                 Some(made) => Some(made),
                 // It may come yet: the next call looks again.
                 None => continue,
@@ -131,18 +132,18 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
     }
     for (begun, made) in &known {
         let Some(made) = made else { continue };
-        let gone = session.edits.history.lock().await.iter().all(|journal| journal.task != begun.task);
-        let whole = if begun.takes_back.is_empty() && gone { Some(journal(&session.store, begun).await) } else { None };
-        let mut history = session.edits.history.lock().await;
+        let gone = edits.history.lock().await.iter().all(|journal| journal.task != begun.task);
+        let whole = if begun.takes_back.is_empty() && gone { Some(journal(&edits.store, begun).await) } else { None };
+        let mut history = edits.history.lock().await;
         history.extend(whole);
         history.iter_mut().for_each(|journal| begun.enter(made, journal));
     }
-    let mut plan = session.plans.waiting.lock().await;
+    let mut plan = plans.waiting.lock().await;
     for (begun, made) in &known {
         if let Some(made) = made {
             plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.journal));
         }
-        session.edits.making.forget(&begun.ended);
+        edits.making.forget(&begun.ended);
     }
     Ok(())
 }

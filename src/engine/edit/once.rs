@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::durable::{change_record, open_store};
 use crate::edit::{lost, recover};
+use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, Journal};
-use crate::state::session::Session;
 use crate::state::workspace::Workspace;
 use sextant_base::clock::now_ms;
 use sextant_base::deadline::Deadline;
@@ -50,14 +50,14 @@ pub(crate) fn check(name: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Nothing is remembered here, so that nobody knows; or the process that makes the edit does not finish.
-pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Failure> {
+pub(crate) async fn made(edits: &EditService, name: &str) -> Result<EditMade, Failure> {
     check(name)?;
-    if let Some(known) = here(session, name).await {
-        return result(&session.workspace, known).await;
+    if let Some(known) = here(edits, name).await {
+        return result(&edits.workspace, known).await;
     }
     // A stored edit of another process may be one that it never came to make.
-    recover::recover_quietly(session).await;
-    let Some(durable) = open_store::durable(&session.store).await else {
+    recover::recover_quietly(edits).await;
+    let Some(durable) = open_store::durable(&edits.store).await else {
         let message = "whether the edit was made is not known: nothing is remembered in this workspace";
         return Err(Failure::new(FailureKind::Editor, message, "read the file before you make it again"));
     };
@@ -70,10 +70,10 @@ pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Fail
             Ok(Some((id, None))) => {
                 let kept = durable.run(move |memory| memory.checkpoint(id, now_ms())).await;
                 let (checkpoint, _) = change_record::read(kept.map_err(|error| unread(&error))?);
-                return result_of_another(&session.workspace, checkpoint).await;
+                return result_of_another(&edits.workspace, checkpoint).await;
             }
             Ok(Some((id, Some(owner)))) if !durable.owner().is_alive(&owner) => {
-                recover::take_over(session, &durable, id, owner).await;
+                recover::take_over(edits, &durable, id, owner).await;
             }
             Ok(Some(_)) | Err(MemoryError::Busy) => {}
             Err(error) => return Err(unread(&error)),
@@ -92,8 +92,8 @@ fn unread(why: &MemoryError) -> Failure {
 }
 
 /// The edit where this process has made it.
-async fn here(session: &Session, name: &str) -> Option<Checkpoint> {
-    let history = session.edits.history.lock().await;
+async fn here(edits: &EditService, name: &str) -> Option<Checkpoint> {
+    let history = edits.history.lock().await;
     let mut all = history.iter().flat_map(|journal| &journal.checkpoints);
     all.find(|row| row.once.as_deref() == Some(name)).cloned()
 }

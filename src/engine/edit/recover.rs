@@ -16,8 +16,8 @@ use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState};
 use crate::state::approvals::Approvals;
 use crate::state::durable::Durable;
+use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, FileChange};
-use crate::state::session::Session;
 use crate::state::workspace::Workspace;
 use sextant_base::clock::now_ms;
 use sextant_base::deadline::Deadline;
@@ -91,23 +91,23 @@ pub(crate) struct OpenChange {
 }
 
 /// Repairs the traces of a dead process, once, and shows the user a task that it left.
-pub(crate) async fn recover(session: &Session) {
-    if let Some(found) = recovered(session, true).await {
+pub(crate) async fn recover(edits: &EditService) {
+    if let Some(found) = recovered(edits, true).await {
         if let Some(run) = found.interrupted {
             let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
             let done = steps.iter().filter(|step| step.state == StepState::Done).count();
             let (request, of) = (run.request, steps.len());
-            session.events.show(Event::Interrupted { request, done, of, notes: found.notes });
+            edits.hub.events.show(Event::Interrupted { request, done, of, notes: found.notes });
         } else {
-            show_notes(&session.events, found.notes);
+            show_notes(&edits.hub.events, found.notes);
         }
     }
 }
 
 /// Does the same where the user is about to decide about the interrupted task: nothing is asked.
-pub(crate) async fn recover_quietly(session: &Session) {
-    if let Some(found) = recovered(session, false).await {
-        show_notes(&session.events, found.notes);
+pub(crate) async fn recover_quietly(edits: &EditService) {
+    if let Some(found) = recovered(edits, false).await {
+        show_notes(&edits.hub.events, found.notes);
     }
 }
 
@@ -116,41 +116,41 @@ fn show_notes(events: &EventStream, notes: Vec<String>) {
 }
 
 /// The findings; `Some` the first time only.
-async fn recovered(session: &Session, asks: bool) -> Option<OpenChange> {
+async fn recovered(edits: &EditService, asks: bool) -> Option<OpenChange> {
     let mut first = None;
     let found = &mut first;
-    session.store.recovered.get_or_init(move || async move { *found = Some(look_back(session, asks).await) }).await;
+    edits.store.recovered.get_or_init(move || async move { *found = Some(look_back(edits, asks).await) }).await;
     first
 }
 
-async fn look_back(session: &Session, asks: bool) -> OpenChange {
+async fn look_back(edits: &EditService, asks: bool) -> OpenChange {
     let mut found = OpenChange::default();
     // The first task of a workspace makes the record, and has nothing to look back to.
-    if !open_store::has_record(&session.store) {
+    if !open_store::has_record(&edits.store) {
         return found;
     }
-    let Some(durable) = open_store::durable(&session.store).await else { return found };
+    let Some(durable) = open_store::durable(&edits.store).await else { return found };
     let open = durable.run(|memory| memory.open_checkpoints()).await;
     let end = Deadline::after(PATIENCE);
-    for (id, owner) in open_store::or_tell(&session.events, &durable, open).unwrap_or_default() {
+    for (id, owner) in open_store::or_tell(&edits.hub.events, &durable, open).unwrap_or_default() {
         if end.passed() {
             found.notes.push("unfinished changes are left for the next command: looking at them takes long".to_owned());
             break;
         }
         if !durable.owner().is_alive(&owner) {
-            found.notes.extend(put_right_of(session, &durable, (id, owner), asks).await);
+            found.notes.extend(put_right_of(edits, &durable, (id, owner), asks).await);
         }
     }
-    found.interrupted = interrupted(&session.events, &durable).await;
+    found.interrupted = interrupted(&edits.hub.events, &durable).await;
     found
 }
 
 /// Repairs a change that a dead process has left open, and shows the user the result.
-pub(crate) async fn take_over(session: &Session, durable: &Durable, id: i64, owner: String) {
-    show_notes(&session.events, put_right_of(session, durable, (id, owner), false).await);
+pub(crate) async fn take_over(edits: &EditService, durable: &Durable, id: i64, owner: String) {
+    show_notes(&edits.hub.events, put_right_of(edits, durable, (id, owner), false).await);
 }
 
-async fn put_right_of(session: &Session, durable: &Durable, (id, owner): (i64, String), asks: bool) -> Vec<String> {
+async fn put_right_of(edits: &EditService, durable: &Durable, (id, owner): (i64, String), asks: bool) -> Vec<String> {
     let me = durable.owner().name().to_owned();
     let taken = durable
         .run(move |memory| {
@@ -158,10 +158,10 @@ async fn put_right_of(session: &Session, durable: &Durable, (id, owner): (i64, S
             taken.then(|| memory.checkpoint(id, now_ms())).transpose()
         })
         .await;
-    match open_store::or_tell(&session.events, durable, taken) {
+    match open_store::or_tell(&edits.hub.events, durable, taken) {
         Some(Some(kept)) => {
             let (checkpoint, row) = change_record::read(kept);
-            put_right(session, durable, (checkpoint, &row), asks).await
+            put_right(edits, durable, (checkpoint, &row), asks).await
         }
         _ => Vec::new(),
     }
@@ -186,7 +186,7 @@ async fn interrupted(events: &EventStream, durable: &Durable) -> Option<RunState
 }
 
 async fn put_right(
-    session: &Session,
+    edit_service: &EditService,
     durable: &Durable,
     (mut checkpoint, row): (Checkpoint, &CheckpointRow),
     asks: bool,
@@ -199,9 +199,9 @@ async fn put_right(
         after: file.after.as_deref().map(str::to_owned),
     };
     // Leftovers of a refused path are not even searched for; the check below gives the reason.
-    let ours = checkpoint.files.iter().filter(|file| session.workspace.root.confirm(&file.path).is_ok());
-    session.workspace.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
-    let found = sides_of(&session.workspace, &checkpoint.files, &mut notes).await;
+    let ours = checkpoint.files.iter().filter(|file| edit_service.workspace.root.confirm(&file.path).is_ok());
+    edit_service.workspace.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
+    let found = sides_of(&edit_service.workspace, &checkpoint.files, &mut notes).await;
     for (change, _) in checkpoint.files.iter().zip(&found).filter(|(_, (side, _))| *side == DiskSide::Neither) {
         notes.push(format!("{} is not as the interrupted edit had it and was left alone", change.path));
     }
@@ -211,7 +211,7 @@ async fn put_right(
         let mut edits = Vec::new();
         let ours = |side: DiskSide| matches!(side, DiskSide::After | DiskSide::Torn);
         for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| ours(*side)) {
-            if !may_put_back(&session.approvals, change, now.as_ref(), asks).await {
+            if !may_put_back(&edit_service.approvals, change, now.as_ref(), asks).await {
                 // Still open, with our name on it: the next process asks again.
                 let name = clean(&change.path);
                 notes.push(format!("an edit of {name} had not come to its end and is left: something runs that file"));
@@ -221,8 +221,8 @@ async fn put_right(
         }
         let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
         match apply(
-            &Place::of(&session.workspace, &session.edits.making, Some(durable)),
-            session.workspace.config.save,
+            &Place::of(&edit_service.workspace, &edit_service.making, Some(durable)),
+            edit_service.workspace.config.save,
             &edits,
         )
         .await
@@ -237,12 +237,12 @@ async fn put_right(
     }
     if verdict == RecoveryVerdict::Finished {
         for (change, _) in checkpoint.files.iter_mut().zip(&sides).filter(|(_, side)| **side != DiskSide::Refused) {
-            change.marks_after = session.workspace.editor.marks(&change.path).await;
+            change.marks_after = edit_service.workspace.editor.marks(&change.path).await;
         }
-        durable.close_change(&session.events, &checkpoint, &row.reverses).await;
+        durable.close_change(&edit_service.hub.events, &checkpoint, &row.reverses).await;
     } else if let Some(id) = checkpoint.record {
         let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
-        open_store::or_tell(&session.events, durable, dropped);
+        open_store::or_tell(&edit_service.hub.events, durable, dropped);
     }
     tracing::info!(?verdict, ?sides, files = ?paths, "an unfinished change was put right");
     notes

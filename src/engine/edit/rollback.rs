@@ -7,10 +7,10 @@ use crate::durable::open_store;
 use crate::edit::edit_transaction;
 use crate::edit::recover::{self, edit_to};
 use crate::editor::{FileEdit, Marks};
+use crate::state::edit_service::EditService;
 use crate::state::in_flight::PendingChange;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
 use crate::state::reverse::{HunkTurn, turn};
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_store::TaskStore;
 use crate::state::undo_target::{Pick, standing};
@@ -30,7 +30,7 @@ pub(crate) struct RollbackPlan {
 /// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal then. With
 /// `partial`, hunks that touch later changes of the user stay and are named.
 pub(crate) async fn roll_back_to(
-    session: &Session,
+    edits: &EditService,
     task: &mut Task,
     mark: usize,
     partial: bool,
@@ -43,10 +43,10 @@ pub(crate) async fn roll_back_to(
     }
     let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
     let picks: Vec<Pick<'_>> = standing(&task.journal).filter(own).collect();
-    let way = way_back(&session.workspace, &task.journal, &picks).await?;
+    let way = way_back(&edits.workspace, &task.journal, &picks).await?;
     refuse_touched(&way.left, partial)?;
     let back = Checkpoint { files: way.files, ..Checkpoint::default() };
-    let back = go(session, &task.journal, back, way.edits, taken).await?;
+    let back = go(edits, &task.journal, back, way.edits, taken).await?;
     task.journal.checkpoints.truncate(mark);
     for file in &back.files {
         match &file.after {
@@ -115,17 +115,17 @@ impl RollbackPlan {
 
 /// Carries out a plan, as one change with a checkpoint of its own. All or none.
 pub(crate) async fn go(
-    session: &Session,
+    edit_service: &EditService,
     journal: &Journal,
     mut checkpoint: Checkpoint,
     edits: Vec<FileEdit>,
     takes_back: Vec<Checkpoint>,
 ) -> Result<Checkpoint, Failure> {
-    checkpoint.id = session.store.next_checkpoint();
+    checkpoint.id = edit_service.store.next_checkpoint();
     checkpoint.folders = emptied(journal, &edits);
     let (task, request) = (journal.task.clone(), journal.request.clone());
     let change = PendingChange { task, request, checkpoint, edits, takes_back, restores_marks: true };
-    let made = edit_transaction::make(session, change).await?.checkpoint;
+    let made = edit_transaction::make(edit_service, change).await?.checkpoint;
     Ok(made)
 }
 

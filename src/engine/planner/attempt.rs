@@ -11,7 +11,7 @@ use crate::plan::{Plan, Step, StepPart, StepState};
 use crate::planner::validate_plan::{self, within};
 use crate::planner::{alternatives, carry_out};
 use crate::run::step_contract;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
@@ -19,6 +19,7 @@ use crate::state::workspace::Workspace;
 use crate::step_executors::module::ModuleContext;
 use crate::target;
 use sextant_base::failure::Failure;
+use sextant_model::step::Model;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Outcome of a try of a step.
@@ -83,7 +84,8 @@ pub(crate) async fn with_target(
 
 /// Tries an editing step, or its fallback, in the scope of its symbols.
 pub(crate) async fn try_step(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &Plan,
     index: usize,
     task: &mut Task,
@@ -91,7 +93,7 @@ pub(crate) async fn try_step(
     cancel: &CancellationToken,
 ) -> Result<Tried, Failure> {
     let (step, whole) = (&plan.steps[index], task.scope.clone());
-    if let Some(missing) = alternatives::missing(&session.workspace, step).await {
+    if let Some(missing) = alternatives::missing(&edits.workspace, step).await {
         let facts =
             StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
         let outcome = format!("{missing} is not there any more");
@@ -101,11 +103,11 @@ pub(crate) async fn try_step(
         let facts = StepReport { unresolved: Some(why.clone()), ..StepReport::default() };
         Tried::failed(StepError::Unresolved, why, facts)
     };
-    let resolved = match resolve_inputs(&session.store, plan, step).await {
+    let resolved = match resolve_inputs(&edits.store, plan, step).await {
         Ok(resolved) => resolved,
         Err(why) => return Ok(unresolved(why)),
     };
-    let symbols = match with_target(&session.workspace, step, &resolved, &whole).await {
+    let symbols = match with_target(&edits.workspace, step, &resolved, &whole).await {
         Ok(symbols) => symbols,
         Err(why) => return Ok(unresolved(why)),
     };
@@ -127,7 +129,7 @@ pub(crate) async fn try_step(
         .filter(|before| before.state == StepState::Done)
         .flat_map(|before| before.symbols.iter().chain(&before.creates).cloned())
         .collect();
-    let tried = carry_out::carry_out(session, step, (&context, &leaned), task, cancel).await;
+    let tried = carry_out::carry_out(edits, model, step, (&context, &leaned), task, cancel).await;
     (task.scope, task.progress.course.inputs) = (whole, Vec::new());
     task.progress.course.contract = Default::default();
     tried

@@ -18,8 +18,8 @@ use crate::run::{choose_loop, completion_checks, sources};
 use crate::state::comparison::{self, Verdict};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{Baseline, before_first_edits};
+use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
 use crate::state::task_scope::{Scope, source};
@@ -56,7 +56,8 @@ struct StepView {
 /// Carries out a step in the scope of its symbols. `leaned` are the changes of the steps that it leans on. The step may
 /// change them too where it does not hold otherwise.
 pub(crate) async fn carry_out(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     step: &Step,
     (context, leaned): (&ModuleContext, &[SymbolPath]),
     task: &mut Task,
@@ -65,34 +66,34 @@ pub(crate) async fn carry_out(
     let done = task.journal.checkpoints.len();
     let mark = step.result.begun.map_or(done, |begun| begun.min(done));
     let scope = scope_of(&context.symbols, &step.creates);
-    let expected = targets(&session.hub, step, &scope).await;
-    let before = collect_diagnostics::known(&session.hub).await;
+    let expected = targets(&edits.hub, step, &scope).await;
+    let before = collect_diagnostics::known(&edits.hub).await;
     task.reports.first = begun_with(task, mark);
     task.keep.begun = (mark < done).then_some(mark);
-    let PartsDone { mut ended, parts } = run_parts(session, step, context, task, cancel).await?;
-    let mut view = look_back(session, step, task, &before, mark).await;
+    let PartsDone { mut ended, parts } = run_parts(edits, model, step, context, task, cancel).await?;
+    let mut view = look_back(edits, model, step, task, &before, mark).await;
     for _ in 0..LESSONS {
-        let Some(lesson) = lesson(session.model.as_ref(), step, &ended, &view).await else { break };
-        teach(&session.events, session.model.as_ref(), task, &lesson).await;
+        let Some(lesson) = lesson(model, step, &ended, &view).await else { break };
+        teach(&edits.hub.events, model, task, &lesson).await;
         task.scope = task.scope.widened(leaned);
-        ended = joined(Some(ended), under_title(session, step, &context.title, task, cancel).await?);
-        view = look_back(session, step, task, &before, mark).await;
+        ended = joined(Some(ended), under_title(edits, model, step, &context.title, task, cancel).await?);
+        view = look_back(edits, model, step, task, &before, mark).await;
     }
     let StepView { verdict, findings, left } = view;
-    let facts =
-        facts_after(&session.workspace.config, (step, mark), task, &verdict, &ended, (expected, left), &findings);
-    Ok(judge_edit(&session.workspace.config, step, task, mark, (ended, verdict, facts), (findings, parts)))
+    let facts = facts_after(&edits.workspace.config, (step, mark), task, &verdict, &ended, (expected, left), &findings);
+    Ok(judge_edit(&edits.workspace.config, step, task, mark, (ended, verdict, facts), (findings, parts)))
 }
 
 /// Runs the parts one after the other, until one does not come to its end. The task's scope is then all of theirs.
 async fn run_parts(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     step: &Step,
     context: &ModuleContext,
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<PartsDone, Failure> {
-    let portions = portions(&session.workspace, session.model.as_ref(), context).await;
+    let portions = portions(&edits.workspace, model, context).await;
     let (mut ended, mut parts) = (None, Vec::new());
     let (mut files, mut symbols) = (Vec::new(), Vec::new());
     for (number, portion) in (1..).zip(&portions) {
@@ -104,7 +105,7 @@ async fn run_parts(
         task.counts.applied = 0;
         let part = if portions.len() > 1 { format!(" ({})", portion.title) } else { String::new() };
         let title = format!("{}{part}", context.title);
-        let came_to = under_title(session, step, &title, task, cancel).await?;
+        let came_to = under_title(edits, model, step, &title, task, cancel).await?;
         files.extend(task.scope.whole_files().iter().cloned());
         symbols.extend(task.scope.symbols().iter().cloned());
         let good = matches!(came_to, Ended::Done { .. });
@@ -126,7 +127,8 @@ async fn run_parts(
 
 /// Works on the step, or a part of it, under its own words.
 async fn under_title(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     step: &Step,
     title: &str,
     task: &mut Task,
@@ -136,23 +138,30 @@ async fn under_title(
     let checks: Vec<String> = step.checks.iter().map(ToString::to_string).collect();
     let checks = if checks.is_empty() { String::new() } else { format!(" (checked: {})", checks.join("; ")) };
     task.request = format!("{title}. Expected after it: {}{checks}", step.expect);
-    let came_to = choose_loop::work(session, task, cancel).await;
+    let came_to = choose_loop::work(edits, model, task, cancel).await;
     task.request = request;
     came_to
 }
 
 /// The step's effect on the diagnostics, and the state of its checks.
-async fn look_back(session: &Session, step: &Step, task: &mut Task, before: &Snapshots, mark: usize) -> StepView {
+async fn look_back(
+    edits: &EditService,
+    model: &dyn Model,
+    step: &Step,
+    task: &mut Task,
+    before: &Snapshots,
+    mark: usize,
+) -> StepView {
     let mut before = before.clone();
     // A file that was first looked at in this step, right before its edit, has its baseline there.
     for (key, snap) in &task.reports.start {
         before.entry(key.clone()).or_insert_with(|| snap.clone());
     }
     before_first_edits(&mut before, &task.reports.first.snaps, &texts_before(task, mark));
-    let mut verdict = comparison::compared(&before, &collect_diagnostics::known(&session.hub).await, &[]).await;
-    collect_diagnostics::doubt_unheard(&session.hub, task, mark, &mut verdict).await;
-    let left = targets(&session.hub, step, &task.scope).await;
-    let findings = step_checks::findings(session, step, task, (&before, &verdict, mark)).await;
+    let mut verdict = comparison::compared(&before, &collect_diagnostics::known(&edits.hub).await, &[]).await;
+    collect_diagnostics::doubt_unheard(&edits.hub, task, mark, &mut verdict).await;
+    let left = targets(&edits.hub, step, &task.scope).await;
+    let findings = step_checks::findings(edits, model, step, task, (&before, &verdict, mark)).await;
     StepView { verdict, findings, left }
 }
 

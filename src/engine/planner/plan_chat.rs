@@ -7,7 +7,7 @@ use crate::run::calls::{action, is_look, result_of};
 use crate::run::converse::within;
 use crate::run::{act, compaction_summary, model_turn};
 use crate::state::approvals::Approvals;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::tools;
 use sextant_base::failure::Failure;
@@ -50,7 +50,8 @@ pub(crate) async fn open(approvals: &Approvals, model: &dyn Model, task: &mut Ta
 
 /// The next plan of the model, after the looks that it wants. `None` where the time is over before.
 pub(crate) async fn ask(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     talk: &PlanTalk,
     cancel: &CancellationToken,
@@ -62,8 +63,8 @@ pub(crate) async fn ask(
         let system = conversation::system(&transcript.fence);
         let input = ChatInput { system: &system, messages: &transcript.messages, tools: &talk.tools };
         // A plan is data: it is shown as a document, and not as its words come.
-        let asked = session.model.chat(&input, &|_| {});
-        let reply = match model_turn::answered(&session.workspace.config, task, cancel, asked).await? {
+        let asked = model.chat(&input, &|_| {});
+        let reply = match model_turn::answered(&edits.workspace.config, task, cancel, asked).await? {
             None => return Ok(None),
             Some(Err(error)) => return Ok(Some(Err(error))),
             Some(Ok(reply)) => reply,
@@ -81,7 +82,7 @@ pub(crate) async fn ask(
         // Each look is a step of its own for those who watch.
         round += 1;
         task.counts.step = round;
-        let results = look(session, task, &reply.uses, talk.budget).await;
+        let results = look(edits, model, task, &reply.uses, talk.budget).await;
         task.counts.step = 0;
         task.conversation.transcript.results(results);
     }
@@ -100,10 +101,16 @@ fn read(reply: &ChatReply) -> Result<PlanReply, ModelError> {
 }
 
 /// Carries out calls that only look; nothing is changed before there is a plan.
-async fn look(session: &Session, task: &mut Task, uses: &[ToolUse], budget: PromptBudget) -> Vec<ToolResult> {
+async fn look(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    uses: &[ToolUse],
+    budget: PromptBudget,
+) -> Vec<ToolResult> {
     let looks = |used: &&ToolUse| used.problem.is_none() && is_look(used);
     let actions: Vec<_> = uses.iter().filter(looks).map(action).collect();
-    let mut looked = act::look_together(session, task, &actions, "").await.into_iter();
+    let mut looked = act::look_together(edits, model, task, &actions, "").await.into_iter();
     let result = |used: &ToolUse| {
         let (ok, text) = match (&used.problem, is_look(used)) {
             (Some(problem), _) => (false, problem.clone()),

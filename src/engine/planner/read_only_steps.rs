@@ -18,9 +18,9 @@ use crate::planner::alternatives;
 use crate::planner::attempt::{self, Tried};
 use crate::planner::step_checks::{self, unmet};
 use crate::state::comparison::{Status, Verdict};
+use crate::state::edit_service::EditService;
 use crate::state::read_views::SeenTexts;
 use crate::state::render::Line;
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::span;
 use crate::state::task::Task;
@@ -35,12 +35,14 @@ use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// The session as a module sees it: the tools that only look.
+/// The tools that only look, for a module.
 struct SessionEyes<'a> {
-    session: &'a Session,
+    edits: &'a EditService,
+    model: &'a dyn Model,
     cancel: &'a CancellationToken,
     /// The texts that the model has seen, or will have seen by reading.
     seen: Mutex<SeenTexts>,
@@ -59,13 +61,13 @@ impl ReadOnlyTools for SessionEyes<'_> {
         let step = u32::try_from(context.number).unwrap_or(u32::MAX);
         let (tool, target) = (tool.to_owned(), call.subject().shown().to_owned());
         let reasoning = context.title.clone();
-        self.session.events.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
+        self.edits.hub.events.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
         let span = span::plan_step(context.number.saturating_sub(1)).in_scope(|| span::tool(&tool));
         let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
         let before = self.seen.lock().await.clone();
         own.conversation.seen.clone_from(&before);
         let answer = tokio::select! {
-            answer = call.run(self.session, &mut own).instrument(span.clone()) => answer,
+            answer = call.run(self.edits, self.model, &mut own).instrument(span.clone()) => answer,
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
         };
         self.seen.lock().await.take(own.conversation.seen, &before);
@@ -74,7 +76,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
             Err(failure) => (false, failure.one_line()),
         };
         span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
-        self.session.events.show(Event::Acted { step, tool, ok, text });
+        self.edits.hub.events.show(Event::Acted { step, tool, ok, text });
         answer.map(|answer| answer.text)
     }
 
@@ -82,31 +84,32 @@ impl ReadOnlyTools for SessionEyes<'_> {
         if self.cancel.is_cancelled() {
             return Vec::new();
         }
-        let session = self.session;
-        if session.workspace.config.diagnostics.on_edit
-            && let Ok(document) = target::document(&session.workspace, &symbol.file).await
+        let hub = &self.edits.hub;
+        if hub.workspace.config.diagnostics.on_edit
+            && let Ok(document) = target::document(&hub.workspace, &symbol.file).await
         {
             let bystanders = collect_diagnostics::bystanders(
-                session.workspace.editor.as_ref(),
-                &session.hub.looked,
+                hub.workspace.editor.as_ref(),
+                &hub.looked,
                 std::slice::from_ref(&document.path),
             )
             .await;
-            let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
-            collect_diagnostics::ensure_baseline(&session.hub, &[document], &bystanders, deadline).await;
+            let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms);
+            collect_diagnostics::ensure_baseline(hub, &[document], &bystanders, deadline).await;
         }
         let scope = if symbol.names.is_empty() {
             Scope::Files(vec![symbol.file.clone()])
         } else {
             Scope::Symbols(vec![symbol.clone()])
         };
-        reported::in_scope(&session.hub, &scope).await.iter().map(|found| Line::of(found).text(&symbol.file)).collect()
+        reported::in_scope(hub, &scope).await.iter().map(|found| Line::of(found).text(&symbol.file)).collect()
     }
 }
 
 /// Runs steps that only look, all at once; returns their outcomes in order.
 pub(crate) async fn look_steps(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &Plan,
     batch: &[usize],
     task: &mut Task,
@@ -115,7 +118,7 @@ pub(crate) async fn look_steps(
     let mut contexts = Vec::new();
     let mut tried: Vec<Option<Tried>> = Vec::new();
     for index in batch {
-        match look_context(&session.store, &session.workspace, plan, *index, task).await {
+        match look_context(&edits.store, &edits.workspace, plan, *index, task).await {
             Ok(context) => {
                 contexts.push(context);
                 tried.push(None);
@@ -123,7 +126,7 @@ pub(crate) async fn look_steps(
             Err(failed) => tried.push(Some(failed)),
         }
     }
-    let eyes = SessionEyes { session, cancel, seen: Mutex::new(task.conversation.seen.clone()) };
+    let eyes = SessionEyes { edits, model, cancel, seen: Mutex::new(task.conversation.seen.clone()) };
     let results = run_at_once(&contexts, &eyes).await;
     if cancel.is_cancelled() {
         return Err(Failure::cancelled());
@@ -135,7 +138,7 @@ pub(crate) async fn look_steps(
         all.push(match known {
             Some(failed) => failed,
             None => match results.next() {
-                Some((context, result)) => judge_look(session, plan, *index, task, context, result).await,
+                Some((context, result)) => judge_look(edits, model, plan, *index, task, context, result).await,
                 None => Tried::default(),
             },
         });
@@ -174,7 +177,8 @@ async fn look_context(
 }
 
 async fn judge_look(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &Plan,
     index: usize,
     task: &mut Task,
@@ -189,7 +193,7 @@ async fn judge_look(
     }
     let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
     let (nothing, mark) = (Verdict::without(Status::Complete), task.journal.checkpoints.len());
-    let findings = step_checks::findings(session, step, task, (&Snapshots::default(), &nothing, mark)).await;
+    let findings = step_checks::findings(edits, model, step, task, (&Snapshots::default(), &nothing, mark)).await;
     task.scope = whole;
     facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {

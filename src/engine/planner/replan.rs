@@ -10,6 +10,7 @@ use crate::plan::evaluate::Trigger;
 use crate::plan::{Plan, Step, StepState, depends, document};
 use crate::planner::alternatives;
 use crate::planner::make::{self, PlanRequest};
+use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
 use crate::state::request::Request;
 use crate::state::session::Session;
@@ -19,6 +20,7 @@ use crate::state::taken_plan::TakenPlan;
 use crate::state::task::Task;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
+use sextant_model::step::Model;
 
 /// Opening of a request about the waiting plan.
 const CHANGE: &str = "change:";
@@ -54,7 +56,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     let mut new = plan.clone();
     depends::keep_closed(&mut new);
     let wanted = PlanRequest { standing, change: words.to_owned(), kept: new.steps.clone(), ..PlanRequest::default() };
-    let proposed = make::propose(session, task, wanted, cancel).await?;
+    let proposed = make::propose(&session.edits, session.model.as_ref(), task, wanted, cancel).await?;
     new.steps.extend(proposed.steps);
     (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
     task.progress.question = None;
@@ -85,17 +87,18 @@ pub(crate) fn changes(before: &Plan, after: &Plan) -> Vec<StepChange> {
 
 /// Plans again for the open part; done steps stay, with their outputs. False when nothing is left to be done.
 pub(crate) async fn replan(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &mut Plan,
     task: &mut Task,
     trigger: &Trigger,
     cancel: &CancellationToken,
 ) -> Result<bool, Failure> {
-    durable::keep_replan(&session.store, plan, task, trigger).await;
+    durable::keep_replan(&edits.store, plan, task, trigger).await;
     task.progress.replans += 1;
     task.intent.consent.replanned = true;
     task.progress.plan_errors = 0;
-    session.events.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
+    edits.hub.events.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
     let leaning: Vec<String> = plan
         .steps
         .iter()
@@ -105,16 +108,14 @@ pub(crate) async fn replan(
     let mut new = plan.clone();
     depends::keep_closed(&mut new);
     let mut problems = vec![trigger.words()];
-    problems.extend(
-        stop::unless_stopped(&session.edits.making, cancel, alternatives::available(&session.workspace, trigger))
-            .await?,
-    );
+    problems
+        .extend(stop::unless_stopped(&edits.making, cancel, alternatives::available(&edits.workspace, trigger)).await?);
     if !leaning.is_empty() {
         problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
     }
     let wanted =
         PlanRequest { problems, standing: document::numbered(&new), kept: new.steps.clone(), change: String::new() };
-    let proposed = make::propose(session, task, wanted, cancel).await?;
+    let proposed = make::propose(edits, model, task, wanted, cancel).await?;
     let more = !proposed.steps.is_empty();
     if more {
         task.progress.course.replaced = new.steps.len();

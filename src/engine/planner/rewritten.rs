@@ -3,7 +3,7 @@
 use crate::plan::document::{self, Problem};
 use crate::plan::{Plan, Step, StepResult, StepState};
 use crate::planner::validate_plan;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use sextant_model::step::PlanReplyStep;
 
@@ -13,7 +13,7 @@ const LEFT_OUT: &str = "left out by you";
 /// The plan of a document, or all of its faults, each with its line. Done steps stay as they are, with their results: a
 /// document has only their words.
 pub(crate) async fn rewritten(
-    session: &Session,
+    edits: &EditService,
     task: &Task,
     standing: &Plan,
     text: &str,
@@ -52,7 +52,7 @@ pub(crate) async fn rewritten(
             continue;
         }
         let before: Vec<&Step> = steps[..index].iter().collect();
-        let (held, wrong) = validate_plan::check_step(session, task, as_reply(&steps[index]), &before).await;
+        let (held, wrong) = validate_plan::check_step(edits, task, as_reply(&steps[index]), &before).await;
         problems.extend(wrong.into_iter().map(|message| Problem { line: line(index), message }));
         steps[index] = Step { state: StepState::Open, ..held };
     }

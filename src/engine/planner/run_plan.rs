@@ -20,6 +20,7 @@ use crate::planner::ending::{self, goes_on, resumable};
 use crate::planner::{alternatives, read_only_steps, replan};
 use crate::run::run_loop;
 use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
 use crate::state::in_flight::Making;
 use crate::state::outcome::Outcome;
 use crate::state::session::Session;
@@ -31,6 +32,7 @@ use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::HintCode;
 use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::step::Model;
 
 /// How a run without a failure from outside came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +49,7 @@ pub(crate) async fn carry_out(
     cancel: &CancellationToken,
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
-    edit_transaction::catch_up(session).await?;
+    edit_transaction::catch_up(&session.edits, &session.plans).await?;
     let Some((mut plan, mut task)) = session.plans.waiting.lock().await.take() else {
         return Err(Failure::user("there is no plan to approve", HintCode::Plan));
     };
@@ -59,7 +61,7 @@ pub(crate) async fn carry_out(
     session.hub.use_cancel(cancel);
     task.take_up(&session.events);
     durable::claim(&session.store, &mut task, Some(&plan)).await?;
-    ending::take_back_unfinished(session, &mut task).await?;
+    ending::take_back_unfinished(&session.edits, &mut task).await?;
     task.events.did(TaskFact::WorkBegan);
     task.intent.consent.replanned = false;
     task.events.did(TaskFact::BudgetRenewed { whole: false });
@@ -70,7 +72,7 @@ pub(crate) async fn carry_out(
     )
     .await
     {
-        Ok(()) => run_plan(session, &mut plan, &mut task, steps, cancel).await,
+        Ok(()) => run_plan(&session.edits, session.model.as_ref(), &mut plan, &mut task, steps, cancel).await,
         Err(stopped) => Err(stopped),
     };
     let phase = match &ran {
@@ -86,7 +88,8 @@ pub(crate) async fn carry_out(
     }
     durable::keep_task(&session.store, &mut task, Some(&plan), phase).await;
     let stopped = matches!(ran, Ok(Run::Stopped));
-    let outcome = ending::end_run(session, &plan, &mut task, (phase, stopped), events).await;
+    let outcome =
+        ending::end_run(&session.edits, session.model.as_ref(), &plan, &mut task, (phase, stopped), events).await;
     let changed = run_loop::may_have_changed(&session.edits.making, &task);
     *session.plans.waiting.lock().await = Some((plan, task));
     let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
@@ -102,29 +105,30 @@ async fn say_what_is_missing(workspace: &Workspace, events: &EventStream, plan: 
 }
 
 async fn run_plan(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &mut Plan,
     task: &mut Task,
     steps: Steps,
     cancel: &CancellationToken,
 ) -> Result<Run, Failure> {
     loop {
-        stop_leaning(&session.events, plan, task);
+        stop_leaning(&edits.hub.events, plan, task);
         let mut batch = depends::next(plan);
         if steps == Steps::One {
             batch.truncate(1);
         }
         let Some(first) = batch.first().copied() else { return Ok(Run::Ended) };
         let decisions = if plan.steps[first].kind.only_looks() {
-            run_looks(session, plan, &batch, task, cancel).await?
+            run_looks(edits, model, plan, &batch, task, cancel).await?
         } else {
-            vec![(first, run_edit(session, plan, first, task, cancel).await?)]
+            vec![(first, run_edit(edits, model, plan, first, task, cancel).await?)]
         };
         for (index, (decision, question)) in decisions {
             match decision {
                 Decision::Continue | Decision::Repeat(_) | Decision::Fallback(_) => {}
                 Decision::Replan(trigger) => {
-                    if !replan::replan(session, plan, task, &trigger, cancel).await? {
+                    if !replan::replan(edits, model, plan, task, &trigger, cancel).await? {
                         return Ok(Run::Ended);
                     }
                     // The new plan already counts the steps that ran beside it.
@@ -133,11 +137,11 @@ async fn run_plan(
                 Decision::Ask(_) => {
                     task.progress.question = question;
                     task.events.did(TaskFact::Escalated);
-                    say_what_leans(&session.events, plan, index);
+                    say_what_leans(&edits.hub.events, plan, index);
                     return Ok(Run::Ended);
                 }
                 Decision::Stop(why) => {
-                    session.events.show(Event::Progress { text: why });
+                    edits.hub.events.show(Event::Progress { text: why });
                     return Ok(Run::Stopped);
                 }
             }
@@ -173,20 +177,21 @@ fn say_what_leans(events: &EventStream, plan: &Plan, index: usize) {
 
 /// Runs several steps that only look, at once. Each is judged when all have ended.
 async fn run_looks(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &mut Plan,
     batch: &[usize],
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Vec<(usize, (Decision, Option<Question>))>, Failure> {
     batch.iter().for_each(|index| plan.steps[*index].state = StepState::Running);
-    durable::keep_step(&session.store, plan, task, batch[0]).await;
-    session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
+    durable::keep_step(&edits.store, plan, task, batch[0]).await;
+    edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     let mark = task.journal.checkpoints.len();
     let looked = stop::unless_stopped(
-        &session.edits.making,
+        &edits.making,
         cancel,
-        read_only_steps::look_steps(session, plan, batch, task, cancel),
+        read_only_steps::look_steps(edits, model, plan, batch, task, cancel),
     )
     .await;
     let tried = match looked.and_then(|tried| tried) {
@@ -198,13 +203,13 @@ async fn run_looks(
     };
     for (index, tried) in batch.iter().zip(&tried) {
         take(plan, *index, task, tried);
-        keep::remember_step(&session.store, plan, *index, task).await;
+        keep::remember_step(&edits.store, plan, *index, task).await;
     }
-    durable::keep_judged(&session.store, plan, task).await;
-    session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
+    durable::keep_judged(&edits.store, plan, task).await;
+    edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     let mut decisions = Vec::new();
     for (index, tried) in batch.iter().zip(tried) {
-        let decision = decide(&session.hub, &session.edits.making, plan, *index, task, tried, (1, mark, true)).await;
+        let decision = decide(&edits.hub, &edits.making, plan, *index, task, tried, (1, mark, true)).await;
         decisions.push((*index, decision));
     }
     Ok(decisions)
@@ -212,7 +217,8 @@ async fn run_looks(
 
 /// Runs one step that edits: its tries, then its fallback, until the way is clear.
 async fn run_edit(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &mut Plan,
     index: usize,
     task: &mut Task,
@@ -223,15 +229,15 @@ async fn run_edit(
     let (mut attempts, mut fallback) = (1, false);
     loop {
         plan.steps[index].state = StepState::Running;
-        durable::keep_step(&session.store, plan, task, index).await;
-        session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
+        durable::keep_step(&edits.store, plan, task, index).await;
+        edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
         task.intent.consent.withheld.clear();
         task.intent.consent.foreseen.clear();
         let (scope, request) = (task.scope.clone(), task.request.clone());
         let tried = stop::unless_stopped(
-            &session.edits.making,
+            &edits.making,
             cancel,
-            attempt::try_step(session, plan, index, task, fallback, cancel),
+            attempt::try_step(edits, model, plan, index, task, fallback, cancel),
         )
         .instrument(span::plan_step(index))
         .await;
@@ -249,21 +255,23 @@ async fn run_edit(
             }
         };
         take(plan, index, task, &tried);
-        keep::remember_step(&session.store, plan, index, task).await;
-        durable::keep_judged(&session.store, plan, task).await;
+        keep::remember_step(&edits.store, plan, index, task).await;
+        durable::keep_judged(&edits.store, plan, task).await;
         let step = &plan.steps[index];
         if let Some(question) = task.intent.consent.question((index, &step.title), step.state, mark) {
             return Ok((Decision::Ask(Trigger::Consent), Some(question)));
         }
-        session.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
-        let decided =
-            decide(&session.hub, &session.edits.making, plan, index, task, tried, (attempts, mark, fallback)).await;
+        edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
+        let decided = decide(&edits.hub, &edits.making, plan, index, task, tried, (attempts, mark, fallback)).await;
         match decided.0 {
             Decision::Repeat(_) => attempts += 1,
             Decision::Fallback(_) => {
                 fallback = true;
-                session.events.show(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
-                clear_for_fallback(session, task, mark).await;
+                edits
+                    .hub
+                    .events
+                    .show(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
+                clear_for_fallback(edits, task, mark).await;
             }
             _ => return Ok(decided),
         }
@@ -283,25 +291,24 @@ fn cut_off(step: &mut Step, failure: &Failure, (mark, now): (usize, usize)) {
 
 /// Puts the files back where the step began, for its fallback. Where that fails, the fallback goes on from the present
 /// state.
-async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
+async fn clear_for_fallback(edits: &EditService, task: &mut Task, mark: usize) {
     if task.journal.checkpoints.len() == mark {
         return;
     }
     let files: Vec<String> =
         task.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
-    if let Err(failure) = rollback::roll_back_to(session, task, mark, false).await {
-        session.events.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
+    if let Err(failure) = rollback::roll_back_to(edits, task, mark, false).await {
+        edits.hub.events.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
         return;
     }
     let mut documents = Vec::new();
     for file in &files {
-        documents.extend(session.workspace.editor.read(file).await.ok());
+        documents.extend(edits.workspace.editor.read(file).await.ok());
     }
-    let bystanders =
-        collect_diagnostics::bystanders(session.workspace.editor.as_ref(), &session.hub.looked, &files).await;
-    let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms);
-    if session.workspace.config.diagnostics.on_edit {
-        collect_diagnostics::ensure_baseline(&session.hub, &documents, &bystanders, deadline).await;
+    let bystanders = collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, &files).await;
+    let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms);
+    if edits.workspace.config.diagnostics.on_edit {
+        collect_diagnostics::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await;
     }
 }
 

@@ -6,21 +6,23 @@ use crate::plan::criteria::{CheckFacts, CheckResult, Criterion, ReportedThere};
 use crate::planner::validate_plan;
 use crate::state::comparison::{Status, Verdict};
 use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
 use crate::state::frequent_codes::UsualKinds;
 use crate::state::render::Line;
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
 use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_diagnostics::model::Severity;
+use sextant_model::step::Model;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The results of a step's checks, in their order. `before` are the reports before it, `mark` the number of the task's
 /// checkpoints then.
 pub(crate) async fn findings(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     step: &Step,
     task: &mut Task,
     (before, verdict, mark): (&Snapshots, &Verdict, usize),
@@ -31,10 +33,10 @@ pub(crate) async fn findings(
     let mut commands: Vec<(String, CheckResult)> = Vec::new();
     for check in &step.checks {
         if let Criterion::CommandPasses(name) = check {
-            commands.push((name.clone(), validate_plan::command_stands(session, task, name).await));
+            commands.push((name.clone(), validate_plan::command_stands(edits, model, task, name).await));
         }
     }
-    let spoken = spoken_of(&session.hub, &task.scope.files()).await;
+    let spoken = spoken_of(&edits.hub, &task.scope.files()).await;
     let asked: Vec<SymbolPath> = step
         .checks
         .iter()
@@ -43,7 +45,7 @@ pub(crate) async fn findings(
             _ => None,
         })
         .collect();
-    let found = reported::in_scope(&session.hub, &task.scope).await;
+    let found = reported::in_scope(&edits.hub, &task.scope).await;
     let changed = changed_since(task, mark);
     let reported = found.iter().map(|found| ReportedThere {
         code: found.diagnostic.code.clone().unwrap_or_default(),
@@ -52,14 +54,14 @@ pub(crate) async fn findings(
         line: Line::of(found).text(""),
     });
     let kinds = UsualKinds::of(before, &task.reports.created);
-    let new: Vec<Line> = verdict.new_from(session.workspace.config.diagnostics.severity_floor).map(Line::of).collect();
+    let new: Vec<Line> = verdict.new_from(edits.workspace.config.diagnostics.severity_floor).map(Line::of).collect();
     let facts = CheckFacts {
         spoken,
         reported: reported.collect(),
         new_errors: verdict.new_from(Severity::Error).map(|found| Line::of(found).text("")).collect(),
         new: new.iter().filter(|line| kinds.speaks_against(line)).map(|line| line.text("")).collect(),
         compared: verdict.status == Status::Complete,
-        present: target::present(&session.workspace, &asked).await,
+        present: target::present(&edits.workspace, &asked).await,
         commands,
     };
     step.checks.iter().map(|check| check.judge(&facts)).collect()

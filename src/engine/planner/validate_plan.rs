@@ -6,7 +6,7 @@ use crate::plan::inputs::{self, Input, TARGET, Value};
 use crate::plan::{Plan, Step, StepKind, StepState, criteria};
 use crate::state::approvals::Approvals;
 use crate::state::diagnostics_hub::DiagnosticsHub;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
@@ -14,14 +14,14 @@ use crate::state::workspace::Workspace;
 use crate::tools::{self, check, run_command};
 use crate::{step_executors, target};
 use sextant_base::failure::Failure;
-use sextant_model::step::{PlanReply, PlanReplyStep};
+use sextant_model::step::{Model, PlanReply, PlanReplyStep};
 use sextant_model::tools::ToolSpec;
 use sextant_store::workspace::root::Root;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The steps of a reply as a plan, numbered behind those that are kept; or all of their faults.
 pub(crate) async fn validate(
-    session: &Session,
+    edits: &EditService,
     task: &Task,
     reply: PlanReply,
     kept: &[Step],
@@ -31,7 +31,7 @@ pub(crate) async fn validate(
     for (index, given) in reply.steps.into_iter().enumerate() {
         let number = kept.len() + index + 1;
         let before: Vec<&Step> = kept.iter().chain(&steps).collect();
-        let (step, wrong) = check_step(session, task, given, &before).await;
+        let (step, wrong) = check_step(edits, task, given, &before).await;
         problems.extend(wrong.into_iter().map(|what| format!("step {number}: {what}")));
         steps.push(step);
     }
@@ -47,7 +47,7 @@ pub(crate) async fn validate(
 type Checked = (Step, Vec<String>);
 
 /// Checks one step that follows these.
-pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyStep, before: &[&Step]) -> Checked {
+pub(crate) async fn check_step(edits: &EditService, task: &Task, given: PlanReplyStep, before: &[&Step]) -> Checked {
     let mut problems = Vec::new();
     let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
         problems.push(format!("there is no kind {:?}", given.kind));
@@ -61,7 +61,7 @@ pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyS
     problems.extend(references(&inputs, &given.after, before));
     for input in &inputs {
         if matches!(input.value, Value::Preference(_) | Value::Variable(_))
-            && session_value(&session.store, &input.value).await.is_none()
+            && session_value(&edits.store, &input.value).await.is_none()
         {
             problems.push(format!("{} is not known in this session", input.value));
         }
@@ -73,9 +73,9 @@ pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyS
             Err(problem) => problems.push(problem),
         }
     }
-    problems.extend(unknown_commands(&session.hub, &session.approvals, &checks).await);
-    let symbols = symbols_of(&session.workspace, task, &given, kind, before, &mut problems).await;
-    let creates = created_by(&session.workspace.root, task, &given.creates, &mut problems);
+    problems.extend(unknown_commands(&edits.hub, &edits.approvals, &checks).await);
+    let symbols = symbols_of(&edits.workspace, task, &given, kind, before, &mut problems).await;
+    let creates = created_by(&edits.workspace.root, task, &given.creates, &mut problems);
     let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
     let searches =
         kind == StepKind::Search && !step_executors::search_step::terms(&given.title, &as_texts(&inputs)).is_empty();
@@ -184,13 +184,18 @@ async fn reported_by(hub: &DiagnosticsHub, name: &str) -> Option<usize> {
 }
 
 /// The result of a check by command: by the reports under its name, else by running it.
-pub(crate) async fn command_stands(session: &Session, task: &mut Task, name: &str) -> criteria::CheckResult {
+pub(crate) async fn command_stands(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    name: &str,
+) -> criteria::CheckResult {
     use criteria::CheckResult;
-    if let Some(count) = reported_by(&session.hub, name).await {
+    if let Some(count) = reported_by(&edits.hub, name).await {
         return if count > 0 { CheckResult::Unmet(format!("{name} reports {count}")) } else { CheckResult::Met };
     }
     let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
-    match check::run_check(session, task, &command).await {
+    match check::run_check(edits, model, task, &command).await {
         Ok(ran) if ran.passed => CheckResult::Met,
         Ok(ran) => CheckResult::Unmet(ran.text),
         Err(refused) => CheckResult::Unknown(refused.message),

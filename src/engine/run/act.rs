@@ -12,10 +12,10 @@ use crate::plan::work_mode::Mode;
 use crate::run::last_look;
 use crate::state::call_summary::{self, Called};
 use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
 use crate::state::frequent_codes::UsualKinds;
 use crate::state::in_flight::Making;
 use crate::state::render::Line;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::{edit_answer, span, stop};
 use crate::tools::tool::ToolCall;
@@ -26,7 +26,7 @@ use sextant_base::one_line;
 use sextant_base::plural::counted;
 use sextant_base::secrets::mask;
 use sextant_diagnostics::policy::{Effect, Trace};
-use sextant_model::step::{Action, LastResult};
+use sextant_model::step::{Action, LastResult, Model};
 use sextant_model::tools::Access;
 
 /// A call that was shown and has not returned.
@@ -41,37 +41,42 @@ struct Begun {
 }
 
 /// Runs one call to its end, and words its result.
-pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
-    let (begun, call) = begin(&session.events, task, action, reasoning);
-    let cancel = session.hub.cancelled();
+pub(crate) async fn act(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    action: &Action,
+    reasoning: &str,
+) -> (LastResult, bool) {
+    let (begun, call) = begin(&edits.hub.events, task, action, reasoning);
+    let cancel = edits.hub.cancelled();
     let ran = async {
-        let call = validate_call::gate(&session.workspace, &session.approvals, task, &begun.tool, call).await?;
+        let call = validate_call::gate(&edits.workspace, &edits.approvals, task, &begun.tool, call).await?;
         task.conversation.answered.before(call.access());
         match call.access() {
-            Access::Read => read_once::run_once(session, task, &call).await,
-            Access::Edit | Access::Run => call.run(session, task).await,
+            Access::Read => read_once::run_once(edits, model, task, &call).await,
+            Access::Edit | Access::Run => call.run(edits, model, task).await,
         }
     };
-    let ran = stop::unless_stopped(&session.edits.making, &cancel, ran)
-        .instrument(begun.span.clone())
-        .await
-        .and_then(|ran| ran);
-    end(session, task, begun, ran).await
+    let ran =
+        stop::unless_stopped(&edits.making, &cancel, ran).instrument(begun.span.clone()).await.and_then(|ran| ran);
+    end(edits, model, task, begun, ran).await
 }
 
 /// Runs calls that only look at the same time; returns their results in the order of the calls.
 pub(crate) async fn look_together(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     actions: &[Action],
     reasoning: &str,
 ) -> Vec<(LastResult, bool)> {
-    let cancel = session.hub.cancelled();
+    let cancel = edits.hub.cancelled();
     let mut begun = Vec::new();
     for action in actions {
-        let (one, call) = begin(&session.events, task, action, reasoning);
-        let gate = validate_call::gate(&session.workspace, &session.approvals, task, &one.tool, call);
-        let call = stop::unless_stopped(&session.edits.making, &cancel, gate).instrument(one.span.clone()).await;
+        let (one, call) = begin(&edits.hub.events, task, action, reasoning);
+        let gate = validate_call::gate(&edits.workspace, &edits.approvals, task, &one.tool, call);
+        let call = stop::unless_stopped(&edits.making, &cancel, gate).instrument(one.span.clone()).await;
         begun.push((one, call.and_then(|call| call)));
     }
     let (request, scope, step) = (task.request.clone(), task.scope.clone(), task.counts.step);
@@ -84,7 +89,7 @@ pub(crate) async fn look_together(
         let cancel = cancel.clone();
         async move {
             let ran = match call {
-                Ok(call) => stop::unless_stopped(&session.edits.making, &cancel, call.run(session, &mut own))
+                Ok(call) => stop::unless_stopped(&edits.making, &cancel, call.run(edits, model, &mut own))
                     .instrument(one.span.clone())
                     .await
                     .and_then(|ran| ran),
@@ -96,7 +101,7 @@ pub(crate) async fn look_together(
     let mut results = Vec::new();
     for (one, ran, seen) in join_all(runs).await {
         task.conversation.seen.take(seen, &before);
-        results.push(end(session, task, one, ran).await);
+        results.push(end(edits, model, task, one, ran).await);
     }
     results
 }
@@ -146,7 +151,13 @@ pub(crate) async fn known_at_end(hub: &DiagnosticsHub, making: &Making, task: &m
     (!diagnostics.is_empty()).then(|| diagnostics.join("\n"))
 }
 
-async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolAnswer, Failure>) -> (LastResult, bool) {
+async fn end(
+    edit_service: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    begun: Begun,
+    ran: Result<ToolAnswer, Failure>,
+) -> (LastResult, bool) {
     let Begun { tool, called, about, reasoning, edits, span } = begun;
     let step = task.counts.step;
     let (ok, mut text) = match ran {
@@ -157,7 +168,7 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
         Err(failure) => (false, mask(&failure.one_line()).into_owned()),
     };
     if task.journal.checkpoints.len() == edits
-        && let Some(diagnostics) = settled(&session.hub, &session.edits.making, task).await
+        && let Some(diagnostics) = settled(&edit_service.hub, &edit_service.making, task).await
     {
         text = format!("{text}\n{diagnostics}");
     }
@@ -166,16 +177,16 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
     let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
     let came_of_it = one_line::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
-    task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
-    session.events.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
-    stored_traces::keep(&session.store).await;
+    task.events.trace(step, Trace::new(Effect::Acted, about, model.name(), reason));
+    edit_service.hub.events.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
+    stored_traces::keep(&edit_service.store).await;
     // A fix that is gone is no judgement on the edits.
     if called.edits() && tool != apply_fix::TOOL.name {
         task.counts.refused = !ok;
     }
     task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
     task.events.did(call_summary::came_back(task, &called, ok, &text));
-    keep::keep(&session.store, task).await;
+    keep::keep(&edit_service.store, task).await;
     (LastResult { tool, ok, text }, ok)
 }
 

@@ -18,8 +18,8 @@ use crate::run::compact_loop::tries::TargetEnd;
 use crate::run::model_turn::{answered, next_step};
 use crate::run::run_loop;
 use crate::state::agent_config::Config;
+use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
 use crate::state::span;
 use crate::state::task::Task;
 use sextant_base::failure::Failure;
@@ -30,22 +30,25 @@ use sextant_model::request_kind::{self, Ask};
 use sextant_model::step::Model;
 
 /// Works on a task without tools: one symbol after the other, each asked for as a whole.
-pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
+pub(crate) async fn work(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Ended, Failure> {
     if is_question(task) {
-        let facts = code_excerpt::question(&session.hub, session.model.as_ref(), task).await;
-        let words = |text: &str| session.events.show(Event::Words { text: text.to_owned() });
-        let Some(reply) =
-            ask_model(&session.workspace.config, session.model.as_ref(), task, &facts.question(), &words, cancel)
-                .await?
+        let facts = code_excerpt::question(&edits.hub, model, task).await;
+        let words = |text: &str| edits.hub.events.show(Event::Words { text: text.to_owned() });
+        let Some(reply) = ask_model(&edits.workspace.config, model, task, &facts.question(), &words, cancel).await?
         else {
             return Ok(Ended::OutOfSteps);
         };
         return Ok(Ended::Done { changed: false, answer: reply.text.trim().to_owned() });
     }
-    let targets = choose::targets(&session.hub, session.model.as_ref(), task).await?;
+    let targets = choose::targets(&edits.hub, model, task).await?;
     let (mut changed, mut unsolved) = (false, Vec::new());
     for target in &targets {
-        match tries::tried(session, task, target, cancel).await? {
+        match tries::tried(edits, model, task, target, cancel).await? {
             TargetEnd::Changed => changed = true,
             TargetEnd::Unsolved(why) => {
                 let whose = if targets.len() > 1 { format!("{target}: ") } else { String::new() };

@@ -4,8 +4,8 @@ use crate::edit::change;
 use crate::plan::work_mode::Mode;
 use crate::run::{finish, last_look};
 use crate::state::comparison::Verdict;
+use crate::state::edit_service::EditService;
 use crate::state::render::Line;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use sextant_diagnostics::model::Severity;
 use sextant_model::request_kind::{self, Ask};
@@ -25,12 +25,17 @@ pub(crate) struct Unfinished {
 }
 
 /// The objection to the end; `None` where the task may end, also after `MOST` objections.
-pub(crate) async fn unfinished(session: &Session, task: &mut Task, mark: usize, objections: u32) -> Option<Unfinished> {
+pub(crate) async fn unfinished(
+    edits: &EditService,
+    task: &mut Task,
+    mark: usize,
+    objections: u32,
+) -> Option<Unfinished> {
     // Deferred diagnostics are unknown before this.
-    change::settle_deferred(&session.hub, task).await;
-    last_look::wait(&session.hub, task).await;
+    change::settle_deferred(&edits.hub, task).await;
+    last_look::wait(&edits.hub, task).await;
     // A step of a plan is judged by its plan.
-    if objections >= MOST || session.hub.needs_providers || task.mode != Mode::Simple {
+    if objections >= MOST || edits.hub.needs_providers || task.mode != Mode::Simple {
         return None;
     }
     // A resumed task may have done it before its stop.
@@ -42,7 +47,7 @@ pub(crate) async fn unfinished(session: &Session, task: &mut Task, mark: usize, 
             errors: Vec::new(),
         });
     }
-    let errors = errors(&finish::known_verdict(session, task).await);
+    let errors = errors(&finish::known_verdict(edits, task).await);
     if errors.is_empty() {
         return None;
     }

@@ -10,8 +10,8 @@ use crate::memory::{learn, project_scan, prompt_memory};
 use crate::plan::work_mode::Mode;
 use crate::run::{conventions, file_list, sources};
 use crate::state::authority;
+use crate::state::edit_service::EditService;
 use crate::state::render;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::{comparison, wanted_diagnostics};
 use crate::tools;
@@ -24,7 +24,7 @@ use sextant_model::input::{
     MemoryFacts, ModelContext, PlanAsk, PlanInput, ReportFacts, RequestFacts, SourceFacts, StepAsk, StepInput,
 };
 use sextant_model::prompt::prompt_budget::PromptBudget;
-use sextant_model::step::{DiagnosticLine, FixOffer};
+use sextant_model::step::{DiagnosticLine, FixOffer, Model};
 
 /// Most diagnostics of one question. More would not be read, and would cost.
 const DIAGNOSTICS: usize = 12;
@@ -40,10 +40,10 @@ const THEME_GROUPS: usize = 5;
 const FIXES: usize = 4;
 const FILES: usize = 40;
 
-pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
-    let only_fixes = session.hub.needs_providers;
+pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mut Task) -> StepInput {
+    let only_fixes = model.needs_providers();
     let (most, shown) = if only_fixes { (usize::MAX, OFFLINE_DIAGNOSTICS) } else { (PLAN_DIAGNOSTICS, DIAGNOSTICS) };
-    let Relevant { found, fixable, older } = relevant(&session.hub, task).await;
+    let Relevant { found, fixable, older } = relevant(&edits.hub, task).await;
     let all = found.len();
     let mut found = first_ones(task, found, fixable, most).await;
     let unseen = all - found.len();
@@ -51,15 +51,15 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
         // A report that had no fix a moment ago comes last: there may be hundreds of them.
         found.sort_by_cached_key(|found| task.reports.offers.barren.contains(&triage::key(found)));
     }
-    let checks = &session.workspace.config.diagnostics;
+    let checks = &edits.workspace.config.diagnostics;
     // A model that depends on the servers' offers waits as long as a server may take to start.
     let start = if only_fixes { checks.start_timeout_ms } else { 0 };
     let deadline = Deadline::after_ms(OFFERS_MS.max(checks.timeout_ms).max(start));
     // No server is asked for fixes that are not shown.
     let asked_of = if only_fixes { found.len() } else { fixable.min(found.len()).min(DIAGNOSTICS) };
     let (fixes, asked) = code_actions::offers(
-        &session.workspace,
-        &session.events,
+        &edits.workspace,
+        &edits.hub.events,
         task,
         &found[..asked_of],
         FIXES,
@@ -69,14 +69,14 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     let left_out = if only_fixes { found.len() - asked } else { 0 };
     let unweighed = found.len().saturating_sub(asked.max(PLAN_DIAGNOSTICS));
     found.truncate(asked.max(PLAN_DIAGNOSTICS));
-    let fixes = learn::trusted(&session.store, task, &found, fixes).await;
-    let (seen, fixes) = triage::weigh(&session.hub, task, &found, fixes).await;
+    let fixes = learn::trusted(&edits.store, task, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(&edits.hub, task, &found, fixes).await;
     let (seen, left, fixes) = shorten(seen, fixes, shown);
     let more = if only_fixes { 0 } else { unseen + unweighed + left.len() };
     task.note_left_out(left).await;
     let absent = if only_fixes { absent(task).await } else { Vec::new() };
     let reports = ReportFacts { left_out, older, more, fixes, absent, ..ReportFacts::default() };
-    let context = context(session, task, &seen, reports, false).await;
+    let context = context(edits, model, task, &seen, reports, false).await;
     let ask = StepAsk {
         step: task.counts.step,
         error_count: task.counts.errors,
@@ -89,29 +89,29 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     StepInput { context, ask }
 }
 
-pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk) -> PlanInput {
-    let Relevant { found, fixable, older } = relevant(&session.hub, task).await;
+pub(crate) async fn plan_facts(edits: &EditService, model: &dyn Model, task: &mut Task, ask: PlanAsk) -> PlanInput {
+    let Relevant { found, fixable, older } = relevant(&edits.hub, task).await;
     let groups = groups(&found).await;
-    let only_fixes = session.hub.needs_providers;
+    let only_fixes = model.needs_providers();
     let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
     let mut found = first_ones(task, found, fixable, most).await;
-    let checks = &session.workspace.config.diagnostics;
+    let checks = &edits.workspace.config.diagnostics;
     let deadline = Deadline::after_ms((4 * OFFERS_MS).max(checks.timeout_ms).max(checks.start_timeout_ms));
     let most = if only_fixes { usize::MAX } else { most };
     let asked_of = fixable.min(found.len());
     let (mut fixes, asked) =
-        code_actions::offers(&session.workspace, &session.events, task, &found[..asked_of], most, (deadline, true))
+        code_actions::offers(&edits.workspace, &edits.hub.events, task, &found[..asked_of], most, (deadline, true))
             .await;
     if only_fixes {
         found.truncate(asked);
     }
     let left_out = all - found.len();
-    code_actions::look_up_changes(&session.workspace, task, &mut fixes, deadline).await;
-    let fixes = learn::trusted(&session.store, task, &found, fixes).await;
-    let (seen, fixes) = triage::weigh(&session.hub, task, &found, fixes).await;
+    code_actions::look_up_changes(&edits.workspace, task, &mut fixes, deadline).await;
+    let fixes = learn::trusted(&edits.store, task, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(&edits.hub, task, &found, fixes).await;
     let absent = if only_fixes { absent(task).await } else { Vec::new() };
     let reports = ReportFacts { groups, left_out, older, fixes, absent, ..ReportFacts::default() };
-    PlanInput { context: context(session, task, &seen, reports, true).await, ask }
+    PlanInput { context: context(edits, model, task, &seen, reports, true).await, ask }
 }
 
 /// The names of the request without reports in its scope when the task began.
@@ -128,29 +128,30 @@ async fn absent(task: &Task) -> Vec<String> {
 
 /// The present state, with the reports as they were weighed.
 async fn context(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     seen: &[RankedDiagnostic],
     reports: ReportFacts,
     planning: bool,
 ) -> ModelContext {
     task.note_seen(seen);
-    let part = prompt_memory::memory_part(&session.store, task, codes(seen), planning).await;
-    let abilities = session.model.abilities().await;
+    let part = prompt_memory::memory_part(&edits.store, task, codes(seen), planning).await;
+    let abilities = model.abilities().await;
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
-    let texts = sources::sources(&session.workspace, task, sources::room(talks, budget)).await;
+    let texts = sources::sources(&edits.workspace, task, sources::room(talks, budget)).await;
     let workspace = if planning && !talks {
         project_scan::files_by_use(
-            &session.store,
-            &session.workspace.root,
+            &edits.store,
+            &edits.workspace.root,
             FILES,
-            file_list::useful_files(&session.workspace.root, task, FILES).await,
+            file_list::useful_files(&edits.workspace.root, task, FILES).await,
         )
         .await
     } else {
-        file_list::file_list(&session.workspace.root, task, budget.files).await
+        file_list::file_list(&edits.workspace.root, task, budget.files).await
     };
-    let unsettled = reported::unsettled(&session.hub, &task.scope).await;
+    let unsettled = reported::unsettled(&edits.hub, &task.scope).await;
     let guides = planning || talks || task.counts.step > 1 || task.mode != Mode::Simple;
     ModelContext {
         tools: tools::specs(),
@@ -158,7 +159,7 @@ async fn context(
         sources: SourceFacts { texts, workspace },
         reports: ReportFacts { diagnostics: seen.iter().map(|seen| line(task, seen)).collect(), unsettled, ..reports },
         memory: MemoryFacts { lines: part.lines, tokens: Some(part.limit) },
-        framing: conventions::framing(session, guides).await,
+        framing: conventions::framing(edits, model, guides).await,
         budget,
     }
 }

@@ -12,8 +12,8 @@ use crate::editor::event::QuestionKind;
 use crate::events::fact::TaskFact;
 use crate::plan::plan_progress::Objection;
 use crate::plan::work_mode::Mode;
+use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::workspace::Workspace;
 use crate::target;
@@ -23,6 +23,7 @@ use sextant_base::one_line::clean;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::chat::ToolUse;
 use sextant_model::plan_contract::Contract;
+use sextant_model::step::Model;
 use sextant_model::tools::{Access, ToolSpec};
 use sextant_store::workspace::auto_executed::runs_code;
 use sextant_text::symbols::symbol_path::SymbolPath;
@@ -89,7 +90,7 @@ pub(crate) enum Control {
 }
 
 /// Carries out a use that is a control; `None` for a tool.
-pub(crate) async fn run(session: &Session, task: &mut Task, used: &ToolUse) -> Option<Control> {
+pub(crate) async fn run(edits: &EditService, model: &dyn Model, task: &mut Task, used: &ToolUse) -> Option<Control> {
     match used.tool.as_str() {
         REPLAN => Some(match read::<Replan>(&used.parameters) {
             Ok(Replan { reason }) => Control::Ends(objects(reason, String::new(), Vec::new())),
@@ -104,7 +105,7 @@ pub(crate) async fn run(session: &Session, task: &mut Task, used: &ToolUse) -> O
             Ok(asked) if matches!(task.progress.course.contract, Contract::Supervised(_)) => {
                 Control::Ends(objects(asked.question.clone(), asked.question, asked.options.unwrap_or_default()))
             }
-            Ok(asked) => Control::Answer(ask(session, task, asked).await),
+            Ok(asked) => Control::Answer(ask(edits, model, task, asked).await),
             Err(failure) => Control::Answer(Err(failure)),
         }),
         _ => None,
@@ -119,10 +120,10 @@ fn objects(reason: String, question: String, options: Vec<String>) -> Ended {
     Ended::Objected(Objection { reason, question, options })
 }
 
-async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<String, Failure> {
+async fn ask(edits: &EditService, model: &dyn Model, task: &mut Task, asked: AskUser) -> Result<String, Failure> {
     let question = clean(&asked.question);
     let step = task.counts.step;
-    let wanted = wider(&session.workspace, task, &asked.allow.unwrap_or_default()).await?;
+    let wanted = wider(&edits.workspace, task, &asked.allow.unwrap_or_default()).await?;
     let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
     let (text, options) = if names.is_empty() {
         let given: Vec<String> = asked.options.unwrap_or_default().iter().map(|option| clean(option)).collect();
@@ -141,13 +142,13 @@ async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<Strin
         () => QuestionKind::Scope,
     };
     let began = std::time::Instant::now();
-    let choice = questions::ask_user(&session.approvals, UserQuestion::of(kind, &text, &options)).await;
+    let choice = questions::ask_user(&edits.approvals, UserQuestion::of(kind, &text, &options)).await;
     task.events.did(TaskFact::UserWaited { time: began.elapsed() });
     let choice = choice.map_err(|failure| {
         tool_failure(failure.message, "go on without it, within \"May edit\"; say in your answer what is left")
     })?;
     let answer = options.get(choice.saturating_sub(1)).cloned().unwrap_or_default();
-    task.events.trace(step, Trace::new(Effect::Asked, &text, session.model.name(), &answer));
+    task.events.trace(step, Trace::new(Effect::Asked, &text, model.name(), &answer));
     if wanted.is_empty() {
         return Ok(format!("The user answers: {answer}"));
     }

@@ -15,8 +15,8 @@ use crate::run::run_loop::{RESULTS, model_failure};
 use crate::run::{compaction_summary, context, sources};
 use crate::state::agent_config::Config;
 use crate::state::approvals::Approvals;
+use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
 use crate::state::task::Task;
@@ -45,41 +45,46 @@ struct Talk {
 }
 
 /// Continues the conversation of a task until one of the ends. A step of a plan continues where the last one ended.
-pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
+pub(crate) async fn converse(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Ended, Failure> {
     let mut talk = Talk {
         tools: Vec::new(),
-        budget: PromptBudget::of(session.model.abilities().await),
+        budget: PromptBudget::of(model.abilities().await),
         mark: task.journal.checkpoints.len(),
         objections: 0,
         objected_at: None,
         paragraphs: Paragraphs::default(),
     };
-    task.conversation.transcript.take_up(session.model.name());
-    let commands = stop::unless_stopped(&session.edits.making, cancel, open(session, task, talk.budget)).await?;
-    talk.tools = tools(&session.approvals, task, commands);
+    task.conversation.transcript.take_up(model.name());
+    let commands = stop::unless_stopped(&edits.making, cancel, open(edits, model, task, talk.budget)).await?;
+    talk.tools = tools(&edits.approvals, task, commands);
     loop {
-        if let Some(ended) = next_step(&session.workspace.config, session.model.as_ref(), task, cancel)? {
+        if let Some(ended) = next_step(&edits.workspace.config, model, task, cancel)? {
             return Ok(ended);
         }
         compaction_summary::shorten(task, talk.budget);
         let span = span::step(task.counts.step);
-        let ended = match ask(&session.store, session.model.as_ref(), task, (&talk.tools, &talk.paragraphs), cancel)
+        let ended = match ask(&edits.store, model, task, (&talk.tools, &talk.paragraphs), cancel)
             .instrument(span.clone())
             .await?
         {
             None => continue,
-            Some(Ok(reply)) => take(session, task, &mut talk, reply).instrument(span).await,
+            Some(Ok(reply)) => take(edits, model, task, &mut talk, reply).instrument(span).await,
             Some(Err(ModelError::Unusable { problems, .. })) => {
                 let problem = problems.join("; ");
                 let message = format!("Your answer could not be used: {problem}.");
-                failed(&session.workspace.config, task, problem, Some(message))
+                failed(&edits.workspace.config, task, problem, Some(message))
             }
             Some(Err(error)) => return Err(model_failure(&error)),
         };
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        durable::keep_call(&session.store, task).await;
+        durable::keep_call(&edits.store, task).await;
         if let Some(ended) = ended {
             return Ok(ended);
         }
@@ -95,9 +100,9 @@ pub(crate) fn tools(approvals: &Approvals, task: &Task, commands: bool) -> Vec<T
 
 /// Adds the facts that the model needs to begin with; returns whether commands may be run. A task that was stopped goes
 /// on from its last point. A step of a plan adds to the earlier messages.
-async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool {
+async fn open(edits: &EditService, model: &dyn Model, task: &mut Task, budget: PromptBudget) -> bool {
     let resumes = task.conversation.transcript.is_open() && task.counts.step > 0;
-    let mut input = context::step_facts(session, task).await;
+    let mut input = context::step_facts(edits, model, task).await;
     if task.conversation.transcript.is_open() {
         // The opening has listed the sources that may be read.
         input.context.sources.texts.retain(|(_, text)| !sources::is_list(text));
@@ -140,16 +145,22 @@ async fn ask(
 }
 
 /// Carries out the calls of a reply. `Some` where that ends the task or the step.
-async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatReply) -> Option<Ended> {
+async fn take(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    talk: &mut Talk,
+    reply: ChatReply,
+) -> Option<Ended> {
     let (uses, text, cut) = (reply.uses.clone(), reply.text.clone(), reply.cut);
     task.conversation.transcript.answer(reply);
     if uses.is_empty() {
         if cut {
-            return failed(&session.workspace.config, task, CUT.to_owned(), Some(CUT.to_owned()));
+            return failed(&edits.workspace.config, task, CUT.to_owned(), Some(CUT.to_owned()));
         }
-        return ends(session, task, talk, text).await;
+        return ends(edits, task, talk, text).await;
     }
-    let Ran { results, ended, done, told_new, .. } = carry_out(session, task, &talk.tools, &uses, &text).await;
+    let Ran { results, ended, done, told_new, .. } = carry_out(edits, model, task, &talk.tools, &uses, &text).await;
     if uses.iter().any(|used| find(tools::specs(), &used.tool).is_some()) {
         talk.paragraphs.interrupt();
     }
@@ -167,14 +178,14 @@ async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatRe
     if let Some(answer) = done {
         // It is not the text of an answer, and was not shown as it came.
         talk.paragraphs.begin();
-        talk.paragraphs.say(&session.events, &answer);
-        return ends(session, task, talk, answer).await;
+        talk.paragraphs.say(&edits.hub.events, &answer);
+        return ends(edits, task, talk, answer).await;
     }
     if cut {
         task.conversation.transcript.tell(CUT.to_owned());
     }
     if !ok {
-        return failed(&session.workspace.config, task, problem, None);
+        return failed(&edits.workspace.config, task, problem, None);
     }
     task.counts.errors = 0;
     None
@@ -193,20 +204,23 @@ fn failed(config: &Config, task: &mut Task, problem: String, message: Option<Str
 }
 
 /// Handles the end that the model declares.
-async fn ends(session: &Session, task: &mut Task, talk: &mut Talk, answer: String) -> Option<Ended> {
-    let cancel = session.hub.cancelled();
+async fn ends(edit_service: &EditService, task: &mut Task, talk: &mut Talk, answer: String) -> Option<Ended> {
+    let cancel = edit_service.hub.cancelled();
     let edits = task.journal.checkpoints.len();
     let left = if talk.objected_at == Some(edits) {
         None
     } else {
-        let left =
-            stop::unless_stopped(&session.edits.making, &cancel, unfinished(session, task, talk.mark, talk.objections));
+        let left = stop::unless_stopped(
+            &edit_service.making,
+            &cancel,
+            unfinished(edit_service, task, talk.mark, talk.objections),
+        );
         left.await.ok().flatten()
     };
     match left {
         Some(left) => {
             (talk.objections, talk.objected_at) = (talk.objections + 1, Some(edits));
-            session.events.show(Event::Progress { text: headline(&left.text) });
+            edit_service.hub.events.show(Event::Progress { text: headline(&left.text) });
             let fence = task.conversation.transcript.fence.clone();
             let message = conversation::told((&fence, talk.budget), &left.text, "New errors", &left.errors);
             task.conversation.transcript.tell(message);

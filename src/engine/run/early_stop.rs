@@ -5,14 +5,14 @@ use crate::diagnostics::reported;
 use crate::events::fact::TaskFact;
 use crate::plan::work_mode::Mode;
 use crate::run::finish::known_verdict;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::request_kind;
 
 /// Runs after each step. True only where every provider has reported on the current text. Something was repaired, no
 /// report in scope is left, and nothing is new anywhere.
-pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
+pub(crate) async fn mended(edits: &EditService, task: &mut Task) -> bool {
     let open = task.reports.pending.is_some() || task.reports.deferred.is_some();
     if task.mode != Mode::Simple || task.journal.is_empty() || open {
         return false;
@@ -23,13 +23,13 @@ pub(crate) async fn mended(session: &Session, task: &mut Task) -> bool {
     if !request_kind::only_mends_reports(&task.request, is_name) {
         return false;
     }
-    if !reported::in_scope(&session.hub, &task.scope).await.is_empty()
-        || !reported::unsettled(&session.hub, &task.scope).await.is_empty()
+    if !reported::in_scope(&edits.hub, &task.scope).await.is_empty()
+        || !reported::unsettled(&edits.hub, &task.scope).await.is_empty()
     {
         return false;
     }
-    let floor = session.workspace.config.diagnostics.severity_floor;
-    let verdict = known_verdict(session, task).await;
+    let floor = edits.workspace.config.diagnostics.severity_floor;
+    let verdict = known_verdict(edits, task).await;
     let new = verdict.new_from(floor).count();
     if verdict.fixed_from(floor) == 0 || new > 0 || !verdict.pending.is_empty() {
         return false;

@@ -10,9 +10,9 @@ use crate::memory::keep;
 use crate::plan::work_mode::Mode;
 use crate::run::{analyse, listed, named, repair_scope};
 use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
 use crate::state::request::Request;
 use crate::state::risk;
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::span;
 use crate::state::task::Task;
@@ -24,34 +24,36 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
 use sextant_diagnostics::syntax;
 use sextant_model::request_kind::{self, Ask};
+use sextant_model::step::Model;
 
 /// Starts a task: shows it, and learns the providers' reports on its files before anything changes.
 pub(crate) async fn begin(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     request: &Request,
     mode: Mode,
     scope: Scope,
     cancel: &CancellationToken,
 ) -> Result<Task, Failure> {
-    session.hub.use_cancel(cancel);
-    let current = request.path.as_deref().and_then(|path| session.workspace.root.resolve(path).ok());
+    edits.hub.use_cancel(cancel);
+    let current = request.path.as_deref().and_then(|path| edits.workspace.root.resolve(path).ok());
     let mut task = Task::new(&request.text, mode, current, scope);
-    task.intent.cursor = cursor(&session.workspace, request).await;
-    task.take_up(&session.events);
+    task.intent.cursor = cursor(&edits.workspace, request).await;
+    task.take_up(&edits.hub.events);
     span::belongs_to(&task);
-    session.store.note_asked(&task.journal.task, &request.text);
-    analyse::analyse_into(&session.workspace, &mut task).await;
-    named::widen(&session.workspace, &session.events, &mut task).await;
-    repair_scope::narrow(&session.workspace, session.hub.needs_providers, &mut task).await;
-    session.events.show(Event::Started {
+    edits.store.note_asked(&task.journal.task, &request.text);
+    analyse::analyse_into(&edits.workspace, &mut task).await;
+    named::widen(&edits.workspace, &edits.hub.events, &mut task).await;
+    repair_scope::narrow(&edits.workspace, model.needs_providers(), &mut task).await;
+    edits.hub.events.show(Event::Started {
         request: request.text.clone(),
         mode: mode.to_string(),
-        model: session.model.name().to_owned(),
+        model: model.name().to_owned(),
     });
-    task_budget::say_what_is_not_counted(&session.store, session.model.as_ref());
+    task_budget::say_what_is_not_counted(&edits.store, model);
     let mut documents = Vec::new();
     for file in task.scope.files() {
-        let document = match target::document(&session.workspace, &file).await {
+        let document = match target::document(&edits.workspace, &file).await {
             Err(_) if task.intent.analysis.new_files.contains(&file) => continue,
             read => read?,
         };
@@ -61,24 +63,24 @@ pub(crate) async fn begin(
         }
         documents.push(document);
     }
-    workspace_look::drop_stale(&session.hub, &documents).await;
-    first_look(&session.hub, &documents, cancel).await?;
-    listed::follow(session).await;
-    if workspace_look::is_wide(&session.workspace.config, session.hub.needs_providers, &task) {
+    workspace_look::drop_stale(&edits.hub, &documents).await;
+    first_look(&edits.hub, &documents, cancel).await?;
+    listed::follow(edits).await;
+    if workspace_look::is_wide(&edits.workspace.config, model.needs_providers(), &task) {
         let text = "looking over the files of the workspace".to_owned();
-        session.events.show(Event::Progress { text });
-        let deadline = Deadline::after_ms(session.workspace.config.diagnostics.start_timeout_ms);
-        task.reports.reach = Some(workspace_look::look_over(&session.hub, deadline).await);
+        edits.hub.events.show(Event::Progress { text });
+        let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.start_timeout_ms);
+        task.reports.reach = Some(workspace_look::look_over(&edits.hub, deadline).await);
     }
-    let known = collect_diagnostics::known(&session.hub).await;
-    if session.hub.needs_providers && request_kind::classify(&request.text) == Ask::Repair {
+    let known = collect_diagnostics::known(&edits.hub).await;
+    if model.needs_providers() && request_kind::classify(&request.text) == Ask::Repair {
         refuse_blind(&documents, &known)?;
     }
-    permissions::begin_on_reports(&session.hub, &task).await?;
+    permissions::begin_on_reports(&edits.hub, &task).await?;
     task.remember_start(&known, false);
     analyse::weigh_named(&mut task, &known).await;
-    keep::remember_start(&session.store, &session.workspace.root, &mut task).await;
-    tell_risk(&session.hub, &mut task, None).await;
+    keep::remember_start(&edits.store, &edits.workspace.root, &mut task).await;
+    tell_risk(&edits.hub, &mut task, None).await;
     Ok(task)
 }
 

@@ -6,7 +6,7 @@ use crate::plan::work_mode::Mode;
 use crate::run::{completion_checks, finish};
 use crate::state::agent_config::NewErrors;
 use crate::state::comparison::Verdict;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
@@ -17,22 +17,22 @@ use sextant_model::request_kind::{self, Ask};
 
 /// Takes back the changes of a task that are worse than nothing, as far as the user's option allows it. Returns the
 /// reason where it did; `None` where everything stays.
-pub(crate) async fn take_back(session: &Session, task: &mut Task) -> Option<String> {
-    let rule = session.workspace.config.diagnostics.new_errors;
+pub(crate) async fn take_back(edits: &EditService, task: &mut Task) -> Option<String> {
+    let rule = edits.workspace.config.diagnostics.new_errors;
     if task.journal.is_empty() || rule == NewErrors::Keep {
         return None;
     }
     let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let verdict = finish::known_verdict(session, task).await;
+    let verdict = finish::known_verdict(edits, task).await;
     let reason = why(&verdict, rule)?;
-    match rollback::roll_back_to(session, task, 0, false).await {
+    match rollback::roll_back_to(edits, task, 0, false).await {
         Ok(_) => {
             let about = format!("the changes of {}", files.join(", "));
             task.events.trace(task.counts.step.max(1), Trace::new(Effect::Refused, about, "new_errors", &reason));
             Some(reason)
         }
         Err(failure) => {
-            session.events.show(Event::Progress { text: format!("what was changed stays: {}", failure.one_line()) });
+            edits.hub.events.show(Event::Progress { text: format!("what was changed stays: {}", failure.one_line()) });
             None
         }
     }

@@ -13,8 +13,8 @@ use crate::state::comparison::{Status, Verdict};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_request::{EditOutcome, When};
+use crate::state::edit_service::EditService;
 use crate::state::notes::TAKEN_BACK;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::workspace::Workspace;
 use crate::tools::tool::{Tool, ToolDefinition};
@@ -24,6 +24,7 @@ use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Severity;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 
 /// The least time, in milliseconds, that the verification of a fix may take: an unverified fix is worth little.
@@ -50,12 +51,12 @@ impl Tool for ApplyFix {
         if offered { Ok(()) } else { Err(tool_failure(format!("no fix {id:?} is offered"), "name one that is")) }
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let deadline = Deadline::after_ms(session.workspace.config.diagnostics.timeout_ms.max(VERIFY_MS));
+    async fn run(&self, edits: &EditService, _model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms.max(VERIFY_MS));
         let name = task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.key.clone());
         let about =
             task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.about.clone());
-        let wanted = code_actions::wanted(&session.workspace, &self.fix, deadline).await;
+        let wanted = code_actions::wanted(&edits.workspace, &self.fix, deadline).await;
         let wanted = match wanted {
             Ok(wanted) => wanted,
             Err(failure) => {
@@ -63,9 +64,9 @@ impl Tool for ApplyFix {
                 return Err(failure);
             }
         };
-        let alike = count_alike(&session.hub, task, about.as_deref()).await;
+        let alike = count_alike(&edits.hub, task, about.as_deref()).await;
         task.conversation.tried.extend(name.clone());
-        let changed = change::change(session, task, wanted, When::Now, deadline).await?;
+        let changed = change::change(edits, task, wanted, When::Now, deadline).await?;
         if changed.verdict.status == Status::Complete
             && changed.verdict.fixed.is_empty()
             && let Some(about) = &about
@@ -73,17 +74,17 @@ impl Tool for ApplyFix {
             *task.reports.survived.entry(about.clone()).or_default() += 1;
         }
         if let Some(reason) = worse(&changed.verdict) {
-            change::take_back(session, task, &changed).await?;
+            change::take_back(edits, task, &changed).await?;
             return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
         }
-        if changed.verdict.new.is_empty() && count_alike(&session.hub, task, about.as_deref()).await < alike {
+        if changed.verdict.new.is_empty() && count_alike(&edits.hub, task, about.as_deref()).await < alike {
             // The fix worked: the same may be offered for another diagnostic of the same words. Each such fix leaves
             // fewer to repair, so that this comes to an end.
             task.counts.mended += 1;
             task.conversation.tried.retain(|tried| Some(tried) != name.as_ref());
         }
         let late = std::mem::take(&mut task.reports.late.found);
-        let answer = EditAnswer::of(&changed, &session.workspace.config.diagnostics, &late, unverified(&changed));
+        let answer = EditAnswer::of(&changed, &edits.workspace.config.diagnostics, &late, unverified(&changed));
         Ok(answer.into())
     }
 }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::editor::editor_lookup::places;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::state::task_scope;
 use crate::state::workspace::Workspace;
@@ -22,6 +22,7 @@ use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_base::positions::{Encoding, LineIndex, Range};
 use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
@@ -61,14 +62,13 @@ impl Tool for Definition {
         true
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let asked =
-            symbol_lookup::ask(&session.workspace, &self.symbol, self.name.as_deref(), &NameQuestion::Definition)
-                .await?;
+            symbol_lookup::ask(&edits.workspace, &self.symbol, self.name.as_deref(), &NameQuestion::Definition).await?;
         let found = places(&asked.said.value);
         let mut out = Vec::new();
         for place in found.iter().take(MOST) {
-            out.push(shown(&session.workspace, task, &place.file, place.range, asked.said.encoding).await);
+            out.push(shown(&edits.workspace, task, &place.file, place.range, asked.said.encoding).await);
         }
         if found.len() > MOST {
             out.push(format!("[{}]", counted(found.len() - MOST, "more definition")));

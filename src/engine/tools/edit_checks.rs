@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::edit::{change, rebase_edit};
 use crate::editor::Document;
 use crate::state::edit_request::{EditRequest, When};
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::{Failure, tool_failure};
@@ -52,7 +52,7 @@ pub(crate) fn refuse_stale(task: &mut Task, document: &Document) -> Result<(), F
 /// Works an edit out on the text that the model has seen, and applies it to the present text. Where these differ, each
 /// symbol that it touches must be alike in both; the answer then shows the differences.
 pub(crate) async fn make(
-    session: &Session,
+    edits: &EditService,
     task: &mut Task,
     document: Document,
     when: When,
@@ -72,7 +72,7 @@ pub(crate) async fn make(
         },
     };
     let wanted = vec![EditRequest::Change { document, hunks, of_symbols }];
-    let answer = change::edit(session, task, wanted, notes, when).await?;
+    let answer = change::edit(edits, task, wanted, notes, when).await?;
     if seen.is_some() {
         change::told(task, &path);
     }

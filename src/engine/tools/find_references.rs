@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::editor::editor_lookup::{MOST_PLACES, places};
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::state::workspace::Workspace;
 use crate::tools::symbol_lookup::{self, AnsweredName};
@@ -21,6 +21,7 @@ use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_base::positions::{LineIndex, Range};
 use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
@@ -52,15 +53,15 @@ impl Tool for FindReferences {
         true
     }
 
-    async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
-        let asked = symbol_lookup::ask(&session.workspace, &self.symbol, None, &NameQuestion::References).await?;
+    async fn run(&self, edits: &EditService, _model: &dyn Model, _: &mut Task) -> Result<ToolAnswer, Failure> {
+        let asked = symbol_lookup::ask(&edits.workspace, &self.symbol, None, &NameQuestion::References).await?;
         let found = places(&asked.said.value);
         let known = found.len();
         let mut by_file: BTreeMap<PathBuf, Vec<Range>> = BTreeMap::new();
         for place in found {
             by_file.entry(place.file).or_default().push(place.range);
         }
-        let (own, uses) = without_declaration(&session.workspace.root, &asked, by_file);
+        let (own, uses) = without_declaration(&edits.workspace.root, &asked, by_file);
         let total: usize = uses.values().map(Vec::len).sum();
         let least = if known == MOST_PLACES { "at least " } else { "" };
         let mut out = vec![format!(
@@ -70,10 +71,10 @@ impl Tool for FindReferences {
             counted(uses.len(), "file")
         )];
         let mut left = MOST;
-        let loaded: BTreeSet<String> = session.workspace.editor.loaded().await.into_iter().collect();
+        let loaded: BTreeSet<String> = edits.workspace.editor.loaded().await.into_iter().collect();
         let mut beyond = Vec::new();
         for (file, ranges) in &uses {
-            let Some(path) = path::relative(session.workspace.root.path(), file) else {
+            let Some(path) = path::relative(edits.workspace.root.path(), file) else {
                 out.push(format!("outside of the workspace: {}", counted(ranges.len(), "place")));
                 continue;
             };
@@ -81,7 +82,7 @@ impl Tool for FindReferences {
                 beyond.push(format!("{path} ({})", ranges.len()));
                 continue;
             }
-            let lines = lines(&session.workspace, &path, loaded.contains(&path), ranges).await;
+            let lines = lines(&edits.workspace, &path, loaded.contains(&path), ranges).await;
             let more = lines.len().saturating_sub(left);
             out.push(path.clone());
             let shown = lines.into_iter().take(left);

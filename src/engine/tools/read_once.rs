@@ -5,13 +5,14 @@ use std::hash::{Hash, Hasher};
 use std::time::SystemTime;
 
 use crate::events::fact::TaskFact;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::state::workspace::Workspace;
 use crate::target;
 use crate::tools::tool::ToolCall;
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
+use sextant_model::step::Model;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 
@@ -19,16 +20,21 @@ use sextant_store::workspace::workspace_files;
 const MOST_FILES: usize = 20_000;
 
 /// Runs a reading tool that was let through, or repeats its last answer when nothing can have changed since.
-pub(crate) async fn run_once(session: &Session, task: &mut Task, call: &ToolCall) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run_once(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    call: &ToolCall,
+) -> Result<ToolAnswer, Failure> {
     let (key, file) = (call.key(), call.only_file());
     if let Some((state, step, text)) = task.conversation.answered.known.get(&key).cloned()
-        && state_of(&session.workspace, file.as_deref()).await == Some(state)
+        && state_of(&edits.workspace, file.as_deref()).await == Some(state)
     {
         task.events.did(TaskFact::CallSaved);
         return Ok(ToolAnswer::text(format!("(as in step {step}; nothing has changed since)\n{text}")));
     }
-    let before = state_of(&session.workspace, file.as_deref()).await;
-    let answer = call.run(session, task).await?;
+    let before = state_of(&edits.workspace, file.as_deref()).await;
+    let answer = call.run(edits, model, task).await?;
     if let Some(state) = before {
         task.conversation.answered.known.insert(key, (state, task.counts.step, answer.text.clone()));
     }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::state::task_scope;
 use crate::target;
@@ -17,6 +17,7 @@ use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
 use sextant_base::secrets::mask;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
@@ -44,9 +45,9 @@ impl Tool for ReadSymbol {
         Subject::symbol(&self.symbol)
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let (place, symbols) = target::places(&session.workspace, &self.symbol).await?;
-        let mut limits = text_page::limits(session.model.as_ref(), task).await;
+    async fn run(&self, edits: &EditService, model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        let (place, symbols) = target::places(&edits.workspace, &self.symbol).await?;
+        let mut limits = text_page::limits(model, task).await;
         let index = LineIndex::new(&place.document.text);
         let wanted = Wanted { offset: self.offset, limit: self.limit };
         let mut parts: Vec<String> = Vec::new();

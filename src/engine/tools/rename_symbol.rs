@@ -11,7 +11,7 @@ use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_request::{EditOutcome, EditRequest, When};
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::state::task_scope;
 use crate::state::workspace::Workspace;
@@ -24,6 +24,7 @@ use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::plural::counted;
 use sextant_base::positions::{LineIndex, Range};
 use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
@@ -60,15 +61,15 @@ impl Tool for RenameSymbol {
         Subject::symbol(&self.symbol)
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let new_name = self.new_name.trim();
-        let place = target::place(&session.workspace, &self.symbol).await?;
+        let place = target::place(&edits.workspace, &self.symbol).await?;
         check_name(&place, new_name)?;
         let question = NameQuestion::Rename { new_name: new_name.to_owned() };
         let mut again = true;
         let (asked, renaming) = loop {
-            let asked = symbol_lookup::ask(&session.workspace, &self.symbol, None, &question).await?;
-            match read(&session.workspace, task, &asked).await? {
+            let asked = symbol_lookup::ask(&edits.workspace, &self.symbol, None, &question).await?;
+            match read(&edits.workspace, task, &asked).await? {
                 Some(renaming) => break (asked, renaming),
                 None if again => again = false,
                 None => return Err(symbol_lookup::outdated()),
@@ -76,7 +77,7 @@ impl Tool for RenameSymbol {
         };
         if !renaming.outside.is_empty() {
             let files: Vec<String> = renaming.places.iter().map(|(path, _)| path.clone()).collect();
-            session.workspace.editor.close(&files).await;
+            edits.workspace.editor.close(&files).await;
             return Err(wider(task, &asked, &renaming));
         }
         if renaming.wanted.is_empty() {
@@ -85,12 +86,12 @@ impl Tool for RenameSymbol {
                 "search finds its places, and edit_file changes them",
             ));
         }
-        let checks = &session.workspace.config.diagnostics;
+        let checks = &edits.workspace.config.diagnostics;
         let deadline = Deadline::after_ms(checks.timeout_ms);
-        let changed = change::change(session, task, renaming.wanted, When::Now, deadline).await?;
+        let changed = change::change(edits, task, renaming.wanted, When::Now, deadline).await?;
         let late = std::mem::take(&mut task.reports.late.found);
         let mut notes = vec![summary(&asked.name, new_name, &renaming.places)];
-        notes.extend(left_over(&session.workspace.root, &changed, &asked.name).await);
+        notes.extend(left_over(&edits.workspace.root, &changed, &asked.name).await);
         notes.extend(asked.notes);
         Ok(EditAnswer::of(&changed, checks, &late, notes).into())
     }

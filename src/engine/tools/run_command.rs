@@ -17,7 +17,7 @@ use crate::state::approvals::Approvals;
 use crate::state::call_summary::Subject;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_answer::WAYS_ON;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::state::workspace::Workspace;
 use crate::task_budget;
@@ -217,8 +217,8 @@ impl Tool for RunCommand {
         may_run(workspace, approvals, task, &self.command).await
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let ran = execute(&session.hub, session.model.as_ref(), task, &self.command).await?;
+    async fn run(&self, edits: &EditService, model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+        let ran = execute(&edits.hub, model, task, &self.command).await?;
         let open = (!ran.passed).then(|| format!("{} has not passed. {WAYS_ON}", shown(&self.command)));
         Ok(ToolAnswer { open, ..ToolAnswer::text(ran.text) })
     }

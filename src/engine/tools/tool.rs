@@ -12,11 +12,12 @@ use serde_json::Value;
 use crate::plan::StepKind;
 use crate::state::approvals::Approvals;
 use crate::state::call_summary::{Called, Subject};
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::state::workspace::Workspace;
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
+use sextant_model::step::Model;
 use sextant_model::tools::{Access, ToolSpec, UNTOLD};
 
 /// The parameters of one tool; a value of the type is a call of it.
@@ -36,7 +37,7 @@ pub(crate) trait Tool: fmt::Debug + Send + Sync {
     }
 
     /// Runs a call that was let through. A refusal is a failure; nothing was changed then.
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure>;
+    async fn run(&self, edits: &EditService, model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure>;
 }
 
 /// A tool before it is called.
@@ -194,7 +195,12 @@ impl ToolCall {
         self.given.permit(workspace, approvals, task).await
     }
 
-    pub(crate) async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        self.given.run(session, task).await
+    pub(crate) async fn run(
+        &self,
+        edits: &EditService,
+        model: &dyn Model,
+        task: &mut Task,
+    ) -> Result<ToolAnswer, Failure> {
+        self.given.run(edits, model, task).await
     }
 }

@@ -7,13 +7,14 @@ use crate::commands::intents::intent_answer::DirectAnswer;
 use crate::commands::intents::phrase::{Phrase, name};
 use crate::commands::intents::read_intent::{self, ends_with, is_sure, last_part};
 use crate::state::approvals::Approvals;
+use crate::state::edit_service::EditService;
 use crate::state::request::Request;
-use crate::state::session::Session;
 use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_base::positions::LineIndex;
+use sextant_model::step::Model;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 
@@ -97,11 +98,12 @@ async fn line_of(workspace: &Workspace, file: &str, names: &str) -> Result<Optio
 
 /// Lines that hold the name as a word, with the symbol around each; the definition itself is left out.
 pub(crate) async fn direct_uses(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     request: &Request,
     given: &str,
 ) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = read_intent::named(&session.workspace, &session.approvals, request, given).await? else {
+    let Some(found) = read_intent::named(&edits.workspace, &edits.approvals, request, given).await? else {
         return Ok(None);
     };
     let word = if found.names.is_empty() {
@@ -112,8 +114,8 @@ pub(crate) async fn direct_uses(
         last_part(&found.names).to_owned()
     };
     let pattern = format!(r"\b{}\b", regex::escape(&word));
-    let hits = read_intent::read_for_user(session, "search", json!({"pattern": pattern, "plain": true})).await?;
-    let own = match line_of(&session.workspace, &found.file, &found.names).await? {
+    let hits = read_intent::read_for_user(edits, model, "search", json!({"pattern": pattern, "plain": true})).await?;
+    let own = match line_of(&edits.workspace, &found.file, &found.names).await? {
         Some(line) if !found.names.is_empty() => format!("{found}:{line}: "),
         _ => String::new(),
     };

@@ -61,14 +61,16 @@ pub(crate) async fn direct(
 ) -> Result<Option<Outcome>, Failure> {
     let Some(direct) = recognise(&request.text) else { return Ok(None) };
     let answer = match &direct {
-        Direct::Read(name) => read_intent::direct_read(session, request, name).await?,
-        Direct::Outline(name) => read_intent::direct_outline(session, name).await?,
+        Direct::Read(name) => read_intent::direct_read(&session.edits, session.model.as_ref(), request, name).await?,
+        Direct::Outline(name) => read_intent::direct_outline(&session.edits, session.model.as_ref(), name).await?,
         Direct::Where(name) => find_intent::direct_where(&session.workspace, &session.approvals, request, name).await?,
-        Direct::Uses(name) => find_intent::direct_uses(session, request, name).await?,
-        Direct::Undo { target, reason } => Some(undo_intent::undo(session, target, reason).await?),
-        Direct::Redo => Some(undo_intent::redo(session).await?),
-        Direct::Forget(text) => Some(answered(forget::forget(session, text, cancel).await?)),
-        Direct::ForgetAll => Some(answered(forget::forget_all(session, cancel).await?)),
+        Direct::Uses(name) => find_intent::direct_uses(&session.edits, session.model.as_ref(), request, name).await?,
+        Direct::Undo { target, reason } => {
+            Some(undo_intent::undo(&session.edits, &session.plans, target, reason).await?)
+        }
+        Direct::Redo => Some(undo_intent::redo(&session.edits, &session.plans).await?),
+        Direct::Forget(text) => Some(answered(forget::forget(&session.edits, &session.plans, text, cancel).await?)),
+        Direct::ForgetAll => Some(answered(forget::forget_all(&session.edits, &session.plans, cancel).await?)),
         Direct::Remember(text) => Some(answered(remember::prefer(&session.store, text).await?)),
         Direct::Recall(text) => Some(answered(remember::recall_about(&session.store, text).await?)),
         Direct::Learned => Some(answered(remember::learned(&session.store).await?)),

@@ -10,8 +10,8 @@ use crate::editor::event::QuestionKind;
 use crate::plan::work_mode::Mode;
 use crate::run::analyse;
 use crate::state::approvals::Approvals;
+use crate::state::edit_service::EditService;
 use crate::state::request::Request;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
@@ -19,6 +19,7 @@ use crate::target;
 use crate::tools::validate_call;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
+use sextant_model::step::Model;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 const READ: &[&str] =
@@ -123,31 +124,41 @@ async fn which(approvals: &Approvals, given: &str, many: &[SymbolPath]) -> Resul
 }
 
 /// Runs a reading tool for the user.
-pub(crate) async fn read_for_user(session: &Session, tool: &str, given: serde_json::Value) -> Result<String, Failure> {
+pub(crate) async fn read_for_user(
+    edits: &EditService,
+    model: &dyn Model,
+    tool: &str,
+    given: serde_json::Value,
+) -> Result<String, Failure> {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-    Ok(validate_call::call(tool, &given)?.run(session, &mut nobody).await?.text)
+    Ok(validate_call::call(tool, &given)?.run(edits, model, &mut nobody).await?.text)
 }
 
 pub(crate) async fn direct_read(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     request: &Request,
     given: &str,
 ) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = named(&session.workspace, &session.approvals, request, given).await? else { return Ok(None) };
+    let Some(found) = named(&edits.workspace, &edits.approvals, request, given).await? else { return Ok(None) };
     let text = if found.names.is_empty() {
-        read_for_user(session, "read_file", json!({"path": found.file})).await?
+        read_for_user(edits, model, "read_file", json!({"path": found.file})).await?
     } else {
-        read_for_user(session, "read_symbol", json!({"symbol": found.to_string(), "plain": true})).await?
+        read_for_user(edits, model, "read_symbol", json!({"symbol": found.to_string(), "plain": true})).await?
     };
     let lines = text.lines().count() - usize::from(!found.names.is_empty()).min(text.lines().count());
     Ok(Some(DirectAnswer::new(text, format!("{found}: {}", counted(lines, "line")))))
 }
 
-pub(crate) async fn direct_outline(session: &Session, given: &str) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = named(&session.workspace, &session.approvals, &Request::default(), given).await? else {
+pub(crate) async fn direct_outline(
+    edits: &EditService,
+    model: &dyn Model,
+    given: &str,
+) -> Result<Option<DirectAnswer>, Failure> {
+    let Some(found) = named(&edits.workspace, &edits.approvals, &Request::default(), given).await? else {
         return Ok(None);
     };
-    let text = read_for_user(session, "list_symbols", json!({"query": found.file, "plain": true})).await?;
+    let text = read_for_user(edits, model, "list_symbols", json!({"query": found.file, "plain": true})).await?;
     let count = text.lines().count();
     let summary = format!("{}: {}", found.file, counted(count, "symbol"));
     Ok(Some(DirectAnswer::new(text, summary)))

@@ -9,7 +9,7 @@ use crate::run::act;
 use crate::run::compact_loop::{code_excerpt, mend};
 use crate::state::comparison;
 use crate::state::diagnostics_hub::DiagnosticsHub;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::snapshots::Snapshots;
 use crate::state::stop;
 use crate::state::task::Task;
@@ -19,7 +19,7 @@ use sextant_base::one_line::clean;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::model::Severity;
 use sextant_model::request_kind;
-use sextant_model::step::Action;
+use sextant_model::step::{Action, Model};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most new reports that the model is shown.
@@ -67,34 +67,35 @@ impl TryVerdict {
 
 /// Judges the text against the reports before the try, after the servers have fixed all that they can.
 pub(super) async fn judge(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     before: &Snapshots,
     place: (&str, &str),
     cancel: &CancellationToken,
 ) -> Result<TryVerdict, Failure> {
-    let mut verdict = mended(session, task, before, place, cancel).await?;
+    let mut verdict = mended(edits, model, task, before, place, cancel).await?;
     if verdict.new_errors == 0 {
-        stop::unless_stopped(&session.edits.making, cancel, check(session, task, &mut verdict)).await?;
+        stop::unless_stopped(&edits.making, cancel, check(edits, model, task, &mut verdict)).await?;
     }
     Ok(verdict)
 }
 
 /// Lets the servers fix as much of a text as they can, and returns the reports that remain.
 pub(super) async fn mended(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     before: &Snapshots,
     place: (&str, &str),
     cancel: &CancellationToken,
 ) -> Result<TryVerdict, Failure> {
-    let mut verdict =
-        stop::unless_stopped(&session.edits.making, cancel, look(&session.hub, task, before, place)).await?;
+    let mut verdict = stop::unless_stopped(&edits.making, cancel, look(&edits.hub, task, before, place)).await?;
     for _ in 0..FIXES {
-        if !mend::mend(session, task, &verdict.reports, cancel).await? {
+        if !mend::mend(edits, model, task, &verdict.reports, cancel).await? {
             break;
         }
-        verdict = stop::unless_stopped(&session.edits.making, cancel, look(&session.hub, task, before, place)).await?;
+        verdict = stop::unless_stopped(&edits.making, cancel, look(&edits.hub, task, before, place)).await?;
         verdict.mended = true;
     }
     Ok(verdict)
@@ -153,10 +154,10 @@ async fn left(hub: &DiagnosticsHub, task: &Task, path: &str, names: &str) -> Vec
 }
 
 /// Runs the commands that the request names and the user has allowed.
-async fn check(session: &Session, task: &mut Task, verdict: &mut TryVerdict) {
-    for command in named(&task.request, &session.workspace.config.commands_allowed) {
+async fn check(edits: &EditService, model: &dyn Model, task: &mut Task, verdict: &mut TryVerdict) {
+    for command in named(&task.request, &edits.workspace.config.commands_allowed) {
         let action = Action { tool: "run_command".to_owned(), parameters: json!({"command": command}) };
-        let (result, ok) = act::act(session, task, &action, "the request names it").await;
+        let (result, ok) = act::act(edits, model, task, &action, "the request names it").await;
         let first = result.text.lines().next().unwrap_or_default();
         if ok && first.ends_with("exit status 0") {
             continue;

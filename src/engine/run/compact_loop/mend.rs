@@ -9,21 +9,22 @@ use crate::durable;
 use crate::memory::learn;
 use crate::run::act;
 use crate::state::edit_request::EditRequest;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::stop;
 use crate::state::task::Task;
 use crate::state::workspace::Workspace;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
 use sextant_diagnostics::located::LocatedDiagnostic;
-use sextant_model::step::Action;
+use sextant_model::step::{Action, Model};
 
 /// Applies one fix for the new reports: the one that its server prefers, or the only one. Several equal fixes are all
 /// left alone, and `apply_fix` takes back a fix that makes things worse. Returns whether a fix has helped.
 ///
 /// A fix that only removes is left alone: unused code may be code that the model forgot to use.
 pub(super) async fn mend(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     new: &[LocatedDiagnostic],
     cancel: &CancellationToken,
@@ -31,21 +32,19 @@ pub(super) async fn mend(
     if new.is_empty() {
         return Ok(false);
     }
-    let deadline = Deadline::after_ms(OFFERS_MS.max(session.workspace.config.diagnostics.timeout_ms));
-    let offers = code_actions::offers(&session.workspace, &session.events, task, new, usize::MAX, (deadline, false));
-    let (offers, _) = stop::unless_stopped(&session.edits.making, cancel, offers).await?;
-    let offers = learn::trusted(&session.store, task, new, offers).await;
+    let deadline = Deadline::after_ms(OFFERS_MS.max(edits.workspace.config.diagnostics.timeout_ms));
+    let offers = code_actions::offers(&edits.workspace, &edits.hub.events, task, new, usize::MAX, (deadline, false));
+    let (offers, _) = stop::unless_stopped(&edits.making, cancel, offers).await?;
+    let offers = learn::trusted(&edits.store, task, new, offers).await;
     for at in 0..new.len() {
         let Some(fix) = triage::the_one(&offers, &[at]) else { continue };
-        if stop::unless_stopped(&session.edits.making, cancel, only_removes(&session.workspace, &fix.id, deadline))
-            .await?
-        {
+        if stop::unless_stopped(&edits.making, cancel, only_removes(&edits.workspace, &fix.id, deadline)).await? {
             continue;
         }
         let action = Action { tool: "apply_fix".to_owned(), parameters: json!({"fix": fix.id}) };
-        let (_, ok) = act::act(session, task, &action, "the new text caused what it is for").await;
+        let (_, ok) = act::act(edits, model, task, &action, "the new text caused what it is for").await;
         task.counts.errors = 0;
-        durable::keep_call(&session.store, task).await;
+        durable::keep_call(&edits.store, task).await;
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
