@@ -61,7 +61,7 @@ pub(crate) async fn ask_user(approvals: &Approvals, asking: UserQuestion<'_>) ->
     let _turn = approvals.turn.lock().await;
     let (answer, answered) = oneshot::channel();
     *approvals.open() = Some(OpenQuestion { options: options.len(), answer });
-    let mut asked = Asked { approvals: approvals, choice: None };
+    let mut asked = Asked { approvals, choice: None };
     let shows = shows.map(str::to_owned);
     approvals.events.show(Event::Question { text: text.to_owned(), options: options.to_vec(), kind, shows });
     asked.choice = answered.await.ok();
