@@ -62,7 +62,7 @@ pub(crate) async fn out_of_time(config: &Config, spent: Spent) {
 
 /// The error that the user sees; finished changes stay.
 pub(crate) fn stop(task: &Task, why: &str) -> Failure {
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let files: Vec<String> = task.work.journal.net().into_iter().map(|change| change.path).collect();
     let done = if files.is_empty() {
         "nothing was changed".to_owned()
     } else {

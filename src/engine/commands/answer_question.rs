@@ -58,7 +58,7 @@ pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, choice
         }
         _ => {
             step.state = StepState::Open;
-            task.intent.consent.allowed.extend(question.allows);
+            task.work.intent.consent.allowed.extend(question.allows);
             if let Some(chosen) = choice.checked_sub(OPTIONS.len() + 1).and_then(|at| question.suggested.get(at)) {
                 step.inputs.retain(|input| input.name != ANSWER);
                 let value = Value::Text(chosen.clone());
@@ -71,8 +71,8 @@ pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, choice
         depends::reopen(plan, number);
     }
     durable::keep_task(&edits.store, task, Some(plan), Phase::Paused).await;
-    task.events.did(given);
-    task.events.emit(TaskEvent::Answered { choice: Some(choice) });
+    task.work.events.did(given);
+    task.work.events.emit(TaskEvent::Answered { choice: Some(choice) });
     Ok(!matches!(choice, 3 | 4))
 }
 

@@ -71,7 +71,7 @@ pub(crate) async fn run_ask(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
-    task.events.did(TaskFact::WorkBegan);
+    task.work.events.did(TaskFact::WorkBegan);
     durable::keep_call(&edits.store, task).await;
     let ended = choose_loop::work(edits, model, task, cancel).await;
     let limits = &edits.workspace.config.limits;

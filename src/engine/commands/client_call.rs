@@ -117,7 +117,7 @@ async fn look(
     let mut own = new_task(client);
     let work = session.outside.of(&client.id);
     let before = lock(&work.seen).clone();
-    own.conversation.seen.clone_from(&before);
+    own.work.seen.clone_from(&before);
     let ran = stop::unless_stopped(&session.edits.making, cancel, async {
         validate_call::gate(&session.workspace, &session.approvals, &mut own, tool, call)
             .await?
@@ -125,7 +125,7 @@ async fn look(
             .await
     });
     let answer = ran.await.and_then(|ran| ran);
-    lock(&work.seen).take(own.conversation.seen, &before);
+    lock(&work.seen).take(own.work.seen, &before);
     answer.map(words).map_err(masked)
 }
 
@@ -147,8 +147,8 @@ async fn look_ahead(session: &Session, file: &str) {
 
 fn new_task(client: &OutsideClient) -> Task {
     let mut task = Task::new(&format!("edits of {}", client.name), Mode::Simple, None, Scope::Workspace);
-    task.intent.client = Some(client.name.clone());
-    task.intent.read_only = false;
+    task.work.intent.client = Some(client.name.clone());
+    task.work.intent.read_only = false;
     task
 }
 
@@ -182,11 +182,11 @@ async fn edit(
         let _ = sender.send(again);
         return;
     }
-    task.intent.once = once;
-    let mark = task.journal.checkpoints.len();
-    task.counts.step = u32::try_from(mark).unwrap_or(u32::MAX).saturating_add(1);
+    task.work.intent.once = once;
+    let mark = task.work.journal.checkpoints.len();
+    task.work.step = u32::try_from(mark).unwrap_or(u32::MAX).saturating_add(1);
     let seen = lock(&work.seen).clone();
-    task.conversation.seen.clone_from(&seen);
+    task.work.seen.clone_from(&seen);
     let about = format!("{tool} {}", call.subject().shown());
     let ran = stop::unless_stopped(&session.edits.making, cancel, async {
         let call = validate_call::gate(&session.workspace, &session.approvals, task, tool, Ok(call)).await?;
@@ -199,13 +199,13 @@ async fn edit(
     let ran = ran.await.and_then(|ran| ran);
     enter(&session.edits, task, mark).await;
     reached::bound(&session.hub).await;
-    let now_seen = std::mem::take(&mut task.conversation.seen);
+    let now_seen = std::mem::take(&mut task.work.seen);
     lock(&work.seen).take(now_seen, &seen);
     let ran = ran.map(words).map_err(masked);
-    let ran = if mark == task.journal.checkpoints.len() { ran.map_err(Failure::without_change) } else { ran };
+    let ran = if mark == task.work.journal.checkpoints.len() { ran.map_err(Failure::without_change) } else { ran };
     let came_of_it = trace(task, (client, &about), &ran);
     let _ = sender.send(ran);
-    if task.journal.checkpoints.len() > mark {
+    if task.work.journal.checkpoints.len() > mark {
         durable::keep_outside(&session.store, task, mark % CLEANED == CLEANED - 1).await;
         show(&session.edits, task, format!("{}: {came_of_it}", client.name)).await;
     }
@@ -254,23 +254,23 @@ async fn current(
     slot: &mut Option<Task>,
 ) -> Result<bool, Failure> {
     if let Some(task) = slot.as_mut() {
-        if edits.making.left().iter().any(|begun| begun.task == task.journal.task) {
+        if edits.making.left().iter().any(|begun| begun.task == task.work.journal.task) {
             edit_transaction::catch_up(edits, plans).await?;
         }
         // An undo, or an edit that outlived a stop, may have changed it meanwhile.
         let history = edits.history.lock().await;
-        let known = history.iter().find(|known| known.task == task.journal.task);
-        if let Some(known) = known.filter(|known| !known.has_rows_of(&task.journal)) {
-            task.journal = known.clone();
+        let known = history.iter().find(|known| known.task == task.work.journal.task);
+        if let Some(known) = known.filter(|known| !known.has_rows_of(&task.work.journal)) {
+            task.work.journal = known.clone();
         }
         drop(history);
-        let taken_back = !task.journal.is_empty() && standing(&task.journal).next().is_none();
+        let taken_back = !task.work.journal.is_empty() && standing(&task.work.journal).next().is_none();
         if work.goes_on(task) && !taken_back {
-            return Ok(task.journal.is_empty());
+            return Ok(task.work.journal.is_empty());
         }
     }
     let mut task = new_task(client);
-    task.events.begin_outside(&edits.hub.events, &client.name, &task.request);
+    task.work.events.begin_outside(&edits.hub.events, &client.name, &task.work.request);
     work.goes_on(&task);
     *slot = Some(task);
     Ok(true)
@@ -278,15 +278,15 @@ async fn current(
 
 /// Enters the changes of a call where an undo finds them, beside entries that an undo has made meanwhile.
 async fn enter(edits: &EditService, task: &mut Task, mark: usize) {
-    let Some(new) = task.journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
+    let Some(new) = task.work.journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
     let mut history = edits.history.lock().await;
-    match history.iter_mut().find(|known| known.task == task.journal.task) {
+    match history.iter_mut().find(|known| known.task == task.work.journal.task) {
         Some(known) => {
             let unknown = new.iter().filter(|row| known.checkpoints.iter().all(|known| known.id != row.id));
             let unknown: Vec<_> = unknown.cloned().collect();
             known.checkpoints.extend(unknown);
         }
-        None => history.push(task.journal.clone()),
+        None => history.push(task.work.journal.clone()),
     }
     stack::bound(&mut history);
 }
@@ -298,13 +298,13 @@ fn trace(task: &Task, (client, about): (&OutsideClient, &str), ran: &Result<Outs
     };
     let came_of_it = clean(&text.lines().take(2).collect::<Vec<_>>().join("; "));
     let reason = format!("{failed}{came_of_it}");
-    task.events.trace(task.counts.step, Trace::new(Effect::Acted, about, &client.name, reason));
+    task.work.events.trace(task.work.step, Trace::new(Effect::Acted, about, &client.name, reason));
     came_of_it
 }
 
 /// Shows what was done to everyone who watches, and lists separately what the client's task has introduced.
 async fn show(edits: &EditService, task: &mut Task, text: String) {
-    let id = task.journal.task.clone();
+    let id = task.work.journal.task.clone();
     let shown = |event| edits.hub.events.emit(Some(&id), TaskEvent::Shown { event });
     shown(Event::Progress { text });
     if !edits.workspace.config.diagnostics.on_edit {

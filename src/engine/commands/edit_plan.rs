@@ -62,8 +62,8 @@ pub(crate) async fn edit_plan(
     let new = rewritten::rewritten(edits, task, plan, text).await.map_err(PlanRefused::Faults)?;
     let changes = replan::changes(plan, &new);
     if !changes.is_empty() {
-        task.take_up(&edits.hub.events);
-        task.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
+        task.work.take_up(&edits.hub.events);
+        task.work.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
         keep::keep(&edits.store, task).await;
     }
     task.progress.question = None;

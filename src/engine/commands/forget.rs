@@ -177,7 +177,7 @@ async fn forget_here(edits: &EditService, plans: &PlanService, filter: &Forget, 
     let is_gone = |task: &String| gone.record.task_names.contains(task);
     edits.history.lock().await.retain(|journal| !is_gone(&journal.task));
     let mut plan = plans.waiting.lock().await;
-    if plan.as_ref().is_some_and(|(_, task)| is_gone(&task.journal.task)) {
+    if plan.as_ref().is_some_and(|(_, task)| is_gone(&task.work.journal.task)) {
         *plan = None;
     }
     drop(plan);

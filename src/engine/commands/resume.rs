@@ -67,19 +67,19 @@ pub(crate) async fn go_on(
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(&session.edits, &session.plans, waiting).await?;
-    task.take_up(&session.events);
+    task.work.take_up(&session.events);
     repair_scope::look_up(&session.workspace, session.hub.needs_providers, &mut task).await;
-    task.events.did(TaskFact::BudgetRenewed { whole: true });
+    task.work.events.did(TaskFact::BudgetRenewed { whole: true });
     span::belongs_to(&task);
     session.events.show(Event::Started {
-        request: task.request.clone(),
-        mode: task.mode.to_string(),
+        request: task.work.request.clone(),
+        mode: task.work.mode.to_string(),
         model: session.model.name().to_owned(),
     });
     let Some(mut plan) = plan else {
         tell_lost_edits(&session.hub, session.model.as_ref(), &mut task).await?;
         look_again(&session.hub, &mut task, cancel).await?;
-        task.keep.begun = (!task.journal.is_empty()).then_some(0);
+        task.work.begun = (!task.work.journal.is_empty()).then_some(0);
         return ask::run_ask(&session.edits, session.model.as_ref(), &mut task, cancel).await;
     };
     say_another_model(&session.events, session.model.as_ref(), &plan);
@@ -113,7 +113,7 @@ async fn open_lost_steps(
     plan: &mut Plan,
     task: &Task,
 ) -> Result<(), Failure> {
-    for (number, files) in lost::in_files(workspace, &task.journal).await?.lost {
+    for (number, files) in lost::in_files(workspace, &task.work.journal).await?.lost {
         let Some(step) = plan.steps.get_mut(number.saturating_sub(1)).filter(|step| step.state == StepState::Done)
         else {
             continue;
@@ -130,7 +130,7 @@ async fn open_lost_steps(
 /// Names the edits that are no longer in the files, to the user and to the model. The model relies on its own record.
 async fn tell_lost_edits(hub: &DiagnosticsHub, model: &dyn Model, task: &mut Task) -> Result<(), Failure> {
     let files: BTreeSet<String> =
-        lost::in_files(&hub.workspace, &task.journal).await?.lost.into_values().flatten().collect();
+        lost::in_files(&hub.workspace, &task.work.journal).await?.lost.into_values().flatten().collect();
     if files.is_empty() {
         return Ok(());
     }
@@ -194,21 +194,21 @@ async fn show_waiting(
 
 /// Reads the current reports of the task's files: a new process knows nothing yet.
 async fn look_again(hub: &DiagnosticsHub, task: &mut Task, cancel: &CancellationToken) -> Result<(), Failure> {
-    let unknown = task.reports.start.is_empty();
+    let unknown = task.work.reports.start.is_empty();
     let mut documents: Vec<Document> = Vec::new();
-    let mut files = task.scope.files();
-    files.extend(task.journal.net().into_iter().map(|change| change.path));
+    let mut files = task.work.scope.files();
+    files.extend(task.work.journal.net().into_iter().map(|change| change.path));
     files.sort();
     files.dedup();
     for file in files {
         documents.extend(recover::look_at(&hub.workspace, &file).await?);
     }
     start::first_look(hub, &documents, cancel).await?;
-    if unknown && !task.journal.is_empty() {
+    if unknown && !task.work.journal.is_empty() {
         let text = "what was introduced before the interruption is not known any more".to_owned();
         hub.events.show(Event::Progress { text });
     }
-    task.remember_start(&collect_diagnostics::known(hub).await, !task.journal.is_empty());
+    task.work.remember_start(&collect_diagnostics::known(hub).await, !task.work.journal.is_empty());
     Ok(())
 }
 
@@ -220,8 +220,8 @@ async fn take_up(
 ) -> Result<(Task, Option<Plan>), Failure> {
     let mut known = plans.waiting.lock().await;
     // This process holds more of its own plan than was kept.
-    if let Some((plan, task)) =
-        known.take_if(|(_, task)| task.journal.task == waiting.run.id && task.keep.revision == Some(waiting.revision))
+    if let Some((plan, task)) = known
+        .take_if(|(_, task)| task.work.journal.task == waiting.run.id && task.keep.revision == Some(waiting.revision))
     {
         return Ok((task, Some(plan)));
     }
@@ -234,6 +234,6 @@ async fn take_up(
         open_store::or_tell(&edits.hub.events, &durable, loaded);
         durable::claim(&edits.store, &mut task, plan.as_ref()).await?;
     }
-    resumable::follow_rollback(&task.journal, plan.as_mut());
+    resumable::follow_rollback(&task.work.journal, plan.as_mut());
     Ok((task, plan))
 }

@@ -70,8 +70,8 @@ pub(crate) async fn offers(
     (deadline, waits): (Deadline, bool),
 ) -> (Vec<FixOffer>, usize) {
     let mut offers = Vec::new();
-    task.conversation.offered.clear();
-    task.reports.offers.unanswered.clear();
+    task.work.reports.offers.offered.clear();
+    task.work.reports.offers.unanswered.clear();
     let at_once = if most == usize::MAX { AT_ONCE } else { 1 };
     let mut asked = 0;
     for items in found.chunks(at_once) {
@@ -85,11 +85,11 @@ pub(crate) async fn offers(
             let before = offers.len();
             sift(task, (index, item), &fixes, &mut offers);
             match (offers.len() > before, silent.is_empty()) {
-                (true, _) => drop(task.reports.offers.barren.remove(&key)),
-                (false, true) => drop(task.reports.offers.barren.insert(key)),
+                (true, _) => drop(task.work.reports.offers.barren.remove(&key)),
+                (false, true) => drop(task.work.reports.offers.barren.insert(key)),
                 (false, false) => {
                     let names = silent.iter().map(|name| comparison::short(name).to_owned()).collect();
-                    task.reports.offers.unanswered.insert(key, names);
+                    task.work.reports.offers.unanswered.insert(key, names);
                 }
             }
         }
@@ -106,7 +106,7 @@ async fn ask_about(
     items: &[LocatedDiagnostic],
     (deadline, waits): (Deadline, bool),
 ) -> Vec<Option<FixAnswers>> {
-    let known = task.reports.offers.waited.clone();
+    let known = task.work.reports.offers.waited.clone();
     // A server that needed a wait and answered will need it again; one that did not answer then is not waited for
     // another time.
     let slow = waits && known.values().any(|answered| *answered);
@@ -139,7 +139,7 @@ async fn ask_about(
             let text = format!("{name} has not reported which fixes it offers: no answer in time");
             events.show(Event::Progress { text });
         }
-        task.reports.offers.waited.insert(name, answered);
+        task.work.reports.offers.waited.insert(name, answered);
     }
     answers
 }
@@ -161,16 +161,16 @@ fn sift(task: &mut Task, (index, item): (usize, &LocatedDiagnostic), fixes: &[Fi
         if suppressions::is_title(&fix.title) {
             let reason = "it would only hide what it is for";
             let about = format!("fix “{}” for {}", fix.title, item.symbol);
-            task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
+            task.work.events.trace(task.work.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
             continue;
         }
         let about = triage::key(item);
         let key = format!("{}|{about}", fix.title);
-        if task.conversation.tried.contains(&key) {
+        if task.work.reports.offers.tried.contains(&key) {
             continue;
         }
         let code = item.diagnostic.code.clone().unwrap_or_default();
-        task.conversation.offered.push(Offered { id: fix.id.clone(), key, about, code });
+        task.work.reports.offers.offered.push(Offered { id: fix.id.clone(), key, about, code });
         offers.push(FixOffer {
             id: fix.id.clone(),
             title: fix.title.clone(),
@@ -190,7 +190,7 @@ pub(crate) async fn look_up_changes(workspace: &Workspace, task: &Task, offers: 
             break;
         }
         // A server that was slow to offer a fix is slow to report its edits.
-        let slow = task.reports.offers.waited.values().any(|answered| *answered);
+        let slow = task.work.reports.offers.waited.values().any(|answered| *answered);
         let patience = Deadline::after(if slow { deadline.left() } else { deadline.left().min(PATIENCE) });
         let Ok(wanted) = wanted(workspace, &offer.id, patience).await else {
             // A server that does not report the edits of its fix is not asked about all the others.
@@ -200,7 +200,7 @@ pub(crate) async fn look_up_changes(workspace: &Workspace, task: &Task, offers: 
             continue;
         };
         let mut changes: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
-        changes.retain(|path| *path != offer.symbol && task.scope.holds(&SymbolPath::parse(path)));
+        changes.retain(|path| *path != offer.symbol && task.work.scope.holds(&SymbolPath::parse(path)));
         offer.changes = changes;
     }
 }

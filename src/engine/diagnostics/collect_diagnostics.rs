@@ -253,7 +253,7 @@ pub(crate) async fn doubt_unheard(hub: &DiagnosticsHub, task: &Task, mark: usize
         verdict.status = Status::Off;
         return;
     }
-    let changed = task.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files);
+    let changed = task.work.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files);
     let files: BTreeSet<&str> = changed.map(|file| file.path.as_str()).collect();
     let (mut there, mut is_covered) = (Vec::new(), false);
     for file in files {
@@ -298,7 +298,7 @@ pub(crate) async fn take_late(hub: &DiagnosticsHub, task: &mut Task) {
         } else {
             let about = format!("late report of {} on {}", report.provider, report.file);
             let entry = Trace::new(Effect::SetAside, about, "superseded", "the text has changed since");
-            task.events.trace(task.counts.step.max(1), entry);
+            task.work.events.trace(task.work.step.max(1), entry);
         }
     }
     self::arrived(hub, task, &arrived).await;
@@ -306,13 +306,13 @@ pub(crate) async fn take_late(hub: &DiagnosticsHub, task: &mut Task) {
 
 /// Takes the reports of providers that an edit's answer did not wait for: new diagnostics in them are reported late.
 pub(crate) async fn arrived(hub: &DiagnosticsHub, task: &mut Task, arrived: &BTreeSet<SnapshotKey>) {
-    let Some(pending) = task.reports.pending.as_mut() else { return };
+    let Some(pending) = task.work.reports.pending.as_mut() else { return };
     let mut before = Snapshots::new();
     for key in arrived {
         before.extend(pending.remove_entry(key));
     }
     if pending.is_empty() {
-        task.reports.pending = None;
+        task.work.reports.pending = None;
     }
     let known = known(hub).await;
     let (now, others): (Snapshots, Snapshots) = known.into_iter().partition(|(key, _)| arrived.contains(key));
@@ -320,5 +320,5 @@ pub(crate) async fn arrived(hub: &DiagnosticsHub, task: &mut Task, arrived: &BTr
     let late = comparison::compared(&before, &now, &[]).await.new;
     // A diagnostic that another provider reported in time was reported then.
     let late = tokio::task::spawn_blocking(move || dedup::unsaid(late, &others)).await;
-    task.reports.late.found.extend(late.unwrap_or_default());
+    task.work.reports.late.found.extend(late.unwrap_or_default());
 }

@@ -237,7 +237,7 @@ pub(crate) async fn others(
 
 /// The files in reach of the task's remaining changes that it has not looked at, as a verdict names them.
 pub(crate) async fn unlooked(hub: &DiagnosticsHub, task: &Task) -> Vec<String> {
-    let net = task.journal.net().into_iter().filter_map(|change| {
+    let net = task.work.journal.net().into_iter().filter_map(|change| {
         let before = change.before.map(|text| text.to_string());
         Some(TextChange { path: change.path, before, after: change.after?.to_string() })
     });
@@ -248,7 +248,7 @@ pub(crate) async fn unlooked(hub: &DiagnosticsHub, task: &Task) -> Vec<String> {
         return Vec::new();
     }
     let loaded = hub.workspace.editor.loaded().await;
-    let elsewhere = &task.reports.elsewhere;
+    let elsewhere = &task.work.reports.elsewhere;
     let is_known = |file: &String| elsewhere.reached.contains(file) || elsewhere.unrelated.contains(file);
     let is_left = |file: &&String| !is_known(file) && !loaded.contains(file);
     let left = reach.files.iter().filter(is_left).cloned().collect();

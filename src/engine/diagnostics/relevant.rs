@@ -41,7 +41,7 @@ enum Wish {
 
 /// The reports in scope that the task has introduced, that the request asks to fix, or that it speaks of.
 pub(crate) async fn relevant(hub: &DiagnosticsHub, task: &Task) -> Relevant {
-    let found = reported::in_scope(hub, &task.scope).await;
+    let found = reported::in_scope(hub, &task.work.scope).await;
     if hub.needs_providers {
         let all = found.len();
         let narrowed = wanted_diagnostics::wanted(task);
@@ -50,7 +50,8 @@ pub(crate) async fn relevant(hub: &DiagnosticsHub, task: &Task) -> Relevant {
             .unwrap_or_default();
         return Relevant { fixable: found.len(), older: all - found.len(), found };
     }
-    let wish = wish(&task.request, task.mode != Mode::Simple).or_stronger(wish(&task.journal.request, false));
+    let wish =
+        wish(&task.work.request, task.work.mode != Mode::Simple).or_stronger(wish(&task.work.journal.request, false));
     if wish == Wish::Mend {
         return Relevant { fixable: found.len(), found, older: 0 };
     }
@@ -59,9 +60,9 @@ pub(crate) async fn relevant(hub: &DiagnosticsHub, task: &Task) -> Relevant {
     let (mut found, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| brought.contains(&identity(one)));
     let fixable = found.len();
     let about = |one: &LocatedDiagnostic| {
-        authority::is_named(&task.request, &one.diagnostic)
-            || (wish == Wish::Speak && is_about(&task.intent.analysis, &task.scope, one))
-            || (wish == Wish::Run && may_be_why(&task.intent.analysis, one))
+        authority::is_named(&task.work.request, &one.diagnostic)
+            || (wish == Wish::Speak && is_about(&task.work.intent.analysis, &task.work.scope, one))
+            || (wish == Wish::Run && may_be_why(&task.work.intent.analysis, one))
     };
     found.extend(rest.into_iter().filter(about));
     Relevant { older: all - found.len(), fixable, found }
@@ -111,10 +112,10 @@ fn may_be_why(analysis: &Analysis, one: &LocatedDiagnostic) -> bool {
 
 /// The diagnostics that the task has introduced so far, by symbol, message and place.
 async fn brought(hub: &DiagnosticsHub, task: &Task) -> BTreeSet<String> {
-    if task.journal.is_empty() {
+    if task.work.journal.is_empty() {
         return BTreeSet::new();
     }
-    let verdict = comparison::compared(&task.reports.start, &collect_diagnostics::known(hub).await, &[]).await;
+    let verdict = comparison::compared(&task.work.reports.start, &collect_diagnostics::known(hub).await, &[]).await;
     verdict.new.iter().chain(&verdict.revealed).map(identity).collect()
 }
 

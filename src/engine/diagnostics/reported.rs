@@ -60,20 +60,23 @@ pub(crate) struct Left {
 
 /// Asks the servers once more, and selects from their offers as another plan would.
 pub(crate) async fn fixes_left(hub: &DiagnosticsHub, store: &TaskStore, task: &mut Task) -> Left {
-    let found = wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(hub, &task.scope).await);
+    let found =
+        wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(hub, &task.work.scope).await);
     let deadline = Deadline::after_ms(OFFERS_MS.max(store.config.diagnostics.timeout_ms));
-    let given_up = std::mem::take(&mut task.conversation.tried);
+    let given_up = std::mem::take(&mut task.work.reports.offers.tried);
     let (offers, asked) =
         code_actions::offers(&hub.workspace, &hub.events, task, &found, usize::MAX, (deadline, false)).await;
-    task.conversation.tried = given_up;
+    task.work.reports.offers.tried = given_up;
     let keys: BTreeSet<String> = task
-        .conversation
+        .work
+        .reports
+        .offers
         .offered
         .iter()
-        .filter(|offer| task.conversation.tried.contains(&offer.key))
+        .filter(|offer| task.work.reports.offers.tried.contains(&offer.key))
         .map(|offer| offer.id.clone())
         .collect();
-    let unanswered = task.reports.offers.unanswered.values().flatten().cloned().collect();
+    let unanswered = task.work.reports.offers.unanswered.values().flatten().cloned().collect();
     let offers = learn::trusted(store, task, &found, offers).await;
     let (_, offers) = triage::weigh(hub, task, &found, offers).await;
     let (known, new): (Vec<FixOffer>, Vec<FixOffer>) = offers.into_iter().partition(|offer| keys.contains(&offer.id));

@@ -9,7 +9,7 @@ use crate::events::stream::EventStream;
 use crate::state::authority::{self, Basis};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::snapshots::Snapshots;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use sextant_base::one_line::headline;
@@ -137,8 +137,11 @@ pub(crate) async fn weigh(
     let texts = present_texts(hub.workspace.editor.as_ref(), found).await;
     let known = collect_diagnostics::known(hub).await;
     let others = other_texts(&hub.workspace, found, &texts).await;
-    let survived =
-        found.iter().map(key).filter_map(|key| task.reports.survived.get(&key).map(|count| (key, *count))).collect();
+    let survived = found
+        .iter()
+        .map(key)
+        .filter_map(|key| task.work.reports.survived.get(&key).map(|count| (key, *count)))
+        .collect();
     let matter = Matter { found: found.to_vec(), texts, known, others, survived };
     // On a thread of its own: it reads the texts, and a stop must not wait for that.
     let Ok((merged, evidence, judgement)) = tokio::task::spawn_blocking(move || judged(&matter)).await else {
@@ -147,13 +150,13 @@ pub(crate) async fn weigh(
     let items: Vec<Placed> = found.iter().map(placed).collect();
     let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
     trace_merged(task, &merged, &items);
-    judgement.trace.into_iter().for_each(|entry| task.events.trace(task.counts.step.max(1), entry));
+    judgement.trace.into_iter().for_each(|entry| task.work.events.trace(task.work.step.max(1), entry));
     // Beyond a place that the user pointed at, only a sure fix is made without a question. A plan asks as a whole. The
     // offline model exists for the offers of servers, and nobody could answer its questions: "the errors" are all of
     // them.
     let driven = hub.needs_providers;
-    let far = matches!(task.scope, Scope::Workspace) && !driven && !request_kind::wants_all(&task.request);
-    let asks = far && authority::basis(task.mode, &task.request, driven) == Basis::Reported;
+    let far = matches!(task.work.scope, Scope::Workspace) && !driven && !request_kind::wants_all(&task.work.request);
+    let asks = far && authority::basis(task.work.mode, &task.work.request, driven) == Basis::Reported;
     let mut unsure: BTreeSet<usize> = BTreeSet::new();
     let mut seen = Vec::with_capacity(judgement.kept.len());
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
@@ -176,7 +179,7 @@ pub(crate) async fn weigh(
         let offered = || the_one(&fixes, &group.members).map(|fix| fix.title.clone());
         shown.diagnostic.suggested_action = objection.or_else(offered).or_else(suggested);
         if let Some(word) = &shown.diagnostic.suggested_action {
-            task.reports.suggested.insert(key(&shown), word.clone());
+            task.work.reports.suggested.insert(key(&shown), word.clone());
         }
         let (sources, codes) = (group.sources.clone(), codes_of(group, found));
         seen.push(RankedDiagnostic { found: shown, sources, codes, confidence, doubtful });
@@ -198,7 +201,7 @@ fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
     for group in merged.iter().filter(|group| group.members.len() > 1) {
         let about = confidence_words::about(&items[group.shown], &group.sources);
         let reason = format!("reported {} at the same place, shown once", counted(group.members.len(), "time"));
-        task.events.trace(task.counts.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
+        task.work.events.trace(task.work.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
     }
 }
 
@@ -206,8 +209,8 @@ fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
 fn objection(events: &EventStream, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
     let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &PolicyLimits::default());
     let objection = decision.suggestion(&entry.reason);
-    let new = !task.events.has_told(&entry);
-    task.events.trace(task.counts.step.max(1), entry);
+    let new = !task.work.events.has_told(&entry);
+    task.work.events.trace(task.work.step.max(1), entry);
     if let (true, PolicyDecision::Ask(question)) = (new, &decision) {
         events.show(Event::Progress { text: question.clone() });
     }
@@ -250,7 +253,7 @@ async fn present_texts(editor: &dyn Editor, found: &[LocatedDiagnostic]) -> BTre
     texts
 }
 
-impl Task {
+impl TaskWork {
     /// Records the diagnostics that the model is about to see.
     pub(crate) fn note_seen(&self, seen: &[RankedDiagnostic]) {
         for seen in seen {
@@ -259,7 +262,7 @@ impl Task {
             if let Some(word) = &seen.found.diagnostic.suggested_action {
                 claim = format!("{claim} Suggested: {}.", headline(word));
             }
-            self.events.trace(self.counts.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
+            self.events.trace(self.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
         }
     }
 
@@ -267,7 +270,7 @@ impl Task {
     pub(crate) async fn note_left_out(&self, found: Vec<LocatedDiagnostic>) {
         for line in summed_up(found, GROUPS).await {
             let reason = "there are more than can be weighed at once, and worse ones";
-            self.events.trace(self.counts.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
+            self.events.trace(self.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
         }
     }
 }

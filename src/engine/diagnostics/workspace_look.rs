@@ -120,7 +120,8 @@ pub(crate) async fn leave_all(hub: &DiagnosticsHub) {
 
 /// Whether a task is about reports anywhere in the workspace.
 pub(crate) fn is_wide(config: &Config, needs_providers: bool, task: &Task) -> bool {
-    matches!(task.scope, Scope::Workspace) && reported::works_on_reports(config, needs_providers, &task.request)
+    matches!(task.work.scope, Scope::Workspace)
+        && reported::works_on_reports(config, needs_providers, &task.work.request)
 }
 
 /// Drops the reports of single-file checkers about texts that are gone, for files that they are not asked about now.

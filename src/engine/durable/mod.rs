@@ -63,7 +63,7 @@ pub(crate) async fn keep_task(store: &TaskStore, task: &mut Task, plan: Option<&
         write_task(&store.config, &store.events, &durable, task, plan, phase).await;
     }
     // Written before it is reported.
-    task.events.emit(TaskEvent::PhaseChanged { phase });
+    task.work.events.emit(TaskEvent::PhaseChanged { phase });
 }
 
 async fn write_task(
@@ -85,7 +85,7 @@ async fn write_task(
         task.keep.revision = revision;
     }
     if !matches!(phase, Phase::Executing | Phase::Planning) {
-        clean(config, events, durable, &task.journal.task).await;
+        clean(config, events, durable, &task.work.journal.task).await;
     }
 }
 
@@ -119,7 +119,7 @@ pub(crate) async fn keep_outside(store: &TaskStore, task: &Task, cleans: bool) {
     let kept = save(&durable, &RunState::of(task, None), KeptTalk::Nothing, Phase::Completed, None).await;
     open_store::or_tell(&store.events, &durable, kept);
     if cleans {
-        clean(&store.config, &store.events, &durable, &task.journal.task).await;
+        clean(&store.config, &store.events, &durable, &task.work.journal.task).await;
     }
 }
 
@@ -138,7 +138,7 @@ pub(crate) async fn claim(store: &TaskStore, task: &mut Task, plan: Option<&Plan
     match save(&durable, &state, KeptTalk::AsItWas, Phase::Executing, Some(expected)).await {
         Ok(Some(revision)) => task.keep.revision = Some(revision),
         Ok(None) => {
-            let what = format!("another process has gone on with “{}”", task.request);
+            let what = format!("another process has gone on with “{}”", task.work.request);
             return Err(Failure::user(what, HintCode::ShowWaiting));
         }
         Err(error) => {
@@ -150,11 +150,11 @@ pub(crate) async fn claim(store: &TaskStore, task: &mut Task, plan: Option<&Plan
 
 /// Records the start of a plan's step.
 pub(crate) async fn keep_step(store: &TaskStore, plan: &Plan, task: &mut Task, index: usize) {
-    task.keep.at = index + 1;
-    task.keep.mark = Some(task.journal.checkpoints.len());
+    task.work.plan_step = index + 1;
+    task.keep.mark = Some(task.work.journal.checkpoints.len());
     task.keep.replanning = None;
     keep_task(store, task, Some(plan), Phase::Executing).await;
-    task.events.step_began(index + 1);
+    task.work.events.step_began(index + 1);
 }
 
 /// Records the judgement of a plan's step. From here on the step is not run again.
@@ -166,25 +166,25 @@ pub(crate) async fn keep_judged(store: &TaskStore, plan: &Plan, task: &mut Task)
 /// Records that a plan is about to be made again: a checkpoint of its own, without files.
 pub(crate) async fn keep_replan(store: &TaskStore, plan: &Plan, task: &mut Task, trigger: &Trigger) {
     task.keep.replanning = Some(trigger.clone());
-    task.events.planning();
+    task.work.events.planning();
     let id = store.next_checkpoint();
     let kind = CheckpointKind::Replan;
-    let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };
-    change_record::keep_mark(store, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
-    task.journal.checkpoints.push(checkpoint);
+    let mut checkpoint = Checkpoint { id, kind, step: task.work.plan_step, ..Checkpoint::default() };
+    change_record::keep_mark(store, &task.work.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    task.work.journal.checkpoints.push(checkpoint);
     keep_task(store, task, Some(plan), Phase::Executing).await;
 }
 
 /// Records that a plan was made and waits.
 pub(crate) async fn keep_plan(store: &TaskStore, plan: &Plan, task: &mut Task) {
     let mut checkpoint = Checkpoint { id: store.next_checkpoint(), ..Checkpoint::default() };
-    change_record::keep_mark(store, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    change_record::keep_mark(store, &task.work.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
     keep_task(store, task, Some(plan), Phase::Planning).await;
 }
 
 /// Records the end of a tool call of a task without a plan.
 pub(crate) async fn keep_call(store: &TaskStore, task: &mut Task) {
-    if task.mode == Mode::Simple {
+    if task.work.mode == Mode::Simple {
         keep_task(store, task, None, Phase::Executing).await;
     }
 }
@@ -228,11 +228,11 @@ async fn clean(config: &Config, events: &EventStream, durable: &Durable, task: &
 
 /// Loads the task's journal, its messages and its baseline from the store into the task.
 pub(crate) async fn load(store: &TaskStore, root: &Root, durable: &Durable, task: &mut Task) -> Result<()> {
-    task.journal = load_journal(store, durable, &task.journal.task, &task.request).await?;
-    let edits = task.journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
+    task.work.journal = load_journal(store, durable, &task.work.journal.task, &task.work.request).await?;
+    let edits = task.work.journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
     let made = edits.flat_map(|row| &row.files).filter(|file| file.before.is_none());
-    task.reports.created.extend(made.map(|file| file.path.clone()));
-    let name = task.journal.task.clone();
+    task.work.reports.created.extend(made.map(|file| file.path.clone()));
+    let name = task.work.journal.task.clone();
     if let Some(talk) = durable.run(move |memory| memory.said(&name)).await? {
         StoredConversation::read(talk).into_task(task);
     }

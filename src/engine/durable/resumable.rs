@@ -60,7 +60,7 @@ pub(crate) async fn waiting(store: &TaskStore) -> Result<Option<WaitingTask>, Fa
 
 /// The current plan of a task, in this process or in the store.
 pub(crate) async fn plan_of(store: &TaskStore, plans: &PlanService, task: &str) -> Option<Plan> {
-    if let Some((plan, _)) = plans.waiting.lock().await.as_ref().filter(|(_, known)| known.journal.task == task) {
+    if let Some((plan, _)) = plans.waiting.lock().await.as_ref().filter(|(_, known)| known.work.journal.task == task) {
         return Some(plan.clone());
     }
     let durable = open_store::durable(store).await?;
@@ -84,9 +84,9 @@ pub(crate) async fn replace_plan(
 ) -> Option<(Phase, Plan)> {
     let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
     let mut known = plans.waiting.lock().await;
-    if let Some((own, task)) = known.as_mut().filter(|(_, task)| task.journal.task == journal.task) {
+    if let Some((own, task)) = known.as_mut().filter(|(_, task)| task.work.journal.task == journal.task) {
         own.clone_from(plan.as_ref()?);
-        task.journal = journal.clone();
+        task.work.journal = journal.clone();
         task.progress.question = None;
         let phase = if open(own) { Phase::Planning } else { Phase::Completed };
         durable::keep_task(store, task, Some(own), phase).await;

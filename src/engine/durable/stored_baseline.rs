@@ -33,14 +33,14 @@ struct Line {
 
 /// Stores the additions to the baseline since it was last stored.
 pub(crate) async fn keep_baseline(events: &EventStream, durable: &Durable, task: &mut Task) {
-    let new: Vec<_> = task.reports.start.iter().filter(|(key, _)| !task.keep.baseline.contains(key)).collect();
+    let new: Vec<_> = task.work.reports.start.iter().filter(|(key, _)| !task.keep.baseline.contains(key)).collect();
     if new.is_empty() {
         return;
     }
     let mut files: Vec<CheckpointFile> = Vec::new();
     let mut lines = Vec::new();
     for (key @ (file, provider), snap) in &new {
-        let late = task.reports.elsewhere.late.contains(*key);
+        let late = task.work.reports.elsewhere.late.contains(*key);
         let name = snap.text.as_ref().map(|text| {
             let before = FileState::Bytes(text.as_bytes().to_vec());
             match files.iter().find(|kept| kept.before == before) {
@@ -58,7 +58,7 @@ pub(crate) async fn keep_baseline(events: &EventStream, durable: &Durable, task:
     let keys: Vec<_> = new.into_iter().map(|(key, _)| key.clone()).collect();
     let checkpoint = NewCheckpoint {
         session: durable.session(),
-        task: task.journal.task.clone(),
+        task: task.work.journal.task.clone(),
         step: 0,
         reason: BASELINE.to_owned(),
         state: serde_json::to_value(lines).unwrap_or_default(),
@@ -74,7 +74,7 @@ pub(crate) async fn keep_baseline(events: &EventStream, durable: &Durable, task:
 
 /// Restores the stored baseline. Unreadable entries are left out.
 pub(crate) async fn load_baseline(root: &Root, durable: &Durable, task: &mut Task) -> Result<()> {
-    let (owner, name) = (durable.session(), task.journal.task.clone());
+    let (owner, name) = (durable.session(), task.work.journal.task.clone());
     let kept = durable
         .run(move |memory| {
             let all = memory.checkpoints(&owner, Some(&name))?;
@@ -83,7 +83,7 @@ pub(crate) async fn load_baseline(root: &Root, durable: &Durable, task: &mut Tas
         })
         .await?;
     // The reach of the other process's looks is not stored.
-    task.reports.elsewhere.unlooked = Unlooked::anything();
+    task.work.reports.elsewhere.unlooked = Unlooked::anything();
     for checkpoint in kept {
         let lines: Vec<Line> = serde_json::from_value(checkpoint.state).unwrap_or_default();
         for line in lines.into_iter().filter(|line| root.confirm(&line.file).is_ok()) {
@@ -97,9 +97,13 @@ pub(crate) async fn load_baseline(root: &Root, durable: &Durable, task: &mut Tas
             let key = (line.file, line.provider);
             task.keep.baseline.insert(key.clone());
             if line.late {
-                task.reports.elsewhere.late.insert(key.clone());
+                task.work.reports.elsewhere.late.insert(key.clone());
             }
-            task.reports.start.entry(key).or_insert_with(|| Arc::new(Snapshot { text, diagnostics: line.diagnostics }));
+            task.work
+                .reports
+                .start
+                .entry(key)
+                .or_insert_with(|| Arc::new(Snapshot { text, diagnostics: line.diagnostics }));
         }
     }
     Ok(())

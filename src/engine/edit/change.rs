@@ -43,8 +43,10 @@ pub(crate) async fn edit(
 ) -> Result<EditAnswer, Failure> {
     let checks = &edits.workspace.config.diagnostics;
     let changed = change(edits, task, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
-    let (late, first_seen) =
-        (std::mem::take(&mut task.reports.late.found), std::mem::take(&mut task.reports.elsewhere.first_seen));
+    let (late, first_seen) = (
+        std::mem::take(&mut task.work.reports.late.found),
+        std::mem::take(&mut task.work.reports.elsewhere.first_seen),
+    );
     let worth = first_seen.iter().filter(|found| found.diagnostic.severity <= checks.severity_floor);
     let worth: Vec<String> = worth.map(|found| Line::of(found).text("")).collect();
     let mut notes = notes;
@@ -64,7 +66,7 @@ pub(crate) async fn change(
 ) -> Result<EditOutcome, Failure> {
     for want in &wanted {
         target::refuse_large(want.path(), want.bytes())?;
-        task.scope.check(want)?;
+        task.work.scope.check(want)?;
     }
     permit(&edits.hub, &edits.approvals, task, &wanted).await?;
     let doubts = edit_guard::guard(&edits.hub, &edits.approvals, task, &wanted).await?;
@@ -75,13 +77,13 @@ pub(crate) async fn change(
     collect_diagnostics::take_late(&edits.hub, task).await;
     let (mut wanted, mut notes) = (wanted, Vec::new());
     for _ in 0..rebase_edit::TRIES {
-        let known = task.reports.begun();
+        let known = task.work.reports.begun();
         match attempt(edits, task, (&wanted, &doubts, when), deadline).await {
             // The file was changed between its reading and this edit.
             Err(EditorError::Stale(path)) => {
-                task.reports.begin_again(known);
+                task.work.reports.begin_again(known);
                 // A deferred edit is answered against the text before its first edit.
-                let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
+                let put_off = task.work.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
                 let moved =
                     if put_off { None } else { rebase_edit::moved(edits.workspace.editor.as_ref(), &wanted).await };
                 let Some((moved, changed)) = moved else {
@@ -90,7 +92,7 @@ pub(crate) async fn change(
                 wanted = moved;
                 notes.extend(changed);
                 for want in &wanted {
-                    task.scope.check(want)?;
+                    task.work.scope.check(want)?;
                 }
                 deadline = deadline.anew();
             }
@@ -140,9 +142,9 @@ async fn attempt(
     mut deadline: Deadline,
 ) -> Result<EditOutcome, EditorError> {
     let checked = edits.workspace.config.diagnostics.on_edit;
-    let in_burst = task.reports.deferred.is_some();
+    let in_burst = task.work.reports.deferred.is_some();
     let mut bystanders = Vec::new();
-    let mut burst = task.reports.deferred.clone().unwrap_or_default();
+    let mut burst = task.work.reports.deferred.clone().unwrap_or_default();
     let mut unheard = Unlooked::default();
     if checked {
         let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
@@ -162,24 +164,24 @@ async fn attempt(
         );
         deadline = reached.deadline(deadline, edits.workspace.config.diagnostics.timeout_ms);
         burst.take_reach(reached.paths(), reached.open, &reached.unlooked, reached.stale);
-        task.reports.elsewhere.unrelated.extend(reached.unrelated);
+        task.work.reports.elsewhere.unrelated.extend(reached.unrelated);
         bystanders.extend(reached.documents);
     }
     remember(task, wanted, (&mut burst, in_burst), &collect_diagnostics::known(&edits.hub).await);
     note_start(&edits.making, task, wanted);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
-    let imports = task.scope.imports_changed(wanted);
-    let renamed = task.scope.follow(wanted);
+    let imports = task.work.scope.imports_changed(wanted);
+    let renamed = task.work.scope.follow(wanted);
     let change = to_be_made(&edits.store, &edits.workspace, task, wanted, &symbols).await;
     // No wait may come between its end and the journal: a stop interrupts at any wait.
     let in_flight::Made { checkpoint, applied } = edit_transaction::make(edits, change).await?;
     note_own(&edits.hub.looked, &applied);
-    task.scope = renamed;
+    task.work.scope = renamed;
     let checkpoint = enter(task, checkpoint);
-    task.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
-    [&burst.unlooked, &unheard].into_iter().for_each(|some| task.reports.elsewhere.unlooked.extend(some));
-    task.intent.consent.doubts.extend_from_slice(doubts);
+    task.work.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
+    [&burst.unlooked, &unheard].into_iter().for_each(|some| task.work.reports.elsewhere.unlooked.extend(some));
+    task.work.intent.consent.doubts.extend_from_slice(doubts);
     let verdict = match when {
         _ if !checked => Verdict::without(Status::Off),
         When::Now => {
@@ -188,11 +190,11 @@ async fn attempt(
             judge(&edits.hub, task, &burst, &reports).await
         }
         When::Defer => {
-            task.reports.deferred = Some(burst);
+            task.work.reports.deferred = Some(burst);
             Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
         }
     };
-    let (notes, created) = (left_out(&edits.hub.looked, wanted), task.reports.created.clone());
+    let (notes, created) = (left_out(&edits.hub.looked, wanted), task.work.reports.created.clone());
     Ok(EditOutcome { checkpoint, applied, symbols, imports, notes, verdict, created, before })
 }
 
@@ -205,8 +207,8 @@ async fn permit(
     wanted: &[EditRequest],
 ) -> Result<(), Failure> {
     let permitted = permissions::permit(hub.needs_providers, task, wanted);
-    if permitted.is_err() && task.mode != Mode::Simple && !task.intent.consent.withheld.is_empty() {
-        task.intent.consent.foreseen = preview::foreseen(hub, approvals, wanted).await;
+    if permitted.is_err() && task.work.mode != Mode::Simple && !task.work.intent.consent.withheld.is_empty() {
+        task.work.intent.consent.foreseen = preview::foreseen(hub, approvals, wanted).await;
     }
     permitted
 }
@@ -218,15 +220,19 @@ async fn to_be_made(
     wanted: &[EditRequest],
     symbols: &[String],
 ) -> in_flight::PendingChange {
-    let files = files_before(workspace.editor.as_ref(), &task.journal, wanted).await;
+    let files = files_before(workspace.editor.as_ref(), &task.work.journal, wanted).await;
     let made = wanted.iter().filter(|want| matches!(want, EditRequest::Create { .. }));
     let folders: BTreeSet<String> =
         made.flat_map(|want| beneath::missing_folders(workspace.root.path(), want.path())).collect();
     let checkpoint = checkpoint(store, task, files, symbols);
     in_flight::PendingChange {
-        task: task.journal.task.clone(),
-        request: task.journal.request.clone(),
-        checkpoint: Checkpoint { folders: folders.into_iter().collect(), once: task.intent.once.clone(), ..checkpoint },
+        task: task.work.journal.task.clone(),
+        request: task.work.journal.request.clone(),
+        checkpoint: Checkpoint {
+            folders: folders.into_iter().collect(),
+            once: task.work.intent.once.clone(),
+            ..checkpoint
+        },
         edits: wanted.iter().cloned().map(EditRequest::into_edit).collect(),
         takes_back: Vec::new(),
         restores_marks: false,
@@ -238,28 +244,28 @@ fn enter(task: &mut Task, checkpoint: Checkpoint) -> String {
     let id = checkpoint.id.clone();
     for file in &checkpoint.files {
         if let Some(text) = &file.after {
-            task.conversation.seen.edited(&file.path, file.before.as_deref().unwrap_or_default(), text);
+            task.work.seen.edited(&file.path, file.before.as_deref().unwrap_or_default(), text);
         }
     }
-    task.journal.checkpoints.push(checkpoint);
-    task.reports.deferred = None;
+    task.work.journal.checkpoints.push(checkpoint);
+    task.work.reports.deferred = None;
     id
 }
 
 /// Records that the answer of an edit shows the changes that others made in a file before it.
 pub(crate) fn told(task: &mut Task, path: &str) {
-    let mut changes = task.journal.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
+    let mut changes = task.work.journal.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
     if let Some(text) = changes.find(|change| change.path == path).and_then(|change| change.after.clone()) {
-        task.conversation.seen.whole(path, text);
+        task.work.seen.whole(path, text);
     }
 }
 
 /// Settles a burst of edits whose answers were deferred; `None` where there is no burst.
 pub(crate) async fn settle_deferred(hub: &DiagnosticsHub, task: &mut Task) -> Option<Verdict> {
-    let before = task.reports.deferred.take()?;
+    let before = task.work.reports.deferred.take()?;
     let longer = reached::longer(before.reached.len());
     let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms + longer);
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let files: Vec<String> = task.work.journal.net().into_iter().map(|change| change.path).collect();
     let documents = reached::documents(hub.workspace.editor.as_ref(), &files).await;
     let mut bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &files).await;
     bystanders.extend(reached::others(hub.workspace.editor.as_ref(), &hub.looked, &before.reached, &files).await);
@@ -271,27 +277,28 @@ pub(crate) async fn settle_deferred(hub: &DiagnosticsHub, task: &mut Task) -> Op
 fn remember(task: &mut Task, wanted: &[EditRequest], (burst, in_burst): (&mut Baseline, bool), known: &Snapshots) {
     wanted.iter().for_each(|want| burst.begin(want, known, in_burst));
     burst.take(known, in_burst);
-    for document in texts_before(wanted).iter().filter(|document| !task.journal.has_changed(&document.path)) {
+    for document in texts_before(wanted).iter().filter(|document| !task.work.journal.has_changed(&document.path)) {
         // Reports on another text than the task's first edit finds are no baseline of it.
         burst.drop_older(&document.path, &document.text);
     }
     remember_created(task, wanted, &mut burst.snaps);
-    let known_late = task.reports.elsewhere.late.clone();
-    task.remember_first(wanted, &burst.snaps, !task.journal.is_empty());
+    let known_late = task.work.reports.elsewhere.late.clone();
+    task.work.remember_first(wanted, &burst.snaps, !task.work.journal.is_empty());
     let mut namer = Namer::default();
-    for key in task.reports.elsewhere.late.difference(&known_late) {
+    for key in task.work.reports.elsewhere.late.difference(&known_late) {
         let Some(snap) = burst.snaps.get(key) else { continue };
         let named = snap.diagnostics.iter().map(|found| namer.name(found, |_| snap.text.as_deref()));
-        task.reports.elsewhere.first_seen.extend(named);
+        task.work.reports.elsewhere.first_seen.extend(named);
     }
 }
 
 /// Lets a request in the meantime compare with the start of the task.
 fn note_start(making: &Making, task: &Task, wanted: &[EditRequest]) {
-    if task.intent.client.is_none() {
-        let (start, created) = (task.reports.start.clone(), task.reports.created.clone());
-        let files = task.journal.files().into_iter().chain(wanted.iter().map(|want| want.path().to_owned())).collect();
-        let task = task.journal.task.clone();
+    if task.work.intent.client.is_none() {
+        let (start, created) = (task.work.reports.start.clone(), task.work.reports.created.clone());
+        let files =
+            task.work.journal.files().into_iter().chain(wanted.iter().map(|want| want.path().to_owned())).collect();
+        let task = task.work.journal.task.clone();
         *lock(&making.running) = in_flight::RunningStart { task, files, start, created };
     }
 }
@@ -323,14 +330,21 @@ async fn files_before(editor: &dyn Editor, journal: &Journal, wanted: &[EditRequ
 
 pub(crate) fn checkpoint(store: &TaskStore, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
     let (id, symbols) = (store.next_checkpoint(), symbols.to_vec());
-    Checkpoint { id, kind: CheckpointKind::Edit, step: task.step_number(), files, symbols, ..Checkpoint::default() }
+    Checkpoint {
+        id,
+        kind: CheckpointKind::Edit,
+        step: task.work.step_number(),
+        files,
+        symbols,
+        ..Checkpoint::default()
+    }
 }
 
 fn remember_created(task: &mut Task, wanted: &[EditRequest], before: &mut Snapshots) {
     let providers: BTreeSet<String> = before.keys().map(|(_, provider)| provider.clone()).collect();
     for want in wanted {
         if let EditRequest::Create { path, .. } = want {
-            task.reports.created.insert(path.clone());
+            task.work.reports.created.insert(path.clone());
             before.extend(SnapshotStore::absent(path, providers.iter().cloned()));
         }
     }
@@ -345,7 +359,7 @@ async fn judge(hub: &DiagnosticsHub, task: &mut Task, known: &Baseline, reports:
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
         let about = format!("report of {} on {}", report.provider, report.file);
         let why = report.note.as_deref().unwrap_or("it is not known to be of the text after the edit");
-        task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
+        task.work.events.trace(task.work.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
     }
     let mut after: Snapshots =
         collect_diagnostics::known(hub).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
@@ -354,7 +368,7 @@ async fn judge(hub: &DiagnosticsHub, task: &mut Task, known: &Baseline, reports:
     let others = without_others(&mut before, &mut after, |file| known.changes(file), in_reach);
     let late = without_late(&mut before, &mut after, &known.late, hub.workspace.config.diagnostics.severity_floor);
     for (file, provider) in after.keys() {
-        if task.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
+        if task.work.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
             before.extend(SnapshotStore::absent(file, [provider.clone()]));
         }
     }
@@ -368,14 +382,14 @@ async fn judge(hub: &DiagnosticsHub, task: &mut Task, known: &Baseline, reports:
     edit_guard::discount(task, &mut verdict);
     // Only these may still get an answer; the others were compared now.
     before.retain(|key, _| open.contains(key));
-    task.reports.pending = (!open.is_empty()).then_some(before);
-    task.reports.late.to_come = verdict.to_come;
+    task.work.reports.pending = (!open.is_empty()).then_some(before);
+    task.work.reports.late.to_come = verdict.to_come;
     verdict
 }
 
 /// Takes back the last change of the task: restores text, saved state and knowledge.
 pub(crate) async fn take_back(edits: &EditService, task: &mut Task, changed: &EditOutcome) -> Result<(), Failure> {
-    rollback::roll_back_to(edits, task, task.journal.checkpoints.len().saturating_sub(1), false).await?;
+    rollback::roll_back_to(edits, task, task.work.journal.checkpoints.len().saturating_sub(1), false).await?;
     edits.hub.ledger.lock().await.restore(&changed.before);
     Ok(())
 }

@@ -85,27 +85,28 @@ fn whole_edit(wanted: &[EditRequest]) -> WholeEdit {
 
 /// The words that count as the user's: the request, and for an approved plan those of the step.
 fn words(task: &Task) -> String {
-    words_of(task, !task.intent.consent.replanned)
+    words_of(task, !task.work.intent.consent.replanned)
 }
 
 /// Like [`words`]; `heard` where the steps of the plan are the user's word too.
 fn words_of(task: &Task, heard: bool) -> String {
-    let approved = task.mode != Mode::Simple && heard;
-    let step = if approved { task.request.as_str() } else { "" };
-    format!("{}. {step}", task.journal.request)
+    let approved = task.work.mode != Mode::Simple && heard;
+    let step = if approved { task.work.request.as_str() } else { "" };
+    format!("{}. {step}", task.work.journal.request)
 }
 
 /// Whether the user has named a file: in the request, by asking inside it, or by an approved plan.
 pub(crate) fn is_named(task: &Task, path: &str) -> bool {
-    is_named_by(task, path, !task.intent.consent.replanned)
+    is_named_by(task, path, !task.work.intent.consent.replanned)
 }
 
 fn is_named_by(task: &Task, path: &str, heard: bool) -> bool {
     let words = words_of(task, heard);
-    let heard = task.mode == Mode::Simple || heard;
-    let in_scope =
-        heard && !matches!(task.scope, Scope::Workspace) && task.scope.files().iter().any(|file| file == path);
-    in_scope || task.intent.current_file.as_deref() == Some(path) || names_file(&words, path)
+    let heard = task.work.mode == Mode::Simple || heard;
+    let in_scope = heard
+        && !matches!(task.work.scope, Scope::Workspace)
+        && task.work.scope.files().iter().any(|file| file == path);
+    in_scope || task.work.intent.current_file.as_deref() == Some(path) || names_file(&words, path)
 }
 
 fn names_file(text: &str, path: &str) -> bool {
@@ -133,17 +134,16 @@ async fn may_touch(
     let runs = runs_code(path).filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
     let program = || auto_executed::is_program(&hub.workspace.root, path, before).map(str::to_owned);
     let Some(reason) = runs.or(checks).or_else(program) else { return Ok(()) };
-    let heard = approvals.is_read() && !task.intent.consent.replanned;
+    let heard = approvals.is_read() && !task.work.intent.consent.replanned;
     if is_named_by(task, path, heard) || approvals.allowed_file(path) {
         return Ok(());
     }
     let (name, why) = (clean(path), capital(&reason));
     let text = format!("Change {name}? {why}.");
     let options = FILE_OPTIONS.map(str::to_owned).to_vec();
-    task.events.trace(
-        task.counts.step.max(1),
-        Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason),
-    );
+    task.work
+        .events
+        .trace(task.work.step.max(1), Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason));
     let shows = written(before, after);
     match answer(hub, approvals, task, edit, (&text, &options, QuestionKind::File, Some(&shows))).await? {
         1 => Ok(()),
@@ -167,7 +167,7 @@ async fn answer(
     edit: &ProposedEdit<'_>,
     (text, options, kind, shows): (&str, &[String], QuestionKind, Option<&str>),
 ) -> Result<usize, Failure> {
-    let text = match &task.intent.client {
+    let text = match &task.work.intent.client {
         Some(client) if approvals.can_ask() => format!("{client}: {text}"),
         Some(_) => {
             return Err(tool_failure(
@@ -180,7 +180,7 @@ async fn answer(
     let text = edit.asked(hub, approvals, &text).await;
     let since = Instant::now();
     let choice = questions::ask_user(approvals, UserQuestion { kind, text: &text, options, shows }).await;
-    task.events.did(TaskFact::UserWaited { time: since.elapsed() });
+    task.work.events.did(TaskFact::UserWaited { time: since.elapsed() });
     choice
 }
 
@@ -196,14 +196,14 @@ fn objections(
     if found.is_empty() {
         return found;
     }
-    let start = task.journal.net().into_iter().find(|change| change.path == path);
+    let start = task.work.journal.net().into_iter().find(|change| change.path == path);
     if let Some(start) = start {
         let whole = repair::objections(path, start.before.as_deref().unwrap_or_default(), after, edit);
         found.retain(|one| one.weight == Weight::Asked || whole.iter().any(|other| other.rule == one.rule));
     }
     let words = words(task);
     // A deletion on the user's answer covers everything inside.
-    let answered = task.intent.consent.allowed.iter().any(|symbol| SymbolPath::parse(symbol).file == path);
+    let answered = task.work.intent.consent.allowed.iter().any(|symbol| SymbolPath::parse(symbol).file == path);
     found.retain(|one| !(is_asked_for(one.rule, &words) || answered && one.weight == Weight::Asked));
     let strict = is_strict(needs_providers, task);
     found.retain(|one| strict || one.weight != Weight::Asked);
@@ -212,8 +212,8 @@ fn objections(
 
 /// Whether the task may fix reports and do no more.
 fn is_strict(needs_providers: bool, task: &Task) -> bool {
-    let basis = authority::basis_of(task, &task.journal.request, needs_providers);
-    basis == Basis::Reported || basis == Basis::Approved && request_kind::mends(&task.journal.request)
+    let basis = authority::basis_of(task, &task.work.journal.request, needs_providers);
+    basis == Basis::Reported || basis == Basis::Approved && request_kind::mends(&task.work.journal.request)
 }
 
 async fn weigh(
@@ -223,10 +223,10 @@ async fn weigh(
     edit: &ProposedEdit<'_>,
     (path, objection): (&str, &RepairObjection),
 ) -> Result<(), Failure> {
-    let (rule, reason, step) = (objection.rule, objection.reason.as_str(), task.counts.step.max(1));
+    let (rule, reason, step) = (objection.rule, objection.reason.as_str(), task.work.step.max(1));
     match objection.weight {
         Weight::Refused if is_strict(hub.needs_providers, task) => {
-            task.events.trace(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
+            task.work.events.trace(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
             Err(tool_failure(
                 format!(
                     "{reason}, and it was asked to fix what is reported, not to hide it ({rule}); nothing was written"
@@ -235,7 +235,7 @@ async fn weigh(
             ))
         }
         Weight::Asked => {
-            task.events.trace(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
+            task.work.events.trace(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
             let name = clean(path);
             let text = format!("The edit of {name} goes further than a repair: {reason}. Do it?");
             let options = CHECK_OPTIONS.map(str::to_owned);
@@ -247,7 +247,7 @@ async fn weigh(
             }
         }
         _ => {
-            task.events.trace(step, Trace::new(Effect::Kept, format!("edit of {path}"), rule, reason));
+            task.work.events.trace(step, Trace::new(Effect::Kept, format!("edit of {path}"), rule, reason));
             Ok(())
         }
     }
@@ -255,22 +255,22 @@ async fn weigh(
 
 /// Removes from a verdict on an edit the diagnostics that it is not known to repair, and keeps them for the task's end.
 pub(crate) fn discount(task: &mut Task, verdict: &mut Verdict) {
-    let doubts = std::mem::take(&mut task.intent.consent.doubts);
+    let doubts = std::mem::take(&mut task.work.intent.consent.doubts);
     let Some(reason) = doubts.first().map(|doubt| doubt.reason.clone()) else { return };
     for gone in verdict.fixed.drain(..) {
         let file = gone.location.file().unwrap_or_default().to_owned();
         let one = Uncounted { doubts: doubts.clone(), file, code: gone.code, message: gone.message };
-        task.intent.consent.uncounted.push(one);
+        task.work.intent.consent.uncounted.push(one);
         verdict.not_counted.push(reason.clone());
     }
 }
 
 /// Does the same for the verdict on the whole task: removes the diagnostics whose earlier doubts still hold.
 pub(crate) fn discount_all(task: &Task, verdict: &mut Verdict) {
-    if task.intent.consent.uncounted.is_empty() {
+    if task.work.intent.consent.uncounted.is_empty() {
         return;
     }
-    let net = task.journal.net();
+    let net = task.work.journal.net();
     let whole = net.iter().map(|change| {
         (
             change.path.as_str(),
@@ -286,7 +286,7 @@ pub(crate) fn discount_all(task: &Task, verdict: &mut Verdict) {
             found.iter().any(|found| found.rule == doubt.rule)
         })
     };
-    for one in &task.intent.consent.uncounted {
+    for one in &task.work.intent.consent.uncounted {
         let Some(doubt) = one.doubts.iter().find(holds) else { continue };
         if let Some(at) = verdict.fixed.iter().position(|gone| one.is(gone)) {
             verdict.fixed.remove(at);

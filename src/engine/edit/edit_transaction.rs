@@ -141,7 +141,7 @@ pub(crate) async fn catch_up(edits: &EditService, plans: &PlanService) -> std::r
     let mut plan = plans.waiting.lock().await;
     for (begun, made) in &known {
         if let Some(made) = made {
-            plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.journal));
+            plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.work.journal));
         }
         edits.making.forget(&begun.ended);
     }

@@ -23,40 +23,44 @@ use sextant_model::request_kind;
 
 /// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
 pub(crate) fn permit(needs_providers: bool, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
-    let basis = authority::basis_of(task, &task.request, needs_providers);
+    let basis = authority::basis_of(task, &task.work.request, needs_providers);
     if basis == Basis::Asked {
         return Ok(());
     }
     let mut lost = authority::lost(wanted);
-    lost.retain(|path| !authority::put_elsewhere(&task.journal, path) && !authority::made_here(&task.journal, path));
+    lost.retain(|path| {
+        !authority::put_elsewhere(&task.work.journal, path) && !authority::made_here(&task.work.journal, path)
+    });
     let change = ChangeSize {
         files: wanted.iter().map(EditRequest::path).collect::<BTreeSet<_>>().len(),
         symbols: wanted.iter().flat_map(task_scope::touched).collect::<BTreeSet<_>>().len(),
         destructive: !lost.is_empty(),
     };
-    let step = task.counts.step.max(1);
+    let step = task.work.step.max(1);
     if let Some(reason) = decide::takes_away(&change) {
-        let heard = basis == Basis::Reported || !task.intent.consent.replanned;
+        let heard = basis == Basis::Reported || !task.work.intent.consent.replanned;
         let asked = |path: &String| {
-            task.intent.consent.allowed.contains(path) || heard && authority::says(&task.request, path, &task.scope)
+            task.work.intent.consent.allowed.contains(path)
+                || heard && authority::says(&task.work.request, path, &task.work.scope)
         };
         let (requested, withheld): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
         for path in requested {
             let who = if basis == Basis::Approved { "the approved plan says so" } else { "the request asks for it" };
-            task.events.trace(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
+            task.work.events.trace(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
         }
         if !withheld.is_empty() {
             let what = withheld.join(", ");
             let trace = Trace::new(Effect::Asked, format!("deletion of {what}"), "destructive_asks", reason);
-            task.events.trace(step, trace);
-            task.intent.consent.withheld.extend(withheld);
+            task.work.events.trace(step, trace);
+            task.work.intent.consent.withheld.extend(withheld);
             return Err(unasked(basis, &what));
         }
     }
-    let narrow =
-        basis == Basis::Approved || !matches!(task.scope, Scope::Workspace) || request_kind::wants_all(&task.request);
+    let narrow = basis == Basis::Approved
+        || !matches!(task.work.scope, Scope::Workspace)
+        || request_kind::wants_all(&task.work.request);
     if let Some(reason) = decide::is_wide(&change, &PolicyLimits::default()).filter(|_| !narrow) {
-        task.events.trace(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
+        task.work.events.trace(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
         return Err(tool_failure(
             format!("{reason}, and it was only asked to fix what is reported; nothing was written"),
             "fix it in fewer places, or let the user ask for it with a plan",
@@ -70,10 +74,10 @@ pub(crate) fn permit(needs_providers: bool, task: &mut Task, wanted: &[EditReque
 /// # Errors
 /// With the figures and the way out.
 pub(crate) async fn begin_on_reports(hub: &DiagnosticsHub, task: &Task) -> Result<(), Failure> {
-    if !reported::works_on_reports(&hub.workspace.config, hub.needs_providers, &task.request) {
+    if !reported::works_on_reports(&hub.workspace.config, hub.needs_providers, &task.work.request) {
         return Ok(());
     }
-    let found = reported::in_scope(hub, &task.scope).await;
+    let found = reported::in_scope(hub, &task.work.scope).await;
     let once = move || -> Vec<LocatedDiagnostic> {
         let items: Vec<Placed> = found.iter().map(placed).collect();
         merge::merge(&items).iter().map(|group| found[group.shown].clone()).collect()
@@ -90,10 +94,10 @@ pub(crate) async fn begin_on_reports(hub: &DiagnosticsHub, task: &Task) -> Resul
     let known = collect_diagnostics::known(hub).await;
     // A language model can work without any provider; a model that depends on their reports cannot.
     let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !hub.needs_providers;
-    let asked = matches!(task.scope, Scope::Symbols(_) | Scope::Parts { .. })
-        || authority::names_a_kind(&task.request, &diagnostics);
+    let asked = matches!(task.work.scope, Scope::Symbols(_) | Scope::Parts { .. })
+        || authority::names_a_kind(&task.work.request, &diagnostics);
     let Some((rule, reason)) = stop(&diagnostics, heard, asked, &PolicyLimits::default()) else { return Ok(()) };
-    task.events.trace(1, Trace::new(Effect::Stopped, &task.request, rule, &*reason));
+    task.work.events.trace(1, Trace::new(Effect::Stopped, &task.work.request, rule, &*reason));
     let kinds = grouping::by_theme(&items).into_iter().take(KINDS);
     let kinds: Vec<String> = kinds.map(|group| format!("{} ({})", group.key, group.members.len())).collect();
     let hint = if rule == "noise" {

@@ -31,12 +31,12 @@ pub(crate) fn refuse(task: &mut Task, document: &Document, seen: &str) -> Failur
     let last = changed.last().map_or(0, |edit| index.line_of(edit.range.end)).saturating_add(4);
     let now = match changes(document, seen, 3) {
         Some(changes) => {
-            task.conversation.seen.whole(&document.path, text.as_str());
+            task.work.seen.whole(&document.path, text.as_str());
             format!("what has changed:\n{changes}")
         }
         None => {
             let (shown, lines) = shown(text, first..last.min(first + LINES));
-            task.conversation.seen.lines(&document.path, text, lines);
+            task.work.seen.lines(&document.path, text, lines);
             format!("from line {} it now reads:\n{shown}", first + 1)
         }
     };

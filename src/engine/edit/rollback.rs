@@ -35,26 +35,26 @@ pub(crate) async fn roll_back_to(
     mark: usize,
     partial: bool,
 ) -> Result<Vec<String>, Failure> {
-    let mark = mark.min(task.journal.checkpoints.len());
-    let taken: Vec<Checkpoint> = task.journal.checkpoints[mark..].to_vec();
+    let mark = mark.min(task.work.journal.checkpoints.len());
+    let taken: Vec<Checkpoint> = task.work.journal.checkpoints[mark..].to_vec();
     if taken.is_empty() {
         // An empty record would count as a change where the next process counts them.
         return Ok(Vec::new());
     }
     let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
-    let picks: Vec<Pick<'_>> = standing(&task.journal).filter(own).collect();
-    let way = way_back(&edits.workspace, &task.journal, &picks).await?;
+    let picks: Vec<Pick<'_>> = standing(&task.work.journal).filter(own).collect();
+    let way = way_back(&edits.workspace, &task.work.journal, &picks).await?;
     refuse_touched(&way.left, partial)?;
     let back = Checkpoint { files: way.files, ..Checkpoint::default() };
-    let back = go(edits, &task.journal, back, way.edits, taken).await?;
-    task.journal.checkpoints.truncate(mark);
+    let back = go(edits, &task.work.journal, back, way.edits, taken).await?;
+    task.work.journal.checkpoints.truncate(mark);
     for file in &back.files {
         match &file.after {
-            Some(text) => task.conversation.seen.whole(&file.path, Arc::clone(text)),
-            None => task.conversation.seen.forget(&file.path),
+            Some(text) => task.work.seen.whole(&file.path, Arc::clone(text)),
+            None => task.work.seen.forget(&file.path),
         }
     }
-    (task.reports.pending, task.reports.late.to_come) = (None, false);
+    (task.work.reports.pending, task.work.reports.late.to_come) = (None, false);
     Ok(way.left)
 }
 

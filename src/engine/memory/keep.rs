@@ -77,9 +77,9 @@ fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, e
 
 /// Begins a task: opens the memory, stores the request, scans the project where that is due.
 pub(crate) async fn remember_start(store: &TaskStore, root: &Root, task: &mut Task) {
-    task.events.did(TaskFact::WorkBegan);
+    task.work.events.did(TaskFact::WorkBegan);
     let Some(remember) = memory::remember(store).await else { return };
-    task.events.did(TaskFact::Said { role: Role::User, text: task.request.clone() });
+    task.work.events.did(TaskFact::Said { role: Role::User, text: task.work.request.clone() });
     project_scan::scan_project(store, root, &remember);
 }
 
@@ -93,7 +93,7 @@ pub(crate) async fn keep(store: &TaskStore, task: &mut Task) {
 async fn put(store: &TaskStore, task: &mut Task, end: Option<End>) {
     let drafts = task.notes.take_drafts();
     let Some(remember) = memory::remember(store).await else { return };
-    let mode = mode_of(task.mode);
+    let mode = mode_of(task.work.mode);
     let entries: Vec<NewEntry> = drafts
         .into_iter()
         .map(|draft| NewEntry {
@@ -106,7 +106,7 @@ async fn put(store: &TaskStore, task: &mut Task, end: Option<End>) {
         .collect();
     let before = task.keep.writing.take();
     let events = Arc::clone(&store.events);
-    let of = Of { task: task.journal.task.clone(), step: task.step_number() };
+    let of = Of { task: task.work.journal.task.clone(), step: task.work.step_number() };
     let begun = remember.begin_write();
     let writing = async move {
         let _begun = begun;
@@ -179,7 +179,7 @@ pub(crate) async fn remember_plan(store: &TaskStore, plans: &PlanService, plan: 
     let files = plan.steps.iter().flat_map(|step| &step.symbols).map(|symbol| symbol.file.clone());
     let files: std::collections::BTreeSet<String> = files.collect();
     let (title, steps, files) = (plan.title.clone(), titles(plan), files.into_iter().collect());
-    task.events.did(TaskFact::PlanMade { plan: PlanFact { title, steps, files, refused } });
+    task.work.events.did(TaskFact::PlanMade { plan: PlanFact { title, steps, files, refused } });
     keep(store, task).await;
 }
 
@@ -202,13 +202,13 @@ pub(crate) async fn remember_step(store: &TaskStore, plan: &Plan, index: usize, 
     let mut files: Vec<String> = step.symbols.iter().map(|symbol| symbol.file.clone()).collect();
     files.dedup();
     let (title, outcome) = (step.title.clone(), step.result.outcome.clone());
-    task.events.did(TaskFact::StepEnded { step: StepFact { title, done, outcome, files } });
+    task.work.events.did(TaskFact::StepEnded { step: StepFact { title, done, outcome, files } });
     keep(store, task).await;
 }
 
 async fn conclude(store: &TaskStore, model: &dyn Model, task: &mut Task, run: RunFact) {
     let (how, said, files) = (run.how, run.said.clone(), run.files.clone());
-    task.events.did(TaskFact::RunEnded { run });
+    task.work.events.did(TaskFact::RunEnded { run });
     let Some(remember) = memory::remember(store).await else { return };
     let left = task.notes.take_run();
     let run = run_of(model, task, &remember, how, &left.counted);
@@ -217,16 +217,16 @@ async fn conclude(store: &TaskStore, model: &dyn Model, task: &mut Task, run: Ru
     let tally = left.tally;
     let recalled = TraceRecord {
         session: remember.session.clone(),
-        task: task.journal.task.clone(),
+        task: task.work.journal.task.clone(),
         step: 0,
         event: Event::Recall,
         subject: counted(tally.lookups, "lookup"),
         reason: format!("{} of them found something", tally.hits),
-        detail: json!({"found": tally.found, "given": tally.given, "limit": recall::limit(mode_of(task.mode))}),
+        detail: json!({"found": tally.found, "given": tally.given, "limit": recall::limit(mode_of(task.work.mode))}),
         timestamp: now_ms(),
     };
     let set = |name: &str, value| remember.memory.set_variable(&remember.session, name, value);
-    set("last_request", json!(short(&task.request, 200)));
+    set("last_request", json!(short(&task.work.request, 200)));
     set("last_answer", json!(short(&said, 200)));
     set("last_files", json!(files));
     let used = left.recalled.into_iter().filter(|_| how == metrics::Outcome::Success).collect();
@@ -245,8 +245,8 @@ fn run_of(
     let usage = &task.counts.spent.now().used;
     RunRecord {
         session: remember.session.clone(),
-        task: task.journal.task.clone(),
-        mode: mode_of(task.mode),
+        task: task.work.journal.task.clone(),
+        mode: mode_of(task.work.mode),
         model: model.name().to_owned(),
         outcome,
         started: notes.started,

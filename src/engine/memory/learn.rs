@@ -115,7 +115,7 @@ pub(crate) async fn trusted(
     let proved = |fix: &FixOffer| Some(line(bad.get(&(code(fix)?, fix.title.clone()))?));
     let (kept, entries) = sift(&fixes, &proved);
     for entry in entries {
-        task.events.trace(task.counts.step.max(1), entry);
+        task.work.events.trace(task.work.step.max(1), entry);
     }
     kept
 }

@@ -199,18 +199,18 @@ fn say_unsaid(events: &EventStream, task: &mut Task, unsaid: &[String]) {
 
 /// The memory part of the next question's prompt. The codes are those of the diagnostics in view, worst first.
 pub(crate) async fn memory_part(store: &TaskStore, task: &mut Task, codes: Vec<String>, planning: bool) -> RecallPart {
-    task.events.did(TaskFact::InView { codes: codes.clone() });
-    let mode = mode_of(task.mode);
+    task.work.events.did(TaskFact::InView { codes: codes.clone() });
+    let mode = mode_of(task.work.mode);
     let limit = recall::limit(mode);
     let mut kinds: Vec<String> = codes.iter().take(CODES).map(|code| format!("fix {code}")).collect();
-    let own = if planning { kind::plan_kind(&task.request) } else { kind::kind(&task.request, &codes) };
+    let own = if planning { kind::plan_kind(&task.work.request) } else { kind::kind(&task.work.request, &codes) };
     if !kinds.contains(&own) {
         kinds.push(own);
     }
     let question = Question {
         mode,
         limit: limit.saturating_sub(FRAME),
-        request: task.request.clone(),
+        request: task.work.request.clone(),
         kinds,
         before: task.notes.started(),
         preferences: chosen_preferences::configured_preferences(&store.config),
@@ -240,7 +240,7 @@ pub(crate) async fn memory_part(store: &TaskStore, task: &mut Task, codes: Vec<S
                 found: room.found as u64,
                 given: room.lines.iter().map(|line| estimate(line) as u64).sum(),
             };
-            task.events.did(TaskFact::Recalled { recall });
+            task.work.events.did(TaskFact::Recalled { recall });
             say_unsaid(&store.events, task, &room.unsaid);
             RecallPart { lines: room.lines, limit }
         }

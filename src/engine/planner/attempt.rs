@@ -92,7 +92,7 @@ pub(crate) async fn try_step(
     fallback: bool,
     cancel: &CancellationToken,
 ) -> Result<Tried, Failure> {
-    let (step, whole) = (&plan.steps[index], task.scope.clone());
+    let (step, whole) = (&plan.steps[index], task.work.scope.clone());
     if let Some(missing) = alternatives::missing(&edits.workspace, step).await {
         let facts =
             StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
@@ -130,7 +130,7 @@ pub(crate) async fn try_step(
         .flat_map(|before| before.symbols.iter().chain(&before.creates).cloned())
         .collect();
     let tried = carry_out::carry_out(edits, model, step, (&context, &leaned), task, cancel).await;
-    (task.scope, task.progress.course.inputs) = (whole, Vec::new());
+    (task.work.scope, task.progress.course.inputs) = (whole, Vec::new());
     task.progress.course.contract = Default::default();
     tried
 }

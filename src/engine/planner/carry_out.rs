@@ -63,19 +63,19 @@ pub(crate) async fn carry_out(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Tried, Failure> {
-    let done = task.journal.checkpoints.len();
+    let done = task.work.journal.checkpoints.len();
     let mark = step.result.begun.map_or(done, |begun| begun.min(done));
     let scope = scope_of(&context.symbols, &step.creates);
     let expected = targets(&edits.hub, step, &scope).await;
     let before = collect_diagnostics::known(&edits.hub).await;
-    task.reports.first = begun_with(task, mark);
-    task.keep.begun = (mark < done).then_some(mark);
+    task.work.reports.first = begun_with(task, mark);
+    task.work.begun = (mark < done).then_some(mark);
     let PartsDone { mut ended, parts } = run_parts(edits, model, step, context, task, cancel).await?;
     let mut view = look_back(edits, model, step, task, &before, mark).await;
     for _ in 0..LESSONS {
         let Some(lesson) = lesson(model, step, &ended, &view).await else { break };
         teach(&edits.hub.events, model, task, &lesson).await;
-        task.scope = task.scope.widened(leaned);
+        task.work.scope = task.work.scope.widened(leaned);
         ended = joined(Some(ended), under_title(edits, model, step, &context.title, task, cancel).await?);
         view = look_back(edits, model, step, task, &before, mark).await;
     }
@@ -97,17 +97,17 @@ async fn run_parts(
     let (mut ended, mut parts) = (None, Vec::new());
     let (mut files, mut symbols) = (Vec::new(), Vec::new());
     for (number, portion) in (1..).zip(&portions) {
-        task.scope = scope_of(&portion.symbols, &step.creates);
+        task.work.scope = scope_of(&portion.symbols, &step.creates);
         if number == 1 {
             task.conversation.results.clear();
         }
-        (task.counts.step, task.counts.errors, task.counts.mended) = (0, 0, 0);
+        (task.work.step, task.counts.errors, task.work.reports.offers.served) = (0, 0, 0);
         task.counts.applied = 0;
         let part = if portions.len() > 1 { format!(" ({})", portion.title) } else { String::new() };
         let title = format!("{}{part}", context.title);
         let came_to = under_title(edits, model, step, &title, task, cancel).await?;
-        files.extend(task.scope.whole_files().iter().cloned());
-        symbols.extend(task.scope.symbols().iter().cloned());
+        files.extend(task.work.scope.whole_files().iter().cloned());
+        symbols.extend(task.work.scope.symbols().iter().cloned());
         let good = matches!(came_to, Ended::Done { .. });
         let state = if good { StepState::Done } else { StepState::Failed };
         parts.push(StepPart { title: portion.title.clone(), state });
@@ -121,7 +121,7 @@ async fn run_parts(
     if portions.len() < 2 {
         parts.clear();
     }
-    task.scope = if files.is_empty() { Scope::Symbols(symbols) } else { Scope::Parts { files, symbols } };
+    task.work.scope = if files.is_empty() { Scope::Symbols(symbols) } else { Scope::Parts { files, symbols } };
     Ok(PartsDone { ended: ended.unwrap_or(Ended::Done { changed: false, answer: String::new() }), parts })
 }
 
@@ -134,12 +134,12 @@ async fn under_title(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Ended, Failure> {
-    let request = std::mem::take(&mut task.request);
+    let request = std::mem::take(&mut task.work.request);
     let checks: Vec<String> = step.checks.iter().map(ToString::to_string).collect();
     let checks = if checks.is_empty() { String::new() } else { format!(" (checked: {})", checks.join("; ")) };
-    task.request = format!("{title}. Expected after it: {}{checks}", step.expect);
+    task.work.request = format!("{title}. Expected after it: {}{checks}", step.expect);
     let came_to = choose_loop::work(edits, model, task, cancel).await;
-    task.request = request;
+    task.work.request = request;
     came_to
 }
 
@@ -154,13 +154,13 @@ async fn look_back(
 ) -> StepView {
     let mut before = before.clone();
     // A file that was first looked at in this step, right before its edit, has its baseline there.
-    for (key, snap) in &task.reports.start {
+    for (key, snap) in &task.work.reports.start {
         before.entry(key.clone()).or_insert_with(|| snap.clone());
     }
-    before_first_edits(&mut before, &task.reports.first.snaps, &texts_before(task, mark));
+    before_first_edits(&mut before, &task.work.reports.first.snaps, &texts_before(task, mark));
     let mut verdict = comparison::compared(&before, &collect_diagnostics::known(&edits.hub).await, &[]).await;
     collect_diagnostics::doubt_unheard(&edits.hub, task, mark, &mut verdict).await;
-    let left = targets(&edits.hub, step, &task.scope).await;
+    let left = targets(&edits.hub, step, &task.work.scope).await;
     let findings = step_checks::findings(edits, model, step, task, (&before, &verdict, mark)).await;
     StepView { verdict, findings, left }
 }
@@ -169,6 +169,7 @@ async fn look_back(
 fn begun_with(task: &Task, mark: usize) -> Baseline {
     let texts = texts_before(task, mark);
     let found = task
+        .work
         .reports
         .start
         .iter()
@@ -179,7 +180,7 @@ fn begun_with(task: &Task, mark: usize) -> Baseline {
 /// The text of each file as the first edit since this checkpoint found it.
 fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, Arc<str>> {
     let mut texts = BTreeMap::new();
-    for file in task.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files) {
+    for file in task.work.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files) {
         if let Some(text) = &file.before {
             texts.entry(file.path.clone()).or_insert_with(|| text.clone());
         }

@@ -71,7 +71,7 @@ pub(crate) fn words((done, all): (usize, usize), replans: u32, failed: &[FailedS
 /// A file cannot be put back.
 pub(crate) async fn take_back_unfinished(edits: &EditService, task: &mut Task) -> Result<(), Failure> {
     let Some(mark) = task.keep.mark.take() else { return Ok(()) };
-    if task.journal.checkpoints.len() <= mark {
+    if task.work.journal.checkpoints.len() <= mark {
         return Ok(());
     }
     let left = rollback::roll_back_to(edits, task, mark, true).await?;

@@ -65,7 +65,7 @@ pub(crate) async fn propose(
             Err(problems) => problems,
         };
         let trace = Trace::new(Effect::Refused, "a plan", model.name(), problems.join("; "));
-        task.events.trace(1, trace);
+        task.work.events.trace(1, trace);
         if attempt > ATTEMPTS {
             let message = format!("no usable plan came back: {}", problems.join("; "));
             return Err(Failure::new(FailureKind::Model, message, "ask in other words, or use another model"));
@@ -91,7 +91,7 @@ async fn held(
         Err(ModelError::Unusable { problems, .. }) => return Ok(Err(problems)),
         Err(error) => {
             let trace = Trace::new(Effect::Stopped, "the plan", model.name(), error.to_string());
-            task.events.trace(1, trace);
+            task.work.events.trace(1, trace);
             return Err(crate::run::run_loop::model_failure(&error));
         }
     };
@@ -100,7 +100,7 @@ async fn held(
         model.name().clone_into(&mut plan.model);
         for (number, step) in (1..).zip(&plan.steps) {
             let trace = Trace::new(Effect::Planned, &step.title, model.name(), &step.because);
-            task.events.trace_step(number, trace);
+            task.work.events.trace_step(number, trace);
         }
         plan
     }))

@@ -81,9 +81,9 @@ pub(crate) async fn ask(
         }
         // Each look is a step of its own for those who watch.
         round += 1;
-        task.counts.step = round;
+        task.work.step = round;
         let results = look(edits, model, task, &reply.uses, talk.budget).await;
-        task.counts.step = 0;
+        task.work.step = 0;
         task.conversation.transcript.results(results);
     }
 }

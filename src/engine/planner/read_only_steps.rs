@@ -65,12 +65,12 @@ impl ReadOnlyTools for SessionEyes<'_> {
         let span = span::plan_step(context.number.saturating_sub(1)).in_scope(|| span::tool(&tool));
         let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
         let before = self.seen.lock().await.clone();
-        own.conversation.seen.clone_from(&before);
+        own.work.seen.clone_from(&before);
         let answer = tokio::select! {
             answer = call.run(self.edits, self.model, &mut own).instrument(span.clone()) => answer,
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
         };
-        self.seen.lock().await.take(own.conversation.seen, &before);
+        self.seen.lock().await.take(own.work.seen, &before);
         let (ok, text) = match &answer {
             Ok(answer) => (true, counted(answer.text.lines().count(), "line")),
             Err(failure) => (false, failure.one_line()),
@@ -126,12 +126,12 @@ pub(crate) async fn look_steps(
             Err(failed) => tried.push(Some(failed)),
         }
     }
-    let eyes = SessionEyes { edits, model, cancel, seen: Mutex::new(task.conversation.seen.clone()) };
+    let eyes = SessionEyes { edits, model, cancel, seen: Mutex::new(task.work.seen.clone()) };
     let results = run_at_once(&contexts, &eyes).await;
     if cancel.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    task.conversation.seen = eyes.seen.into_inner();
+    task.work.seen = eyes.seen.into_inner();
     let mut results = contexts.iter().zip(results);
     let mut all = Vec::new();
     for (index, known) in batch.iter().zip(tried) {
@@ -168,11 +168,11 @@ async fn look_context(
     // A search looks for the places that use its target.
     let symbols = match step.kind {
         StepKind::Search => step.symbols.clone(),
-        _ => attempt::with_target(workspace, step, &inputs, &task.scope).await.map_err(unresolved)?,
+        _ => attempt::with_target(workspace, step, &inputs, &task.work.scope).await.map_err(unresolved)?,
     };
     let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
     let mut context = ModuleContext { number, title, kind, inputs, symbols, memory: Vec::new() };
-    context.memory = step_memory::module_memory(store, task.mode, &context).await;
+    context.memory = step_memory::module_memory(store, task.work.mode, &context).await;
     Ok(context)
 }
 
@@ -191,10 +191,10 @@ async fn judge_look(
     if let Some(error) = result.error {
         return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
     }
-    let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
-    let (nothing, mark) = (Verdict::without(Status::Complete), task.journal.checkpoints.len());
+    let whole = std::mem::replace(&mut task.work.scope, Scope::Symbols(context.symbols.clone()));
+    let (nothing, mark) = (Verdict::without(Status::Complete), task.work.journal.checkpoints.len());
     let findings = step_checks::findings(edits, model, step, task, (&Snapshots::default(), &nothing, mark)).await;
-    task.scope = whole;
+    task.work.scope = whole;
     facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
         CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {}", headline(why))),

@@ -50,7 +50,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
         return Err(Failure::user("there is no plan to change", HintCode::Plan));
     };
-    task.take_up(&session.events);
+    task.work.take_up(&session.events);
     span::belongs_to(task);
     let standing = document::numbered(plan);
     let mut new = plan.clone();
@@ -60,7 +60,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     new.steps.extend(proposed.steps);
     (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
     task.progress.question = None;
-    task.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(plan, &new) });
+    task.work.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(plan, &new) });
     *plan = new;
     keep::keep(&session.store, task).await;
     durable::keep_plan(&session.store, plan, task).await;
@@ -96,7 +96,7 @@ pub(crate) async fn replan(
 ) -> Result<bool, Failure> {
     durable::keep_replan(&edits.store, plan, task, trigger).await;
     task.progress.replans += 1;
-    task.intent.consent.replanned = true;
+    task.work.intent.consent.replanned = true;
     task.progress.plan_errors = 0;
     edits.hub.events.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
     let leaning: Vec<String> = plan
@@ -145,7 +145,7 @@ mod tests {
         let after = plan(vec![step("three", "a.py::h"), step("one, gently", "a.py::f"), step("four", "b.py::k")]);
         let task = Task::new("fix total", Mode::Planner, None, Scope::Workspace);
         let words = "h first, and gently".to_owned();
-        task.events.did(TaskFact::PlanChanged { words, changes: changes(&before, &after) });
+        task.work.events.did(TaskFact::PlanChanged { words, changes: changes(&before, &after) });
         let drafts: Vec<String> = task.notes.take_drafts().into_iter().map(|draft| draft.content).collect();
         assert_eq!(
             drafts,

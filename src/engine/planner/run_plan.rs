@@ -59,12 +59,12 @@ pub(crate) async fn carry_out(
         return Err(failure);
     }
     session.hub.use_cancel(cancel);
-    task.take_up(&session.events);
+    task.work.take_up(&session.events);
     durable::claim(&session.store, &mut task, Some(&plan)).await?;
     ending::take_back_unfinished(&session.edits, &mut task).await?;
-    task.events.did(TaskFact::WorkBegan);
-    task.intent.consent.replanned = false;
-    task.events.did(TaskFact::BudgetRenewed { whole: false });
+    task.work.events.did(TaskFact::WorkBegan);
+    task.work.intent.consent.replanned = false;
+    task.work.events.did(TaskFact::BudgetRenewed { whole: false });
     let ran = match stop::unless_stopped(
         &session.edits.making,
         cancel,
@@ -136,7 +136,7 @@ async fn run_plan(
                 }
                 Decision::Ask(_) => {
                     task.progress.question = question;
-                    task.events.did(TaskFact::Escalated);
+                    task.work.events.did(TaskFact::Escalated);
                     say_what_leans(&edits.hub.events, plan, index);
                     return Ok(Run::Ended);
                 }
@@ -158,7 +158,7 @@ fn stop_leaning(events: &EventStream, plan: &mut Plan, task: &Task) {
     for index in &stopped {
         let step = &plan.steps[*index];
         let trace = Trace::new(Effect::SetAside, about(*index, step), "dependency", &step.result.outcome);
-        task.events.trace_step(number(*index), trace);
+        task.work.events.trace_step(number(*index), trace);
     }
     if !stopped.is_empty() {
         events.show(plan_event::plan_event(plan, Phase::Executing.words()));
@@ -187,7 +187,7 @@ async fn run_looks(
     batch.iter().for_each(|index| plan.steps[*index].state = StepState::Running);
     durable::keep_step(&edits.store, plan, task, batch[0]).await;
     edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
-    let mark = task.journal.checkpoints.len();
+    let mark = task.work.journal.checkpoints.len();
     let looked = stop::unless_stopped(
         &edits.making,
         cancel,
@@ -224,16 +224,16 @@ async fn run_edit(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<(Decision, Option<Question>), Failure> {
-    let done = task.journal.checkpoints.len();
+    let done = task.work.journal.checkpoints.len();
     let mark = plan.steps[index].result.begun.map_or(done, |begun| begun.min(done));
     let (mut attempts, mut fallback) = (1, false);
     loop {
         plan.steps[index].state = StepState::Running;
         durable::keep_step(&edits.store, plan, task, index).await;
         edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
-        task.intent.consent.withheld.clear();
-        task.intent.consent.foreseen.clear();
-        let (scope, request) = (task.scope.clone(), task.request.clone());
+        task.work.intent.consent.withheld.clear();
+        task.work.intent.consent.foreseen.clear();
+        let (scope, request) = (task.work.scope.clone(), task.work.request.clone());
         let tried = stop::unless_stopped(
             &edits.making,
             cancel,
@@ -242,11 +242,11 @@ async fn run_edit(
         .instrument(span::plan_step(index))
         .await;
         // A stop drops the try wherever it stands.
-        (task.scope, task.request) = (scope, request);
+        (task.work.scope, task.work.request) = (scope, request);
         let tried = match tried.and_then(|tried| tried) {
             Ok(tried) => tried,
             Err(failure) if StepError::of(failure.kind).recovery().then == Then::Stop => {
-                cut_off(&mut plan.steps[index], &failure, (mark, task.journal.checkpoints.len()));
+                cut_off(&mut plan.steps[index], &failure, (mark, task.work.journal.checkpoints.len()));
                 return Err(failure);
             }
             Err(failure) => {
@@ -258,7 +258,7 @@ async fn run_edit(
         keep::remember_step(&edits.store, plan, index, task).await;
         durable::keep_judged(&edits.store, plan, task).await;
         let step = &plan.steps[index];
-        if let Some(question) = task.intent.consent.question((index, &step.title), step.state, mark) {
+        if let Some(question) = task.work.intent.consent.question((index, &step.title), step.state, mark) {
             return Ok((Decision::Ask(Trigger::Consent), Some(question)));
         }
         edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
@@ -292,11 +292,11 @@ fn cut_off(step: &mut Step, failure: &Failure, (mark, now): (usize, usize)) {
 /// Puts the files back where the step began, for its fallback. Where that fails, the fallback goes on from the present
 /// state.
 async fn clear_for_fallback(edits: &EditService, task: &mut Task, mark: usize) {
-    if task.journal.checkpoints.len() == mark {
+    if task.work.journal.checkpoints.len() == mark {
         return;
     }
     let files: Vec<String> =
-        task.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
+        task.work.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
     if let Err(failure) = rollback::roll_back_to(edits, task, mark, false).await {
         edits.hub.events.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
         return;
@@ -321,12 +321,12 @@ fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
     if tried.state == StepState::Failed {
         task.progress.plan_errors += 1;
         let failed = format!("failed: {}", step.result.outcome);
-        task.events.trace(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
+        task.work.events.trace(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
     }
     for part in &step.result.parts {
         let ok = if part.state == StepState::Done { "done" } else { "failed" };
         let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
-        task.events.trace_step(number(index), trace);
+        task.work.events.trace_step(number(index), trace);
     }
 }
 
@@ -349,8 +349,8 @@ async fn decide(
     };
     let step = &plan.steps[index];
     facts.fallback = !fallback_tried && !step.fallback.is_empty();
-    let decision = evaluate::decide(task.mode, &facts);
-    task.events.trace_step(number(index), decision.trace(&about(index, step), &facts));
+    let decision = evaluate::decide(task.work.mode, &facts);
+    task.work.events.trace_step(number(index), decision.trace(&about(index, step), &facts));
     let question = match &decision {
         Decision::Ask(trigger) => Some(Question::new(index, step, trigger, mark).with_objection(tried.objection)),
         _ => None,

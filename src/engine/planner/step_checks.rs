@@ -36,7 +36,7 @@ pub(crate) async fn findings(
             commands.push((name.clone(), validate_plan::command_stands(edits, model, task, name).await));
         }
     }
-    let spoken = spoken_of(&edits.hub, &task.scope.files()).await;
+    let spoken = spoken_of(&edits.hub, &task.work.scope.files()).await;
     let asked: Vec<SymbolPath> = step
         .checks
         .iter()
@@ -45,7 +45,7 @@ pub(crate) async fn findings(
             _ => None,
         })
         .collect();
-    let found = reported::in_scope(&edits.hub, &task.scope).await;
+    let found = reported::in_scope(&edits.hub, &task.work.scope).await;
     let changed = changed_since(task, mark);
     let reported = found.iter().map(|found| ReportedThere {
         code: found.diagnostic.code.clone().unwrap_or_default(),
@@ -53,7 +53,7 @@ pub(crate) async fn findings(
         is_touched: step.kind.only_looks() || changed.holds(&found.symbol),
         line: Line::of(found).text(""),
     });
-    let kinds = UsualKinds::of(before, &task.reports.created);
+    let kinds = UsualKinds::of(before, &task.work.reports.created);
     let new: Vec<Line> = verdict.new_from(edits.workspace.config.diagnostics.severity_floor).map(Line::of).collect();
     let facts = CheckFacts {
         spoken,
@@ -69,7 +69,7 @@ pub(crate) async fn findings(
 
 /// The changes of a task since this checkpoint: symbols, and files where an edit names none.
 fn changed_since(task: &Task, mark: usize) -> Scope {
-    let rows = task.journal.checkpoints.get(mark..).unwrap_or_default();
+    let rows = task.work.journal.checkpoints.get(mark..).unwrap_or_default();
     let symbols = rows.iter().flat_map(|row| &row.symbols).map(|symbol| SymbolPath::parse(symbol));
     let whole = rows.iter().filter(|row| row.symbols.is_empty()).flat_map(|row| &row.files);
     Scope::Parts { files: whole.map(|file| file.path.clone()).collect(), symbols: symbols.collect() }

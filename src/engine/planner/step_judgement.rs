@@ -41,7 +41,7 @@ pub(crate) fn facts_after(
             new_warnings: all.saturating_sub(errors),
         },
         checked: StepChecked { checks: step.checks.len(), unmet: step_checks::unmet(findings) },
-        changed: task.journal.checkpoints.len() > mark,
+        changed: task.work.journal.checkpoints.len() > mark,
         answered: matches!(ended, Ended::Done { answer, .. } if !answer.is_empty()),
         broken: match ended {
             Ended::Done { .. } => None,
@@ -128,10 +128,10 @@ pub(crate) fn joined(before: Option<Ended>, now: Ended) -> Ended {
 
 /// The symbols of the step in the files that it changed; all of them where it changed none.
 fn changed_symbols(task: &Task, mark: usize) -> Vec<SymbolPath> {
-    let checkpoints = task.journal.checkpoints.get(mark..).unwrap_or_default().to_vec();
+    let checkpoints = task.work.journal.checkpoints.get(mark..).unwrap_or_default().to_vec();
     let changed = Journal { checkpoints, ..Journal::default() }.net();
     let mut out: Vec<SymbolPath> = Vec::new();
-    for symbol in task.scope.symbols() {
+    for symbol in task.work.scope.symbols() {
         let touched = changed.is_empty() || changed.iter().any(|change| change.path == symbol.file);
         if touched && !out.contains(symbol) {
             out.push(symbol.clone());

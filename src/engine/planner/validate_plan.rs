@@ -126,9 +126,9 @@ async fn symbols_of(
             found => found,
         };
         match found {
-            Ok(symbol) if kind.only_looks() || within(&task.scope, &symbol) => symbols.push(symbol),
+            Ok(symbol) if kind.only_looks() || within(&task.work.scope, &symbol) => symbols.push(symbol),
             Ok(symbol) => {
-                problems.push(format!("{symbol} is outside {}", task.scope.names().join(", ")));
+                problems.push(format!("{symbol} is outside {}", task.work.scope.names().join(", ")));
             }
             Err(failure) => problems.push(failure.one_line()),
         }
@@ -148,10 +148,10 @@ fn created_by(root: &Root, task: &Task, given: &[String], problems: &mut Vec<Str
         match root.resolve(&path.file) {
             Ok(file) => {
                 let symbol = SymbolPath::new(file, path.names);
-                if may_create(&task.scope, &symbol) {
+                if may_create(&task.work.scope, &symbol) {
                     creates.push(symbol);
                 } else {
-                    problems.push(format!("creates {symbol}: outside {}", task.scope.names().join(", ")));
+                    problems.push(format!("creates {symbol}: outside {}", task.work.scope.names().join(", ")));
                 }
             }
             Err(error) => problems.push(Failure::from(error).one_line()),

@@ -79,13 +79,13 @@ pub(crate) async fn look_together(
         let call = stop::unless_stopped(&edits.making, &cancel, gate).instrument(one.span.clone()).await;
         begun.push((one, call.and_then(|call| call)));
     }
-    let (request, scope, step) = (task.request.clone(), task.scope.clone(), task.counts.step);
-    let current = task.intent.current_file.clone();
-    let before = task.conversation.seen.clone();
+    let (request, scope, step) = (task.work.request.clone(), task.work.scope.clone(), task.work.step);
+    let current = task.work.intent.current_file.clone();
+    let before = task.work.seen.clone();
     let runs = begun.into_iter().map(|(one, call)| {
         let mut own = Task::new(&request, Mode::Simple, current.clone(), scope.clone());
-        own.counts.step = step;
-        own.conversation.seen.clone_from(&before);
+        own.work.step = step;
+        own.work.seen.clone_from(&before);
         let cancel = cancel.clone();
         async move {
             let ran = match call {
@@ -95,12 +95,12 @@ pub(crate) async fn look_together(
                     .and_then(|ran| ran),
                 Err(failure) => Err(failure),
             };
-            (one, ran, own.conversation.seen)
+            (one, ran, own.work.seen)
         }
     });
     let mut results = Vec::new();
     for (one, ran, seen) in join_all(runs).await {
-        task.conversation.seen.take(seen, &before);
+        task.work.seen.take(seen, &before);
         results.push(end(edits, model, task, one, ran).await);
     }
     results
@@ -112,11 +112,11 @@ fn begin(events: &EventStream, task: &Task, action: &Action, reasoning: &str) ->
     let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
     let called = call.as_ref().map_or_else(unread, ToolCall::called);
     let target = called.subject.shown();
-    let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
+    let target = task.work.offered_title(target).unwrap_or_else(|| target.to_owned());
     let about = format!("{tool} {target}");
     let (reasoning, span) = (reasoning.to_owned(), span::tool(&tool));
-    events.show(Event::Acting { step: task.counts.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
-    (Begun { tool, called, about, reasoning, edits: task.journal.checkpoints.len(), span }, call)
+    events.show(Event::Acting { step: task.work.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
+    (Begun { tool, called, about, reasoning, edits: task.work.journal.checkpoints.len(), span }, call)
 }
 
 /// The deferred diagnostics of the edits, as the model reads them; `None` where there are none.
@@ -131,7 +131,7 @@ pub(crate) async fn settled(hub: &DiagnosticsHub, making: &Making, task: &mut Ta
 
 /// Notes the new diagnostics that speak against an end that was written before they were read.
 fn unread(task: &mut Task, lines: &[Line]) {
-    let kinds = UsualKinds::of(&task.reports.start, &task.reports.created);
+    let kinds = UsualKinds::of(&task.work.reports.start, &task.work.reports.created);
     let against: Vec<&Line> = lines.iter().filter(|line| kinds.speaks_against(line)).collect();
     task.conversation.open.extend(edit_answer::introduced(&against));
 }
@@ -143,7 +143,7 @@ pub(crate) async fn known_at_end(hub: &DiagnosticsHub, making: &Making, task: &m
     let cancel = hub.cancelled();
     stop::unless_stopped(making, &cancel, last_look::wait(hub, task)).await.ok()?;
     let floor = hub.workspace.config.diagnostics.severity_floor;
-    let late = std::mem::take(&mut task.reports.late.found);
+    let late = std::mem::take(&mut task.work.reports.late.found);
     let lines: Vec<Line> = late.iter().filter(|found| found.diagnostic.severity <= floor).map(Line::of).collect();
     unread(task, &lines);
     let late = lines.iter().map(|line| format!("late: {}", line.text("")));
@@ -159,7 +159,7 @@ async fn end(
     ran: Result<ToolAnswer, Failure>,
 ) -> (LastResult, bool) {
     let Begun { tool, called, about, reasoning, edits, span } = begun;
-    let step = task.counts.step;
+    let step = task.work.step;
     let (ok, mut text) = match ran {
         Ok(answer) => {
             task.conversation.open.extend(answer.open);
@@ -167,17 +167,17 @@ async fn end(
         }
         Err(failure) => (false, mask(&failure.one_line()).into_owned()),
     };
-    if task.journal.checkpoints.len() == edits
+    if task.work.journal.checkpoints.len() == edits
         && let Some(diagnostics) = settled(&edit_service.hub, &edit_service.making, task).await
     {
         text = format!("{text}\n{diagnostics}");
     }
     span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
     // For an edit the text also holds its effect on the diagnostics: whether its target is gone.
-    let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
+    let lines = if task.work.journal.checkpoints.len() == edits { 1 } else { 2 };
     let came_of_it = one_line::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
-    task.events.trace(step, Trace::new(Effect::Acted, about, model.name(), reason));
+    task.work.events.trace(step, Trace::new(Effect::Acted, about, model.name(), reason));
     edit_service.hub.events.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
     stored_traces::keep(&edit_service.store).await;
     // A fix that is gone is no judgement on the edits.
@@ -185,7 +185,7 @@ async fn end(
         task.counts.refused = !ok;
     }
     task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
-    task.events.did(call_summary::came_back(task, &called, ok, &text));
+    task.work.events.did(call_summary::came_back(task, &called, ok, &text));
     keep::keep(&edit_service.store, task).await;
     (LastResult { tool, ok, text }, ok)
 }

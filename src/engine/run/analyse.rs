@@ -163,13 +163,13 @@ pub(crate) fn analyse(root: &Root, here: Option<&(String, String)>, text: &str) 
 
 /// Keeps the symbols and files that the request's words name.
 pub(crate) async fn analyse_into(workspace: &Workspace, task: &mut Task) {
-    let here = match &task.intent.current_file {
+    let here = match &task.work.intent.current_file {
         Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
-    let (root, text) = (workspace.root.clone(), task.request.clone());
+    let (root, text) = (workspace.root.clone(), task.work.request.clone());
     let done = tokio::task::spawn_blocking(move || analyse(&root, here.as_ref(), &text)).await;
-    task.intent.analysis = done.unwrap_or_default();
+    task.work.intent.analysis = done.unwrap_or_default();
 }
 
 /// Keeps the known diagnostics that bear on the request, and puts all into the trace.
@@ -177,10 +177,12 @@ pub(crate) async fn weigh_named(task: &mut Task, known: &Snapshots) {
     let files = known.keys().map(|(file, _)| file.clone()).collect();
     let found = crate::state::comparison::all(known, files).await;
     let codes = found.iter().filter_map(|found| found.diagnostic.code.clone());
-    task.intent.analysis.codes =
-        codes.filter(|code| code.len() > SHORTEST && task.request.contains(code.as_str())).collect();
-    task.intent.analysis.bearing = found.iter().filter(|found| task.intent.analysis.bears_on(found)).count();
-    task.events.trace(1, Trace::new(Effect::Understood, "the request", "analysis", task.intent.analysis.words()));
+    task.work.intent.analysis.codes =
+        codes.filter(|code| code.len() > SHORTEST && task.work.request.contains(code.as_str())).collect();
+    task.work.intent.analysis.bearing = found.iter().filter(|found| task.work.intent.analysis.bears_on(found)).count();
+    task.work
+        .events
+        .trace(1, Trace::new(Effect::Understood, "the request", "analysis", task.work.intent.analysis.words()));
 }
 
 #[cfg(test)]

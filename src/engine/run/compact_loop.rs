@@ -70,11 +70,11 @@ const ASKING: &str = "what why how when where who which whose explain describe t
 /// Whether the task wants an answer and no edit. Only text in the form of a question counts. This style asks once, and
 /// cannot correct an answer in place of a wanted change.
 fn is_question(task: &Task) -> bool {
-    let asked = match task.mode {
-        Mode::Simple => request_kind::classify(&task.request),
-        Mode::Planner | Mode::Supervised => request_kind::classify_step(&task.request),
+    let asked = match task.work.mode {
+        Mode::Simple => request_kind::classify(&task.work.request),
+        Mode::Planner | Mode::Supervised => request_kind::classify_step(&task.work.request),
     };
-    task.intent.read_only || asked == Ask::Question && has_its_form(&task.request)
+    task.work.intent.read_only || asked == Ask::Question && has_its_form(&task.work.request)
 }
 
 fn has_its_form(request: &str) -> bool {
@@ -97,7 +97,7 @@ async fn ask_model(
         }
         let messages = [ChatMessage::User(prompt.user.clone())];
         let input = ChatInput { system: &prompt.system, messages: &messages, tools: &[] };
-        let asked = model.chat(&input, words).instrument(span::step(task.counts.step));
+        let asked = model.chat(&input, words).instrument(span::step(task.work.step));
         if let Some(reply) = answered(config, task, cancel, asked).await? {
             return reply.map(Some).map_err(|error| run_loop::model_failure(&error));
         }

@@ -22,7 +22,7 @@ pub(crate) fn shorten(task: &mut Task, budget: PromptBudget) {
 /// messages stay as they are.
 fn so_far(task: &Task, budget: usize) -> String {
     let mut lines = vec!["(Earlier messages are left out here. What was done in them:)".to_owned()];
-    let edits: Vec<&Checkpoint> = task.journal.checkpoints.iter().filter(|row| !row.files.is_empty()).collect();
+    let edits: Vec<&Checkpoint> = task.work.journal.checkpoints.iter().filter(|row| !row.files.is_empty()).collect();
     let summaries: Vec<String> = edits.iter().map(|edit| line(edit)).collect();
     let shown = newest_within(&summaries, budget);
     let older = &edits[..edits.len() - shown.len()];
@@ -70,7 +70,7 @@ mod tests {
                 marks_after: Marks::Null,
             };
             let symbols = (0..500).map(|symbol| format!("src/file{number}.py::symbol{symbol}")).collect();
-            task.journal.checkpoints.push(Checkpoint { files: vec![file], symbols, ..Checkpoint::default() });
+            task.work.journal.checkpoints.push(Checkpoint { files: vec![file], symbols, ..Checkpoint::default() });
         }
         let summary = so_far(&task, 300);
         assert!(estimate(&summary) < 400, "{}", estimate(&summary));

@@ -35,11 +35,11 @@ pub(crate) async fn unfinished(
     change::settle_deferred(&edits.hub, task).await;
     last_look::wait(&edits.hub, task).await;
     // A step of a plan is judged by its plan.
-    if objections >= MOST || edits.hub.needs_providers || task.mode != Mode::Simple {
+    if objections >= MOST || edits.hub.needs_providers || task.work.mode != Mode::Simple {
         return None;
     }
     // A resumed task may have done it before its stop.
-    if task.journal.checkpoints.len() == mark && task.journal.net().is_empty() {
+    if task.work.journal.checkpoints.len() == mark && task.work.journal.net().is_empty() {
         return (objections == 0 && asks_for_change(task)).then(|| Unfinished {
             text: "Nothing was changed, and the request reads as if something should be. Do it, or answer why nothing \
                    has to be changed."
@@ -65,5 +65,5 @@ pub(crate) fn errors(verdict: &Verdict) -> Vec<String> {
 /// Whether the request asks for a change, as far as its words show. Where they do not show it, an answer alone may end
 /// the task.
 pub(crate) fn asks_for_change(task: &Task) -> bool {
-    !task.intent.read_only && request_kind::classify(&task.journal.request) == Ask::Work
+    !task.work.intent.read_only && request_kind::classify(&task.work.journal.request) == Ask::Work
 }

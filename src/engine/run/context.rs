@@ -49,7 +49,7 @@ pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mu
     let unseen = all - found.len();
     if only_fixes {
         // A report that had no fix a moment ago comes last: there may be hundreds of them.
-        found.sort_by_cached_key(|found| task.reports.offers.barren.contains(&triage::key(found)));
+        found.sort_by_cached_key(|found| task.work.reports.offers.barren.contains(&triage::key(found)));
     }
     let checks = &edits.workspace.config.diagnostics;
     // A model that depends on the servers' offers waits as long as a server may take to start.
@@ -73,12 +73,12 @@ pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mu
     let (seen, fixes) = triage::weigh(&edits.hub, task, &found, fixes).await;
     let (seen, left, fixes) = shorten(seen, fixes, shown);
     let more = if only_fixes { 0 } else { unseen + unweighed + left.len() };
-    task.note_left_out(left).await;
+    task.work.note_left_out(left).await;
     let absent = if only_fixes { absent(task).await } else { Vec::new() };
     let reports = ReportFacts { left_out, older, more, fixes, absent, ..ReportFacts::default() };
     let context = context(edits, model, task, &seen, reports, false).await;
     let ask = StepAsk {
-        step: task.counts.step,
+        step: task.work.step,
         error_count: task.counts.errors,
         results: task.conversation.results.clone(),
         fresh: task.progress.course.fresh,
@@ -116,11 +116,11 @@ pub(crate) async fn plan_facts(edits: &EditService, model: &dyn Model, task: &mu
 
 /// The names of the request without reports in its scope when the task began.
 async fn absent(task: &Task) -> Vec<String> {
-    let (narrowed, scope) = (wanted_diagnostics::wanted(task), task.scope.clone());
+    let (narrowed, scope) = (wanted_diagnostics::wanted(task), task.work.scope.clone());
     if narrowed.is_all() {
         return Vec::new();
     }
-    let start = &task.reports.start;
+    let start = &task.work.reports.start;
     let mut found = comparison::all(start, reported::files_of(&scope, start)).await;
     found.retain(|found| scope.holds(&found.symbol));
     tokio::task::spawn_blocking(move || wanted_diagnostics::absent(&narrowed, &found)).await.unwrap_or_default()
@@ -135,7 +135,7 @@ async fn context(
     reports: ReportFacts,
     planning: bool,
 ) -> ModelContext {
-    task.note_seen(seen);
+    task.work.note_seen(seen);
     let part = prompt_memory::memory_part(&edits.store, task, codes(seen), planning).await;
     let abilities = model.abilities().await;
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
@@ -151,8 +151,8 @@ async fn context(
     } else {
         file_list::file_list(&edits.workspace.root, task, budget.files).await
     };
-    let unsettled = reported::unsettled(&edits.hub, &task.scope).await;
-    let guides = planning || talks || task.counts.step > 1 || task.mode != Mode::Simple;
+    let unsettled = reported::unsettled(&edits.hub, &task.work.scope).await;
+    let guides = planning || talks || task.work.step > 1 || task.work.mode != Mode::Simple;
     ModelContext {
         tools: tools::specs(),
         request: request_facts(task, &texts),
@@ -165,15 +165,16 @@ async fn context(
 }
 
 fn request_facts(task: &Task, shown: &[(String, String)]) -> RequestFacts {
-    let user = if task.request == task.journal.request { String::new() } else { task.journal.request.clone() };
+    let user =
+        if task.work.request == task.work.journal.request { String::new() } else { task.work.journal.request.clone() };
     RequestFacts {
-        query: task.request.clone(),
+        query: task.work.request.clone(),
         user,
-        cursor: task.intent.cursor.clone(),
-        current_file: task.intent.current_file.clone(),
-        places: task.intent.places.clone(),
-        scope: task.scope.told(),
-        named: task.intent.analysis.lines(|path| {
+        cursor: task.work.intent.cursor.clone(),
+        current_file: task.work.intent.current_file.clone(),
+        places: task.work.intent.places.clone(),
+        scope: task.work.scope.told(),
+        named: task.work.intent.analysis.lines(|path| {
             let own = path.to_string();
             // A source has its path above it, and a whole source shows its definitions.
             shown.iter().any(|(name, text)| *name == own || (*name == path.file && !sources::is_list(text)))
@@ -200,7 +201,7 @@ async fn first_ones(
     fixable: usize,
     most: usize,
 ) -> Vec<LocatedDiagnostic> {
-    let (analysis, request) = (task.intent.analysis.clone(), task.request.clone());
+    let (analysis, request) = (task.work.intent.analysis.clone(), task.work.request.clone());
     let sorted = move || {
         let second =
             |found: &LocatedDiagnostic| !(analysis.bears_on(found) || authority::is_named(&request, &found.diagnostic));
@@ -213,7 +214,7 @@ async fn first_ones(
         (found, left)
     };
     let (found, left) = tokio::task::spawn_blocking(sorted).await.unwrap_or_default();
-    task.note_left_out(left).await;
+    task.work.note_left_out(left).await;
     found
 }
 
@@ -234,7 +235,7 @@ async fn groups(found: &[LocatedDiagnostic]) -> Vec<String> {
 }
 
 fn line(task: &Task, seen: &RankedDiagnostic) -> DiagnosticLine {
-    let unanswered = task.reports.offers.unanswered.get(&triage::key(&seen.found)).cloned().unwrap_or_default();
+    let unanswered = task.work.reports.offers.unanswered.get(&triage::key(&seen.found)).cloned().unwrap_or_default();
     let line = render::question(&seen.found, seen.source(), seen.confidence, seen.doubtful);
     DiagnosticLine { also: seen.codes.clone(), unanswered, ..line }
 }

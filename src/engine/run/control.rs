@@ -122,7 +122,7 @@ fn objects(reason: String, question: String, options: Vec<String>) -> Ended {
 
 async fn ask(edits: &EditService, model: &dyn Model, task: &mut Task, asked: AskUser) -> Result<String, Failure> {
     let question = clean(&asked.question);
-    let step = task.counts.step;
+    let step = task.work.step;
     let wanted = wider(&edits.workspace, task, &asked.allow.unwrap_or_default()).await?;
     let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
     let (text, options) = if names.is_empty() {
@@ -143,20 +143,20 @@ async fn ask(edits: &EditService, model: &dyn Model, task: &mut Task, asked: Ask
     };
     let began = std::time::Instant::now();
     let choice = questions::ask_user(&edits.approvals, UserQuestion::of(kind, &text, &options)).await;
-    task.events.did(TaskFact::UserWaited { time: began.elapsed() });
+    task.work.events.did(TaskFact::UserWaited { time: began.elapsed() });
     let choice = choice.map_err(|failure| {
         tool_failure(failure.message, "go on without it, within \"May edit\"; say in your answer what is left")
     })?;
     let answer = options.get(choice.saturating_sub(1)).cloned().unwrap_or_default();
-    task.events.trace(step, Trace::new(Effect::Asked, &text, model.name(), &answer));
+    task.work.events.trace(step, Trace::new(Effect::Asked, &text, model.name(), &answer));
     if wanted.is_empty() {
         return Ok(format!("The user answers: {answer}"));
     }
     if choice != 1 {
         return Ok("The user answers: no. \"May edit\" stays as it is.".to_owned());
     }
-    task.scope = task.scope.widened(&wanted);
-    Ok(format!("The user answers: yes. May edit now: {}", task.scope.told().join(", ")))
+    task.work.scope = task.work.scope.widened(&wanted);
+    Ok(format!("The user answers: yes. May edit now: {}", task.work.scope.told().join(", ")))
 }
 
 /// The files and symbols that a model names; each of them exists or may be created.
@@ -173,7 +173,7 @@ async fn wider(workspace: &Workspace, task: &Task, given: &[String]) -> Result<V
                 _ => return Err(failure),
             },
         };
-        if !task.scope.holds(&known) && !wanted.contains(&known) {
+        if !task.work.scope.holds(&known) && !wanted.contains(&known) {
             wanted.push(known);
         }
     }

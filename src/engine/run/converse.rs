@@ -54,7 +54,7 @@ pub(crate) async fn converse(
     let mut talk = Talk {
         tools: Vec::new(),
         budget: PromptBudget::of(model.abilities().await),
-        mark: task.journal.checkpoints.len(),
+        mark: task.work.journal.checkpoints.len(),
         objections: 0,
         objected_at: None,
         paragraphs: Paragraphs::default(),
@@ -67,7 +67,7 @@ pub(crate) async fn converse(
             return Ok(ended);
         }
         compaction_summary::shorten(task, talk.budget);
-        let span = span::step(task.counts.step);
+        let span = span::step(task.work.step);
         let ended = match ask(&edits.store, model, task, (&talk.tools, &talk.paragraphs), cancel)
             .instrument(span.clone())
             .await?
@@ -94,14 +94,14 @@ pub(crate) async fn converse(
 /// The tools of this task. They are the same from the first question to the last, so that later messages stay in a
 /// provider's cache.
 pub(crate) fn tools(approvals: &Approvals, task: &Task, commands: bool) -> Vec<ToolSpec> {
-    let controls = control::offered(task.mode, approvals.can_ask());
+    let controls = control::offered(task.work.mode, approvals.can_ask());
     offered(tools::specs(), commands).chain(controls).cloned().collect()
 }
 
 /// Adds the facts that the model needs to begin with; returns whether commands may be run. A task that was stopped goes
 /// on from its last point. A step of a plan adds to the earlier messages.
 async fn open(edits: &EditService, model: &dyn Model, task: &mut Task, budget: PromptBudget) -> bool {
-    let resumes = task.conversation.transcript.is_open() && task.counts.step > 0;
+    let resumes = task.conversation.transcript.is_open() && task.work.step > 0;
     let mut input = context::step_facts(edits, model, task).await;
     if task.conversation.transcript.is_open() {
         // The opening has listed the sources that may be read.
@@ -173,7 +173,7 @@ async fn take(
         return ended;
     }
     if told_new {
-        (talk.objections, talk.objected_at) = (talk.objections + 1, Some(task.journal.checkpoints.len()));
+        (talk.objections, talk.objected_at) = (talk.objections + 1, Some(task.work.journal.checkpoints.len()));
     }
     if let Some(answer) = done {
         // It is not the text of an answer, and was not shown as it came.
@@ -206,7 +206,7 @@ fn failed(config: &Config, task: &mut Task, problem: String, message: Option<Str
 /// Handles the end that the model declares.
 async fn ends(edit_service: &EditService, task: &mut Task, talk: &mut Talk, answer: String) -> Option<Ended> {
     let cancel = edit_service.hub.cancelled();
-    let edits = task.journal.checkpoints.len();
+    let edits = task.work.journal.checkpoints.len();
     let left = if talk.objected_at == Some(edits) {
         None
     } else {
@@ -226,7 +226,7 @@ async fn ends(edit_service: &EditService, task: &mut Task, talk: &mut Talk, answ
             task.conversation.transcript.tell(message);
             None
         }
-        None => Some(Ended::Done { changed: task.journal.checkpoints.len() > talk.mark, answer }),
+        None => Some(Ended::Done { changed: task.work.journal.checkpoints.len() > talk.mark, answer }),
     }
 }
 

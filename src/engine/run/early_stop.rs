@@ -13,18 +13,18 @@ use sextant_model::request_kind;
 /// Runs after each step. True only where every provider has reported on the current text. Something was repaired, no
 /// report in scope is left, and nothing is new anywhere.
 pub(crate) async fn mended(edits: &EditService, task: &mut Task) -> bool {
-    let open = task.reports.pending.is_some() || task.reports.deferred.is_some();
-    if task.mode != Mode::Simple || task.journal.is_empty() || open {
+    let open = task.work.reports.pending.is_some() || task.work.reports.deferred.is_some();
+    if task.work.mode != Mode::Simple || task.work.journal.is_empty() || open {
         return false;
     }
-    let symbols = task.intent.analysis.symbols.iter().map(ToString::to_string);
-    let named: Vec<String> = symbols.chain(task.intent.analysis.files.iter().cloned()).collect();
+    let symbols = task.work.intent.analysis.symbols.iter().map(ToString::to_string);
+    let named: Vec<String> = symbols.chain(task.work.intent.analysis.files.iter().cloned()).collect();
     let is_name = |word: &str| named.iter().any(|name| request_kind::words(name).contains(&word));
-    if !request_kind::only_mends_reports(&task.request, is_name) {
+    if !request_kind::only_mends_reports(&task.work.request, is_name) {
         return false;
     }
-    if !reported::in_scope(&edits.hub, &task.scope).await.is_empty()
-        || !reported::unsettled(&edits.hub, &task.scope).await.is_empty()
+    if !reported::in_scope(&edits.hub, &task.work.scope).await.is_empty()
+        || !reported::unsettled(&edits.hub, &task.work.scope).await.is_empty()
     {
         return false;
     }
@@ -35,7 +35,7 @@ pub(crate) async fn mended(edits: &EditService, task: &mut Task) -> bool {
         return false;
     }
     let reason = "nothing that is reported in scope is left, and nothing is new: the model is not asked again";
-    task.events.trace(task.counts.step, Trace::new(Effect::Stopped, "the task", "mended", reason));
-    task.events.did(TaskFact::CallSaved);
+    task.work.events.trace(task.work.step, Trace::new(Effect::Stopped, "the task", "mended", reason));
+    task.work.events.did(TaskFact::CallSaved);
     true
 }

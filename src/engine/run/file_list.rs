@@ -38,10 +38,10 @@ pub(crate) struct Near {
 
 impl Near {
     fn of(task: &Task) -> Self {
-        let analysis = &task.intent.analysis;
+        let analysis = &task.work.intent.analysis;
         let symbols = analysis.symbols.iter().map(|symbol| symbol.file.clone());
-        let named = task.scope.files().into_iter().chain(analysis.files.iter().cloned()).chain(symbols).collect();
-        Self { active: task.intent.current_file.clone(), named }
+        let named = task.work.scope.files().into_iter().chain(analysis.files.iter().cloned()).chain(symbols).collect();
+        Self { active: task.work.intent.current_file.clone(), named }
     }
 }
 

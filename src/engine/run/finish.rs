@@ -44,18 +44,18 @@ pub(crate) const THEMES: usize = 8;
 pub(crate) async fn finish(edits: &EditService, task: &mut Task, word: &str, came_to: CameTo) -> Outcome {
     let cancel = edits.hub.cancelled();
     stop::soon(&cancel, collect_diagnostics::take_late(&edits.hub, task)).await;
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let files: Vec<String> = task.work.journal.net().into_iter().map(|change| change.path).collect();
     let verdict = stop::soon(&cancel, task_verdict(edits, task, &files)).await;
     let verdict = verdict.unwrap_or_else(|| unreached(&files));
-    if !task.journal.is_empty() {
+    if !task.work.journal.is_empty() {
         let mut history = edits.history.lock().await;
-        stack::note(&mut history, &task.journal);
+        stack::note(&mut history, &task.work.journal);
         stack::bound(&mut history);
     }
     let floor = edits.workspace.config.diagnostics.severity_floor;
     let with_word = |found: &LocatedDiagnostic| {
         let mut found = found.clone();
-        if let Some(word) = task.reports.suggested.get(&key(&found)) {
+        if let Some(word) = task.work.reports.suggested.get(&key(&found)) {
             found.diagnostic.suggested_action = Some(word.clone());
         }
         found
@@ -64,7 +64,7 @@ pub(crate) async fn finish(edits: &EditService, task: &mut Task, word: &str, cam
     listed::show(&edits.hub, task, &new, &verdict.pending).await;
     reached::keep_open(&edits.hub.looked, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect())
         .await;
-    let word = match task.reports.reach {
+    let word = match task.work.reports.reach {
         Some(reach) if word.is_empty() => reach.words(),
         Some(reach) => format!("{word}. {}", reach.words()),
         None => word.to_owned(),
@@ -92,7 +92,7 @@ pub(crate) async fn finish(edits: &EditService, task: &mut Task, word: &str, cam
         pending: verdict.pending,
         usage: task.counts.spent.now().used,
         failed_steps: Vec::new(),
-        trace: edits.store.trace.of(&task.journal.task),
+        trace: edits.store.trace.of(&task.work.journal.task),
     }
 }
 
@@ -129,14 +129,20 @@ pub(crate) async fn task_verdict(edits: &EditService, task: &mut Task, files: &[
     let mut bystanders =
         collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, files).await;
     bystanders.extend(
-        reached::others(edits.workspace.editor.as_ref(), &edits.hub.looked, &task.reports.elsewhere.reached, files)
-            .await,
+        reached::others(
+            edits.workspace.editor.as_ref(),
+            &edits.hub.looked,
+            &task.work.reports.elsewhere.reached,
+            files,
+        )
+        .await,
     );
     let budget = edits.workspace.config.diagnostics.timeout_ms.max(LAST_LOOK_MS)
-        + reached::longer(task.reports.elsewhere.reached.len());
-    let open = task.reports.pending.is_some();
+        + reached::longer(task.work.reports.elsewhere.reached.len());
+    let open = task.work.reports.pending.is_some();
     let deadline = Deadline::after_ms(budget);
-    let waited = task.reports.late.last_look.take().filter(|look| look.edits == task.journal.checkpoints.len());
+    let waited =
+        task.work.reports.late.last_look.take().filter(|look| look.edits == task.work.journal.checkpoints.len());
     let is_stopped = edits.hub.cancelled().is_cancelled();
     let reports = if let Some(look) = waited {
         look.reports
@@ -158,7 +164,7 @@ pub(crate) async fn task_verdict(edits: &EditService, task: &mut Task, files: &[
         .filter(|report| !report.freshness.is_fresh() && !said_of_this(report))
         .map(|report| (report.file.clone(), report.provider.clone()))
         .collect();
-    let mut start = with_created(&task.reports.start, &task.reports.created, &known);
+    let mut start = with_created(&task.work.reports.start, &task.work.reports.created, &known);
     // A report on an earlier text of an edited file does not count for this one.
     let of_now = |key: &SnapshotKey, snap: &Snapshot| {
         let now = documents.iter().find(|document| document.path == key.0);
@@ -166,15 +172,16 @@ pub(crate) async fn task_verdict(edits: &EditService, task: &mut Task, files: &[
     };
     let is_known = |(key, snap): &(SnapshotKey, Arc<Snapshot>)| !unfresh.contains(key) && of_now(key, snap);
     let mut after: Snapshots = known.into_iter().filter(is_known).collect();
-    let others = of_other_tasks(edits, (&task.journal.task, &task.journal.files()), (&mut start, &mut after)).await;
+    let others =
+        of_other_tasks(edits, (&task.work.journal.task, &task.work.journal.files()), (&mut start, &mut after)).await;
     let floor = edits.workspace.config.diagnostics.severity_floor;
-    let late = without_late(&mut start, &mut after, &task.reports.elsewhere.late, floor);
+    let late = without_late(&mut start, &mut after, &task.work.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &after, &reports).await;
     doubt(&mut verdict, [others, late, reached::unlooked(&edits.hub, task).await].concat());
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
-    concurrent_edits::leave_out(&mut verdict, &task.journal, &after);
+    concurrent_edits::leave_out(&mut verdict, &task.work.journal, &after);
     if is_stopped {
         doubt_stopped(&edits.hub, &documents, &mut verdict).await;
     }
@@ -185,15 +192,16 @@ pub(crate) async fn task_verdict(edits: &EditService, task: &mut Task, files: &[
 
 /// The same from the reports known by now, without asking a provider.
 pub(crate) async fn known_verdict(edits: &EditService, task: &Task) -> Verdict {
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let files: Vec<String> = task.work.journal.net().into_iter().map(|change| change.path).collect();
     let mut known = collect_diagnostics::known(&edits.hub).await;
-    let mut start = with_created(&task.reports.start, &task.reports.created, &known);
-    let others = of_other_tasks(edits, (&task.journal.task, &task.journal.files()), (&mut start, &mut known)).await;
+    let mut start = with_created(&task.work.reports.start, &task.work.reports.created, &known);
+    let others =
+        of_other_tasks(edits, (&task.work.journal.task, &task.work.journal.files()), (&mut start, &mut known)).await;
     let floor = edits.workspace.config.diagnostics.severity_floor;
-    let late = without_late(&mut start, &mut known, &task.reports.elsewhere.late, floor);
+    let late = without_late(&mut start, &mut known, &task.work.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &known, &[]).await;
     doubt(&mut verdict, [others, late, reached::unlooked(&edits.hub, task).await].concat());
-    concurrent_edits::leave_out(&mut verdict, &task.journal, &known);
+    concurrent_edits::leave_out(&mut verdict, &task.work.journal, &known);
     comparison::doubt_coverage(&mut verdict, &files, &known, &[]);
     edit_guard::discount_all(task, &mut verdict);
     verdict

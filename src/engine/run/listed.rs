@@ -30,28 +30,28 @@ const MOST: usize = 8;
 /// Shows the list of a task that has changed something, at its end. It replaces the lists of earlier tasks, except
 /// those of clients, which are not the user's own.
 pub(crate) async fn show(hub: &DiagnosticsHub, task: &mut Task, new: &[LocatedDiagnostic], pending: &[String]) {
-    if task.journal.is_empty() {
+    if task.work.journal.is_empty() {
         return;
     }
-    let of = if task.intent.client.is_some() { task.journal.task.clone() } else { String::new() };
+    let of = if task.work.intent.client.is_some() { task.work.journal.task.clone() } else { String::new() };
     let entries: Vec<QuickfixEntry> = new.iter().map(render::entry).collect();
     // A client whose task has introduced nothing has no list.
-    if !of.is_empty() && entries.is_empty() && !task.reports.shown {
+    if !of.is_empty() && entries.is_empty() && !task.work.reports.shown {
         return;
     }
     let listed = Listed {
         of: of.clone(),
-        task: task.journal.task.clone(),
-        request: task.request.clone(),
-        start: task.reports.start.clone(),
-        created: task.reports.created.clone(),
-        late: task.reports.elsewhere.late.clone(),
+        task: task.work.journal.task.clone(),
+        request: task.work.request.clone(),
+        start: task.work.reports.start.clone(),
+        created: task.work.reports.created.clone(),
+        late: task.work.reports.elsewhere.late.clone(),
         pending: pending.to_vec(),
-        title: title(&task.request, pending),
+        title: title(&task.work.request, pending),
         entries,
     };
-    emit(&hub.workspace.config, &hub.events, &listed, task.reports.shown);
-    task.reports.shown = true;
+    emit(&hub.workspace.config, &hub.events, &listed, task.work.reports.shown);
+    task.work.reports.shown = true;
     let mut lists = hub.listed.lock().await;
     lists.retain(|known| known.of != of);
     lists.push(listed);

@@ -23,10 +23,10 @@ pub(crate) fn next_step(
     if cancel.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    task.counts.step += 1;
+    task.work.step += 1;
     // A model that only applies offered fixes costs nothing: its repairs do not count, its attempts do.
-    let free = if model.needs_providers() { task.counts.mended } else { 0 };
-    if task.counts.step > config.limits.steps.saturating_add(free) {
+    let free = if model.needs_providers() { task.work.reports.offers.served } else { 0 };
+    if task.work.step > config.limits.steps.saturating_add(free) {
         return Ok(Some(Ended::OutOfSteps));
     }
     match task_budget::over_budget(config, model, task) {
@@ -48,6 +48,6 @@ pub(crate) async fn answered<T>(
         () = cancel.cancelled() => return Err(Failure::cancelled()),
         () = task_budget::out_of_time(config, task.counts.spent.now()) => return Ok(None),
     };
-    task.events.did(TaskFact::ModelAnswered { usage });
+    task.work.events.did(TaskFact::ModelAnswered { usage });
     Ok(Some(reply))
 }

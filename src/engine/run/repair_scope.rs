@@ -27,21 +27,21 @@ pub(crate) async fn narrow(workspace: &Workspace, needs_providers: bool, task: &
     let paths = places.clone();
     let is_folder = move || paths.iter().any(|path| !path.contains("::") && root.join(path).is_dir());
     // A folder's content is searched like the workspace, and the rest of the workspace is left alone.
-    task.scope = match tokio::task::spawn_blocking(is_folder).await.unwrap_or_default() {
+    task.work.scope = match tokio::task::spawn_blocking(is_folder).await.unwrap_or_default() {
         true => Scope::Workspace,
         false => scope_of(&places),
     };
     let why = format!("the request names {}: nothing else is repaired", places.join(", "));
-    task.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
+    task.work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
 }
 
 /// Looks up the names of the request, and leaves the scope as it is.
 pub(crate) async fn look_up(workspace: &Workspace, needs_providers: bool, task: &mut Task) {
-    let request = task.journal.request.clone();
+    let request = task.work.journal.request.clone();
     if !needs_providers || request_kind::classify(&request) != Ask::Repair {
         return;
     }
-    let here = match &task.intent.current_file {
+    let here = match &task.work.intent.current_file {
         Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
@@ -54,7 +54,7 @@ pub(crate) async fn look_up(workspace: &Workspace, needs_providers: bool, task: 
         };
         wanted.names().into_iter().filter_map(found).collect()
     };
-    task.intent.places = tokio::task::spawn_blocking(find).await.unwrap_or_default();
+    task.work.intent.places = tokio::task::spawn_blocking(find).await.unwrap_or_default();
 }
 
 fn scope_of(places: &[String]) -> Scope {

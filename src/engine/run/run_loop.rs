@@ -26,7 +26,7 @@ pub(crate) const RESULTS: usize = 6;
 
 /// Whether a task has changed a file, or an edit or a command of it may have.
 pub(crate) fn may_have_changed(making: &Making, task: &Task) -> bool {
-    !task.journal.is_empty() || making.open() || task.conversation.answered.ran_command
+    !task.work.journal.is_empty() || making.open() || task.conversation.answered.ran_command
 }
 
 /// Runs steps until one of the ends. A cancelled call leaves whole tool calls behind, never half ones.
@@ -36,7 +36,7 @@ pub(crate) async fn run_steps(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Ended, Failure> {
-    let changes = task.journal.checkpoints.len();
+    let changes = task.work.journal.checkpoints.len();
     // Every step repeats the facts: one objection more is enough.
     let mut objections = 1;
     let paragraphs = Paragraphs::default();
@@ -44,7 +44,7 @@ pub(crate) async fn run_steps(
         if let Some(ended) = next_step(&edits.workspace.config, model, task, cancel)? {
             return Ok(ended);
         }
-        let span = span::step(task.counts.step);
+        let span = span::step(task.work.step);
         let input = stop::unless_stopped(&edits.making, cancel, context::step_facts(edits, model, task))
             .instrument(span.clone())
             .await?;
@@ -53,7 +53,7 @@ pub(crate) async fn run_steps(
         let asked = model.step(&input, &words).instrument(span.clone());
         let Some(reply) = answered(&edits.workspace.config, task, cancel, asked).await? else { continue };
         let mut more = Vec::new();
-        let changed = task.journal.checkpoints.len() > changes;
+        let changed = task.work.journal.checkpoints.len() > changes;
         if let Some(ended) = reply.as_ref().ok().and_then(|reply| step_contract::ends(task, reply, changed)) {
             return Ok(ended);
         }
@@ -69,7 +69,7 @@ pub(crate) async fn run_steps(
                     let (result, ok) =
                         act(edits, model, task, &action, &reply.reasoning).instrument(span.clone()).await;
                     if ok && (!reply.proceed || early_stop::mended(edits, task).instrument(span.clone()).await) {
-                        let changed = task.journal.checkpoints.len() > changes;
+                        let changed = task.work.journal.checkpoints.len() > changes;
                         match told_unfinished(edits, task, changes, &mut objections).instrument(span.clone()).await {
                             Some(result) => result,
                             None => return Ok(Ended::Done { changed, answer: reply.answer }),
@@ -154,7 +154,7 @@ pub(crate) async fn look_further(edits: &EditService, model: &dyn Model, task: &
         let (result, _) = act(edits, model, task, action, "asked for together").await;
         task.conversation.results.push(result);
         // Asked for one at a time, each of them would have been a question of its own.
-        task.events.did(TaskFact::CallSaved);
+        task.work.events.did(TaskFact::CallSaved);
     }
     more.len()
 }

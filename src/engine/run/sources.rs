@@ -47,13 +47,19 @@ pub(crate) async fn sources(workspace: &Workspace, task: &mut Task, mut room: us
     let mut sources: Vec<(String, String)> = Vec::new();
     // A file that the request only names may not need to be read whole.
     let (of_scope, of_named) = (room, room / 3);
-    let mut wanted: Vec<Wanted> = in_scope(&task.scope).map(|path| Wanted { path, most: of_scope }).collect();
+    let mut wanted: Vec<Wanted> = in_scope(&task.work.scope).map(|path| Wanted { path, most: of_scope }).collect();
     // A name that is to be left alone need not be read.
-    let named: Vec<SymbolPath> =
-        task.intent.analysis.named(&task.scope).into_iter().filter(|path| !is_left_alone(task, path)).collect();
+    let named: Vec<SymbolPath> = task
+        .work
+        .intent
+        .analysis
+        .named(&task.work.scope)
+        .into_iter()
+        .filter(|path| !is_left_alone(task, path))
+        .collect();
     wanted.extend(named.into_iter().map(|path| Wanted { path, most: of_named }));
     let within: Vec<SymbolPath> =
-        task.intent.analysis.symbols.iter().filter(|path| !is_left_alone(task, path)).cloned().collect();
+        task.work.intent.analysis.symbols.iter().filter(|path| !is_left_alone(task, path)).cloned().collect();
     let mut at = 0;
     while let Some(Wanted { path, most }) = wanted.get(at) {
         let (path, most) = (path.clone(), room.min(*most));
@@ -73,7 +79,7 @@ pub(crate) async fn sources(workspace: &Workspace, task: &mut Task, mut room: us
         }
         let Some((excerpt, lines)) = excerpt(&document.path, &text, &path.names, most) else { continue };
         room = room.saturating_sub(excerpt.len());
-        task.conversation.seen.lines(&document.path, &document.text, lines);
+        task.work.seen.lines(&document.path, &document.text, lines);
         sources.push((shown, excerpt));
     }
     sources
@@ -81,7 +87,7 @@ pub(crate) async fn sources(workspace: &Workspace, task: &mut Task, mut room: us
 
 fn is_left_alone(task: &Task, path: &SymbolPath) -> bool {
     let last = path.names.rsplit("::").next().unwrap_or_default();
-    let alone = |name: &str| !name.is_empty() && named::leaves_alone(&task.journal.request, name);
+    let alone = |name: &str| !name.is_empty() && named::leaves_alone(&task.work.journal.request, name);
     alone(&path.file) || alone(last)
 }
 

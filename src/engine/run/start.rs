@@ -38,10 +38,10 @@ pub(crate) async fn begin(
     edits.hub.use_cancel(cancel);
     let current = request.path.as_deref().and_then(|path| edits.workspace.root.resolve(path).ok());
     let mut task = Task::new(&request.text, mode, current, scope);
-    task.intent.cursor = cursor(&edits.workspace, request).await;
-    task.take_up(&edits.hub.events);
+    task.work.intent.cursor = cursor(&edits.workspace, request).await;
+    task.work.take_up(&edits.hub.events);
     span::belongs_to(&task);
-    edits.store.note_asked(&task.journal.task, &request.text);
+    edits.store.note_asked(&task.work.journal.task, &request.text);
     analyse::analyse_into(&edits.workspace, &mut task).await;
     named::widen(&edits.workspace, &edits.hub.events, &mut task).await;
     repair_scope::narrow(&edits.workspace, model.needs_providers(), &mut task).await;
@@ -52,9 +52,9 @@ pub(crate) async fn begin(
     });
     task_budget::say_what_is_not_counted(&edits.store, model);
     let mut documents = Vec::new();
-    for file in task.scope.files() {
+    for file in task.work.scope.files() {
         let document = match target::document(&edits.workspace, &file).await {
-            Err(_) if task.intent.analysis.new_files.contains(&file) => continue,
+            Err(_) if task.work.intent.analysis.new_files.contains(&file) => continue,
             read => read?,
         };
         if let Some(reason) = &document.locked {
@@ -70,14 +70,14 @@ pub(crate) async fn begin(
         let text = "looking over the files of the workspace".to_owned();
         edits.hub.events.show(Event::Progress { text });
         let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.start_timeout_ms);
-        task.reports.reach = Some(workspace_look::look_over(&edits.hub, deadline).await);
+        task.work.reports.reach = Some(workspace_look::look_over(&edits.hub, deadline).await);
     }
     let known = collect_diagnostics::known(&edits.hub).await;
     if model.needs_providers() && request_kind::classify(&request.text) == Ask::Repair {
         refuse_blind(&documents, &known)?;
     }
     permissions::begin_on_reports(&edits.hub, &task).await?;
-    task.remember_start(&known, false);
+    task.work.remember_start(&known, false);
     analyse::weigh_named(&mut task, &known).await;
     keep::remember_start(&edits.store, &edits.workspace.root, &mut task).await;
     tell_risk(&edits.hub, &mut task, None).await;
@@ -140,7 +140,12 @@ pub(crate) async fn first_look(
 
 /// Assesses a task and shows it; again with the steps of its plan, once there is one.
 pub(crate) async fn tell_risk(hub: &DiagnosticsHub, task: &mut Task, plan_steps: Option<usize>) {
-    let risk = risk::assess(&task.request, &task.scope, reported::count_in_scope(hub, &task.scope).await, plan_steps);
+    let risk = risk::assess(
+        &task.work.request,
+        &task.work.scope,
+        reported::count_in_scope(hub, &task.work.scope).await,
+        plan_steps,
+    );
     tracing::info!(?risk, "the risk of a task");
     hub.events.show(Event::Risk {
         level: risk.level.to_string(),
@@ -150,5 +155,5 @@ pub(crate) async fn tell_risk(hub: &DiagnosticsHub, task: &mut Task, plan_steps:
         reasons: risk.reasons.clone(),
         line: risk::line(&risk),
     });
-    task.intent.risk = Some(risk);
+    task.work.intent.risk = Some(risk);
 }

@@ -11,7 +11,7 @@ use sextant_model::step::StepReply;
 /// The facts of a plan for the step at this index.
 pub(crate) fn contract(plan: &Plan, index: usize, task: &Task) -> Contract {
     let facts = plan_facts(plan, index);
-    match task.mode {
+    match task.work.mode {
         Mode::Simple => Contract::Simple,
         Mode::Planner => Contract::Planner(facts),
         Mode::Supervised => Contract::Supervised(SupervisedFacts {

@@ -19,16 +19,16 @@ use sextant_model::request_kind::{self, Ask};
 /// reason where it did; `None` where everything stays.
 pub(crate) async fn take_back(edits: &EditService, task: &mut Task) -> Option<String> {
     let rule = edits.workspace.config.diagnostics.new_errors;
-    if task.journal.is_empty() || rule == NewErrors::Keep {
+    if task.work.journal.is_empty() || rule == NewErrors::Keep {
         return None;
     }
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+    let files: Vec<String> = task.work.journal.net().into_iter().map(|change| change.path).collect();
     let verdict = finish::known_verdict(edits, task).await;
     let reason = why(&verdict, rule)?;
     match rollback::roll_back_to(edits, task, 0, false).await {
         Ok(_) => {
             let about = format!("the changes of {}", files.join(", "));
-            task.events.trace(task.counts.step.max(1), Trace::new(Effect::Refused, about, "new_errors", &reason));
+            task.work.events.trace(task.work.step.max(1), Trace::new(Effect::Refused, about, "new_errors", &reason));
             Some(reason)
         }
         Err(failure) => {
@@ -102,14 +102,14 @@ pub(crate) fn judge(
     {
         return not_done(why);
     }
-    if came_to == CameTo::End && task.mode == Mode::Simple && files.is_empty() {
+    if came_to == CameTo::End && task.work.mode == Mode::Simple && files.is_empty() {
         if completion_checks::asks_for_change(task) {
             return not_done("Not done: the request asks for a change".to_owned());
         }
-        if task.counts.refused && request_kind::classify(&task.request) != Ask::Question {
+        if task.counts.refused && request_kind::classify(&task.work.request) != Ask::Question {
             return not_done("Not done: the edit was refused".to_owned());
         }
-        if task.notes.had_work() && request_kind::classify(&task.request) == Ask::Repair {
+        if task.notes.had_work() && request_kind::classify(&task.work.request) == Ask::Repair {
             return not_done("Not done: nothing was repaired".to_owned());
         }
     }
@@ -118,11 +118,11 @@ pub(crate) fn judge(
 
 /// The further wish of a request to repair that a model which applies offered fixes has not fulfilled.
 fn left_undone(needs_providers: bool, task: &Task) -> Option<String> {
-    let request = &task.journal.request;
+    let request = &task.work.journal.request;
     if !needs_providers || request_kind::classify(request) != Ask::Repair {
         return None;
     }
-    let narrowed = request_kind::repair_filter(request, "").resolved(&task.intent.places, &task.scope.told());
+    let narrowed = request_kind::repair_filter(request, "").resolved(&task.work.intent.places, &task.work.scope.told());
     if let Some(name) = narrowed.missing.first() {
         return Some(format!("Not done: `{name}` is not found"));
     }
@@ -132,8 +132,8 @@ fn left_undone(needs_providers: bool, task: &Task) -> Option<String> {
 
 /// Whether the model could only name the need for another model: it serves repairs alone.
 fn declines(needs_providers: bool, task: &Task) -> bool {
-    task.mode == Mode::Simple
+    task.work.mode == Mode::Simple
         && needs_providers
-        && request_kind::classify(&task.request) != Ask::Repair
-        && task.journal.is_empty()
+        && request_kind::classify(&task.work.request) != Ask::Repair
+        && task.work.journal.is_empty()
 }

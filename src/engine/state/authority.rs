@@ -79,7 +79,7 @@ impl Consent {
 
 /// The basis of a task. A client outside follows its own user: the reports of providers do not bind it.
 pub(crate) fn basis_of(task: &Task, request: &str, needs_providers: bool) -> Basis {
-    if task.intent.client.is_some() { Basis::Asked } else { basis(task.mode, request, needs_providers) }
+    if task.work.intent.client.is_some() { Basis::Asked } else { basis(task.work.mode, request, needs_providers) }
 }
 
 pub(crate) fn basis(mode: Mode, request: &str, needs_providers: bool) -> Basis {

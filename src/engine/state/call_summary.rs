@@ -94,8 +94,8 @@ impl Called {
 /// The result of a call, for observers that count and remember.
 pub(crate) fn came_back(task: &Task, called: &Called, ok: bool, text: &str) -> TaskFact {
     let given = called.subject.named();
-    let offer = task.conversation.offered.iter().find(|offer| offer.id == given);
-    let done = task.journal.checkpoints.last().filter(|_| ok && called.edits());
+    let offer = task.work.reports.offers.offered.iter().find(|offer| offer.id == given);
+    let done = task.work.journal.checkpoints.last().filter(|_| ok && called.edits());
     TaskFact::ToolCalled {
         call: CallFact {
             tool: called.tool.clone(),
@@ -109,7 +109,7 @@ pub(crate) fn came_back(task: &Task, called: &Called, ok: bool, text: &str) -> T
             }),
             problem: if ok { String::new() } else { plain(text) },
             taken_back: !ok && text.starts_with(TAKEN_BACK),
-            goal: if called.edits() { task.request.clone() } else { String::new() },
+            goal: if called.edits() { task.work.request.clone() } else { String::new() },
             checkpoint: done.map(|checkpoint| checkpoint.id.clone()).unwrap_or_default(),
         },
     }

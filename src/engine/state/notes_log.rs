@@ -260,7 +260,7 @@ mod tests {
 
     fn task() -> Task {
         let mut task = Task::new("fix total", Mode::Simple, None, Scope::Workspace);
-        task.conversation.offered.push(Offered {
+        task.work.reports.offers.offered.push(Offered {
             id: "f1".into(),
             key: "Add None check|a.py::f|bad".into(),
             about: "a.py::f|bad".into(),
@@ -274,7 +274,7 @@ mod tests {
     }
 
     fn acted(task: &Task, called: &Called, ok: bool, text: &str) {
-        task.events.did(came_back(task, called, ok, text));
+        task.work.events.did(came_back(task, called, ok, text));
     }
 
     #[test]
@@ -316,12 +316,12 @@ mod tests {
     fn what_is_asked_of_memory_is_summed_up_over_the_runs_of_a_task() {
         let task = task();
         let recall = |entry, hit| RecallFact { entries: vec![EntryId(entry)], hit, took_us: 5, found: 9, given: 4 };
-        task.events.did(TaskFact::Recalled { recall: recall(1, true) });
-        task.events.did(TaskFact::Recalled { recall: recall(2, false) });
+        task.work.events.did(TaskFact::Recalled { recall: recall(1, true) });
+        task.work.events.did(TaskFact::Recalled { recall: recall(2, false) });
         let first = task.notes.take_run();
         let sums = |tally: Tally| (tally.lookups, tally.hits, tally.retrieval_us, tally.found, tally.given);
         assert_eq!((sums(first.tally), first.recalled.len()), ((2, 1, 10, 18, 8), 2));
-        task.events.did(TaskFact::Recalled { recall: recall(1, true) });
+        task.work.events.did(TaskFact::Recalled { recall: recall(1, true) });
         let second = task.notes.take_run();
         assert_eq!((second.tally.lookups, second.recalled.len()), (1, 1), "a run has its own");
         assert_eq!((second.counted.total.lookups, second.counted.total.hits), (3, 2), "the task has all");
@@ -352,8 +352,8 @@ mod tests {
             let text = serde_json::to_string(&fact).unwrap();
             let read: TaskFact = serde_json::from_str(&text).unwrap();
             assert_eq!(read, fact, "{text}");
-            task.events.did(fact);
-            other.events.did(read);
+            task.work.events.did(fact);
+            other.work.events.did(read);
         }
         assert_eq!(task.notes.counted(), other.notes.counted());
         let contents =

@@ -54,7 +54,7 @@ impl ClientWork {
     /// Whether the next edit goes on with this task.
     pub(crate) fn goes_on(&self, task: &Task) -> bool {
         let paused = std::mem::replace(&mut *lock(&self.last), Instant::now()).elapsed() > PAUSE;
-        !paused && task.journal.checkpoints.len() < EDITS
+        !paused && task.work.journal.checkpoints.len() < EDITS
     }
 }
 

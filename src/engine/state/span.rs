@@ -17,8 +17,8 @@ pub(crate) fn task() -> Span {
 /// Assigns the current span to this task.
 pub(crate) fn belongs_to(task: &Task) {
     let span = Span::current();
-    span.record("id", task.journal.task.as_str());
-    span.record("mode", tracing::field::display(&task.mode));
+    span.record("id", task.work.journal.task.as_str());
+    span.record("mode", tracing::field::display(&task.work.mode));
 }
 
 /// Assigns the current span to the task whose plan waits.

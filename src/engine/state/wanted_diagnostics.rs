@@ -12,10 +12,10 @@ use sextant_model::request_kind::repair_filter::Narrowed;
 
 /// The wish of the task: in a step of its plan the words of the step, else the request of the plan.
 pub(crate) fn wanted(task: &Task) -> Narrowed {
-    let request = &task.journal.request;
-    let user = if task.request == *request { "" } else { request.as_str() };
-    let mut narrowed =
-        request_kind::repair_filter(&task.request, user).resolved(&task.intent.places, &task.scope.told());
+    let request = &task.work.journal.request;
+    let user = if task.work.request == *request { "" } else { request.as_str() };
+    let mut narrowed = request_kind::repair_filter(&task.work.request, user)
+        .resolved(&task.work.intent.places, &task.work.scope.told());
     if !user.is_empty() {
         // A step has its symbols as its scope: names of the request elsewhere are for other steps.
         narrowed.missing.clear();

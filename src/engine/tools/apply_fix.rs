@@ -47,31 +47,32 @@ impl Tool for ApplyFix {
 
     async fn permit(&self, _workspace: &Workspace, _approvals: &Approvals, task: &mut Task) -> Result<(), Failure> {
         let id = &self.fix;
-        let offered = task.conversation.offered.iter().any(|offer| offer.id == *id);
+        let offered = task.work.reports.offers.offered.iter().any(|offer| offer.id == *id);
         if offered { Ok(()) } else { Err(tool_failure(format!("no fix {id:?} is offered"), "name one that is")) }
     }
 
     async fn run(&self, edits: &EditService, _model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
         let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms.max(VERIFY_MS));
-        let name = task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.key.clone());
+        let name =
+            task.work.reports.offers.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.key.clone());
         let about =
-            task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.about.clone());
+            task.work.reports.offers.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.about.clone());
         let wanted = code_actions::wanted(&edits.workspace, &self.fix, deadline).await;
         let wanted = match wanted {
             Ok(wanted) => wanted,
             Err(failure) => {
-                task.conversation.tried.extend(name);
+                task.work.reports.offers.tried.extend(name);
                 return Err(failure);
             }
         };
         let alike = count_alike(&edits.hub, task, about.as_deref()).await;
-        task.conversation.tried.extend(name.clone());
+        task.work.reports.offers.tried.extend(name.clone());
         let changed = change::change(edits, task, wanted, When::Now, deadline).await?;
         if changed.verdict.status == Status::Complete
             && changed.verdict.fixed.is_empty()
             && let Some(about) = &about
         {
-            *task.reports.survived.entry(about.clone()).or_default() += 1;
+            *task.work.reports.survived.entry(about.clone()).or_default() += 1;
         }
         if let Some(reason) = worse(&changed.verdict) {
             change::take_back(edits, task, &changed).await?;
@@ -80,10 +81,10 @@ impl Tool for ApplyFix {
         if changed.verdict.new.is_empty() && count_alike(&edits.hub, task, about.as_deref()).await < alike {
             // The fix worked: the same may be offered for another diagnostic of the same words. Each such fix leaves
             // fewer to repair, so that this comes to an end.
-            task.counts.mended += 1;
-            task.conversation.tried.retain(|tried| Some(tried) != name.as_ref());
+            task.work.reports.offers.served += 1;
+            task.work.reports.offers.tried.retain(|tried| Some(tried) != name.as_ref());
         }
-        let late = std::mem::take(&mut task.reports.late.found);
+        let late = std::mem::take(&mut task.work.reports.late.found);
         let answer = EditAnswer::of(&changed, &edits.workspace.config.diagnostics, &late, unverified(&changed));
         Ok(answer.into())
     }
@@ -92,7 +93,7 @@ impl Tool for ApplyFix {
 /// How many diagnostics in scope read like the target of a fix.
 async fn count_alike(hub: &DiagnosticsHub, task: &Task, about: Option<&str>) -> usize {
     let Some(about) = about else { return 0 };
-    reported::in_scope(hub, &task.scope).await.iter().filter(|found| triage::key(found) == about).count()
+    reported::in_scope(hub, &task.work.scope).await.iter().filter(|found| triage::key(found) == about).count()
 }
 
 fn unverified(changed: &EditOutcome) -> Vec<String> {

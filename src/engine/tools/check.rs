@@ -17,8 +17,7 @@ pub(crate) async fn run_check(
     task: &mut Task,
     command: &[String],
 ) -> Result<CommandRun, Failure> {
-    let (step, tool, target) =
-        (task.counts.step, run_command::TOOL.name.to_owned(), clean(&run_command::shown(command)));
+    let (step, tool, target) = (task.work.step, run_command::TOOL.name.to_owned(), clean(&run_command::shown(command)));
     let reasoning = "a check of the plan".to_owned();
     edits.hub.events.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
     let call = ToolCall::new(&run_command::TOOL, RunCommand { command: command.to_vec() });

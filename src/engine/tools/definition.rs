@@ -98,7 +98,7 @@ async fn shown(workspace: &Workspace, task: &mut Task, file: &Path, range: Range
     match target::document(workspace, &resolved).await {
         Ok(document) => {
             let (text, lines) = source(&document.path, &document.text, range, encoding);
-            task.conversation.seen.lines(&document.path, &document.text, lines);
+            task.work.seen.lines(&document.path, &document.text, lines);
             text
         }
         Err(failure) => format!("{relative}, line {line} ({})", failure.message),

@@ -43,7 +43,7 @@ pub(crate) struct Worked {
 
 /// Refuses an edit of a text that the model has seen in another state, and shows it the current one.
 pub(crate) fn refuse_stale(task: &mut Task, document: &Document) -> Result<(), Failure> {
-    match task.conversation.seen.other_than(&document.path, &document.text) {
+    match task.work.seen.other_than(&document.path, &document.text) {
         Some(seen) => Err(rebase_edit::refuse(task, document, &seen)),
         None => Ok(()),
     }
@@ -59,7 +59,7 @@ pub(crate) async fn make(
     work: impl Fn(&Document) -> Result<Worked, Failure>,
 ) -> Result<ToolAnswer, Failure> {
     let path = document.path.clone();
-    let seen = task.conversation.seen.other_than(&path, &document.text);
+    let seen = task.work.seen.other_than(&path, &document.text);
     let Worked { hunks, notes, of_symbols } = match &seen {
         None => match work(&document) {
             Ok(worked) => worked,
@@ -84,8 +84,8 @@ const STANDS: &str = "this edit stands already: it was made before the stop. Not
 
 /// Whether the resumed work has made this very edit before a stop cut it off, and its text is there.
 fn stands(task: &Task, document: &Document, work: impl Fn(&Document) -> Result<Worked, Failure>) -> bool {
-    let Some(begun) = task.keep.begun else { return false };
-    let rows = task.journal.checkpoints.get(begun..).unwrap_or_default();
+    let Some(begun) = task.work.begun else { return false };
+    let rows = task.work.journal.checkpoints.get(begun..).unwrap_or_default();
     let changes = rows.iter().flat_map(|row| &row.files).filter(|change| change.path == document.path);
     let is_this = |(before, after): (&Arc<str>, &Arc<str>)| {
         let then = Document { text: before.to_string(), ..document.clone() };
@@ -102,7 +102,7 @@ fn moved(
     work: impl Fn(&Document) -> Result<Worked, Failure>,
 ) -> Option<Worked> {
     // A deferred edit is answered against the text before its first edit: changes by others would count as its own.
-    let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&document.path));
+    let put_off = task.work.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&document.path));
     let then = Document { text: seen.to_owned(), ..document.clone() };
     let worked = work(&then).ok().filter(|worked| worked.of_symbols && !put_off)?;
     let (hunks, note) = rebase_edit::onto(document, seen, &worked.hunks)?;

@@ -49,7 +49,7 @@ impl Tool for ReadFile {
             let more = part.next.map(|next| format!("; offset {next} goes on")).unwrap_or_default();
             text.push_str(&format!("\n[lines {} to {} of {total} of {}{more}]", part.first, part.last, document.path));
         }
-        task.conversation.seen.lines(&document.path, &document.text, part.first.saturating_sub(1)..part.last);
+        task.work.seen.lines(&document.path, &document.text, part.first.saturating_sub(1)..part.last);
         Ok(ToolAnswer::text(text))
     }
 }

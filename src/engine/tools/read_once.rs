@@ -30,13 +30,13 @@ pub(crate) async fn run_once(
     if let Some((state, step, text)) = task.conversation.answered.known.get(&key).cloned()
         && state_of(&edits.workspace, file.as_deref()).await == Some(state)
     {
-        task.events.did(TaskFact::CallSaved);
+        task.work.events.did(TaskFact::CallSaved);
         return Ok(ToolAnswer::text(format!("(as in step {step}; nothing has changed since)\n{text}")));
     }
     let before = state_of(&edits.workspace, file.as_deref()).await;
     let answer = call.run(edits, model, task).await?;
     if let Some(state) = before {
-        task.conversation.answered.known.insert(key, (state, task.counts.step, answer.text.clone()));
+        task.conversation.answered.known.insert(key, (state, task.work.step, answer.text.clone()));
     }
     Ok(answer)
 }

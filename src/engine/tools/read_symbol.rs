@@ -75,7 +75,7 @@ impl Tool for ReadSymbol {
                 text.push_str(&format!("\n[lines {} to {}{more}]", part.first, part.last));
             }
             let lines = part.first.saturating_sub(1)..part.last;
-            task.conversation.seen.lines(&place.document.path, &place.document.text, lines);
+            task.work.seen.lines(&place.document.path, &place.document.text, lines);
             let used = text.lines().count();
             limits.lines = if part.next.is_some() { 0 } else { limits.lines.saturating_sub(used) };
             limits.bytes = limits.bytes.saturating_sub(text.len());

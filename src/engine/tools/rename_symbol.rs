@@ -89,7 +89,7 @@ impl Tool for RenameSymbol {
         let checks = &edits.workspace.config.diagnostics;
         let deadline = Deadline::after_ms(checks.timeout_ms);
         let changed = change::change(edits, task, renaming.wanted, When::Now, deadline).await?;
-        let late = std::mem::take(&mut task.reports.late.found);
+        let late = std::mem::take(&mut task.work.reports.late.found);
         let mut notes = vec![summary(&asked.name, new_name, &renaming.places)];
         notes.extend(left_over(&edits.workspace.root, &changed, &asked.name).await);
         notes.extend(asked.notes);
@@ -174,7 +174,7 @@ async fn read(workspace: &Workspace, task: &Task, asked: &AnsweredName) -> Resul
         }
         for one in &texts {
             let want = EditRequest::Change { document: document.clone(), hunks: vec![one.clone()], of_symbols: false };
-            if task.scope.check(&want).is_err() {
+            if task.work.scope.check(&want).is_err() {
                 let names = task_scope::touched(&want);
                 renaming.outside.extend(names);
             }
@@ -211,7 +211,7 @@ fn texts(document: &Document, edits: Vec<(Range, String)>, asked: &AnsweredName)
 
 /// The refusal of a renaming that reaches further than the task may.
 fn wider(task: &Task, asked: &AnsweredName, renaming: &Renaming) -> Failure {
-    let names = task.scope.names();
+    let names = task.work.scope.names();
     tool_failure(
         format!(
             "renaming {} changes {} outside of the scope of this task ({}): {}; nothing was changed",

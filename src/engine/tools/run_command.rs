@@ -132,7 +132,7 @@ async fn may_run(
     let why = why.map(|why| format!(" {short}: {why}.")).unwrap_or_default();
     let text = format!("Run `{shown_clean}` in the workspace?{why}");
     let choice = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Command, &text, &options)).await;
-    task.events.did(TaskFact::UserWaited { time: since.elapsed() });
+    task.work.events.did(TaskFact::UserWaited { time: since.elapsed() });
     match choice? {
         1 => Ok(()),
         2 => {
@@ -295,7 +295,7 @@ fn program_of(root: &Root, name: &str) -> Result<PathBuf, Failure> {
 /// The present texts of the files that the editor or the model has seen.
 async fn texts(editor: &dyn Editor, task: &Task) -> BTreeMap<String, String> {
     let mut paths = editor.loaded().await;
-    paths.extend(task.conversation.seen.paths().cloned());
+    paths.extend(task.work.seen.paths().cloned());
     let mut texts = BTreeMap::new();
     for path in paths {
         if let Ok(document) = editor.read(&path).await {

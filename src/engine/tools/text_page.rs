@@ -39,7 +39,7 @@ impl ResultLimits {
 
 /// The limits of a result of a task. Where no model works on it yet, no model is asked for its context size.
 pub(crate) async fn limits(model: &dyn Model, task: &Task) -> ResultLimits {
-    if task.counts.step == 0 {
+    if task.work.step == 0 {
         return ResultLimits::of_context(0);
     }
     let abilities = model.abilities().await;

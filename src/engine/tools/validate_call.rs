@@ -70,7 +70,9 @@ pub(crate) async fn gate(
         && failure.kind != FailureKind::Cancelled
     {
         let about = format!("{tool} {about}");
-        task.events.trace(task.counts.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));
+        task.work
+            .events
+            .trace(task.work.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));
     }
     passed
 }
@@ -79,7 +81,7 @@ async fn check(workspace: &Workspace, approvals: &Approvals, task: &mut Task, ca
     let subject = call.subject();
     known_to_git(&workspace.root, task, &subject)?;
     if call.access() == Access::Edit {
-        if task.intent.read_only {
+        if task.work.intent.read_only {
             return Err(forbidden());
         }
         writable(&workspace.root, task, &subject)?;
@@ -93,7 +95,7 @@ fn known_to_git(root: &Root, task: &Task, subject: &Subject) -> Result<(), Failu
     let Some(path) = subject.place() else { return Ok(()) };
     // The tool refuses an unresolvable path, with its own words.
     let Ok(path) = root.resolve(&path) else { return Ok(()) };
-    if task.reports.created.contains(&path)
+    if task.work.reports.created.contains(&path)
         || edit_guard::is_named(task, &path)
         || !workspace_files::is_ignored(root, &path)
     {
@@ -111,11 +113,11 @@ fn writable(root: &Root, task: &Task, subject: &Subject) -> Result<(), Failure> 
     // The tool resolves, and then checks, a subject without a file: a symbol's bare name, an offered fix.
     let Some(path) = subject.file.clone().or_else(|| subject.one_file()) else { return Ok(()) };
     let path = root.resolve(&path)?;
-    let inside = match &task.scope {
+    let inside = match &task.work.scope {
         Scope::Workspace => true,
         scope => scope.files().contains(&path),
     };
-    if inside { Ok(()) } else { Err(task.scope.outside(&path)) }
+    if inside { Ok(()) } else { Err(task.work.scope.outside(&path)) }
 }
 
 fn forbidden() -> Failure {

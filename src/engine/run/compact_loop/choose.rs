@@ -49,8 +49,8 @@ pub(super) async fn targets(
     let mut chosen: Vec<CompactTarget> = Vec::new();
     let symbols = own_symbols(task);
     // A file that the request names beside a symbol may be changed with it. It is not a piece of its own.
-    let files = if symbols.is_empty() { task.scope.whole_files() } else { &[] };
-    let mut too_large = task.scope == Scope::Workspace;
+    let files = if symbols.is_empty() { task.work.scope.whole_files() } else { &[] };
+    let mut too_large = task.work.scope == Scope::Workspace;
     for symbol in &symbols {
         match of_symbol(&hub.workspace, model, symbol).await {
             Some(target) => add(&mut chosen, target),
@@ -81,8 +81,9 @@ pub(super) async fn targets(
 
 /// The symbols that the user pointed at, without those that are in the scope because the request names them.
 fn own_symbols(task: &Task) -> Vec<SymbolPath> {
-    let widened = |symbol: &SymbolPath| task.mode == Mode::Simple && task.intent.analysis.symbols.contains(symbol);
-    let symbols = task.scope.symbols().iter().enumerate();
+    let widened =
+        |symbol: &SymbolPath| task.work.mode == Mode::Simple && task.work.intent.analysis.symbols.contains(symbol);
+    let symbols = task.work.scope.symbols().iter().enumerate();
     symbols.filter(|(at, symbol)| *at == 0 || !widened(symbol)).map(|(_, symbol)| symbol.clone()).collect()
 }
 
@@ -134,20 +135,20 @@ async fn is_small(workspace: &Workspace, model: &dyn Model, file: &str) -> bool 
 /// The symbols that the request names in a scope that is too large. Without such names, those with the reports to fix.
 async fn narrower(hub: &DiagnosticsHub, model: &dyn Model, task: &Task) -> Vec<CompactTarget> {
     let mut found = Vec::new();
-    for symbol in task.intent.analysis.symbols.iter().filter(|symbol| task.scope.holds(symbol)) {
+    for symbol in task.work.intent.analysis.symbols.iter().filter(|symbol| task.work.scope.holds(symbol)) {
         found.extend(of_symbol(&hub.workspace, model, symbol).await);
     }
-    for file in &task.intent.analysis.files {
-        let inside = task.scope == Scope::Workspace || task.scope.files().contains(file);
+    for file in &task.work.intent.analysis.files {
+        let inside = task.work.scope == Scope::Workspace || task.work.scope.files().contains(file);
         if inside && is_small(&hub.workspace, model, file).await {
             found.push(CompactTarget::File(file.clone()));
         }
     }
-    let repair = request_kind::mends(&task.request) || request_kind::classify(&task.request) == Ask::Repair;
+    let repair = request_kind::mends(&task.work.request) || request_kind::classify(&task.work.request) == Ask::Repair;
     if !found.is_empty() || !repair {
         return found;
     }
-    for report in reported::in_scope(hub, &task.scope).await {
+    for report in reported::in_scope(hub, &task.work.scope).await {
         let target = of_symbol(&hub.workspace, model, &report.symbol).await;
         found.extend(target.filter(|target| !found.contains(target)));
     }
@@ -163,9 +164,9 @@ mod tests {
         let path = |names: &str| SymbolPath::new("a.py", names);
         let scope = Scope::Symbols(vec![path("f"), path("g"), path("h")]);
         let mut task = Task::new("f is like g", Mode::Simple, None, scope);
-        task.intent.analysis.symbols = vec![path("f"), path("g")];
+        task.work.intent.analysis.symbols = vec![path("f"), path("g")];
         assert_eq!(own_symbols(&task), [path("f"), path("h")]);
-        task.mode = Mode::Planner;
+        task.work.mode = Mode::Planner;
         assert_eq!(own_symbols(&task).len(), 3, "the steps of a plan say themselves what they change");
     }
 }

@@ -53,7 +53,7 @@ pub(super) async fn shown(
         CompactTarget::File(file) => of_file(hub, task, file).await?,
     };
     if let Some(document) = &piece.document {
-        task.conversation.seen.lines(&document.path, &document.text, piece.lines.clone());
+        task.work.seen.lines(&document.path, &document.text, piece.lines.clone());
     }
     Ok(piece)
 }
@@ -117,7 +117,7 @@ pub(super) async fn source_now(workspace: &Workspace, (path, names): (&str, &str
 /// The request, with the inputs of the plan's step.
 fn request(task: &Task) -> String {
     let inputs = task.progress.course.inputs.iter().map(|(name, value)| format!("\n{name}: {value}"));
-    format!("{}{}", task.request, inputs.collect::<String>())
+    format!("{}{}", task.work.request, inputs.collect::<String>())
 }
 
 /// The reports in a piece: errors, and the rest where the request is about them.
@@ -130,8 +130,8 @@ async fn reports(hub: &DiagnosticsHub, task: &Task, scope: &Scope, text: &str) -
 /// Whether a report bears on the request.
 pub(super) fn bears(task: &Task, found: &LocatedDiagnostic) -> bool {
     let error = found.diagnostic.severity == Severity::Error;
-    let quoted = found.diagnostic.code.as_ref().is_some_and(|code| task.request.contains(code.as_str()));
-    error || quoted || request_kind::mends(&task.request)
+    let quoted = found.diagnostic.code.as_ref().is_some_and(|code| task.work.request.contains(code.as_str()));
+    error || quoted || request_kind::mends(&task.work.request)
 }
 
 /// A report with its line of code.
@@ -144,7 +144,8 @@ pub(super) fn line(found: &LocatedDiagnostic, text: &str) -> String {
 /// The code that a question is about: the pieces in scope as far as they fit.
 pub(super) async fn question(hub: &DiagnosticsHub, model: &dyn Model, task: &mut Task) -> CompactFacts {
     let mut facts = CompactFacts { request: request(task), ..CompactFacts::default() };
-    let named: Vec<CompactTarget> = task.intent.analysis.symbols.iter().cloned().map(CompactTarget::Symbol).collect();
+    let named: Vec<CompactTarget> =
+        task.work.intent.analysis.symbols.iter().cloned().map(CompactTarget::Symbol).collect();
     let chosen = choose::targets(hub, model, task).await.unwrap_or_default();
     let mut pieces = Vec::new();
     for target in named.iter().chain(&chosen) {

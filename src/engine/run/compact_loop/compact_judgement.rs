@@ -105,7 +105,7 @@ async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, (path, name
     let floor = hub.workspace.config.diagnostics.severity_floor;
     let mut known = before.clone();
     // A file that was first looked at right before the edit has its baseline there.
-    for (key, snap) in &task.reports.start {
+    for (key, snap) in &task.work.reports.start {
         known.entry(key.clone()).or_insert_with(|| snap.clone());
     }
     let compared = comparison::compared(&known, &collect_diagnostics::known(hub).await, &[]).await;
@@ -140,14 +140,14 @@ async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, (path, name
 
 /// The reports that remain in a piece whose reports are to be fixed.
 async fn left(hub: &DiagnosticsHub, task: &Task, path: &str, names: &str) -> Vec<LocatedDiagnostic> {
-    if !request_kind::mends(&task.request) {
+    if !request_kind::mends(&task.work.request) {
         return Vec::new();
     }
     let scope = match names {
         "" => Scope::Files(vec![path.to_owned()]),
         names => Scope::Symbols(vec![SymbolPath::new(path, names)]),
     };
-    let all = request_kind::mends_reports(&task.request);
+    let all = request_kind::mends_reports(&task.work.request);
     let mut found = reported::in_scope(hub, &scope).await;
     found.retain(|found| all || found.diagnostic.severity == Severity::Error);
     found
@@ -155,7 +155,7 @@ async fn left(hub: &DiagnosticsHub, task: &Task, path: &str, names: &str) -> Vec
 
 /// Runs the commands that the request names and the user has allowed.
 async fn check(edits: &EditService, model: &dyn Model, task: &mut Task, verdict: &mut TryVerdict) {
-    for command in named(&task.request, &edits.workspace.config.commands_allowed) {
+    for command in named(&task.work.request, &edits.workspace.config.commands_allowed) {
         let action = Action { tool: "run_command".to_owned(), parameters: json!({"command": command}) };
         let (result, ok) = act::act(edits, model, task, &action, "the request names it").await;
         let first = result.text.lines().next().unwrap_or_default();

@@ -65,7 +65,7 @@ pub(super) async fn tried(
     target: &CompactTarget,
     cancel: &CancellationToken,
 ) -> Result<TargetEnd, Failure> {
-    let mark = task.journal.checkpoints.len();
+    let mark = task.work.journal.checkpoints.len();
     let before = collect_diagnostics::known(&edits.hub).await;
     let mut course = Course { mark, before, best: None, fault: None, unchanged: 0, tries: 0, repeats: false };
     while course.tries <= AGAIN && course.unchanged <= AGAIN_UNCHANGED && !course.repeats {
@@ -85,7 +85,7 @@ pub(super) async fn tried(
             Err(fault) => {
                 let about = format!("try {} of {target}", course.tries);
                 let why = headline(&fault.problems.join("; "));
-                task.events.trace(task.counts.step, Trace::new(Effect::Refused, about, "compact", why));
+                task.work.events.trace(task.work.step, Trace::new(Effect::Refused, about, "compact", why));
                 let before = course.fault.take();
                 course.repeats =
                     before.as_ref().is_some_and(|before| before.text.is_some() && before.text == fault.text);
@@ -156,7 +156,7 @@ fn asked<'t>(task: &'t Task, piece: &'t ShownPiece) -> AskedPiece<'t> {
         text: piece.document.as_ref().map_or("", |document| document.text.as_str()),
         language: language::of_path(&piece.path),
         names: &piece.names,
-        request: &task.request,
+        request: &task.work.request,
     }
 }
 
