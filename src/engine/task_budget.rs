@@ -31,7 +31,7 @@ pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elaps
 }
 
 pub(crate) fn over_budget(config: &Config, model: &dyn Model, task: &Task) -> Option<String> {
-    let spent = task.counts.spent.now();
+    let spent = task.work.spent.now();
     reached(&config.limits, model.price(), spent.counted(), spent.elapsed())
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn command_seconds(config: &Config, task: &Task) -> u64 {
     let own = config.limits.command_seconds.max(1);
     match config.limits.seconds {
         0 => own,
-        all => own.min(all.saturating_sub(task.counts.spent.now().elapsed().as_secs())).max(1),
+        all => own.min(all.saturating_sub(task.work.spent.now().elapsed().as_secs())).max(1),
     }
 }
 

@@ -96,7 +96,7 @@ impl RunState {
             progress: task.progress.clone(),
             step: task.work.step,
             errors: task.counts.errors,
-            usage: task.counts.spent.now().used,
+            usage: task.work.spent.now().used,
             tried: task.work.reports.offers.tried.iter().filter(|key| key.len() <= NAME).take(TRIED).cloned().collect(),
             survived: task
                 .work
@@ -109,7 +109,7 @@ impl RunState {
                 .collect(),
             said: StoredConversation::default(),
             consent: task.work.intent.consent.clone(),
-            counted: task.notes.counted(),
+            counted: task.work.notes.counted(),
             ends: None,
         };
         state.within(LARGEST)
@@ -210,11 +210,11 @@ impl RunState {
         task.progress = self.progress;
         task.progress.question.take_if(|question| question.step >= steps);
         (task.work.step, task.counts.errors) = (self.step, self.errors);
-        task.counts.spent.count_on(self.usage);
+        task.work.spent.count_on(self.usage);
         (task.work.reports.offers.tried, task.work.reports.survived) = (self.tried, self.survived);
         self.said.into_task(&mut task);
         task.work.intent.consent = self.consent;
-        task.notes.count_on(self.counted);
+        task.work.notes.count_on(self.counted);
         task.keep.replanning = self.replanning;
         if let Some(running) = self.running {
             (task.work.plan_step, task.keep.mark) = (running.step, Some(running.mark));
@@ -287,12 +287,12 @@ mod tests {
             let mut task = Task::new(&request, Mode::Planner, Some("a.py".into()), scope);
             (task.work.step, task.counts.errors, task.progress.plan_errors, task.progress.replans) = counts.into();
             (task.work.reports.offers.tried, task.work.reports.survived) = (names.clone(), survived);
-            task.counts.spent.count_on(Usage { calls: 3, ..Usage::default() });
+            task.work.spent.count_on(Usage { calls: 3, ..Usage::default() });
             (task.work.intent.consent.allowed, task.work.intent.consent.withheld) = (names, task.work.reports.offers.tried.clone());
             task.work.intent.consent.replanned = mark.is_some();
             let (steps, errors) = (task.work.step, task.counts.errors);
             let (escalations, had_work) = (task.progress.replans, mark.is_some());
-            task.notes.count_on(Counted { steps, errors, escalations, had_work, ..Counted::default() });
+            task.work.notes.count_on(Counted { steps, errors, escalations, had_work, ..Counted::default() });
             let steps = plan.as_ref().map_or(0, |plan| plan.steps.len());
             let question = question.filter(|_| steps > 0);
             task.progress.question = question.map(|(text, mark)| Question { step: steps - 1, text, mark, ..Question::default() });
@@ -316,7 +316,7 @@ mod tests {
         let fields = old.as_object_mut().unwrap();
         assert!(fields.remove("consent").is_some() && fields.remove("counted").is_some());
         let (again, _) = RunState::read(old).unwrap().into_task();
-        assert_eq!((again.work.request.as_str(), again.notes.counted().steps), ("fix it", 0));
+        assert_eq!((again.work.request.as_str(), again.work.notes.counted().steps), ("fix it", 0));
         assert_eq!(again.work.intent.consent, Consent::default());
     }
 

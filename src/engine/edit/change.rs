@@ -298,8 +298,8 @@ fn note_start(making: &Making, task: &Task, wanted: &[EditRequest]) {
         let (start, created) = (task.work.reports.start.clone(), task.work.reports.created.clone());
         let files =
             task.work.journal.files().into_iter().chain(wanted.iter().map(|want| want.path().to_owned())).collect();
-        let task = task.work.journal.task.clone();
-        *lock(&making.running) = in_flight::RunningStart { task, files, start, created };
+        let name = task.work.journal.task.clone();
+        *lock(&making.running) = in_flight::RunningStart { task: name, files, start, created };
     }
 }
 

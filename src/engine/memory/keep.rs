@@ -85,13 +85,13 @@ pub(crate) async fn remember_start(store: &TaskStore, root: &Root, task: &mut Ta
 
 /// Writes the notes collected since the last call. Returns at once.
 pub(crate) async fn keep(store: &TaskStore, task: &mut Task) {
-    if task.notes.has_drafts() {
+    if task.work.notes.has_drafts() {
         put(store, task, None).await;
     }
 }
 
 async fn put(store: &TaskStore, task: &mut Task, end: Option<End>) {
-    let drafts = task.notes.take_drafts();
+    let drafts = task.work.notes.take_drafts();
     let Some(remember) = memory::remember(store).await else { return };
     let mode = mode_of(task.work.mode);
     let entries: Vec<NewEntry> = drafts
@@ -210,7 +210,7 @@ async fn conclude(store: &TaskStore, model: &dyn Model, task: &mut Task, run: Ru
     let (how, said, files) = (run.how, run.said.clone(), run.files.clone());
     task.work.events.did(TaskFact::RunEnded { run });
     let Some(remember) = memory::remember(store).await else { return };
-    let left = task.notes.take_run();
+    let left = task.work.notes.take_run();
     let run = run_of(model, task, &remember, how, &left.counted);
     // Good results of an unfinished or failed task are not known to be good.
     let learned = left.approaches.into_iter().filter(|one| !one.success || how == metrics::Outcome::Success).collect();
@@ -242,7 +242,7 @@ fn run_of(
     notes: &Counted,
 ) -> RunRecord {
     let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    let usage = &task.counts.spent.now().used;
+    let usage = &task.work.spent.now().used;
     RunRecord {
         session: remember.session.clone(),
         task: task.work.journal.task.clone(),
@@ -250,7 +250,7 @@ fn run_of(
         model: model.name().to_owned(),
         outcome,
         started: notes.started,
-        duration_ms: u32::try_from(task.notes.worked().as_millis()).unwrap_or(u32::MAX),
+        duration_ms: u32::try_from(task.work.notes.worked().as_millis()).unwrap_or(u32::MAX),
         steps: notes.steps,
         errors: notes.errors,
         replans: task.progress.replans,

@@ -212,7 +212,7 @@ pub(crate) async fn memory_part(store: &TaskStore, task: &mut Task, codes: Vec<S
         limit: limit.saturating_sub(FRAME),
         request: task.work.request.clone(),
         kinds,
-        before: task.notes.started(),
+        before: task.work.notes.started(),
         preferences: chosen_preferences::configured_preferences(&store.config),
     };
     let only = |question: &Question| {

@@ -146,7 +146,7 @@ mod tests {
         let task = Task::new("fix total", Mode::Planner, None, Scope::Workspace);
         let words = "h first, and gently".to_owned();
         task.work.events.did(TaskFact::PlanChanged { words, changes: changes(&before, &after) });
-        let drafts: Vec<String> = task.notes.take_drafts().into_iter().map(|draft| draft.content).collect();
+        let drafts: Vec<String> = task.work.notes.take_drafts().into_iter().map(|draft| draft.content).collect();
         assert_eq!(
             drafts,
             [
@@ -156,7 +156,7 @@ mod tests {
                 "The user added the step “four”."
             ]
         );
-        let lessons = task.notes.counted().approaches;
+        let lessons = task.work.notes.counted().approaches;
         assert_eq!((lessons.len(), lessons[0].approach.as_str(), lessons[0].success), (1, "step two", false));
     }
 

@@ -75,7 +75,7 @@ pub(crate) async fn finish(edits: &EditService, task: &mut Task, word: &str, cam
         &files,
         &verdict,
         (new.len(), verdict.fixed_from(floor), verdict.unchanged_from(floor)),
-        task.counts.spent.now().used,
+        task.work.spent.now().used,
     );
     summary.extend(judged.why.iter().flat_map(|why| [" ", why, "."]));
     let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
@@ -90,7 +90,7 @@ pub(crate) async fn finish(edits: &EditService, task: &mut Task, word: &str, cam
         unchanged: verdict.unchanged_from(floor),
         diagnostics_status: verdict.status,
         pending: verdict.pending,
-        usage: task.counts.spent.now().used,
+        usage: task.work.spent.now().used,
         failed_steps: Vec::new(),
         trace: edits.store.trace.of(&task.work.journal.task),
     }

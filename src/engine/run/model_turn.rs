@@ -46,7 +46,7 @@ pub(crate) async fn answered<T>(
     let (reply, usage) = tokio::select! {
         answered = asked => answered,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
-        () = task_budget::out_of_time(config, task.counts.spent.now()) => return Ok(None),
+        () = task_budget::out_of_time(config, task.work.spent.now()) => return Ok(None),
     };
     task.work.events.did(TaskFact::ModelAnswered { usage });
     Ok(Some(reply))

@@ -109,7 +109,7 @@ pub(crate) fn judge(
         if task.counts.refused && request_kind::classify(&task.work.request) != Ask::Question {
             return not_done("Not done: the edit was refused".to_owned());
         }
-        if task.notes.had_work() && request_kind::classify(&task.work.request) == Ask::Repair {
+        if task.work.notes.had_work() && request_kind::classify(&task.work.request) == Ask::Repair {
             return not_done("Not done: nothing was repaired".to_owned());
         }
     }

@@ -285,17 +285,17 @@ mod tests {
         acted(&task, &called("read_file", Access::Read, Subject::file("a.py")), true, "def f(): ...");
         acted(&task, &edit, true, "edited a.py::f");
         acted(&task, &called("edit_file", Access::Edit, Subject::file("b.py")), true, "edited b.py");
-        assert!(task.notes.has_drafts());
-        let drafts = task.notes.take_drafts();
+        assert!(task.work.notes.has_drafts());
+        let drafts = task.work.notes.take_drafts();
         let kept: Vec<(Kind, &str)> = drafts.iter().map(|draft| (draft.kind, draft.content.as_str())).collect();
         assert_eq!(kept[0], (Kind::Error, "edit_symbol a.py::f failed: no single symbol f in a.py (there is g)"));
         let solution =
             "After “edit_symbol a.py::f: no single symbol f in a.py (there is g)” this worked: edit_symbol a.py::f.";
         assert_eq!(kept[1..], [(Kind::Solution, solution)]);
         assert_eq!(drafts[1].files, ["a.py"]);
-        let counted = task.notes.counted();
+        let counted = task.work.notes.counted();
         assert_eq!((counted.steps, counted.errors), (4, 1));
-        assert!(!task.notes.has_drafts(), "what was taken counts as written");
+        assert!(!task.work.notes.has_drafts(), "what was taken counts as written");
     }
 
     #[test]
@@ -303,10 +303,10 @@ mod tests {
         let task = task();
         let apply = called("apply_fix", Access::Edit, Subject::fix("f1"));
         acted(&task, &apply, false, "there is no such fix any more");
-        assert_eq!(task.notes.counted().approaches, []);
+        assert_eq!(task.work.notes.counted().approaches, []);
         acted(&task, &apply, false, &format!("{TAKEN_BACK}: it introduced an error"));
         acted(&task, &apply, true, "edited a.py::f");
-        let approaches = task.notes.take_run().approaches;
+        let approaches = task.work.notes.take_run().approaches;
         let learned: Vec<(&str, &str, bool)> =
             approaches.iter().map(|one| (one.kind.as_str(), one.approach.as_str(), one.success)).collect();
         assert_eq!(learned, [("fix reportX", "Add None check", false), ("fix reportX", "Add None check", true)]);
@@ -318,11 +318,11 @@ mod tests {
         let recall = |entry, hit| RecallFact { entries: vec![EntryId(entry)], hit, took_us: 5, found: 9, given: 4 };
         task.work.events.did(TaskFact::Recalled { recall: recall(1, true) });
         task.work.events.did(TaskFact::Recalled { recall: recall(2, false) });
-        let first = task.notes.take_run();
+        let first = task.work.notes.take_run();
         let sums = |tally: Tally| (tally.lookups, tally.hits, tally.retrieval_us, tally.found, tally.given);
         assert_eq!((sums(first.tally), first.recalled.len()), ((2, 1, 10, 18, 8), 2));
         task.work.events.did(TaskFact::Recalled { recall: recall(1, true) });
-        let second = task.notes.take_run();
+        let second = task.work.notes.take_run();
         assert_eq!((second.tally.lookups, second.recalled.len()), (1, 1), "a run has its own");
         assert_eq!((second.counted.total.lookups, second.counted.total.hits), (3, 2), "the task has all");
     }
@@ -355,9 +355,10 @@ mod tests {
             task.work.events.did(fact);
             other.work.events.did(read);
         }
-        assert_eq!(task.notes.counted(), other.notes.counted());
-        let contents =
-            |task: &Task| -> Vec<String> { task.notes.take_drafts().into_iter().map(|draft| draft.content).collect() };
+        assert_eq!(task.work.notes.counted(), other.work.notes.counted());
+        let contents = |task: &Task| -> Vec<String> {
+            task.work.notes.take_drafts().into_iter().map(|draft| draft.content).collect()
+        };
         let notes = contents(&task);
         assert_eq!(notes, contents(&other));
         assert_eq!(
@@ -370,7 +371,7 @@ mod tests {
                 "done"
             ]
         );
-        let counted = task.notes.counted();
+        let counted = task.work.notes.counted();
         assert_eq!((counted.calls_saved, counted.escalations, counted.had_work), (1, 1, true));
     }
 }

@@ -43,8 +43,6 @@ pub(crate) struct Task {
     pub progress: TaskProgress,
     /// The part of it that is stored for another process to go on with.
     pub keep: Keep,
-    /// Its notes for memory: an observer collects them.
-    pub notes: Arc<NotesLog>,
 }
 
 /// The part of a task that a look at diagnostics, an edit, or a call of a tool needs: the request, the changes and the
@@ -68,6 +66,10 @@ pub(crate) struct TaskWork {
     pub reports: TaskReports,
     /// The text of each file as the model has seen it last.
     pub seen: SeenTexts,
+    /// Its usage: an observer counts it.
+    pub spent: Arc<SpentLog>,
+    /// Its notes for memory: an observer collects them.
+    pub notes: Arc<NotesLog>,
 }
 
 /// The wishes and permissions of the user.
@@ -223,8 +225,6 @@ pub(crate) struct TaskCounts {
     pub refused: bool,
     /// Offered fixes that were applied since this work began.
     pub applied: usize,
-    /// Its usage: an observer counts it.
-    pub spent: Arc<SpentLog>,
 }
 
 /// The progress of the plan that it carries out; stored as it is for another process.
@@ -265,14 +265,15 @@ impl Task {
             intent: TaskIntent { current_file, read_only, ..TaskIntent::default() },
             reports: TaskReports::default(),
             seen: SeenTexts::default(),
+            spent,
+            notes,
         };
         Self {
             work,
             conversation: Conversation::default(),
-            counts: TaskCounts { spent, ..TaskCounts::default() },
+            counts: TaskCounts::default(),
             progress: TaskProgress::default(),
             keep: Keep::default(),
-            notes,
         }
     }
 }
