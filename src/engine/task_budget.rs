@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::editor::event::Event;
 use crate::state::agent_config::{Config, Limits};
-use crate::state::task::Task;
+use crate::state::journal::Journal;
 use crate::state::task_store::TaskStore;
-use crate::state::usage::Spent;
+use crate::state::usage::{Spent, SpentLog};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
 use sextant_model::price::Price;
@@ -30,17 +30,17 @@ pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elaps
     }
 }
 
-pub(crate) fn over_budget(config: &Config, model: &dyn Model, task: &Task) -> Option<String> {
-    let spent = task.work.spent.now();
+pub(crate) fn over_budget(config: &Config, model: &dyn Model, usage: &SpentLog) -> Option<String> {
+    let spent = usage.now();
     reached(&config.limits, model.price(), spent.counted(), spent.elapsed())
 }
 
 /// Seconds that a command may take now, at least 1: its own limit, or what is left of the task's.
-pub(crate) fn command_seconds(config: &Config, task: &Task) -> u64 {
+pub(crate) fn command_seconds(config: &Config, spent: &SpentLog) -> u64 {
     let own = config.limits.command_seconds.max(1);
     match config.limits.seconds {
         0 => own,
-        all => own.min(all.saturating_sub(task.work.spent.now().elapsed().as_secs())).max(1),
+        all => own.min(all.saturating_sub(spent.now().elapsed().as_secs())).max(1),
     }
 }
 
@@ -61,8 +61,8 @@ pub(crate) async fn out_of_time(config: &Config, spent: Spent) {
 }
 
 /// The error that the user sees; finished changes stay.
-pub(crate) fn stop(task: &Task, why: &str) -> Failure {
-    let files: Vec<String> = task.work.journal.net().into_iter().map(|change| change.path).collect();
+pub(crate) fn stop(journal: &Journal, why: &str) -> Failure {
+    let files: Vec<String> = journal.net().into_iter().map(|change| change.path).collect();
     let done = if files.is_empty() {
         "nothing was changed".to_owned()
     } else {

@@ -41,7 +41,7 @@ pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, choice
         return Err(Failure::user(format!("{choice} is no answer"), format!("1 to {}", options.len())));
     };
     if choice == 3
-        && let Err(failure) = rollback::roll_back_to(edits, task, question.mark, false).await
+        && let Err(failure) = rollback::roll_back_to(edits, &mut task.work, question.mark, false).await
     {
         task.progress.question = Some(question);
         return Err(failure);

@@ -95,7 +95,7 @@ pub(crate) async fn run_ask(
     };
     let came_to_an_end = ended.is_ok() && !cancel.is_cancelled();
     let taken_back = if came_to_an_end {
-        stop::unless_stopped(&edits.making, cancel, unfit_ending::take_back(edits, task)).await.ok().flatten()
+        stop::unless_stopped(&edits.making, cancel, unfit_ending::take_back(edits, &mut task.work)).await.ok().flatten()
     } else {
         None
     };
@@ -107,8 +107,8 @@ pub(crate) async fn run_ask(
         (Ok(Ended::Done { .. }), Some(_)) => CameTo::TakenBack,
         _ => CameTo::Short,
     };
-    let mut outcome = finish::finish(edits, task, &word, came_to).await;
-    keep::remember_end(&edits.store, model, task, &ended, &outcome).await;
+    let mut outcome = finish::finish(edits, &mut task.work, &task.counts, &word, came_to).await;
+    keep::remember_end(&edits.store, model, &task.work, &task.progress, &mut task.keep, &ended, &outcome).await;
     if ended.is_err() && !outcome.files.is_empty() {
         edits.hub.events.show(Event::Progress { text: outcome.summary.clone() });
     }

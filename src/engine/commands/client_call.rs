@@ -21,11 +21,12 @@ use crate::state::comparison::Status;
 use crate::state::diagnostics_hub::OWN_CANCEL;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_service::EditService;
+use crate::state::journal::Journal;
 use crate::state::outside_clients::{ClientWork, OutsideClient};
 use crate::state::plan_service::PlanService;
 use crate::state::render::Line;
 use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::undo_target::standing;
 use crate::state::{span, stop};
@@ -119,9 +120,9 @@ async fn look(
     let before = lock(&work.seen).clone();
     own.work.seen.clone_from(&before);
     let ran = stop::unless_stopped(&session.edits.making, cancel, async {
-        validate_call::gate(&session.workspace, &session.approvals, &mut own, tool, call)
+        validate_call::gate(&session.workspace, &session.approvals, &own.work, tool, call)
             .await?
-            .run(&session.edits, session.model.as_ref(), &mut own)
+            .run(&session.edits, session.model.as_ref(), &mut own.work)
             .await
     });
     let answer = ran.await.and_then(|ran| ran);
@@ -189,15 +190,15 @@ async fn edit(
     task.work.seen.clone_from(&seen);
     let about = format!("{tool} {}", call.subject().shown());
     let ran = stop::unless_stopped(&session.edits.making, cancel, async {
-        let call = validate_call::gate(&session.workspace, &session.approvals, task, tool, Ok(call)).await?;
+        let call = validate_call::gate(&session.workspace, &session.approvals, &task.work, tool, Ok(call)).await?;
         if is_new {
             durable::keep_outside(&session.store, task, false).await;
         }
         collect_diagnostics::let_go(&session.hub).await;
-        call.run(&session.edits, session.model.as_ref(), task).await
+        call.run(&session.edits, session.model.as_ref(), &mut task.work).await
     });
     let ran = ran.await.and_then(|ran| ran);
-    enter(&session.edits, task, mark).await;
+    enter(&session.edits, &task.work.journal, mark).await;
     reached::bound(&session.hub).await;
     let now_seen = std::mem::take(&mut task.work.seen);
     lock(&work.seen).take(now_seen, &seen);
@@ -207,7 +208,7 @@ async fn edit(
     let _ = sender.send(ran);
     if task.work.journal.checkpoints.len() > mark {
         durable::keep_outside(&session.store, task, mark % CLEANED == CLEANED - 1).await;
-        show(&session.edits, task, format!("{}: {came_of_it}", client.name)).await;
+        show(&session.edits, &mut task.work, format!("{}: {came_of_it}", client.name)).await;
     }
     stored_traces::keep(&session.store).await;
 }
@@ -265,28 +266,28 @@ async fn current(
         }
         drop(history);
         let taken_back = !task.work.journal.is_empty() && standing(&task.work.journal).next().is_none();
-        if work.goes_on(task) && !taken_back {
+        if work.goes_on(&task.work.journal) && !taken_back {
             return Ok(task.work.journal.is_empty());
         }
     }
     let mut task = new_task(client);
     task.work.events.begin_outside(&edits.hub.events, &client.name, &task.work.request);
-    work.goes_on(&task);
+    work.goes_on(&task.work.journal);
     *slot = Some(task);
     Ok(true)
 }
 
 /// Enters the changes of a call where an undo finds them, beside entries that an undo has made meanwhile.
-async fn enter(edits: &EditService, task: &mut Task, mark: usize) {
-    let Some(new) = task.work.journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
+async fn enter(edits: &EditService, journal: &Journal, mark: usize) {
+    let Some(new) = journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
     let mut history = edits.history.lock().await;
-    match history.iter_mut().find(|known| known.task == task.work.journal.task) {
+    match history.iter_mut().find(|known| known.task == journal.task) {
         Some(known) => {
             let unknown = new.iter().filter(|row| known.checkpoints.iter().all(|known| known.id != row.id));
             let unknown: Vec<_> = unknown.cloned().collect();
             known.checkpoints.extend(unknown);
         }
-        None => history.push(task.work.journal.clone()),
+        None => history.push(journal.clone()),
     }
     stack::bound(&mut history);
 }
@@ -303,16 +304,16 @@ fn trace(task: &Task, (client, about): (&OutsideClient, &str), ran: &Result<Outs
 }
 
 /// Shows what was done to everyone who watches, and lists separately what the client's task has introduced.
-async fn show(edits: &EditService, task: &mut Task, text: String) {
-    let id = task.work.journal.task.clone();
+async fn show(edits: &EditService, work: &mut TaskWork, text: String) {
+    let id = work.journal.task.clone();
     let shown = |event| edits.hub.events.emit(Some(&id), TaskEvent::Shown { event });
     shown(Event::Progress { text });
     if !edits.workspace.config.diagnostics.on_edit {
         return;
     }
-    let verdict = finish::known_verdict(edits, task).await;
+    let verdict = finish::known_verdict(edits, work).await;
     let new: Vec<_> = verdict.new_from(edits.workspace.config.diagnostics.severity_floor).cloned().collect();
-    listed::show(&edits.hub, task, &new, &[]).await;
+    listed::show(&edits.hub, work, &new, &[]).await;
 }
 
 /// An edit's answer as a program reads it: the same facts as the text, and no more.

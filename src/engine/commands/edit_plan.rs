@@ -59,12 +59,12 @@ pub(crate) async fn edit_plan(
         };
         return Err(PlanRefused::Failure(failure));
     };
-    let new = rewritten::rewritten(edits, task, plan, text).await.map_err(PlanRefused::Faults)?;
+    let new = rewritten::rewritten(edits, &task.work.scope, plan, text).await.map_err(PlanRefused::Faults)?;
     let changes = replan::changes(plan, &new);
     if !changes.is_empty() {
         task.work.take_up(&edits.hub.events);
         task.work.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
-        keep::keep(&edits.store, task).await;
+        keep::keep(&edits.store, &task.work, &mut task.keep).await;
     }
     task.progress.question = None;
     durable::keep_plan(&edits.store, &new, task).await;

@@ -82,12 +82,20 @@ pub(crate) async fn make_plan(
         match make::propose(&session.edits, session.model.as_ref(), &mut task, PlanRequest::default(), cancel).await {
             Ok(plan) => plan,
             Err(failure) => {
-                keep::remember_no_plan(&session.store, session.model.as_ref(), &mut task, &failure).await;
+                keep::remember_no_plan(
+                    &session.store,
+                    session.model.as_ref(),
+                    &task.work,
+                    &task.progress,
+                    &mut task.keep,
+                    &failure,
+                )
+                .await;
                 return Err(failure);
             }
         };
-    start::tell_risk(&session.hub, &mut task, Some(plan.steps.len())).await;
-    keep::remember_plan(&session.store, &session.plans, &plan, &mut task).await;
+    start::tell_risk(&session.hub, &mut task.work, Some(plan.steps.len())).await;
+    keep::remember_plan(&session.store, &session.plans, &plan, &task.work, &mut task.keep).await;
     // A plan without steps cannot be approved, changed or resumed.
     if !plan.steps.is_empty() {
         durable::keep_plan(&session.store, &plan, &mut task).await;

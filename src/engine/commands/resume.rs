@@ -23,12 +23,13 @@ use crate::planner::{ending, replan, run_plan};
 use crate::run::{repair_scope, start};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
+use crate::state::journal::Journal;
 use crate::state::outcome::{Ending, Outcome};
 use crate::state::plan_service::PlanService;
 use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task, TaskWork};
 use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;
 use sextant_model::step::{LastResult, Model};
@@ -68,7 +69,8 @@ pub(crate) async fn go_on(
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(&session.edits, &session.plans, waiting).await?;
     task.work.take_up(&session.events);
-    repair_scope::look_up(&session.workspace, session.hub.needs_providers, &mut task).await;
+    repair_scope::look_up(&session.workspace, session.hub.needs_providers, &task.work.journal, &mut task.work.intent)
+        .await;
     task.work.events.did(TaskFact::BudgetRenewed { whole: true });
     span::belongs_to(&task);
     session.events.show(Event::Started {
@@ -77,14 +79,14 @@ pub(crate) async fn go_on(
         model: session.model.name().to_owned(),
     });
     let Some(mut plan) = plan else {
-        tell_lost_edits(&session.hub, session.model.as_ref(), &mut task).await?;
-        look_again(&session.hub, &mut task, cancel).await?;
+        tell_lost_edits(&session.hub, session.model.as_ref(), &mut task.conversation, &task.work.journal).await?;
+        look_again(&session.hub, &mut task.work, cancel).await?;
         task.work.begun = (!task.work.journal.is_empty()).then_some(0);
         return ask::run_ask(&session.edits, session.model.as_ref(), &mut task, cancel).await;
     };
     say_another_model(&session.events, session.model.as_ref(), &plan);
     if let Some(running) = running {
-        let left = rollback::roll_back_to(&session.edits, &mut task, running.mark, true).await?;
+        let left = rollback::roll_back_to(&session.edits, &mut task.work, running.mark, true).await?;
         if !left.is_empty() {
             let text = format!("left as you changed it since: {}", left.join(", "));
             session.events.show(Event::Progress { text });
@@ -94,13 +96,13 @@ pub(crate) async fn go_on(
         }
         task.keep.mark = None;
     }
-    open_lost_steps(&session.workspace, &session.events, &mut plan, &task).await?;
+    open_lost_steps(&session.workspace, &session.events, &mut plan, &task.work.journal).await?;
     let waits = phase == Phase::Planning && !approved;
     if waits || task.progress.question.is_some() {
         show_waiting(session, plan, task, phase, events).await
     } else {
         session.events.show(plan_event(&plan, Phase::Executing.words()));
-        look_again(&session.hub, &mut task, cancel).await?;
+        look_again(&session.hub, &mut task.work, cancel).await?;
         run_on(session, plan, task, steps, cancel, events).await
     }
 }
@@ -111,9 +113,9 @@ async fn open_lost_steps(
     workspace: &Workspace,
     events: &EventStream,
     plan: &mut Plan,
-    task: &Task,
+    journal: &Journal,
 ) -> Result<(), Failure> {
-    for (number, files) in lost::in_files(workspace, &task.work.journal).await?.lost {
+    for (number, files) in lost::in_files(workspace, journal).await?.lost {
         let Some(step) = plan.steps.get_mut(number.saturating_sub(1)).filter(|step| step.state == StepState::Done)
         else {
             continue;
@@ -128,19 +130,23 @@ async fn open_lost_steps(
 }
 
 /// Names the edits that are no longer in the files, to the user and to the model. The model relies on its own record.
-async fn tell_lost_edits(hub: &DiagnosticsHub, model: &dyn Model, task: &mut Task) -> Result<(), Failure> {
-    let files: BTreeSet<String> =
-        lost::in_files(&hub.workspace, &task.work.journal).await?.lost.into_values().flatten().collect();
+async fn tell_lost_edits(
+    hub: &DiagnosticsHub,
+    model: &dyn Model,
+    conversation: &mut Conversation,
+    journal: &Journal,
+) -> Result<(), Failure> {
+    let files: BTreeSet<String> = lost::in_files(&hub.workspace, journal).await?.lost.into_values().flatten().collect();
     if files.is_empty() {
         return Ok(());
     }
     let files: Vec<String> = files.into_iter().collect();
     let text = format!("what was edited in {} before the interruption is not there any more", files.join(", "));
     hub.events.show(Event::Progress { text: text.clone() });
-    task.conversation.results.push(LastResult { tool: "resume".to_owned(), ok: false, text: text.clone() });
-    if task.conversation.transcript.is_open() {
-        task.conversation.transcript.take_up(model.name());
-        task.conversation.transcript.tell(format!("Note: {text}. Read the files again."));
+    conversation.results.push(LastResult { tool: "resume".to_owned(), ok: false, text: text.clone() });
+    if conversation.transcript.is_open() {
+        conversation.transcript.take_up(model.name());
+        conversation.transcript.tell(format!("Note: {text}. Read the files again."));
     }
     Ok(())
 }
@@ -193,22 +199,22 @@ async fn show_waiting(
 }
 
 /// Reads the current reports of the task's files: a new process knows nothing yet.
-async fn look_again(hub: &DiagnosticsHub, task: &mut Task, cancel: &CancellationToken) -> Result<(), Failure> {
-    let unknown = task.work.reports.start.is_empty();
+async fn look_again(hub: &DiagnosticsHub, work: &mut TaskWork, cancel: &CancellationToken) -> Result<(), Failure> {
+    let unknown = work.reports.start.is_empty();
     let mut documents: Vec<Document> = Vec::new();
-    let mut files = task.work.scope.files();
-    files.extend(task.work.journal.net().into_iter().map(|change| change.path));
+    let mut files = work.scope.files();
+    files.extend(work.journal.net().into_iter().map(|change| change.path));
     files.sort();
     files.dedup();
     for file in files {
         documents.extend(recover::look_at(&hub.workspace, &file).await?);
     }
     start::first_look(hub, &documents, cancel).await?;
-    if unknown && !task.work.journal.is_empty() {
+    if unknown && !work.journal.is_empty() {
         let text = "what was introduced before the interruption is not known any more".to_owned();
         hub.events.show(Event::Progress { text });
     }
-    task.work.remember_start(&collect_diagnostics::known(hub).await, !task.work.journal.is_empty());
+    work.remember_start(&collect_diagnostics::known(hub).await, !work.journal.is_empty());
     Ok(())
 }
 
@@ -230,7 +236,15 @@ async fn take_up(
     let (mut task, mut plan) = waiting.run.into_task();
     task.keep.revision = Some(waiting.revision);
     if let Some(durable) = open_store::durable(&edits.store).await {
-        let loaded = durable::load(&edits.store, &edits.workspace.root, &durable, &mut task).await;
+        let loaded = durable::load(
+            &edits.store,
+            &edits.workspace.root,
+            &durable,
+            &mut task.work,
+            &mut task.conversation,
+            &mut task.keep,
+        )
+        .await;
         open_store::or_tell(&edits.hub.events, &durable, loaded);
         durable::claim(&edits.store, &mut task, plan.as_ref()).await?;
     }

@@ -10,11 +10,13 @@ use crate::diagnostics::triage;
 use crate::editor::event::Event;
 use crate::editor::{Editor, Fix, FixAnswers};
 use crate::events::stream::EventStream;
+use crate::events::task_events::TaskEvents;
 use crate::state::comparison;
 use crate::state::edit_request::EditRequest;
 use crate::state::offered::Offered;
-use crate::state::task::Task;
+use crate::state::task::OfferReports;
 use crate::state::task_scope;
+use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::deadline::Deadline;
@@ -64,32 +66,34 @@ const SAID_AFTER: Duration = Duration::from_secs(1);
 pub(crate) async fn offers(
     workspace: &Workspace,
     events: &EventStream,
-    task: &mut Task,
+    task_events: &TaskEvents,
+    step: u32,
+    known_offers: &mut OfferReports,
     found: &[LocatedDiagnostic],
     most: usize,
     (deadline, waits): (Deadline, bool),
 ) -> (Vec<FixOffer>, usize) {
     let mut offers = Vec::new();
-    task.work.reports.offers.offered.clear();
-    task.work.reports.offers.unanswered.clear();
+    known_offers.offered.clear();
+    known_offers.unanswered.clear();
     let at_once = if most == usize::MAX { AT_ONCE } else { 1 };
     let mut asked = 0;
     for items in found.chunks(at_once) {
         if offers.len() >= most || deadline.passed() {
             return (offers, asked);
         }
-        let answers = ask_about(workspace, events, task, items, (deadline, waits)).await;
+        let answers = ask_about(workspace, events, known_offers, items, (deadline, waits)).await;
         for (index, (item, answer)) in (asked..).zip(items.iter().zip(answers)) {
             let Some(FixAnswers { fixes, silent }) = answer else { continue };
             let key = triage::key(item);
             let before = offers.len();
-            sift(task, (index, item), &fixes, &mut offers);
+            sift(task_events, step, known_offers, (index, item), &fixes, &mut offers);
             match (offers.len() > before, silent.is_empty()) {
-                (true, _) => drop(task.work.reports.offers.barren.remove(&key)),
-                (false, true) => drop(task.work.reports.offers.barren.insert(key)),
+                (true, _) => drop(known_offers.barren.remove(&key)),
+                (false, true) => drop(known_offers.barren.insert(key)),
                 (false, false) => {
                     let names = silent.iter().map(|name| comparison::short(name).to_owned()).collect();
-                    task.work.reports.offers.unanswered.insert(key, names);
+                    known_offers.unanswered.insert(key, names);
                 }
             }
         }
@@ -102,11 +106,11 @@ pub(crate) async fn offers(
 async fn ask_about(
     workspace: &Workspace,
     events: &EventStream,
-    task: &mut Task,
+    offers: &mut OfferReports,
     items: &[LocatedDiagnostic],
     (deadline, waits): (Deadline, bool),
 ) -> Vec<Option<FixAnswers>> {
-    let known = task.work.reports.offers.waited.clone();
+    let known = offers.waited.clone();
     // A server that needed a wait and answered will need it again; one that did not answer then is not waited for
     // another time.
     let slow = waits && known.values().any(|answered| *answered);
@@ -139,7 +143,7 @@ async fn ask_about(
             let text = format!("{name} has not reported which fixes it offers: no answer in time");
             events.show(Event::Progress { text });
         }
-        task.work.reports.offers.waited.insert(name, answered);
+        offers.waited.insert(name, answered);
     }
     answers
 }
@@ -156,21 +160,28 @@ async fn ask_one(editor: &dyn Editor, item: &LocatedDiagnostic, waits: bool, pat
 }
 
 /// Takes the fixes that are meant for a diagnostic and may be applied.
-fn sift(task: &mut Task, (index, item): (usize, &LocatedDiagnostic), fixes: &[Fix], offers: &mut Vec<FixOffer>) {
+fn sift(
+    task_events: &TaskEvents,
+    step: u32,
+    known_offers: &mut OfferReports,
+    (index, item): (usize, &LocatedDiagnostic),
+    fixes: &[Fix],
+    offers: &mut Vec<FixOffer>,
+) {
     for fix in fixes.iter().filter(|fix| answers(fix, item)) {
         if suppressions::is_title(&fix.title) {
             let reason = "it would only hide what it is for";
             let about = format!("fix “{}” for {}", fix.title, item.symbol);
-            task.work.events.trace(task.work.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
+            task_events.trace(step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
             continue;
         }
         let about = triage::key(item);
         let key = format!("{}|{about}", fix.title);
-        if task.work.reports.offers.tried.contains(&key) {
+        if known_offers.tried.contains(&key) {
             continue;
         }
         let code = item.diagnostic.code.clone().unwrap_or_default();
-        task.work.reports.offers.offered.push(Offered { id: fix.id.clone(), key, about, code });
+        known_offers.offered.push(Offered { id: fix.id.clone(), key, about, code });
         offers.push(FixOffer {
             id: fix.id.clone(),
             title: fix.title.clone(),
@@ -184,13 +195,19 @@ fn sift(task: &mut Task, (index, item): (usize, &LocatedDiagnostic), fixes: &[Fi
 
 /// Looks up the edits of each fix outside its symbol, as far as the scope allows it: a step that may touch the symbol
 /// alone could not carry out a fix that adds an import.
-pub(crate) async fn look_up_changes(workspace: &Workspace, task: &Task, offers: &mut [FixOffer], deadline: Deadline) {
+pub(crate) async fn look_up_changes(
+    workspace: &Workspace,
+    scope: &Scope,
+    known_offers: &OfferReports,
+    offers: &mut [FixOffer],
+    deadline: Deadline,
+) {
     for offer in offers {
         if deadline.passed() {
             break;
         }
         // A server that was slow to offer a fix is slow to report its edits.
-        let slow = task.work.reports.offers.waited.values().any(|answered| *answered);
+        let slow = known_offers.waited.values().any(|answered| *answered);
         let patience = Deadline::after(if slow { deadline.left() } else { deadline.left().min(PATIENCE) });
         let Ok(wanted) = wanted(workspace, &offer.id, patience).await else {
             // A server that does not report the edits of its fix is not asked about all the others.
@@ -200,7 +217,7 @@ pub(crate) async fn look_up_changes(workspace: &Workspace, task: &Task, offers: 
             continue;
         };
         let mut changes: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
-        changes.retain(|path| *path != offer.symbol && task.work.scope.holds(&SymbolPath::parse(path)));
+        changes.retain(|path| *path != offer.symbol && scope.holds(&SymbolPath::parse(path)));
         offer.changes = changes;
     }
 }

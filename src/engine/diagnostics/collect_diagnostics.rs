@@ -11,8 +11,9 @@ use crate::editor::{Document, Editor};
 use crate::events::stream::EventStream;
 use crate::state::comparison::{Status, Verdict};
 use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
+use crate::state::journal::Journal;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
-use crate::state::task::Task;
+use crate::state::task::{TaskReports, TaskWork};
 use crate::state::{comparison, dedup};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
@@ -248,12 +249,12 @@ pub(crate) async fn waiting<T>(events: &EventStream, look: impl Future<Output = 
 }
 
 /// Adds to the verdict of a step which changes of the task since its checkpoint of this number have no report.
-pub(crate) async fn doubt_unheard(hub: &DiagnosticsHub, task: &Task, mark: usize, verdict: &mut Verdict) {
+pub(crate) async fn doubt_unheard(hub: &DiagnosticsHub, journal: &Journal, mark: usize, verdict: &mut Verdict) {
     if !hub.workspace.config.diagnostics.on_edit {
         verdict.status = Status::Off;
         return;
     }
-    let changed = task.work.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files);
+    let changed = journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files);
     let files: BTreeSet<&str> = changed.map(|file| file.path.as_str()).collect();
     let (mut there, mut is_covered) = (Vec::new(), false);
     for file in files {
@@ -283,7 +284,7 @@ pub(crate) async fn known(hub: &DiagnosticsHub) -> Snapshots {
 }
 
 /// Takes answers that came after their deadline. New diagnostics in them are reported once, with the next answer.
-pub(crate) async fn take_late(hub: &DiagnosticsHub, task: &mut Task) {
+pub(crate) async fn take_late(hub: &DiagnosticsHub, work: &mut TaskWork) {
     let reports = hub.workspace.editor.late().await;
     if reports.is_empty() {
         return;
@@ -298,21 +299,21 @@ pub(crate) async fn take_late(hub: &DiagnosticsHub, task: &mut Task) {
         } else {
             let about = format!("late report of {} on {}", report.provider, report.file);
             let entry = Trace::new(Effect::SetAside, about, "superseded", "the text has changed since");
-            task.work.events.trace(task.work.step.max(1), entry);
+            work.events.trace(work.step.max(1), entry);
         }
     }
-    self::arrived(hub, task, &arrived).await;
+    self::arrived(hub, &mut work.reports, &arrived).await;
 }
 
 /// Takes the reports of providers that an edit's answer did not wait for: new diagnostics in them are reported late.
-pub(crate) async fn arrived(hub: &DiagnosticsHub, task: &mut Task, arrived: &BTreeSet<SnapshotKey>) {
-    let Some(pending) = task.work.reports.pending.as_mut() else { return };
+pub(crate) async fn arrived(hub: &DiagnosticsHub, reports: &mut TaskReports, arrived: &BTreeSet<SnapshotKey>) {
+    let Some(pending) = reports.pending.as_mut() else { return };
     let mut before = Snapshots::new();
     for key in arrived {
         before.extend(pending.remove_entry(key));
     }
     if pending.is_empty() {
-        task.work.reports.pending = None;
+        reports.pending = None;
     }
     let known = known(hub).await;
     let (now, others): (Snapshots, Snapshots) = known.into_iter().partition(|(key, _)| arrived.contains(key));
@@ -320,5 +321,5 @@ pub(crate) async fn arrived(hub: &DiagnosticsHub, task: &mut Task, arrived: &BTr
     let late = comparison::compared(&before, &now, &[]).await.new;
     // A diagnostic that another provider reported in time was reported then.
     let late = tokio::task::spawn_blocking(move || dedup::unsaid(late, &others)).await;
-    task.work.reports.late.found.extend(late.unwrap_or_default());
+    reports.late.found.extend(late.unwrap_or_default());
 }

@@ -10,8 +10,9 @@ use crate::editor::event::Event;
 use crate::editor::{Document, Editor};
 use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::edit_request::{self, EditRequest};
+use crate::state::journal::Journal;
 use crate::state::look_reach::family;
-use crate::state::task::Task;
+use crate::state::task::ReachReports;
 use crate::state::unlooked::Unlooked;
 use crate::state::workspace::Workspace;
 use crate::state::{comparison, stop};
@@ -236,8 +237,8 @@ pub(crate) async fn others(
 }
 
 /// The files in reach of the task's remaining changes that it has not looked at, as a verdict names them.
-pub(crate) async fn unlooked(hub: &DiagnosticsHub, task: &Task) -> Vec<String> {
-    let net = task.work.journal.net().into_iter().filter_map(|change| {
+pub(crate) async fn unlooked(hub: &DiagnosticsHub, journal: &Journal, reach_reports: &ReachReports) -> Vec<String> {
+    let net = journal.net().into_iter().filter_map(|change| {
         let before = change.before.map(|text| text.to_string());
         Some(TextChange { path: change.path, before, after: change.after?.to_string() })
     });
@@ -248,7 +249,7 @@ pub(crate) async fn unlooked(hub: &DiagnosticsHub, task: &Task) -> Vec<String> {
         return Vec::new();
     }
     let loaded = hub.workspace.editor.loaded().await;
-    let elsewhere = &task.work.reports.elsewhere;
+    let elsewhere = reach_reports;
     let is_known = |file: &String| elsewhere.reached.contains(file) || elsewhere.unrelated.contains(file);
     let is_left = |file: &&String| !is_known(file) && !loaded.contains(file);
     let left = reach.files.iter().filter(is_left).cloned().collect();

@@ -8,7 +8,7 @@ use crate::state::agent_config::Config;
 use crate::state::comparison;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::snapshots::Snapshots;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
 use crate::state::wanted_diagnostics;
@@ -59,26 +59,33 @@ pub(crate) struct Left {
 }
 
 /// Asks the servers once more, and selects from their offers as another plan would.
-pub(crate) async fn fixes_left(hub: &DiagnosticsHub, store: &TaskStore, task: &mut Task) -> Left {
-    let found =
-        wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(hub, &task.work.scope).await);
+pub(crate) async fn fixes_left(hub: &DiagnosticsHub, store: &TaskStore, work: &mut TaskWork) -> Left {
+    let found = wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(work), in_scope(hub, &work.scope).await);
     let deadline = Deadline::after_ms(OFFERS_MS.max(store.config.diagnostics.timeout_ms));
-    let given_up = std::mem::take(&mut task.work.reports.offers.tried);
-    let (offers, asked) =
-        code_actions::offers(&hub.workspace, &hub.events, task, &found, usize::MAX, (deadline, false)).await;
-    task.work.reports.offers.tried = given_up;
-    let keys: BTreeSet<String> = task
-        .work
+    let given_up = std::mem::take(&mut work.reports.offers.tried);
+    let (offers, asked) = code_actions::offers(
+        &hub.workspace,
+        &hub.events,
+        &work.events,
+        work.step,
+        &mut work.reports.offers,
+        &found,
+        usize::MAX,
+        (deadline, false),
+    )
+    .await;
+    work.reports.offers.tried = given_up;
+    let keys: BTreeSet<String> = work
         .reports
         .offers
         .offered
         .iter()
-        .filter(|offer| task.work.reports.offers.tried.contains(&offer.key))
+        .filter(|offer| work.reports.offers.tried.contains(&offer.key))
         .map(|offer| offer.id.clone())
         .collect();
-    let unanswered = task.work.reports.offers.unanswered.values().flatten().cloned().collect();
-    let offers = learn::trusted(store, task, &found, offers).await;
-    let (_, offers) = triage::weigh(hub, task, &found, offers).await;
+    let unanswered = work.reports.offers.unanswered.values().flatten().cloned().collect();
+    let offers = learn::trusted(store, &work.events, work.step, &found, offers).await;
+    let (_, offers) = triage::weigh(hub, work, &found, offers).await;
     let (known, new): (Vec<FixOffer>, Vec<FixOffer>) = offers.into_iter().partition(|offer| keys.contains(&offer.id));
     let open: BTreeSet<usize> = new.iter().filter_map(|offer| offer.diagnostic).collect();
     let tried: BTreeSet<usize> = known.iter().filter_map(|offer| offer.diagnostic).collect();

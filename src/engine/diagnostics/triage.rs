@@ -6,10 +6,11 @@ use crate::diagnostics::collect_diagnostics;
 use crate::editor::Editor;
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
+use crate::events::task_events::TaskEvents;
 use crate::state::authority::{self, Basis};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::snapshots::Snapshots;
-use crate::state::task::{Task, TaskWork};
+use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use sextant_base::one_line::headline;
@@ -130,18 +131,15 @@ pub(crate) async fn summed_up(found: Vec<LocatedDiagnostic>, most: usize) -> Vec
 /// Merges, judges and orders the diagnostics found; the fixes follow their diagnostics to their new places.
 pub(crate) async fn weigh(
     hub: &DiagnosticsHub,
-    task: &mut Task,
+    work: &mut TaskWork,
     found: &[LocatedDiagnostic],
     fixes: Vec<FixOffer>,
 ) -> (Vec<RankedDiagnostic>, Vec<FixOffer>) {
     let texts = present_texts(hub.workspace.editor.as_ref(), found).await;
     let known = collect_diagnostics::known(hub).await;
     let others = other_texts(&hub.workspace, found, &texts).await;
-    let survived = found
-        .iter()
-        .map(key)
-        .filter_map(|key| task.work.reports.survived.get(&key).map(|count| (key, *count)))
-        .collect();
+    let survived =
+        found.iter().map(key).filter_map(|key| work.reports.survived.get(&key).map(|count| (key, *count))).collect();
     let matter = Matter { found: found.to_vec(), texts, known, others, survived };
     // On a thread of its own: it reads the texts, and a stop must not wait for that.
     let Ok((merged, evidence, judgement)) = tokio::task::spawn_blocking(move || judged(&matter)).await else {
@@ -149,14 +147,14 @@ pub(crate) async fn weigh(
     };
     let items: Vec<Placed> = found.iter().map(placed).collect();
     let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
-    trace_merged(task, &merged, &items);
-    judgement.trace.into_iter().for_each(|entry| task.work.events.trace(task.work.step.max(1), entry));
+    trace_merged(&work.events, work.step, &merged, &items);
+    judgement.trace.into_iter().for_each(|entry| work.events.trace(work.step.max(1), entry));
     // Beyond a place that the user pointed at, only a sure fix is made without a question. A plan asks as a whole. The
     // offline model exists for the offers of servers, and nobody could answer its questions: "the errors" are all of
     // them.
     let driven = hub.needs_providers;
-    let far = matches!(task.work.scope, Scope::Workspace) && !driven && !request_kind::wants_all(&task.work.request);
-    let asks = far && authority::basis(task.work.mode, &task.work.request, driven) == Basis::Reported;
+    let far = matches!(work.scope, Scope::Workspace) && !driven && !request_kind::wants_all(&work.request);
+    let asks = far && authority::basis(work.mode, &work.request, driven) == Basis::Reported;
     let mut unsure: BTreeSet<usize> = BTreeSet::new();
     let mut seen = Vec::with_capacity(judgement.kept.len());
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
@@ -167,7 +165,7 @@ pub(crate) async fn weigh(
         let contradicted = evidence[judged.index].contradiction.is_some();
         let asked = judged.doubtful || contradicted || asks && fixable();
         let objection = if asked {
-            objection(&hub.events, task, &shown[judged.index], &evidence[judged.index], judged)
+            objection(&hub.events, &work.events, work.step, &shown[judged.index], &evidence[judged.index], judged)
         } else {
             None
         };
@@ -179,7 +177,7 @@ pub(crate) async fn weigh(
         let offered = || the_one(&fixes, &group.members).map(|fix| fix.title.clone());
         shown.diagnostic.suggested_action = objection.or_else(offered).or_else(suggested);
         if let Some(word) = &shown.diagnostic.suggested_action {
-            task.work.reports.suggested.insert(key(&shown), word.clone());
+            work.reports.suggested.insert(key(&shown), word.clone());
         }
         let (sources, codes) = (group.sources.clone(), codes_of(group, found));
         seen.push(RankedDiagnostic { found: shown, sources, codes, confidence, doubtful });
@@ -197,20 +195,27 @@ fn codes_of(group: &Merged, found: &[LocatedDiagnostic]) -> Vec<String> {
     group.members.iter().filter_map(|index| found[*index].diagnostic.code.clone()).collect()
 }
 
-fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
+fn trace_merged(task_events: &TaskEvents, step: u32, merged: &[Merged], items: &[Placed]) {
     for group in merged.iter().filter(|group| group.members.len() > 1) {
         let about = confidence_words::about(&items[group.shown], &group.sources);
         let reason = format!("reported {} at the same place, shown once", counted(group.members.len(), "time"));
-        task.work.events.trace(task.work.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
+        task_events.trace(step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
     }
 }
 
 /// The objection of the rules to acting on a diagnostic; the user is then asked, and the task goes on without it.
-fn objection(events: &EventStream, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
+fn objection(
+    events: &EventStream,
+    task_events: &TaskEvents,
+    step: u32,
+    item: &Placed,
+    evidence: &Evidence,
+    judged: &Judged,
+) -> Option<String> {
     let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &PolicyLimits::default());
     let objection = decision.suggestion(&entry.reason);
-    let new = !task.work.events.has_told(&entry);
-    task.work.events.trace(task.work.step.max(1), entry);
+    let new = !task_events.has_told(&entry);
+    task_events.trace(step.max(1), entry);
     if let (true, PolicyDecision::Ask(question)) = (new, &decision) {
         events.show(Event::Progress { text: question.clone() });
     }

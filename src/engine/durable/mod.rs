@@ -27,9 +27,9 @@ use crate::plan::Plan;
 use crate::plan::evaluate::Trigger;
 use crate::plan::work_mode::{Mode, Phase};
 use crate::state::agent_config::Config;
-use crate::state::durable::Durable;
+use crate::state::durable::{Durable, Keep};
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal};
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task, TaskWork};
 use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::Failure;
@@ -74,12 +74,12 @@ async fn write_task(
     plan: Option<&Plan>,
     phase: Phase,
 ) {
-    stored_baseline::keep_baseline(events, durable, task).await;
+    stored_baseline::keep_baseline(events, durable, &task.work, &mut task.keep).await;
     let mut state = RunState::of(task, plan);
     if phase != Phase::Executing {
         state.counted.concluded();
     }
-    let talk = if phase == Phase::Completed { KeptTalk::Nothing } else { messages(task) };
+    let talk = if phase == Phase::Completed { KeptTalk::Nothing } else { messages(&task.conversation) };
     let kept = save(durable, &state, talk, phase, None).await;
     if let Some(revision) = open_store::or_tell(events, durable, kept) {
         task.keep.revision = revision;
@@ -90,8 +90,8 @@ async fn write_task(
 }
 
 /// The messages to and from a task's model, for the process that goes on with it.
-fn messages(task: &Task) -> KeptTalk {
-    serde_json::to_value(StoredConversation::of(task)).map_or(KeptTalk::Nothing, KeptTalk::This)
+fn messages(conversation: &Conversation) -> KeptTalk {
+    serde_json::to_value(StoredConversation::of(conversation)).map_or(KeptTalk::Nothing, KeptTalk::This)
 }
 
 async fn save(
@@ -227,16 +227,23 @@ async fn clean(config: &Config, events: &EventStream, durable: &Durable, task: &
 }
 
 /// Loads the task's journal, its messages and its baseline from the store into the task.
-pub(crate) async fn load(store: &TaskStore, root: &Root, durable: &Durable, task: &mut Task) -> Result<()> {
-    task.work.journal = load_journal(store, durable, &task.work.journal.task, &task.work.request).await?;
-    let edits = task.work.journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
+pub(crate) async fn load(
+    store: &TaskStore,
+    root: &Root,
+    durable: &Durable,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
+    keep: &mut Keep,
+) -> Result<()> {
+    work.journal = load_journal(store, durable, &work.journal.task, &work.request).await?;
+    let edits = work.journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
     let made = edits.flat_map(|row| &row.files).filter(|file| file.before.is_none());
-    task.work.reports.created.extend(made.map(|file| file.path.clone()));
-    let name = task.work.journal.task.clone();
+    work.reports.created.extend(made.map(|file| file.path.clone()));
+    let name = work.journal.task.clone();
     if let Some(talk) = durable.run(move |memory| memory.said(&name)).await? {
-        StoredConversation::read(talk).into_task(task);
+        StoredConversation::read(talk).into_task(conversation);
     }
-    stored_baseline::load_baseline(root, durable, task).await
+    stored_baseline::load_baseline(root, durable, work, keep).await
 }
 
 /// A journal as it is stored.

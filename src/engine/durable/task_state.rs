@@ -212,7 +212,7 @@ impl RunState {
         (task.work.step, task.counts.errors) = (self.step, self.errors);
         task.work.spent.count_on(self.usage);
         (task.work.reports.offers.tried, task.work.reports.survived) = (self.tried, self.survived);
-        self.said.into_task(&mut task);
+        self.said.into_task(&mut task.conversation);
         task.work.intent.consent = self.consent;
         task.work.notes.count_on(self.counted);
         task.keep.replanning = self.replanning;

@@ -16,9 +16,10 @@ use crate::state::edit_request::{self, EditOutcome, EditRequest, When};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::Making;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
+use crate::state::read_views::SeenTexts;
 use crate::state::render::Line;
 use crate::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots};
-use crate::state::task::Task;
+use crate::state::task::{TaskReports, TaskWork};
 use crate::state::task_store::TaskStore;
 use crate::state::uncredited_fix::Doubt;
 use crate::state::unlooked::Unlooked;
@@ -36,17 +37,15 @@ use sextant_store::workspace::beneath;
 /// Carries out an edit of a tool and words the diagnostics that it introduced. A refused edit writes nothing.
 pub(crate) async fn edit(
     edits: &EditService,
-    task: &mut Task,
+    work: &mut TaskWork,
     wanted: Vec<EditRequest>,
     notes: Vec<String>,
     when: When,
 ) -> Result<EditAnswer, Failure> {
     let checks = &edits.workspace.config.diagnostics;
-    let changed = change(edits, task, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
-    let (late, first_seen) = (
-        std::mem::take(&mut task.work.reports.late.found),
-        std::mem::take(&mut task.work.reports.elsewhere.first_seen),
-    );
+    let changed = change(edits, work, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
+    let (late, first_seen) =
+        (std::mem::take(&mut work.reports.late.found), std::mem::take(&mut work.reports.elsewhere.first_seen));
     let worth = first_seen.iter().filter(|found| found.diagnostic.severity <= checks.severity_floor);
     let worth: Vec<String> = worth.map(|found| Line::of(found).text("")).collect();
     let mut notes = notes;
@@ -59,31 +58,31 @@ pub(crate) async fn edit(
 /// Carries out an edit and returns the diagnostics that it introduced. A refused edit writes nothing.
 pub(crate) async fn change(
     edits: &EditService,
-    task: &mut Task,
+    work: &mut TaskWork,
     wanted: Vec<EditRequest>,
     when: When,
     deadline: Deadline,
 ) -> Result<EditOutcome, Failure> {
     for want in &wanted {
         target::refuse_large(want.path(), want.bytes())?;
-        task.work.scope.check(want)?;
+        work.scope.check(want)?;
     }
-    permit(&edits.hub, &edits.approvals, task, &wanted).await?;
-    let doubts = edit_guard::guard(&edits.hub, &edits.approvals, task, &wanted).await?;
+    permit(&edits.hub, &edits.approvals, work, &wanted).await?;
+    let doubts = edit_guard::guard(&edits.hub, &edits.approvals, work, &wanted).await?;
     let (_turn, mut deadline) = match edits.making.turn.try_lock() {
         Ok(turn) => (turn, deadline),
         Err(_) => (edits.making.turn.lock().await, deadline.anew()),
     };
-    collect_diagnostics::take_late(&edits.hub, task).await;
+    collect_diagnostics::take_late(&edits.hub, work).await;
     let (mut wanted, mut notes) = (wanted, Vec::new());
     for _ in 0..rebase_edit::TRIES {
-        let known = task.work.reports.begun();
-        match attempt(edits, task, (&wanted, &doubts, when), deadline).await {
+        let known = work.reports.begun();
+        match attempt(edits, work, (&wanted, &doubts, when), deadline).await {
             // The file was changed between its reading and this edit.
             Err(EditorError::Stale(path)) => {
-                task.work.reports.begin_again(known);
+                work.reports.begin_again(known);
                 // A deferred edit is answered against the text before its first edit.
-                let put_off = task.work.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
+                let put_off = work.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
                 let moved =
                     if put_off { None } else { rebase_edit::moved(edits.workspace.editor.as_ref(), &wanted).await };
                 let Some((moved, changed)) = moved else {
@@ -92,14 +91,14 @@ pub(crate) async fn change(
                 wanted = moved;
                 notes.extend(changed);
                 for want in &wanted {
-                    task.work.scope.check(want)?;
+                    work.scope.check(want)?;
                 }
                 deadline = deadline.anew();
             }
             made => {
                 let mut outcome = made?;
                 if !notes.is_empty() {
-                    wanted.iter().for_each(|want| told(task, want.path()));
+                    wanted.iter().for_each(|want| told(&work.journal, &mut work.seen, want.path()));
                 }
                 notes.append(&mut outcome.notes);
                 return Ok(EditOutcome { notes, ..outcome });
@@ -137,14 +136,14 @@ fn note_own(looked: &LookedFiles, applied: &[Applied]) {
 /// The editor refuses it: nothing was written.
 async fn attempt(
     edits: &EditService,
-    task: &mut Task,
+    work: &mut TaskWork,
     (wanted, doubts, when): (&[EditRequest], &[Doubt], When),
     mut deadline: Deadline,
 ) -> Result<EditOutcome, EditorError> {
     let checked = edits.workspace.config.diagnostics.on_edit;
-    let in_burst = task.work.reports.deferred.is_some();
+    let in_burst = work.reports.deferred.is_some();
     let mut bystanders = Vec::new();
-    let mut burst = task.work.reports.deferred.clone().unwrap_or_default();
+    let mut burst = work.reports.deferred.clone().unwrap_or_default();
     let mut unheard = Unlooked::default();
     if checked {
         let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
@@ -164,37 +163,37 @@ async fn attempt(
         );
         deadline = reached.deadline(deadline, edits.workspace.config.diagnostics.timeout_ms);
         burst.take_reach(reached.paths(), reached.open, &reached.unlooked, reached.stale);
-        task.work.reports.elsewhere.unrelated.extend(reached.unrelated);
+        work.reports.elsewhere.unrelated.extend(reached.unrelated);
         bystanders.extend(reached.documents);
     }
-    remember(task, wanted, (&mut burst, in_burst), &collect_diagnostics::known(&edits.hub).await);
-    note_start(&edits.making, task, wanted);
+    remember(work, wanted, (&mut burst, in_burst), &collect_diagnostics::known(&edits.hub).await);
+    note_start(&edits.making, work, wanted);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
-    let imports = task.work.scope.imports_changed(wanted);
-    let renamed = task.work.scope.follow(wanted);
-    let change = to_be_made(&edits.store, &edits.workspace, task, wanted, &symbols).await;
+    let imports = work.scope.imports_changed(wanted);
+    let renamed = work.scope.follow(wanted);
+    let change = to_be_made(&edits.store, &edits.workspace, work, wanted, &symbols).await;
     // No wait may come between its end and the journal: a stop interrupts at any wait.
     let in_flight::Made { checkpoint, applied } = edit_transaction::make(edits, change).await?;
     note_own(&edits.hub.looked, &applied);
-    task.work.scope = renamed;
-    let checkpoint = enter(task, checkpoint);
-    task.work.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
-    [&burst.unlooked, &unheard].into_iter().for_each(|some| task.work.reports.elsewhere.unlooked.extend(some));
-    task.work.intent.consent.doubts.extend_from_slice(doubts);
+    work.scope = renamed;
+    let checkpoint = enter(work, checkpoint);
+    work.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
+    [&burst.unlooked, &unheard].into_iter().for_each(|some| work.reports.elsewhere.unlooked.extend(some));
+    work.intent.consent.doubts.extend_from_slice(doubts);
     let verdict = match when {
         _ if !checked => Verdict::without(Status::Off),
         When::Now => {
             let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
             let reports = collect_diagnostics::look(&edits.hub, &now, &bystanders, deadline).await;
-            judge(&edits.hub, task, &burst, &reports).await
+            judge(&edits.hub, work, &burst, &reports).await
         }
         When::Defer => {
-            task.work.reports.deferred = Some(burst);
+            work.reports.deferred = Some(burst);
             Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
         }
     };
-    let (notes, created) = (left_out(&edits.hub.looked, wanted), task.work.reports.created.clone());
+    let (notes, created) = (left_out(&edits.hub.looked, wanted), work.reports.created.clone());
     Ok(EditOutcome { checkpoint, applied, symbols, imports, notes, verdict, created, before })
 }
 
@@ -203,12 +202,12 @@ async fn attempt(
 async fn permit(
     hub: &DiagnosticsHub,
     approvals: &Approvals,
-    task: &mut Task,
+    work: &mut TaskWork,
     wanted: &[EditRequest],
 ) -> Result<(), Failure> {
-    let permitted = permissions::permit(hub.needs_providers, task, wanted);
-    if permitted.is_err() && task.work.mode != Mode::Simple && !task.work.intent.consent.withheld.is_empty() {
-        task.work.intent.consent.foreseen = preview::foreseen(hub, approvals, wanted).await;
+    let permitted = permissions::permit(hub.needs_providers, work, wanted);
+    if permitted.is_err() && work.mode != Mode::Simple && !work.intent.consent.withheld.is_empty() {
+        work.intent.consent.foreseen = preview::foreseen(hub, approvals, wanted).await;
     }
     permitted
 }
@@ -216,23 +215,19 @@ async fn permit(
 async fn to_be_made(
     store: &TaskStore,
     workspace: &Workspace,
-    task: &Task,
+    work: &TaskWork,
     wanted: &[EditRequest],
     symbols: &[String],
 ) -> in_flight::PendingChange {
-    let files = files_before(workspace.editor.as_ref(), &task.work.journal, wanted).await;
+    let files = files_before(workspace.editor.as_ref(), &work.journal, wanted).await;
     let made = wanted.iter().filter(|want| matches!(want, EditRequest::Create { .. }));
     let folders: BTreeSet<String> =
         made.flat_map(|want| beneath::missing_folders(workspace.root.path(), want.path())).collect();
-    let checkpoint = checkpoint(store, task, files, symbols);
+    let checkpoint = checkpoint(store, work, files, symbols);
     in_flight::PendingChange {
-        task: task.work.journal.task.clone(),
-        request: task.work.journal.request.clone(),
-        checkpoint: Checkpoint {
-            folders: folders.into_iter().collect(),
-            once: task.work.intent.once.clone(),
-            ..checkpoint
-        },
+        task: work.journal.task.clone(),
+        request: work.journal.request.clone(),
+        checkpoint: Checkpoint { folders: folders.into_iter().collect(), once: work.intent.once.clone(), ..checkpoint },
         edits: wanted.iter().cloned().map(EditRequest::into_edit).collect(),
         takes_back: Vec::new(),
         restores_marks: false,
@@ -240,65 +235,64 @@ async fn to_be_made(
 }
 
 /// Enters a finished change into its task, and returns its name.
-fn enter(task: &mut Task, checkpoint: Checkpoint) -> String {
+fn enter(work: &mut TaskWork, checkpoint: Checkpoint) -> String {
     let id = checkpoint.id.clone();
     for file in &checkpoint.files {
         if let Some(text) = &file.after {
-            task.work.seen.edited(&file.path, file.before.as_deref().unwrap_or_default(), text);
+            work.seen.edited(&file.path, file.before.as_deref().unwrap_or_default(), text);
         }
     }
-    task.work.journal.checkpoints.push(checkpoint);
-    task.work.reports.deferred = None;
+    work.journal.checkpoints.push(checkpoint);
+    work.reports.deferred = None;
     id
 }
 
 /// Records that the answer of an edit shows the changes that others made in a file before it.
-pub(crate) fn told(task: &mut Task, path: &str) {
-    let mut changes = task.work.journal.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
+pub(crate) fn told(journal: &Journal, seen: &mut SeenTexts, path: &str) {
+    let mut changes = journal.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
     if let Some(text) = changes.find(|change| change.path == path).and_then(|change| change.after.clone()) {
-        task.work.seen.whole(path, text);
+        seen.whole(path, text);
     }
 }
 
 /// Settles a burst of edits whose answers were deferred; `None` where there is no burst.
-pub(crate) async fn settle_deferred(hub: &DiagnosticsHub, task: &mut Task) -> Option<Verdict> {
-    let before = task.work.reports.deferred.take()?;
+pub(crate) async fn settle_deferred(hub: &DiagnosticsHub, work: &mut TaskWork) -> Option<Verdict> {
+    let before = work.reports.deferred.take()?;
     let longer = reached::longer(before.reached.len());
     let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms + longer);
-    let files: Vec<String> = task.work.journal.net().into_iter().map(|change| change.path).collect();
+    let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
     let documents = reached::documents(hub.workspace.editor.as_ref(), &files).await;
     let mut bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &files).await;
     bystanders.extend(reached::others(hub.workspace.editor.as_ref(), &hub.looked, &before.reached, &files).await);
     let reports = collect_diagnostics::look(hub, &documents, &bystanders, deadline).await;
-    Some(judge(hub, task, &before, &reports).await)
+    Some(judge(hub, work, &before, &reports).await)
 }
 
 /// Adds the state right before an edit to its baseline, and to that of its task.
-fn remember(task: &mut Task, wanted: &[EditRequest], (burst, in_burst): (&mut Baseline, bool), known: &Snapshots) {
+fn remember(work: &mut TaskWork, wanted: &[EditRequest], (burst, in_burst): (&mut Baseline, bool), known: &Snapshots) {
     wanted.iter().for_each(|want| burst.begin(want, known, in_burst));
     burst.take(known, in_burst);
-    for document in texts_before(wanted).iter().filter(|document| !task.work.journal.has_changed(&document.path)) {
+    for document in texts_before(wanted).iter().filter(|document| !work.journal.has_changed(&document.path)) {
         // Reports on another text than the task's first edit finds are no baseline of it.
         burst.drop_older(&document.path, &document.text);
     }
-    remember_created(task, wanted, &mut burst.snaps);
-    let known_late = task.work.reports.elsewhere.late.clone();
-    task.work.remember_first(wanted, &burst.snaps, !task.work.journal.is_empty());
+    remember_created(&mut work.reports, wanted, &mut burst.snaps);
+    let known_late = work.reports.elsewhere.late.clone();
+    work.remember_first(wanted, &burst.snaps, !work.journal.is_empty());
     let mut namer = Namer::default();
-    for key in task.work.reports.elsewhere.late.difference(&known_late) {
+    for key in work.reports.elsewhere.late.difference(&known_late) {
         let Some(snap) = burst.snaps.get(key) else { continue };
         let named = snap.diagnostics.iter().map(|found| namer.name(found, |_| snap.text.as_deref()));
-        task.work.reports.elsewhere.first_seen.extend(named);
+        work.reports.elsewhere.first_seen.extend(named);
     }
 }
 
 /// Lets a request in the meantime compare with the start of the task.
-fn note_start(making: &Making, task: &Task, wanted: &[EditRequest]) {
-    if task.work.intent.client.is_none() {
-        let (start, created) = (task.work.reports.start.clone(), task.work.reports.created.clone());
-        let files =
-            task.work.journal.files().into_iter().chain(wanted.iter().map(|want| want.path().to_owned())).collect();
-        let name = task.work.journal.task.clone();
+fn note_start(making: &Making, work: &TaskWork, wanted: &[EditRequest]) {
+    if work.intent.client.is_none() {
+        let (start, created) = (work.reports.start.clone(), work.reports.created.clone());
+        let files = work.journal.files().into_iter().chain(wanted.iter().map(|want| want.path().to_owned())).collect();
+        let name = work.journal.task.clone();
         *lock(&making.running) = in_flight::RunningStart { task: name, files, start, created };
     }
 }
@@ -328,29 +322,22 @@ async fn files_before(editor: &dyn Editor, journal: &Journal, wanted: &[EditRequ
     files
 }
 
-pub(crate) fn checkpoint(store: &TaskStore, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
+pub(crate) fn checkpoint(store: &TaskStore, work: &TaskWork, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
     let (id, symbols) = (store.next_checkpoint(), symbols.to_vec());
-    Checkpoint {
-        id,
-        kind: CheckpointKind::Edit,
-        step: task.work.step_number(),
-        files,
-        symbols,
-        ..Checkpoint::default()
-    }
+    Checkpoint { id, kind: CheckpointKind::Edit, step: work.step_number(), files, symbols, ..Checkpoint::default() }
 }
 
-fn remember_created(task: &mut Task, wanted: &[EditRequest], before: &mut Snapshots) {
+fn remember_created(reports: &mut TaskReports, wanted: &[EditRequest], before: &mut Snapshots) {
     let providers: BTreeSet<String> = before.keys().map(|(_, provider)| provider.clone()).collect();
     for want in wanted {
         if let EditRequest::Create { path, .. } = want {
-            task.work.reports.created.insert(path.clone());
+            reports.created.insert(path.clone());
             before.extend(SnapshotStore::absent(path, providers.iter().cloned()));
         }
     }
 }
 
-async fn judge(hub: &DiagnosticsHub, task: &mut Task, known: &Baseline, reports: &[Report]) -> Verdict {
+async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, reports: &[Report]) -> Verdict {
     let open: BTreeSet<SnapshotKey> = reports
         .iter()
         .filter(|report| !report.freshness.is_fresh())
@@ -359,7 +346,7 @@ async fn judge(hub: &DiagnosticsHub, task: &mut Task, known: &Baseline, reports:
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
         let about = format!("report of {} on {}", report.provider, report.file);
         let why = report.note.as_deref().unwrap_or("it is not known to be of the text after the edit");
-        task.work.events.trace(task.work.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
+        work.events.trace(work.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
     }
     let mut after: Snapshots =
         collect_diagnostics::known(hub).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
@@ -368,7 +355,7 @@ async fn judge(hub: &DiagnosticsHub, task: &mut Task, known: &Baseline, reports:
     let others = without_others(&mut before, &mut after, |file| known.changes(file), in_reach);
     let late = without_late(&mut before, &mut after, &known.late, hub.workspace.config.diagnostics.severity_floor);
     for (file, provider) in after.keys() {
-        if task.work.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
+        if work.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
             before.extend(SnapshotStore::absent(file, [provider.clone()]));
         }
     }
@@ -379,17 +366,17 @@ async fn judge(hub: &DiagnosticsHub, task: &mut Task, known: &Baseline, reports:
     if !reports.is_empty() {
         comparison::doubt_coverage(&mut verdict, &known.edited(), &after, reports);
     }
-    edit_guard::discount(task, &mut verdict);
+    edit_guard::discount(&mut work.intent.consent, &mut verdict);
     // Only these may still get an answer; the others were compared now.
     before.retain(|key, _| open.contains(key));
-    task.work.reports.pending = (!open.is_empty()).then_some(before);
-    task.work.reports.late.to_come = verdict.to_come;
+    work.reports.pending = (!open.is_empty()).then_some(before);
+    work.reports.late.to_come = verdict.to_come;
     verdict
 }
 
 /// Takes back the last change of the task: restores text, saved state and knowledge.
-pub(crate) async fn take_back(edits: &EditService, task: &mut Task, changed: &EditOutcome) -> Result<(), Failure> {
-    rollback::roll_back_to(edits, task, task.work.journal.checkpoints.len().saturating_sub(1), false).await?;
+pub(crate) async fn take_back(edits: &EditService, work: &mut TaskWork, changed: &EditOutcome) -> Result<(), Failure> {
+    rollback::roll_back_to(edits, work, work.journal.checkpoints.len().saturating_sub(1), false).await?;
     edits.hub.ledger.lock().await.restore(&changed.before);
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::diagnostics::{collect_diagnostics, reported};
 use crate::state::authority::{self, Basis, KINDS};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_request::EditRequest;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::{self, Scope};
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
 use sextant_base::hint::{Hint, HintCode};
@@ -22,45 +22,41 @@ use sextant_diagnostics::{grouping, syntax};
 use sextant_model::request_kind;
 
 /// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
-pub(crate) fn permit(needs_providers: bool, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
-    let basis = authority::basis_of(task, &task.work.request, needs_providers);
+pub(crate) fn permit(needs_providers: bool, work: &mut TaskWork, wanted: &[EditRequest]) -> Result<(), Failure> {
+    let basis = authority::basis_of(&work.intent, work.mode, &work.request, needs_providers);
     if basis == Basis::Asked {
         return Ok(());
     }
     let mut lost = authority::lost(wanted);
-    lost.retain(|path| {
-        !authority::put_elsewhere(&task.work.journal, path) && !authority::made_here(&task.work.journal, path)
-    });
+    lost.retain(|path| !authority::put_elsewhere(&work.journal, path) && !authority::made_here(&work.journal, path));
     let change = ChangeSize {
         files: wanted.iter().map(EditRequest::path).collect::<BTreeSet<_>>().len(),
         symbols: wanted.iter().flat_map(task_scope::touched).collect::<BTreeSet<_>>().len(),
         destructive: !lost.is_empty(),
     };
-    let step = task.work.step.max(1);
+    let step = work.step.max(1);
     if let Some(reason) = decide::takes_away(&change) {
-        let heard = basis == Basis::Reported || !task.work.intent.consent.replanned;
+        let heard = basis == Basis::Reported || !work.intent.consent.replanned;
         let asked = |path: &String| {
-            task.work.intent.consent.allowed.contains(path)
-                || heard && authority::says(&task.work.request, path, &task.work.scope)
+            work.intent.consent.allowed.contains(path) || heard && authority::says(&work.request, path, &work.scope)
         };
         let (requested, withheld): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
         for path in requested {
             let who = if basis == Basis::Approved { "the approved plan says so" } else { "the request asks for it" };
-            task.work.events.trace(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
+            work.events.trace(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
         }
         if !withheld.is_empty() {
             let what = withheld.join(", ");
             let trace = Trace::new(Effect::Asked, format!("deletion of {what}"), "destructive_asks", reason);
-            task.work.events.trace(step, trace);
-            task.work.intent.consent.withheld.extend(withheld);
+            work.events.trace(step, trace);
+            work.intent.consent.withheld.extend(withheld);
             return Err(unasked(basis, &what));
         }
     }
-    let narrow = basis == Basis::Approved
-        || !matches!(task.work.scope, Scope::Workspace)
-        || request_kind::wants_all(&task.work.request);
+    let narrow =
+        basis == Basis::Approved || !matches!(work.scope, Scope::Workspace) || request_kind::wants_all(&work.request);
     if let Some(reason) = decide::is_wide(&change, &PolicyLimits::default()).filter(|_| !narrow) {
-        task.work.events.trace(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
+        work.events.trace(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
         return Err(tool_failure(
             format!("{reason}, and it was only asked to fix what is reported; nothing was written"),
             "fix it in fewer places, or let the user ask for it with a plan",

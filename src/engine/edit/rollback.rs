@@ -11,7 +11,7 @@ use crate::state::edit_service::EditService;
 use crate::state::in_flight::PendingChange;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
 use crate::state::reverse::{HunkTurn, turn};
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_store::TaskStore;
 use crate::state::undo_target::{Pick, standing};
 use crate::state::workspace::Workspace;
@@ -31,30 +31,30 @@ pub(crate) struct RollbackPlan {
 /// `partial`, hunks that touch later changes of the user stay and are named.
 pub(crate) async fn roll_back_to(
     edits: &EditService,
-    task: &mut Task,
+    work: &mut TaskWork,
     mark: usize,
     partial: bool,
 ) -> Result<Vec<String>, Failure> {
-    let mark = mark.min(task.work.journal.checkpoints.len());
-    let taken: Vec<Checkpoint> = task.work.journal.checkpoints[mark..].to_vec();
+    let mark = mark.min(work.journal.checkpoints.len());
+    let taken: Vec<Checkpoint> = work.journal.checkpoints[mark..].to_vec();
     if taken.is_empty() {
         // An empty record would count as a change where the next process counts them.
         return Ok(Vec::new());
     }
     let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
-    let picks: Vec<Pick<'_>> = standing(&task.work.journal).filter(own).collect();
-    let way = way_back(&edits.workspace, &task.work.journal, &picks).await?;
+    let picks: Vec<Pick<'_>> = standing(&work.journal).filter(own).collect();
+    let way = way_back(&edits.workspace, &work.journal, &picks).await?;
     refuse_touched(&way.left, partial)?;
     let back = Checkpoint { files: way.files, ..Checkpoint::default() };
-    let back = go(edits, &task.work.journal, back, way.edits, taken).await?;
-    task.work.journal.checkpoints.truncate(mark);
+    let back = go(edits, &work.journal, back, way.edits, taken).await?;
+    work.journal.checkpoints.truncate(mark);
     for file in &back.files {
         match &file.after {
-            Some(text) => task.work.seen.whole(&file.path, Arc::clone(text)),
-            None => task.work.seen.forget(&file.path),
+            Some(text) => work.seen.whole(&file.path, Arc::clone(text)),
+            None => work.seen.forget(&file.path),
         }
     }
-    (task.work.reports.pending, task.work.reports.late.to_come) = (None, false);
+    (work.reports.pending, work.reports.late.to_come) = (None, false);
     Ok(way.left)
 }
 

@@ -6,14 +6,16 @@ use serde_json::json;
 use tracing::Instrument;
 
 use crate::events::fact::{PlanEndFact, PlanFact, RunFact, StepFact, TaskFact};
+use crate::events::task_events::TaskEvents;
 use crate::memory::{self, learn, mode_of, project_scan, relevance};
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState};
+use crate::state::durable::Keep;
 use crate::state::memory_handle::Remember;
 use crate::state::notes::{Approach, Counted, short};
 use crate::state::outcome::{Ended, Outcome};
 use crate::state::plan_service::PlanService;
-use crate::state::task::Task;
+use crate::state::task::{TaskProgress, TaskWork};
 use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
@@ -76,24 +78,24 @@ fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, e
 }
 
 /// Begins a task: opens the memory, stores the request, scans the project where that is due.
-pub(crate) async fn remember_start(store: &TaskStore, root: &Root, task: &mut Task) {
-    task.work.events.did(TaskFact::WorkBegan);
+pub(crate) async fn remember_start(store: &TaskStore, root: &Root, task_events: &TaskEvents, request: &str) {
+    task_events.did(TaskFact::WorkBegan);
     let Some(remember) = memory::remember(store).await else { return };
-    task.work.events.did(TaskFact::Said { role: Role::User, text: task.work.request.clone() });
+    task_events.did(TaskFact::Said { role: Role::User, text: request.to_owned() });
     project_scan::scan_project(store, root, &remember);
 }
 
 /// Writes the notes collected since the last call. Returns at once.
-pub(crate) async fn keep(store: &TaskStore, task: &mut Task) {
-    if task.work.notes.has_drafts() {
-        put(store, task, None).await;
+pub(crate) async fn keep(store: &TaskStore, work: &TaskWork, keep: &mut Keep) {
+    if work.notes.has_drafts() {
+        put(store, work, keep, None).await;
     }
 }
 
-async fn put(store: &TaskStore, task: &mut Task, end: Option<End>) {
-    let drafts = task.work.notes.take_drafts();
+async fn put(store: &TaskStore, work: &TaskWork, keep: &mut Keep, end: Option<End>) {
+    let drafts = work.notes.take_drafts();
     let Some(remember) = memory::remember(store).await else { return };
-    let mode = mode_of(task.work.mode);
+    let mode = mode_of(work.mode);
     let entries: Vec<NewEntry> = drafts
         .into_iter()
         .map(|draft| NewEntry {
@@ -104,9 +106,9 @@ async fn put(store: &TaskStore, task: &mut Task, end: Option<End>) {
             ..NewEntry::new(remember.session.clone(), mode, draft.kind, draft.content, draft.at)
         })
         .collect();
-    let before = task.keep.writing.take();
+    let before = keep.writing.take();
     let events = Arc::clone(&store.events);
-    let of = Of { task: task.work.journal.task.clone(), step: task.work.step_number() };
+    let of = Of { task: work.journal.task.clone(), step: work.step_number() };
     let begun = remember.begin_write();
     let writing = async move {
         let _begun = begun;
@@ -119,14 +121,16 @@ async fn put(store: &TaskStore, task: &mut Task, end: Option<End>) {
         }
         crate::state::memory_handle::tell(&remember, &events);
     };
-    task.keep.writing = Some(tokio::spawn(writing.in_current_span()));
+    keep.writing = Some(tokio::spawn(writing.in_current_span()));
 }
 
 /// Ends a simple task.
 pub(crate) async fn remember_end(
     store: &TaskStore,
     model: &dyn Model,
-    task: &mut Task,
+    work: &TaskWork,
+    progress: &TaskProgress,
+    keep: &mut Keep,
     ended: &std::result::Result<Ended, Failure>,
     outcome: &Outcome,
 ) {
@@ -141,7 +145,7 @@ pub(crate) async fn remember_end(
         _ => outcome.summary.clone(),
     };
     let (summary, files) = (outcome.summary.clone(), outcome.files.clone());
-    conclude(store, model, task, RunFact { how, said, summary, files, plan: None }).await;
+    conclude(store, model, work, progress, keep, RunFact { how, said, summary, files, plan: None }).await;
 }
 
 /// Ends or pauses a plan's run: it is one run, however often it pauses.
@@ -149,11 +153,13 @@ pub(crate) async fn remember_run(
     store: &TaskStore,
     model: &dyn Model,
     plan: &Plan,
-    task: &mut Task,
+    work: &TaskWork,
+    progress: &TaskProgress,
+    keep: &mut Keep,
     phase: Phase,
     outcome: &Outcome,
 ) {
-    let escalated = task.progress.question.is_some();
+    let escalated = progress.question.is_some();
     let how = match phase {
         Phase::Completed if outcome.ok => metrics::Outcome::Success,
         Phase::Completed | Phase::Error => metrics::Outcome::Failure,
@@ -161,9 +167,9 @@ pub(crate) async fn remember_run(
         Phase::Paused | Phase::Planning | Phase::Executing => metrics::Outcome::Cancelled,
     };
     let (steps, over) = (titles(plan), matches!(phase, Phase::Completed | Phase::Error));
-    let end = PlanEndFact { steps, replans: task.progress.replans, over };
+    let end = PlanEndFact { steps, replans: progress.replans, over };
     let (said, summary, files) = (outcome.summary.clone(), outcome.summary.clone(), outcome.files.clone());
-    conclude(store, model, task, RunFact { how, said, summary, files, plan: Some(end) }).await;
+    conclude(store, model, work, progress, keep, RunFact { how, said, summary, files, plan: Some(end) }).await;
 }
 
 fn titles(plan: &Plan) -> Vec<String> {
@@ -171,7 +177,13 @@ fn titles(plan: &Plan) -> Vec<String> {
 }
 
 /// Records a new plan. A plan that waited and was never run is as good as refused.
-pub(crate) async fn remember_plan(store: &TaskStore, plans: &PlanService, plan: &Plan, task: &mut Task) {
+pub(crate) async fn remember_plan(
+    store: &TaskStore,
+    plans: &PlanService,
+    plan: &Plan,
+    work: &TaskWork,
+    kept: &mut Keep,
+) {
     let refused = plans.waiting.lock().await.as_ref().and_then(|(old, _)| {
         let untouched = !old.steps.is_empty() && old.steps.iter().all(|step| step.state == StepState::Open);
         untouched.then(|| old.title.clone())
@@ -179,20 +191,27 @@ pub(crate) async fn remember_plan(store: &TaskStore, plans: &PlanService, plan: 
     let files = plan.steps.iter().flat_map(|step| &step.symbols).map(|symbol| symbol.file.clone());
     let files: std::collections::BTreeSet<String> = files.collect();
     let (title, steps, files) = (plan.title.clone(), titles(plan), files.into_iter().collect());
-    task.work.events.did(TaskFact::PlanMade { plan: PlanFact { title, steps, files, refused } });
-    keep(store, task).await;
+    work.events.did(TaskFact::PlanMade { plan: PlanFact { title, steps, files, refused } });
+    keep(store, work, kept).await;
 }
 
 /// Records that no plan was made: that is a run that failed.
-pub(crate) async fn remember_no_plan(store: &TaskStore, model: &dyn Model, task: &mut Task, failure: &Failure) {
+pub(crate) async fn remember_no_plan(
+    store: &TaskStore,
+    model: &dyn Model,
+    work: &TaskWork,
+    progress: &TaskProgress,
+    keep: &mut Keep,
+    failure: &Failure,
+) {
     let cancelled = failure.kind == FailureKind::Cancelled;
     let how = if cancelled { metrics::Outcome::Cancelled } else { metrics::Outcome::Failure };
     let (said, summary, files) = (failure.message.clone(), String::new(), Vec::new());
-    conclude(store, model, task, RunFact { how, said, summary, files, plan: None }).await;
+    conclude(store, model, work, progress, keep, RunFact { how, said, summary, files, plan: None }).await;
 }
 
 /// Records the end of a plan's step.
-pub(crate) async fn remember_step(store: &TaskStore, plan: &Plan, index: usize, task: &mut Task) {
+pub(crate) async fn remember_step(store: &TaskStore, plan: &Plan, index: usize, work: &TaskWork, kept: &mut Keep) {
     let step = &plan.steps[index];
     let done = match step.state {
         StepState::Done => true,
@@ -202,58 +221,66 @@ pub(crate) async fn remember_step(store: &TaskStore, plan: &Plan, index: usize, 
     let mut files: Vec<String> = step.symbols.iter().map(|symbol| symbol.file.clone()).collect();
     files.dedup();
     let (title, outcome) = (step.title.clone(), step.result.outcome.clone());
-    task.work.events.did(TaskFact::StepEnded { step: StepFact { title, done, outcome, files } });
-    keep(store, task).await;
+    work.events.did(TaskFact::StepEnded { step: StepFact { title, done, outcome, files } });
+    keep(store, work, kept).await;
 }
 
-async fn conclude(store: &TaskStore, model: &dyn Model, task: &mut Task, run: RunFact) {
+async fn conclude(
+    store: &TaskStore,
+    model: &dyn Model,
+    work: &TaskWork,
+    progress: &TaskProgress,
+    keep: &mut Keep,
+    run: RunFact,
+) {
     let (how, said, files) = (run.how, run.said.clone(), run.files.clone());
-    task.work.events.did(TaskFact::RunEnded { run });
+    work.events.did(TaskFact::RunEnded { run });
     let Some(remember) = memory::remember(store).await else { return };
-    let left = task.work.notes.take_run();
-    let run = run_of(model, task, &remember, how, &left.counted);
+    let left = work.notes.take_run();
+    let run = run_of(model, work, progress, &remember, how, &left.counted);
     // Good results of an unfinished or failed task are not known to be good.
     let learned = left.approaches.into_iter().filter(|one| !one.success || how == metrics::Outcome::Success).collect();
     let tally = left.tally;
     let recalled = TraceRecord {
         session: remember.session.clone(),
-        task: task.work.journal.task.clone(),
+        task: work.journal.task.clone(),
         step: 0,
         event: Event::Recall,
         subject: counted(tally.lookups, "lookup"),
         reason: format!("{} of them found something", tally.hits),
-        detail: json!({"found": tally.found, "given": tally.given, "limit": recall::limit(mode_of(task.work.mode))}),
+        detail: json!({"found": tally.found, "given": tally.given, "limit": recall::limit(mode_of(work.mode))}),
         timestamp: now_ms(),
     };
     let set = |name: &str, value| remember.memory.set_variable(&remember.session, name, value);
-    set("last_request", json!(short(&task.work.request, 200)));
+    set("last_request", json!(short(&work.request, 200)));
     set("last_answer", json!(short(&said, 200)));
     set("last_files", json!(files));
     let used = left.recalled.into_iter().filter(|_| how == metrics::Outcome::Success).collect();
-    put(store, task, Some(End { run, learned, recalled, used })).await;
+    put(store, work, keep, Some(End { run, learned, recalled, used })).await;
     remember.written().await;
 }
 
 fn run_of(
     model: &dyn Model,
-    task: &Task,
+    work: &TaskWork,
+    progress: &TaskProgress,
     remember: &Remember,
     outcome: metrics::Outcome,
     notes: &Counted,
 ) -> RunRecord {
     let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    let usage = &task.work.spent.now().used;
+    let usage = &work.spent.now().used;
     RunRecord {
         session: remember.session.clone(),
-        task: task.work.journal.task.clone(),
-        mode: mode_of(task.work.mode),
+        task: work.journal.task.clone(),
+        mode: mode_of(work.mode),
         model: model.name().to_owned(),
         outcome,
         started: notes.started,
-        duration_ms: u32::try_from(task.work.notes.worked().as_millis()).unwrap_or(u32::MAX),
+        duration_ms: u32::try_from(work.notes.worked().as_millis()).unwrap_or(u32::MAX),
         steps: notes.steps,
         errors: notes.errors,
-        replans: task.progress.replans,
+        replans: progress.replans,
         escalations: notes.escalations,
         lookups: notes.total.lookups,
         hits: notes.total.hits,

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::events::task_events::TaskEvents;
 use crate::memory;
 use crate::state::notes::{Approach, short};
-use crate::state::task::Task;
 use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::plural::counted;
@@ -97,7 +97,8 @@ fn sift(fixes: &[FixOffer], against: &dyn Fn(&FixOffer) -> Option<String>) -> (V
 /// Removes the fixes that proved bad here twice, where another is offered for the same diagnostic.
 pub(crate) async fn trusted(
     store: &TaskStore,
-    task: &Task,
+    task_events: &TaskEvents,
+    step: u32,
     found: &[LocatedDiagnostic],
     fixes: Vec<FixOffer>,
 ) -> Vec<FixOffer> {
@@ -115,7 +116,7 @@ pub(crate) async fn trusted(
     let proved = |fix: &FixOffer| Some(line(bad.get(&(code(fix)?, fix.title.clone()))?));
     let (kept, entries) = sift(&fixes, &proved);
     for entry in entries {
-        task.work.events.trace(task.work.step.max(1), entry);
+        task_events.trace(step.max(1), entry);
     }
     kept
 }

@@ -9,6 +9,7 @@ use crate::diagnostics::{collect_diagnostics, reported};
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
 use crate::plan::criteria::CheckResult;
+use crate::plan::plan_progress::PlanProgress;
 use crate::plan::{Step, StepPart, StepState};
 use crate::planner::attempt::Tried;
 use crate::planner::step_checks;
@@ -19,9 +20,10 @@ use crate::state::comparison::{self, Verdict};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{Baseline, before_first_edits};
 use crate::state::edit_service::EditService;
+use crate::state::journal::Journal;
 use crate::state::outcome::Ended;
 use crate::state::snapshots::Snapshots;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task, TaskWork};
 use crate::state::task_scope::{Scope, source};
 use crate::state::unlooked::Unlooked;
 use crate::state::workspace::Workspace;
@@ -71,13 +73,13 @@ pub(crate) async fn carry_out(
     task.work.reports.first = begun_with(task, mark);
     task.work.begun = (mark < done).then_some(mark);
     let PartsDone { mut ended, parts } = run_parts(edits, model, step, context, task, cancel).await?;
-    let mut view = look_back(edits, model, step, task, &before, mark).await;
+    let mut view = look_back(edits, model, step, &task.work, &before, mark).await;
     for _ in 0..LESSONS {
         let Some(lesson) = lesson(model, step, &ended, &view).await else { break };
-        teach(&edits.hub.events, model, task, &lesson).await;
+        teach(&edits.hub.events, model, &mut task.conversation, &mut task.progress.course, &lesson).await;
         task.work.scope = task.work.scope.widened(leaned);
         ended = joined(Some(ended), under_title(edits, model, step, &context.title, task, cancel).await?);
-        view = look_back(edits, model, step, task, &before, mark).await;
+        view = look_back(edits, model, step, &task.work, &before, mark).await;
     }
     let StepView { verdict, findings, left } = view;
     let facts = facts_after(&edits.workspace.config, (step, mark), task, &verdict, &ended, (expected, left), &findings);
@@ -148,26 +150,26 @@ async fn look_back(
     edits: &EditService,
     model: &dyn Model,
     step: &Step,
-    task: &mut Task,
+    work: &TaskWork,
     before: &Snapshots,
     mark: usize,
 ) -> StepView {
     let mut before = before.clone();
     // A file that was first looked at in this step, right before its edit, has its baseline there.
-    for (key, snap) in &task.work.reports.start {
+    for (key, snap) in &work.reports.start {
         before.entry(key.clone()).or_insert_with(|| snap.clone());
     }
-    before_first_edits(&mut before, &task.work.reports.first.snaps, &texts_before(task, mark));
+    before_first_edits(&mut before, &work.reports.first.snaps, &texts_before(&work.journal, mark));
     let mut verdict = comparison::compared(&before, &collect_diagnostics::known(&edits.hub).await, &[]).await;
-    collect_diagnostics::doubt_unheard(&edits.hub, task, mark, &mut verdict).await;
-    let left = targets(&edits.hub, step, &task.work.scope).await;
-    let findings = step_checks::findings(edits, model, step, task, (&before, &verdict, mark)).await;
+    collect_diagnostics::doubt_unheard(&edits.hub, &work.journal, mark, &mut verdict).await;
+    let left = targets(&edits.hub, step, &work.scope).await;
+    let findings = step_checks::findings(edits, model, step, work, (&before, &verdict, mark)).await;
     StepView { verdict, findings, left }
 }
 
 /// The baseline of the texts that a resumed step found when it first began.
 fn begun_with(task: &Task, mark: usize) -> Baseline {
-    let texts = texts_before(task, mark);
+    let texts = texts_before(&task.work.journal, mark);
     let found = task
         .work
         .reports
@@ -178,9 +180,9 @@ fn begun_with(task: &Task, mark: usize) -> Baseline {
 }
 
 /// The text of each file as the first edit since this checkpoint found it.
-fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, Arc<str>> {
+fn texts_before(journal: &Journal, mark: usize) -> BTreeMap<String, Arc<str>> {
     let mut texts = BTreeMap::new();
-    for file in task.work.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files) {
+    for file in journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files) {
         if let Some(text) = &file.before {
             texts.entry(file.path.clone()).or_insert_with(|| text.clone());
         }
@@ -205,17 +207,23 @@ async fn lesson(model: &dyn Model, step: &Step, ended: &Ended, view: &StepView) 
 }
 
 /// Returns the unmet results: the model reads them before its next answer.
-async fn teach(events: &EventStream, model: &dyn Model, task: &mut Task, lesson: &[String]) {
+async fn teach(
+    events: &EventStream,
+    model: &dyn Model,
+    conversation: &mut Conversation,
+    course: &mut PlanProgress,
+    lesson: &[String],
+) {
     let what = "The step is not done: this does not hold after it. Mend it.";
     events.show(Event::Progress { text: format!("back to the model: {}", headline(&lesson.join("; "))) });
-    if task.conversation.transcript.is_open() {
+    if conversation.transcript.is_open() {
         let budget = PromptBudget::of(model.abilities().await);
-        let fence = task.conversation.transcript.fence.clone();
-        task.conversation.transcript.tell(conversation::told((&fence, budget), what, "After the step", lesson));
+        let fence = conversation.transcript.fence.clone();
+        conversation.transcript.tell(conversation::told((&fence, budget), what, "After the step", lesson));
     }
     let text = format!("{what}\n{}", lesson.join("\n"));
-    task.conversation.results.push(LastResult { tool: "check".to_owned(), ok: false, text });
-    task.progress.course.fresh = 1;
+    conversation.results.push(LastResult { tool: "check".to_owned(), ok: false, text });
+    course.fresh = 1;
 }
 
 /// The parts of an edit, as its module cuts it.

@@ -9,11 +9,12 @@ use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState, plan_event};
 use crate::run::finish;
 use crate::run::unfit_ending::CameTo;
+use crate::state::durable::Keep;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::{Ending, FailedStep, Outcome};
 use crate::state::session::Session;
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::HintCode;
 use sextant_base::one_line::headline;
@@ -69,12 +70,16 @@ pub(crate) fn words((done, all): (usize, usize), replans: u32, failed: &[FailedS
 ///
 /// # Errors
 /// A file cannot be put back.
-pub(crate) async fn take_back_unfinished(edits: &EditService, task: &mut Task) -> Result<(), Failure> {
-    let Some(mark) = task.keep.mark.take() else { return Ok(()) };
-    if task.work.journal.checkpoints.len() <= mark {
+pub(crate) async fn take_back_unfinished(
+    edits: &EditService,
+    work: &mut TaskWork,
+    keep: &mut Keep,
+) -> Result<(), Failure> {
+    let Some(mark) = keep.mark.take() else { return Ok(()) };
+    if work.journal.checkpoints.len() <= mark {
         return Ok(());
     }
-    let left = rollback::roll_back_to(edits, task, mark, true).await?;
+    let left = rollback::roll_back_to(edits, work, mark, true).await?;
     if !left.is_empty() {
         let text = format!("left as you changed it since: {}", left.join(", "));
         edits.hub.events.show(Event::Progress { text });
@@ -99,31 +104,35 @@ pub(crate) async fn end_run(
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let failed = failed_steps(plan, task.progress.course.replaced);
     let word = words((done, plan.steps.len()), task.progress.replans, &failed);
-    let word = if phase == Phase::Completed { format!("{word}{}", says_what_is_left(edits, task).await) } else { word };
+    let word = if phase == Phase::Completed {
+        format!("{word}{}", says_what_is_left(edits, &mut task.work).await)
+    } else {
+        word
+    };
     let fails = stopped || failed.iter().any(|step| !step.replaced) || task.progress.question.is_some();
     let came_to = match phase {
         _ if fails => CameTo::Short,
         Phase::Completed => CameTo::End,
         Phase::Planning | Phase::Executing | Phase::Paused | Phase::Error => CameTo::Waits,
     };
-    let mut outcome = finish::finish(edits, task, &word, came_to).await;
+    let mut outcome = finish::finish(edits, &mut task.work, &task.counts, &word, came_to).await;
     if phase == Phase::Completed || phase == Phase::Error {
         workspace_look::leave_all(&edits.hub).await;
     }
     outcome.failed_steps = failed;
-    keep::remember_run(&edits.store, model, plan, task, phase, &outcome).await;
+    keep::remember_run(&edits.store, model, plan, &task.work, &task.progress, &mut task.keep, phase, &outcome).await;
     outcome
 }
 
 /// The words about the fixes that are left. A plan of offered fixes is done where there are none; otherwise they give
 /// the number.
-pub(crate) async fn says_what_is_left(edits: &EditService, task: &mut Task) -> String {
+pub(crate) async fn says_what_is_left(edits: &EditService, work: &mut TaskWork) -> String {
     if !edits.hub.needs_providers {
         return String::new();
     }
     let cancel = edits.hub.cancelled();
     let Ok(left) =
-        stop::unless_stopped(&edits.making, &cancel, reported::fixes_left(&edits.hub, &edits.store, task)).await
+        stop::unless_stopped(&edits.making, &cancel, reported::fixes_left(&edits.hub, &edits.store, work)).await
     else {
         return String::new();
     };

@@ -42,22 +42,38 @@ pub(crate) async fn propose(
 ) -> Result<Plan, Failure> {
     let because = wanted.problems.clone();
     let ask = PlanAsk { problems: wanted.problems, standing: wanted.standing, change: wanted.change };
-    let mut input = stop::unless_stopped(&edits.making, cancel, context::plan_facts(edits, model, task, ask)).await?;
+    let mut input = stop::unless_stopped(
+        &edits.making,
+        cancel,
+        context::plan_facts(edits, model, &mut task.work, &mut task.conversation, ask),
+    )
+    .await?;
     let words = |text: &str| edits.hub.events.show(Event::Words { text: text.to_owned() });
     let abilities = stop::unless_stopped(&edits.making, cancel, model.abilities()).await?;
     let talk = match abilities.style {
-        Style::Conversation => Some(plan_chat::open(&edits.approvals, model, task, &input).await),
+        Style::Conversation => Some(
+            plan_chat::open(&edits.approvals, model, task.work.mode, &mut task.conversation.transcript, &input).await,
+        ),
         Style::Step | Style::Compact => None,
     };
     let mut attempt = 0;
     loop {
         attempt += 1;
-        if let Some(why) = task_budget::over_budget(&edits.workspace.config, model, task) {
-            return Err(task_budget::stop(task, &why));
+        if let Some(why) = task_budget::over_budget(&edits.workspace.config, model, &task.work.spent) {
+            return Err(task_budget::stop(&task.work.journal, &why));
         }
         let reply = match &talk {
             Some(talk) => plan_chat::ask(edits, model, task, talk, cancel).await?,
-            None => model_turn::answered(&edits.workspace.config, task, cancel, model.plan(&input, &words)).await?,
+            None => {
+                model_turn::answered(
+                    &edits.workspace.config,
+                    &task.work.spent,
+                    &task.work.events,
+                    cancel,
+                    model.plan(&input, &words),
+                )
+                .await?
+            }
         };
         let Some(reply) = reply else { continue };
         let problems = match held(edits, model, task, reply, &wanted.kept, cancel).await? {
@@ -71,7 +87,7 @@ pub(crate) async fn propose(
             return Err(Failure::new(FailureKind::Model, message, "ask in other words, or use another model"));
         }
         match &talk {
-            Some(talk) => plan_chat::again(task, talk, &problems),
+            Some(talk) => plan_chat::again(&mut task.conversation.transcript, talk, &problems),
             None => input.ask.problems = because.iter().cloned().chain(problems).collect(),
         }
     }
@@ -95,7 +111,9 @@ async fn held(
             return Err(crate::run::run_loop::model_failure(&error));
         }
     };
-    let held = stop::unless_stopped(&edits.making, cancel, validate_plan::validate(edits, task, reply, kept)).await?;
+    let held =
+        stop::unless_stopped(&edits.making, cancel, validate_plan::validate(edits, &task.work.scope, reply, kept))
+            .await?;
     Ok(held.map(|mut plan| {
         model.name().clone_into(&mut plan.model);
         for (number, step) in (1..).zip(&plan.steps) {

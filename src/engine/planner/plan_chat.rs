@@ -3,12 +3,14 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::plan::work_mode::Mode;
 use crate::run::calls::{action, is_look, result_of};
 use crate::run::converse::within;
 use crate::run::{act, compaction_summary, model_turn};
 use crate::state::approvals::Approvals;
 use crate::state::edit_service::EditService;
 use crate::state::task::Task;
+use crate::state::transcript::Transcript;
 use crate::tools;
 use sextant_base::failure::Failure;
 use sextant_model::chat::{ChatInput, ChatReply, ToolResult, ToolUse};
@@ -33,9 +35,15 @@ pub(crate) struct PlanTalk {
 }
 
 /// Asks for the plan, in the present conversation or in a new one.
-pub(crate) async fn open(approvals: &Approvals, model: &dyn Model, task: &mut Task, input: &PlanInput) -> PlanTalk {
+pub(crate) async fn open(
+    approvals: &Approvals,
+    model: &dyn Model,
+    mode: Mode,
+    talked: &mut Transcript,
+    input: &PlanInput,
+) -> PlanTalk {
     let budget = PromptBudget::of(model.abilities().await);
-    let transcript = &mut task.conversation.transcript;
+    let transcript = talked;
     transcript.take_up(model.name());
     if !transcript.is_open() {
         let opening = conversation::opening(&input.context, &Contract::Simple, &[], budget);
@@ -45,7 +53,7 @@ pub(crate) async fn open(approvals: &Approvals, model: &dyn Model, task: &mut Ta
     let fence = transcript.fence.clone();
     let asked = planning::planning(input, (&fence, budget), |words| transcript.tells(words));
     transcript.tell(asked);
-    PlanTalk { budget, tools: crate::run::converse::tools(approvals, task, input.context.framing.commands) }
+    PlanTalk { budget, tools: crate::run::converse::tools(approvals, mode, input.context.framing.commands) }
 }
 
 /// The next plan of the model, after the looks that it wants. `None` where the time is over before.
@@ -58,17 +66,20 @@ pub(crate) async fn ask(
 ) -> Result<Option<Result<PlanReply, ModelError>>, Failure> {
     let mut round = 0;
     loop {
-        compaction_summary::shorten(task, talk.budget);
+        compaction_summary::shorten(&task.work.journal, &mut task.conversation.transcript, talk.budget);
         let transcript = &task.conversation.transcript;
         let system = conversation::system(&transcript.fence);
         let input = ChatInput { system: &system, messages: &transcript.messages, tools: &talk.tools };
         // A plan is data: it is shown as a document, and not as its words come.
         let asked = model.chat(&input, &|_| {});
-        let reply = match model_turn::answered(&edits.workspace.config, task, cancel, asked).await? {
-            None => return Ok(None),
-            Some(Err(error)) => return Ok(Some(Err(error))),
-            Some(Ok(reply)) => reply,
-        };
+        let reply =
+            match model_turn::answered(&edits.workspace.config, &task.work.spent, &task.work.events, cancel, asked)
+                .await?
+            {
+                None => return Ok(None),
+                Some(Err(error)) => return Ok(Some(Err(error))),
+                Some(Ok(reply)) => reply,
+            };
         task.conversation.transcript.answer(reply.clone());
         if reply.uses.is_empty() {
             return Ok(Some(read(&reply)));
@@ -89,8 +100,8 @@ pub(crate) async fn ask(
 }
 
 /// Sends the model the faults of its plan.
-pub(crate) fn again(task: &mut Task, talk: &PlanTalk, problems: &[String]) {
-    let transcript = &mut task.conversation.transcript;
+pub(crate) fn again(talked: &mut Transcript, talk: &PlanTalk, problems: &[String]) {
+    let transcript = talked;
     let fence = transcript.fence.clone();
     transcript.tell(planning::again(problems, (&fence, talk.budget)));
 }

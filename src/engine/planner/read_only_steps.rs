@@ -23,7 +23,7 @@ use crate::state::read_views::SeenTexts;
 use crate::state::render::Line;
 use crate::state::snapshots::Snapshots;
 use crate::state::span;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
 use crate::state::workspace::Workspace;
@@ -67,7 +67,7 @@ impl ReadOnlyTools for SessionEyes<'_> {
         let before = self.seen.lock().await.clone();
         own.work.seen.clone_from(&before);
         let answer = tokio::select! {
-            answer = call.run(self.edits, self.model, &mut own).instrument(span.clone()) => answer,
+            answer = call.run(self.edits, self.model, &mut own.work).instrument(span.clone()) => answer,
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
         };
         self.seen.lock().await.take(own.work.seen, &before);
@@ -112,13 +112,13 @@ pub(crate) async fn look_steps(
     model: &dyn Model,
     plan: &Plan,
     batch: &[usize],
-    task: &mut Task,
+    work: &mut TaskWork,
     cancel: &CancellationToken,
 ) -> Result<Vec<Tried>, Failure> {
     let mut contexts = Vec::new();
     let mut tried: Vec<Option<Tried>> = Vec::new();
     for index in batch {
-        match look_context(&edits.store, &edits.workspace, plan, *index, task).await {
+        match look_context(&edits.store, &edits.workspace, plan, *index, &work.scope, work.mode).await {
             Ok(context) => {
                 contexts.push(context);
                 tried.push(None);
@@ -126,19 +126,19 @@ pub(crate) async fn look_steps(
             Err(failed) => tried.push(Some(failed)),
         }
     }
-    let eyes = SessionEyes { edits, model, cancel, seen: Mutex::new(task.work.seen.clone()) };
+    let eyes = SessionEyes { edits, model, cancel, seen: Mutex::new(work.seen.clone()) };
     let results = run_at_once(&contexts, &eyes).await;
     if cancel.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    task.work.seen = eyes.seen.into_inner();
+    work.seen = eyes.seen.into_inner();
     let mut results = contexts.iter().zip(results);
     let mut all = Vec::new();
     for (index, known) in batch.iter().zip(tried) {
         all.push(match known {
             Some(failed) => failed,
             None => match results.next() {
-                Some((context, result)) => judge_look(edits, model, plan, *index, task, context, result).await,
+                Some((context, result)) => judge_look(edits, model, plan, *index, work, context, result).await,
                 None => Tried::default(),
             },
         });
@@ -151,7 +151,8 @@ async fn look_context(
     workspace: &Workspace,
     plan: &Plan,
     index: usize,
-    task: &Task,
+    scope: &Scope,
+    mode: Mode,
 ) -> Result<ModuleContext, Tried> {
     let step = &plan.steps[index];
     if let Some(missing) = alternatives::missing(workspace, step).await {
@@ -168,11 +169,11 @@ async fn look_context(
     // A search looks for the places that use its target.
     let symbols = match step.kind {
         StepKind::Search => step.symbols.clone(),
-        _ => attempt::with_target(workspace, step, &inputs, &task.work.scope).await.map_err(unresolved)?,
+        _ => attempt::with_target(workspace, step, &inputs, scope).await.map_err(unresolved)?,
     };
     let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
     let mut context = ModuleContext { number, title, kind, inputs, symbols, memory: Vec::new() };
-    context.memory = step_memory::module_memory(store, task.work.mode, &context).await;
+    context.memory = step_memory::module_memory(store, mode, &context).await;
     Ok(context)
 }
 
@@ -181,7 +182,7 @@ async fn judge_look(
     model: &dyn Model,
     plan: &Plan,
     index: usize,
-    task: &mut Task,
+    work: &mut TaskWork,
     context: &ModuleContext,
     result: ModuleResult,
 ) -> Tried {
@@ -191,10 +192,10 @@ async fn judge_look(
     if let Some(error) = result.error {
         return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
     }
-    let whole = std::mem::replace(&mut task.work.scope, Scope::Symbols(context.symbols.clone()));
-    let (nothing, mark) = (Verdict::without(Status::Complete), task.work.journal.checkpoints.len());
-    let findings = step_checks::findings(edits, model, step, task, (&Snapshots::default(), &nothing, mark)).await;
-    task.work.scope = whole;
+    let whole = std::mem::replace(&mut work.scope, Scope::Symbols(context.symbols.clone()));
+    let (nothing, mark) = (Verdict::without(Status::Complete), work.journal.checkpoints.len());
+    let findings = step_checks::findings(edits, model, step, work, (&Snapshots::default(), &nothing, mark)).await;
+    work.scope = whole;
     facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
         CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {}", headline(why))),

@@ -62,7 +62,7 @@ pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &Cancell
     task.progress.question = None;
     task.work.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(plan, &new) });
     *plan = new;
-    keep::keep(&session.store, task).await;
+    keep::keep(&session.store, &task.work, &mut task.keep).await;
     durable::keep_plan(&session.store, plan, task).await;
     Ok(plan.clone())
 }

@@ -9,11 +9,12 @@ use crate::edit::{edit_transaction, rollback};
 use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
 use crate::events::stream::EventStream;
+use crate::events::task_events::TaskEvents;
 use crate::memory::keep;
 use crate::plan::evaluate::{self, Decision, PlanSoFar, StepReport, Trigger};
 use crate::plan::recovery::{StepError, Then};
 use crate::plan::user_question::Question;
-use crate::plan::work_mode::Phase;
+use crate::plan::work_mode::{Mode, Phase};
 use crate::plan::{Plan, Step, StepState, Steps, depends, plan_event};
 use crate::planner::attempt::{self, Tried};
 use crate::planner::ending::{self, goes_on, resumable};
@@ -26,7 +27,7 @@ use crate::state::outcome::Outcome;
 use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskProgress, TaskWork};
 use crate::state::workspace::Workspace;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
@@ -61,7 +62,7 @@ pub(crate) async fn carry_out(
     session.hub.use_cancel(cancel);
     task.work.take_up(&session.events);
     durable::claim(&session.store, &mut task, Some(&plan)).await?;
-    ending::take_back_unfinished(&session.edits, &mut task).await?;
+    ending::take_back_unfinished(&session.edits, &mut task.work, &mut task.keep).await?;
     task.work.events.did(TaskFact::WorkBegan);
     task.work.intent.consent.replanned = false;
     task.work.events.did(TaskFact::BudgetRenewed { whole: false });
@@ -113,7 +114,7 @@ async fn run_plan(
     cancel: &CancellationToken,
 ) -> Result<Run, Failure> {
     loop {
-        stop_leaning(&edits.hub.events, plan, task);
+        stop_leaning(&edits.hub.events, plan, &task.work.events);
         let mut batch = depends::next(plan);
         if steps == Steps::One {
             batch.truncate(1);
@@ -153,12 +154,12 @@ async fn run_plan(
 }
 
 /// Skips the steps that lean on one without result.
-fn stop_leaning(events: &EventStream, plan: &mut Plan, task: &Task) {
+fn stop_leaning(events: &EventStream, plan: &mut Plan, task_events: &TaskEvents) {
     let stopped = depends::stop(plan);
     for index in &stopped {
         let step = &plan.steps[*index];
         let trace = Trace::new(Effect::SetAside, about(*index, step), "dependency", &step.result.outcome);
-        task.work.events.trace_step(number(*index), trace);
+        task_events.trace_step(number(*index), trace);
     }
     if !stopped.is_empty() {
         events.show(plan_event::plan_event(plan, Phase::Executing.words()));
@@ -191,7 +192,7 @@ async fn run_looks(
     let looked = stop::unless_stopped(
         &edits.making,
         cancel,
-        read_only_steps::look_steps(edits, model, plan, batch, task, cancel),
+        read_only_steps::look_steps(edits, model, plan, batch, &mut task.work, cancel),
     )
     .await;
     let tried = match looked.and_then(|tried| tried) {
@@ -202,14 +203,25 @@ async fn run_looks(
         }
     };
     for (index, tried) in batch.iter().zip(&tried) {
-        take(plan, *index, task, tried);
-        keep::remember_step(&edits.store, plan, *index, task).await;
+        take(plan, *index, &mut task.progress, &task.work.events, tried);
+        keep::remember_step(&edits.store, plan, *index, &task.work, &mut task.keep).await;
     }
     durable::keep_judged(&edits.store, plan, task).await;
     edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     let mut decisions = Vec::new();
     for (index, tried) in batch.iter().zip(tried) {
-        let decision = decide(&edits.hub, &edits.making, plan, *index, task, tried, (1, mark, true)).await;
+        let decision = decide(
+            &edits.hub,
+            &edits.making,
+            plan,
+            *index,
+            &task.progress,
+            &task.work.events,
+            task.work.mode,
+            tried,
+            (1, mark, true),
+        )
+        .await;
         decisions.push((*index, decision));
     }
     Ok(decisions)
@@ -254,15 +266,26 @@ async fn run_edit(
                 Tried::failed(StepError::of(failure.kind), failure.message, facts)
             }
         };
-        take(plan, index, task, &tried);
-        keep::remember_step(&edits.store, plan, index, task).await;
+        take(plan, index, &mut task.progress, &task.work.events, &tried);
+        keep::remember_step(&edits.store, plan, index, &task.work, &mut task.keep).await;
         durable::keep_judged(&edits.store, plan, task).await;
         let step = &plan.steps[index];
         if let Some(question) = task.work.intent.consent.question((index, &step.title), step.state, mark) {
             return Ok((Decision::Ask(Trigger::Consent), Some(question)));
         }
         edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
-        let decided = decide(&edits.hub, &edits.making, plan, index, task, tried, (attempts, mark, fallback)).await;
+        let decided = decide(
+            &edits.hub,
+            &edits.making,
+            plan,
+            index,
+            &task.progress,
+            &task.work.events,
+            task.work.mode,
+            tried,
+            (attempts, mark, fallback),
+        )
+        .await;
         match decided.0 {
             Decision::Repeat(_) => attempts += 1,
             Decision::Fallback(_) => {
@@ -271,7 +294,7 @@ async fn run_edit(
                     .hub
                     .events
                     .show(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
-                clear_for_fallback(edits, task, mark).await;
+                clear_for_fallback(edits, &mut task.work, mark).await;
             }
             _ => return Ok(decided),
         }
@@ -291,13 +314,13 @@ fn cut_off(step: &mut Step, failure: &Failure, (mark, now): (usize, usize)) {
 
 /// Puts the files back where the step began, for its fallback. Where that fails, the fallback goes on from the present
 /// state.
-async fn clear_for_fallback(edits: &EditService, task: &mut Task, mark: usize) {
-    if task.work.journal.checkpoints.len() == mark {
+async fn clear_for_fallback(edits: &EditService, work: &mut TaskWork, mark: usize) {
+    if work.journal.checkpoints.len() == mark {
         return;
     }
     let files: Vec<String> =
-        task.work.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
-    if let Err(failure) = rollback::roll_back_to(edits, task, mark, false).await {
+        work.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
+    if let Err(failure) = rollback::roll_back_to(edits, work, mark, false).await {
         edits.hub.events.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
         return;
     }
@@ -313,20 +336,20 @@ async fn clear_for_fallback(edits: &EditService, task: &mut Task, mark: usize) {
 }
 
 /// Enters the outcome of a try into the plan and the trace.
-fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
+fn take(plan: &mut Plan, index: usize, progress: &mut TaskProgress, task_events: &TaskEvents, tried: &Tried) {
     let step = &mut plan.steps[index];
     (step.state, step.result.outcome) = (tried.state, tried.outcome.clone());
     (step.result.parts, step.result.output) = (tried.parts.clone(), tried.output.clone());
     step.result.begun = None;
     if tried.state == StepState::Failed {
-        task.progress.plan_errors += 1;
+        progress.plan_errors += 1;
         let failed = format!("failed: {}", step.result.outcome);
-        task.work.events.trace(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
+        task_events.trace(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
     }
     for part in &step.result.parts {
         let ok = if part.state == StepState::Done { "done" } else { "failed" };
         let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
-        task.work.events.trace_step(number(index), trace);
+        task_events.trace_step(number(index), trace);
     }
 }
 
@@ -335,7 +358,9 @@ async fn decide(
     making: &Making,
     plan: &Plan,
     index: usize,
-    task: &mut Task,
+    progress: &TaskProgress,
+    task_events: &TaskEvents,
+    mode: Mode,
     tried: Tried,
     (attempts, mark, fallback_tried): (u32, usize, bool),
 ) -> (Decision, Option<Question>) {
@@ -343,14 +368,14 @@ async fn decide(
     let invalid = stop::unless_stopped(making, &hub.cancelled(), invalid_steps(&hub.workspace, plan)).await;
     facts.so_far = PlanSoFar {
         attempts,
-        errors: task.progress.plan_errors,
-        replans: task.progress.replans,
+        errors: progress.plan_errors,
+        replans: progress.replans,
         invalid: invalid.unwrap_or_default(),
     };
     let step = &plan.steps[index];
     facts.fallback = !fallback_tried && !step.fallback.is_empty();
-    let decision = evaluate::decide(task.work.mode, &facts);
-    task.work.events.trace_step(number(index), decision.trace(&about(index, step), &facts));
+    let decision = evaluate::decide(mode, &facts);
+    task_events.trace_step(number(index), decision.trace(&about(index, step), &facts));
     let question = match &decision {
         Decision::Ask(trigger) => Some(Question::new(index, step, trigger, mark).with_objection(tried.objection)),
         _ => None,

@@ -8,9 +8,10 @@ use crate::state::comparison::{Status, Verdict};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
 use crate::state::frequent_codes::UsualKinds;
+use crate::state::journal::Journal;
 use crate::state::render::Line;
 use crate::state::snapshots::Snapshots;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::target;
 use sextant_base::deadline::Deadline;
@@ -24,7 +25,7 @@ pub(crate) async fn findings(
     edits: &EditService,
     model: &dyn Model,
     step: &Step,
-    task: &mut Task,
+    work: &TaskWork,
     (before, verdict, mark): (&Snapshots, &Verdict, usize),
 ) -> Vec<CheckResult> {
     if step.checks.is_empty() {
@@ -33,10 +34,10 @@ pub(crate) async fn findings(
     let mut commands: Vec<(String, CheckResult)> = Vec::new();
     for check in &step.checks {
         if let Criterion::CommandPasses(name) = check {
-            commands.push((name.clone(), validate_plan::command_stands(edits, model, task, name).await));
+            commands.push((name.clone(), validate_plan::command_stands(edits, model, work, name).await));
         }
     }
-    let spoken = spoken_of(&edits.hub, &task.work.scope.files()).await;
+    let spoken = spoken_of(&edits.hub, &work.scope.files()).await;
     let asked: Vec<SymbolPath> = step
         .checks
         .iter()
@@ -45,15 +46,15 @@ pub(crate) async fn findings(
             _ => None,
         })
         .collect();
-    let found = reported::in_scope(&edits.hub, &task.work.scope).await;
-    let changed = changed_since(task, mark);
+    let found = reported::in_scope(&edits.hub, &work.scope).await;
+    let changed = changed_since(&work.journal, mark);
     let reported = found.iter().map(|found| ReportedThere {
         code: found.diagnostic.code.clone().unwrap_or_default(),
         is_error: found.diagnostic.severity == Severity::Error,
         is_touched: step.kind.only_looks() || changed.holds(&found.symbol),
         line: Line::of(found).text(""),
     });
-    let kinds = UsualKinds::of(before, &task.work.reports.created);
+    let kinds = UsualKinds::of(before, &work.reports.created);
     let new: Vec<Line> = verdict.new_from(edits.workspace.config.diagnostics.severity_floor).map(Line::of).collect();
     let facts = CheckFacts {
         spoken,
@@ -68,8 +69,8 @@ pub(crate) async fn findings(
 }
 
 /// The changes of a task since this checkpoint: symbols, and files where an edit names none.
-fn changed_since(task: &Task, mark: usize) -> Scope {
-    let rows = task.work.journal.checkpoints.get(mark..).unwrap_or_default();
+fn changed_since(journal: &Journal, mark: usize) -> Scope {
+    let rows = journal.checkpoints.get(mark..).unwrap_or_default();
     let symbols = rows.iter().flat_map(|row| &row.symbols).map(|symbol| SymbolPath::parse(symbol));
     let whole = rows.iter().filter(|row| row.symbols.is_empty()).flat_map(|row| &row.files);
     Scope::Parts { files: whole.map(|file| file.path.clone()).collect(), symbols: symbols.collect() }

@@ -13,7 +13,7 @@ use crate::state::comparison::Verdict;
 use crate::state::delta_wording;
 use crate::state::journal::Journal;
 use crate::state::outcome::Ended;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Severity;
@@ -84,7 +84,7 @@ pub(crate) fn judge_edit(
     let answer = match ended {
         // The step's changes before a stop count as well.
         Ended::Done { answer, .. } if !facts.changed && fixed == 0 => {
-            return failed(StepError::NothingDone, idle(task, &answer));
+            return failed(StepError::NothingDone, idle(&task.conversation, &answer));
         }
         Ended::Done { answer, .. } => answer,
         Ended::OutOfSteps => return failed(StepError::OutOfSteps, "ran out of steps".to_owned()),
@@ -109,8 +109,8 @@ pub(crate) fn judge_edit(
 }
 
 /// Why a step that came to its end did nothing: the last refusal, and the model's own words.
-fn idle(task: &Task, answer: &str) -> String {
-    let refused = task.conversation.results.iter().rev().find(|result| !result.ok);
+fn idle(conversation: &Conversation, answer: &str) -> String {
+    let refused = conversation.results.iter().rev().find(|result| !result.ok);
     let refused = refused.map(|result| format!(" ({} failed: {})", result.tool, headline(&result.text)));
     let claim = if answer.is_empty() { String::new() } else { format!("; the model says “{}”", headline(answer)) };
     format!("nothing was changed{}{claim}", refused.unwrap_or_default())

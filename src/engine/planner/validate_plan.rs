@@ -7,7 +7,7 @@ use crate::plan::{Plan, Step, StepKind, StepState, criteria};
 use crate::state::approvals::Approvals;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
 use crate::state::workspace::Workspace;
@@ -22,7 +22,7 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 /// The steps of a reply as a plan, numbered behind those that are kept; or all of their faults.
 pub(crate) async fn validate(
     edits: &EditService,
-    task: &Task,
+    scope: &Scope,
     reply: PlanReply,
     kept: &[Step],
 ) -> Result<Plan, Vec<String>> {
@@ -31,7 +31,7 @@ pub(crate) async fn validate(
     for (index, given) in reply.steps.into_iter().enumerate() {
         let number = kept.len() + index + 1;
         let before: Vec<&Step> = kept.iter().chain(&steps).collect();
-        let (step, wrong) = check_step(edits, task, given, &before).await;
+        let (step, wrong) = check_step(edits, scope, given, &before).await;
         problems.extend(wrong.into_iter().map(|what| format!("step {number}: {what}")));
         steps.push(step);
     }
@@ -47,7 +47,7 @@ pub(crate) async fn validate(
 type Checked = (Step, Vec<String>);
 
 /// Checks one step that follows these.
-pub(crate) async fn check_step(edits: &EditService, task: &Task, given: PlanReplyStep, before: &[&Step]) -> Checked {
+pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanReplyStep, before: &[&Step]) -> Checked {
     let mut problems = Vec::new();
     let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
         problems.push(format!("there is no kind {:?}", given.kind));
@@ -74,8 +74,8 @@ pub(crate) async fn check_step(edits: &EditService, task: &Task, given: PlanRepl
         }
     }
     problems.extend(unknown_commands(&edits.hub, &edits.approvals, &checks).await);
-    let symbols = symbols_of(&edits.workspace, task, &given, kind, before, &mut problems).await;
-    let creates = created_by(&edits.workspace.root, task, &given.creates, &mut problems);
+    let symbols = symbols_of(&edits.workspace, scope, &given, kind, before, &mut problems).await;
+    let creates = created_by(&edits.workspace.root, scope, &given.creates, &mut problems);
     let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
     let searches =
         kind == StepKind::Search && !step_executors::search_step::terms(&given.title, &as_texts(&inputs)).is_empty();
@@ -108,7 +108,7 @@ pub(crate) async fn check_step(edits: &EditService, task: &Task, given: PlanRepl
 /// Each symbol exists, or an earlier step creates it; a symbol to change is in the scope of the request.
 async fn symbols_of(
     workspace: &Workspace,
-    task: &Task,
+    scope: &Scope,
     given: &PlanReplyStep,
     kind: StepKind,
     before: &[&Step],
@@ -126,9 +126,9 @@ async fn symbols_of(
             found => found,
         };
         match found {
-            Ok(symbol) if kind.only_looks() || within(&task.work.scope, &symbol) => symbols.push(symbol),
+            Ok(symbol) if kind.only_looks() || within(scope, &symbol) => symbols.push(symbol),
             Ok(symbol) => {
-                problems.push(format!("{symbol} is outside {}", task.work.scope.names().join(", ")));
+                problems.push(format!("{symbol} is outside {}", scope.names().join(", ")));
             }
             Err(failure) => problems.push(failure.one_line()),
         }
@@ -137,7 +137,7 @@ async fn symbols_of(
 }
 
 /// New symbols and files: inside the root and the scope, with a path.
-fn created_by(root: &Root, task: &Task, given: &[String], problems: &mut Vec<String>) -> Vec<SymbolPath> {
+fn created_by(root: &Root, scope: &Scope, given: &[String], problems: &mut Vec<String>) -> Vec<SymbolPath> {
     let mut creates = Vec::new();
     for text in given {
         let path = target::written(root, text);
@@ -148,10 +148,10 @@ fn created_by(root: &Root, task: &Task, given: &[String], problems: &mut Vec<Str
         match root.resolve(&path.file) {
             Ok(file) => {
                 let symbol = SymbolPath::new(file, path.names);
-                if may_create(&task.work.scope, &symbol) {
+                if may_create(scope, &symbol) {
                     creates.push(symbol);
                 } else {
-                    problems.push(format!("creates {symbol}: outside {}", task.work.scope.names().join(", ")));
+                    problems.push(format!("creates {symbol}: outside {}", scope.names().join(", ")));
                 }
             }
             Err(error) => problems.push(Failure::from(error).one_line()),
@@ -187,7 +187,7 @@ async fn reported_by(hub: &DiagnosticsHub, name: &str) -> Option<usize> {
 pub(crate) async fn command_stands(
     edits: &EditService,
     model: &dyn Model,
-    task: &mut Task,
+    work: &TaskWork,
     name: &str,
 ) -> criteria::CheckResult {
     use criteria::CheckResult;
@@ -195,7 +195,7 @@ pub(crate) async fn command_stands(
         return if count > 0 { CheckResult::Unmet(format!("{name} reports {count}")) } else { CheckResult::Met };
     }
     let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
-    match check::run_check(edits, model, task, &command).await {
+    match check::run_check(edits, model, work, &command).await {
         Ok(ran) if ran.passed => CheckResult::Met,
         Ok(ran) => CheckResult::Unmet(ran.text),
         Err(refused) => CheckResult::Unknown(refused.message),

@@ -16,7 +16,7 @@ use crate::state::edit_service::EditService;
 use crate::state::frequent_codes::UsualKinds;
 use crate::state::in_flight::Making;
 use crate::state::render::Line;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task, TaskReports, TaskWork};
 use crate::state::{edit_answer, span, stop};
 use crate::tools::tool::ToolCall;
 use crate::tools::tool_answer::ToolAnswer;
@@ -48,14 +48,14 @@ pub(crate) async fn act(
     action: &Action,
     reasoning: &str,
 ) -> (LastResult, bool) {
-    let (begun, call) = begin(&edits.hub.events, task, action, reasoning);
+    let (begun, call) = begin(&edits.hub.events, &task.work, action, reasoning);
     let cancel = edits.hub.cancelled();
     let ran = async {
-        let call = validate_call::gate(&edits.workspace, &edits.approvals, task, &begun.tool, call).await?;
+        let call = validate_call::gate(&edits.workspace, &edits.approvals, &task.work, &begun.tool, call).await?;
         task.conversation.answered.before(call.access());
         match call.access() {
-            Access::Read => read_once::run_once(edits, model, task, &call).await,
-            Access::Edit | Access::Run => call.run(edits, model, task).await,
+            Access::Read => read_once::run_once(edits, model, &mut task.work, &mut task.conversation, &call).await,
+            Access::Edit | Access::Run => call.run(edits, model, &mut task.work).await,
         }
     };
     let ran =
@@ -74,8 +74,8 @@ pub(crate) async fn look_together(
     let cancel = edits.hub.cancelled();
     let mut begun = Vec::new();
     for action in actions {
-        let (one, call) = begin(&edits.hub.events, task, action, reasoning);
-        let gate = validate_call::gate(&edits.workspace, &edits.approvals, task, &one.tool, call);
+        let (one, call) = begin(&edits.hub.events, &task.work, action, reasoning);
+        let gate = validate_call::gate(&edits.workspace, &edits.approvals, &task.work, &one.tool, call);
         let call = stop::unless_stopped(&edits.making, &cancel, gate).instrument(one.span.clone()).await;
         begun.push((one, call.and_then(|call| call)));
     }
@@ -89,7 +89,7 @@ pub(crate) async fn look_together(
         let cancel = cancel.clone();
         async move {
             let ran = match call {
-                Ok(call) => stop::unless_stopped(&edits.making, &cancel, call.run(edits, model, &mut own))
+                Ok(call) => stop::unless_stopped(&edits.making, &cancel, call.run(edits, model, &mut own.work))
                     .instrument(one.span.clone())
                     .await
                     .and_then(|ran| ran),
@@ -106,46 +106,61 @@ pub(crate) async fn look_together(
     results
 }
 
-fn begin(events: &EventStream, task: &Task, action: &Action, reasoning: &str) -> (Begun, Result<ToolCall, Failure>) {
+fn begin(
+    events: &EventStream,
+    work: &TaskWork,
+    action: &Action,
+    reasoning: &str,
+) -> (Begun, Result<ToolCall, Failure>) {
     let tool = action.tool.clone();
     let call = validate_call::call(&tool, &action.parameters);
     let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
     let called = call.as_ref().map_or_else(unread, ToolCall::called);
     let target = called.subject.shown();
-    let target = task.work.offered_title(target).unwrap_or_else(|| target.to_owned());
+    let target = work.offered_title(target).unwrap_or_else(|| target.to_owned());
     let about = format!("{tool} {target}");
     let (reasoning, span) = (reasoning.to_owned(), span::tool(&tool));
-    events.show(Event::Acting { step: task.work.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
-    (Begun { tool, called, about, reasoning, edits: task.work.journal.checkpoints.len(), span }, call)
+    events.show(Event::Acting { step: work.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
+    (Begun { tool, called, about, reasoning, edits: work.journal.checkpoints.len(), span }, call)
 }
 
 /// The deferred diagnostics of the edits, as the model reads them; `None` where there are none.
-pub(crate) async fn settled(hub: &DiagnosticsHub, making: &Making, task: &mut Task) -> Option<String> {
+pub(crate) async fn settled(
+    hub: &DiagnosticsHub,
+    making: &Making,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
+) -> Option<String> {
     let cancel = hub.cancelled();
-    let verdict = stop::unless_stopped(making, &cancel, change::settle_deferred(hub, task)).await.ok()??;
+    let verdict = stop::unless_stopped(making, &cancel, change::settle_deferred(hub, work)).await.ok()??;
     let checks = &hub.workspace.config.diagnostics;
     let lines: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
-    unread(task, &lines);
+    unread(conversation, &work.reports, &lines);
     Some(edit_answer::deferred(&verdict, checks))
 }
 
 /// Notes the new diagnostics that speak against an end that was written before they were read.
-fn unread(task: &mut Task, lines: &[Line]) {
-    let kinds = UsualKinds::of(&task.work.reports.start, &task.work.reports.created);
+fn unread(conversation: &mut Conversation, reports: &TaskReports, lines: &[Line]) {
+    let kinds = UsualKinds::of(&reports.start, &reports.created);
     let against: Vec<&Line> = lines.iter().filter(|line| kinds.speaks_against(line)).collect();
-    task.conversation.open.extend(edit_answer::introduced(&against));
+    conversation.open.extend(edit_answer::introduced(&against));
 }
 
 /// The diagnostics of the edits before an end that were deferred or unknown when the edits were answered. The model
 /// reads them; `None` where there are none.
-pub(crate) async fn known_at_end(hub: &DiagnosticsHub, making: &Making, task: &mut Task) -> Option<String> {
-    let put_off = settled(hub, making, task).await;
+pub(crate) async fn known_at_end(
+    hub: &DiagnosticsHub,
+    making: &Making,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
+) -> Option<String> {
+    let put_off = settled(hub, making, work, conversation).await;
     let cancel = hub.cancelled();
-    stop::unless_stopped(making, &cancel, last_look::wait(hub, task)).await.ok()?;
+    stop::unless_stopped(making, &cancel, last_look::wait(hub, work)).await.ok()?;
     let floor = hub.workspace.config.diagnostics.severity_floor;
-    let late = std::mem::take(&mut task.work.reports.late.found);
+    let late = std::mem::take(&mut work.reports.late.found);
     let lines: Vec<Line> = late.iter().filter(|found| found.diagnostic.severity <= floor).map(Line::of).collect();
-    unread(task, &lines);
+    unread(conversation, &work.reports, &lines);
     let late = lines.iter().map(|line| format!("late: {}", line.text("")));
     let diagnostics: Vec<String> = put_off.into_iter().chain(late).collect();
     (!diagnostics.is_empty()).then(|| diagnostics.join("\n"))
@@ -168,7 +183,8 @@ async fn end(
         Err(failure) => (false, mask(&failure.one_line()).into_owned()),
     };
     if task.work.journal.checkpoints.len() == edits
-        && let Some(diagnostics) = settled(&edit_service.hub, &edit_service.making, task).await
+        && let Some(diagnostics) =
+            settled(&edit_service.hub, &edit_service.making, &mut task.work, &mut task.conversation).await
     {
         text = format!("{text}\n{diagnostics}");
     }
@@ -185,8 +201,15 @@ async fn end(
         task.counts.refused = !ok;
     }
     task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
-    task.work.events.did(call_summary::came_back(task, &called, ok, &text));
-    keep::keep(&edit_service.store, task).await;
+    task.work.events.did(call_summary::came_back(
+        &task.work.journal,
+        &task.work.request,
+        &task.work.reports.offers,
+        &called,
+        ok,
+        &text,
+    ));
+    keep::keep(&edit_service.store, &task.work, &mut task.keep).await;
     (LastResult { tool, ok, text }, ok)
 }
 

@@ -6,7 +6,7 @@ use crate::run::control::{self, Control};
 use crate::state::edit_answer;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task};
 use crate::tools::{self, apply_fix};
 use sextant_base::one_line::headline;
 use sextant_model::chat::{ToolResult, ToolUse};
@@ -50,13 +50,15 @@ pub(crate) async fn carry_out(
             ran.results.push(result_of(used, false, problem.clone()));
             continue;
         }
-        if let Some(control) = control::run(edits, model, task, used).await {
+        if let Some(control) = control::run(edits, model, &mut task.work, &task.progress.course, used).await {
             // An end depends on the diagnostics of the edits before it, shown or deferred.
             let shown = match control {
-                Control::Done(_) => act::known_at_end(&edits.hub, &edits.making, task).await,
+                Control::Done(_) => {
+                    act::known_at_end(&edits.hub, &edits.making, &mut task.work, &mut task.conversation).await
+                }
                 Control::Answer(_) | Control::Ends(_) => None,
             };
-            if ran.controlled(task, (tools, uses), control, shown) {
+            if ran.controlled(&task.conversation, (tools, uses), control, shown) {
                 return ran;
             }
             continue;
@@ -89,7 +91,7 @@ impl Ran {
     /// Takes the outcome of a control; returns whether the answer ends with it.
     fn controlled(
         &mut self,
-        task: &Task,
+        conversation: &Conversation,
         (tools, uses): (&[ToolSpec], &[ToolUse]),
         control: Control,
         shown: Option<String>,
@@ -102,8 +104,8 @@ impl Ran {
                 return false;
             }
             Control::Done(answer) => {
-                if let Some(why) = not_over(task, tools, before, &self.results) {
-                    self.told_new = task.conversation.open.iter().any(|why| why.starts_with(edit_answer::NEW));
+                if let Some(why) = not_over(conversation, tools, before, &self.results) {
+                    self.told_new = conversation.open.iter().any(|why| why.starts_with(edit_answer::NEW));
                     let shown = shown.map(|shown| format!("\n{shown}")).unwrap_or_default();
                     self.results.push(result_of(used, false, format!("not over: {why}{shown}")));
                     return false;
@@ -128,7 +130,12 @@ impl Ran {
 }
 
 /// Why an end does not stand that the model wrote before it saw the results of the earlier calls.
-fn not_over(task: &Task, tools: &[ToolSpec], before: &[ToolUse], results: &[ToolResult]) -> Option<String> {
+fn not_over(
+    conversation: &Conversation,
+    tools: &[ToolSpec],
+    before: &[ToolUse],
+    results: &[ToolResult],
+) -> Option<String> {
     if let Some(failed) = results.iter().find(|result| !result.ok) {
         return Some(format!("the {} before it failed", failed.tool));
     }
@@ -136,7 +143,7 @@ fn not_over(task: &Task, tools: &[ToolSpec], before: &[ToolUse], results: &[Tool
     if let Some(looked) = looked {
         return Some(format!("read what {} gave first", looked.tool));
     }
-    task.conversation.open.first().cloned()
+    conversation.open.first().cloned()
 }
 
 pub(crate) fn action(used: &ToolUse) -> Action {

@@ -12,7 +12,7 @@ use crate::run::{conventions, file_list, sources};
 use crate::state::authority;
 use crate::state::edit_service::EditService;
 use crate::state::render;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, OfferReports, Task, TaskWork};
 use crate::state::{comparison, wanted_diagnostics};
 use crate::tools;
 use sextant_base::deadline::Deadline;
@@ -43,9 +43,9 @@ const FILES: usize = 40;
 pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mut Task) -> StepInput {
     let only_fixes = model.needs_providers();
     let (most, shown) = if only_fixes { (usize::MAX, OFFLINE_DIAGNOSTICS) } else { (PLAN_DIAGNOSTICS, DIAGNOSTICS) };
-    let Relevant { found, fixable, older } = relevant(&edits.hub, task).await;
+    let Relevant { found, fixable, older } = relevant(&edits.hub, &task.work).await;
     let all = found.len();
-    let mut found = first_ones(task, found, fixable, most).await;
+    let mut found = first_ones(&task.work, found, fixable, most).await;
     let unseen = all - found.len();
     if only_fixes {
         // A report that had no fix a moment ago comes last: there may be hundreds of them.
@@ -60,7 +60,9 @@ pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mu
     let (fixes, asked) = code_actions::offers(
         &edits.workspace,
         &edits.hub.events,
-        task,
+        &task.work.events,
+        task.work.step,
+        &mut task.work.reports.offers,
         &found[..asked_of],
         FIXES,
         (deadline, only_fixes),
@@ -69,14 +71,14 @@ pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mu
     let left_out = if only_fixes { found.len() - asked } else { 0 };
     let unweighed = found.len().saturating_sub(asked.max(PLAN_DIAGNOSTICS));
     found.truncate(asked.max(PLAN_DIAGNOSTICS));
-    let fixes = learn::trusted(&edits.store, task, &found, fixes).await;
-    let (seen, fixes) = triage::weigh(&edits.hub, task, &found, fixes).await;
+    let fixes = learn::trusted(&edits.store, &task.work.events, task.work.step, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(&edits.hub, &mut task.work, &found, fixes).await;
     let (seen, left, fixes) = shorten(seen, fixes, shown);
     let more = if only_fixes { 0 } else { unseen + unweighed + left.len() };
     task.work.note_left_out(left).await;
-    let absent = if only_fixes { absent(task).await } else { Vec::new() };
+    let absent = if only_fixes { absent(&task.work).await } else { Vec::new() };
     let reports = ReportFacts { left_out, older, more, fixes, absent, ..ReportFacts::default() };
-    let context = context(edits, model, task, &seen, reports, false).await;
+    let context = context(edits, model, &mut task.work, &mut task.conversation, &seen, reports, false).await;
     let ask = StepAsk {
         step: task.work.step,
         error_count: task.counts.errors,
@@ -89,38 +91,52 @@ pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mu
     StepInput { context, ask }
 }
 
-pub(crate) async fn plan_facts(edits: &EditService, model: &dyn Model, task: &mut Task, ask: PlanAsk) -> PlanInput {
-    let Relevant { found, fixable, older } = relevant(&edits.hub, task).await;
+pub(crate) async fn plan_facts(
+    edits: &EditService,
+    model: &dyn Model,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
+    ask: PlanAsk,
+) -> PlanInput {
+    let Relevant { found, fixable, older } = relevant(&edits.hub, work).await;
     let groups = groups(&found).await;
     let only_fixes = model.needs_providers();
     let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
-    let mut found = first_ones(task, found, fixable, most).await;
+    let mut found = first_ones(work, found, fixable, most).await;
     let checks = &edits.workspace.config.diagnostics;
     let deadline = Deadline::after_ms((4 * OFFERS_MS).max(checks.timeout_ms).max(checks.start_timeout_ms));
     let most = if only_fixes { usize::MAX } else { most };
     let asked_of = fixable.min(found.len());
-    let (mut fixes, asked) =
-        code_actions::offers(&edits.workspace, &edits.hub.events, task, &found[..asked_of], most, (deadline, true))
-            .await;
+    let (mut fixes, asked) = code_actions::offers(
+        &edits.workspace,
+        &edits.hub.events,
+        &work.events,
+        work.step,
+        &mut work.reports.offers,
+        &found[..asked_of],
+        most,
+        (deadline, true),
+    )
+    .await;
     if only_fixes {
         found.truncate(asked);
     }
     let left_out = all - found.len();
-    code_actions::look_up_changes(&edits.workspace, task, &mut fixes, deadline).await;
-    let fixes = learn::trusted(&edits.store, task, &found, fixes).await;
-    let (seen, fixes) = triage::weigh(&edits.hub, task, &found, fixes).await;
-    let absent = if only_fixes { absent(task).await } else { Vec::new() };
+    code_actions::look_up_changes(&edits.workspace, &work.scope, &work.reports.offers, &mut fixes, deadline).await;
+    let fixes = learn::trusted(&edits.store, &work.events, work.step, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(&edits.hub, work, &found, fixes).await;
+    let absent = if only_fixes { absent(work).await } else { Vec::new() };
     let reports = ReportFacts { groups, left_out, older, fixes, absent, ..ReportFacts::default() };
-    PlanInput { context: context(edits, model, task, &seen, reports, true).await, ask }
+    PlanInput { context: context(edits, model, work, conversation, &seen, reports, true).await, ask }
 }
 
 /// The names of the request without reports in its scope when the task began.
-async fn absent(task: &Task) -> Vec<String> {
-    let (narrowed, scope) = (wanted_diagnostics::wanted(task), task.work.scope.clone());
+async fn absent(work: &TaskWork) -> Vec<String> {
+    let (narrowed, scope) = (wanted_diagnostics::wanted(work), work.scope.clone());
     if narrowed.is_all() {
         return Vec::new();
     }
-    let start = &task.work.reports.start;
+    let start = &work.reports.start;
     let mut found = comparison::all(start, reported::files_of(&scope, start)).await;
     found.retain(|found| scope.holds(&found.symbol));
     tokio::task::spawn_blocking(move || wanted_diagnostics::absent(&narrowed, &found)).await.unwrap_or_default()
@@ -130,51 +146,55 @@ async fn absent(task: &Task) -> Vec<String> {
 async fn context(
     edits: &EditService,
     model: &dyn Model,
-    task: &mut Task,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
     seen: &[RankedDiagnostic],
     reports: ReportFacts,
     planning: bool,
 ) -> ModelContext {
-    task.work.note_seen(seen);
-    let part = prompt_memory::memory_part(&edits.store, task, codes(seen), planning).await;
+    work.note_seen(seen);
+    let part = prompt_memory::memory_part(&edits.store, work, conversation, codes(seen), planning).await;
     let abilities = model.abilities().await;
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
-    let texts = sources::sources(&edits.workspace, task, sources::room(talks, budget)).await;
+    let texts = sources::sources(&edits.workspace, work, sources::room(talks, budget)).await;
     let workspace = if planning && !talks {
         project_scan::files_by_use(
             &edits.store,
             &edits.workspace.root,
             FILES,
-            file_list::useful_files(&edits.workspace.root, task, FILES).await,
+            file_list::useful_files(&edits.workspace.root, &work.intent, &work.scope, FILES).await,
         )
         .await
     } else {
-        file_list::file_list(&edits.workspace.root, task, budget.files).await
+        file_list::file_list(&edits.workspace.root, &work.intent, &work.scope, budget.files).await
     };
-    let unsettled = reported::unsettled(&edits.hub, &task.work.scope).await;
-    let guides = planning || talks || task.work.step > 1 || task.work.mode != Mode::Simple;
+    let unsettled = reported::unsettled(&edits.hub, &work.scope).await;
+    let guides = planning || talks || work.step > 1 || work.mode != Mode::Simple;
     ModelContext {
         tools: tools::specs(),
-        request: request_facts(task, &texts),
+        request: request_facts(work, &texts),
         sources: SourceFacts { texts, workspace },
-        reports: ReportFacts { diagnostics: seen.iter().map(|seen| line(task, seen)).collect(), unsettled, ..reports },
+        reports: ReportFacts {
+            diagnostics: seen.iter().map(|seen| line(&work.reports.offers, seen)).collect(),
+            unsettled,
+            ..reports
+        },
         memory: MemoryFacts { lines: part.lines, tokens: Some(part.limit) },
         framing: conventions::framing(edits, model, guides).await,
         budget,
     }
 }
 
-fn request_facts(task: &Task, shown: &[(String, String)]) -> RequestFacts {
-    let user =
-        if task.work.request == task.work.journal.request { String::new() } else { task.work.journal.request.clone() };
+fn request_facts(work: &TaskWork, shown: &[(String, String)]) -> RequestFacts {
+    let user = if work.request == work.journal.request { String::new() } else { work.journal.request.clone() };
     RequestFacts {
-        query: task.work.request.clone(),
+        query: work.request.clone(),
         user,
-        cursor: task.work.intent.cursor.clone(),
-        current_file: task.work.intent.current_file.clone(),
-        places: task.work.intent.places.clone(),
-        scope: task.work.scope.told(),
-        named: task.work.intent.analysis.lines(|path| {
+        cursor: work.intent.cursor.clone(),
+        current_file: work.intent.current_file.clone(),
+        places: work.intent.places.clone(),
+        scope: work.scope.told(),
+        named: work.intent.analysis.lines(|path| {
             let own = path.to_string();
             // A source has its path above it, and a whole source shows its definitions.
             shown.iter().any(|(name, text)| *name == own || (*name == path.file && !sources::is_list(text)))
@@ -196,12 +216,12 @@ fn codes(seen: &[RankedDiagnostic]) -> Vec<String> {
 /// As many diagnostics as can be weighed, worst first; those that the request names come before them. The trace sums up
 /// the rest.
 async fn first_ones(
-    task: &Task,
+    work: &TaskWork,
     mut found: Vec<LocatedDiagnostic>,
     fixable: usize,
     most: usize,
 ) -> Vec<LocatedDiagnostic> {
-    let (analysis, request) = (task.work.intent.analysis.clone(), task.work.request.clone());
+    let (analysis, request) = (work.intent.analysis.clone(), work.request.clone());
     let sorted = move || {
         let second =
             |found: &LocatedDiagnostic| !(analysis.bears_on(found) || authority::is_named(&request, &found.diagnostic));
@@ -214,7 +234,7 @@ async fn first_ones(
         (found, left)
     };
     let (found, left) = tokio::task::spawn_blocking(sorted).await.unwrap_or_default();
-    task.work.note_left_out(left).await;
+    work.note_left_out(left).await;
     found
 }
 
@@ -234,8 +254,8 @@ async fn groups(found: &[LocatedDiagnostic]) -> Vec<String> {
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
-fn line(task: &Task, seen: &RankedDiagnostic) -> DiagnosticLine {
-    let unanswered = task.work.reports.offers.unanswered.get(&triage::key(&seen.found)).cloned().unwrap_or_default();
+fn line(offers: &OfferReports, seen: &RankedDiagnostic) -> DiagnosticLine {
+    let unanswered = offers.unanswered.get(&triage::key(&seen.found)).cloned().unwrap_or_default();
     let line = render::question(&seen.found, seen.source(), seen.confidence, seen.doubtful);
     DiagnosticLine { also: seen.codes.clone(), unanswered, ..line }
 }

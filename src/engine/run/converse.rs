@@ -6,6 +6,8 @@ use tracing::Instrument;
 
 use crate::durable;
 use crate::editor::event::Event;
+use crate::plan::plan_progress::PlanProgress;
+use crate::plan::work_mode::Mode;
 use crate::run::calls::{Ran, carry_out};
 use crate::run::completion_checks::unfinished;
 use crate::run::control;
@@ -19,8 +21,9 @@ use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
 use crate::state::span;
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task, TaskCounts, TaskWork};
 use crate::state::task_store::TaskStore;
+use crate::state::transcript::Transcript;
 use crate::tools;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
@@ -61,12 +64,12 @@ pub(crate) async fn converse(
     };
     task.conversation.transcript.take_up(model.name());
     let commands = stop::unless_stopped(&edits.making, cancel, open(edits, model, task, talk.budget)).await?;
-    talk.tools = tools(&edits.approvals, task, commands);
+    talk.tools = tools(&edits.approvals, task.work.mode, commands);
     loop {
-        if let Some(ended) = next_step(&edits.workspace.config, model, task, cancel)? {
+        if let Some(ended) = next_step(&edits.workspace.config, model, &mut task.work, cancel)? {
             return Ok(ended);
         }
-        compaction_summary::shorten(task, talk.budget);
+        compaction_summary::shorten(&task.work.journal, &mut task.conversation.transcript, talk.budget);
         let span = span::step(task.work.step);
         let ended = match ask(&edits.store, model, task, (&talk.tools, &talk.paragraphs), cancel)
             .instrument(span.clone())
@@ -77,7 +80,13 @@ pub(crate) async fn converse(
             Some(Err(ModelError::Unusable { problems, .. })) => {
                 let problem = problems.join("; ");
                 let message = format!("Your answer could not be used: {problem}.");
-                failed(&edits.workspace.config, task, problem, Some(message))
+                failed(
+                    &edits.workspace.config,
+                    &mut task.counts,
+                    &mut task.conversation.transcript,
+                    problem,
+                    Some(message),
+                )
             }
             Some(Err(error)) => return Err(model_failure(&error)),
         };
@@ -93,8 +102,8 @@ pub(crate) async fn converse(
 
 /// The tools of this task. They are the same from the first question to the last, so that later messages stay in a
 /// provider's cache.
-pub(crate) fn tools(approvals: &Approvals, task: &Task, commands: bool) -> Vec<ToolSpec> {
-    let controls = control::offered(task.work.mode, approvals.can_ask());
+pub(crate) fn tools(approvals: &Approvals, mode: Mode, commands: bool) -> Vec<ToolSpec> {
+    let controls = control::offered(mode, approvals.can_ask());
     offered(tools::specs(), commands).chain(controls).cloned().collect()
 }
 
@@ -141,7 +150,7 @@ async fn ask(
     let transcript = &task.conversation.transcript;
     let system = conversation::system(&transcript.fence);
     let input = ChatInput { system: &system, messages: &transcript.messages, tools };
-    answered(&store.config, task, cancel, model.chat(&input, &words)).await
+    answered(&store.config, &task.work.spent, &task.work.events, cancel, model.chat(&input, &words)).await
 }
 
 /// Carries out the calls of a reply. `Some` where that ends the task or the step.
@@ -156,9 +165,15 @@ async fn take(
     task.conversation.transcript.answer(reply);
     if uses.is_empty() {
         if cut {
-            return failed(&edits.workspace.config, task, CUT.to_owned(), Some(CUT.to_owned()));
+            return failed(
+                &edits.workspace.config,
+                &mut task.counts,
+                &mut task.conversation.transcript,
+                CUT.to_owned(),
+                Some(CUT.to_owned()),
+            );
         }
-        return ends(edits, task, talk, text).await;
+        return ends(edits, &mut task.work, &mut task.conversation.transcript, talk, text).await;
     }
     let Ran { results, ended, done, told_new, .. } = carry_out(edits, model, task, &talk.tools, &uses, &text).await;
     if uses.iter().any(|used| find(tools::specs(), &used.tool).is_some()) {
@@ -166,7 +181,7 @@ async fn take(
     }
     let ok = results.iter().any(|result| result.ok);
     let problem = results.iter().rev().find(|result| !result.ok).map(|result| result.text.clone()).unwrap_or_default();
-    keep_for_others(task, &results);
+    keep_for_others(&mut task.conversation, &mut task.progress.course, &results);
     let results = results.into_iter().map(|result| within(result, talk.budget.result)).collect();
     task.conversation.transcript.results(results);
     if ended.is_some() {
@@ -179,13 +194,13 @@ async fn take(
         // It is not the text of an answer, and was not shown as it came.
         talk.paragraphs.begin();
         talk.paragraphs.say(&edits.hub.events, &answer);
-        return ends(edits, task, talk, answer).await;
+        return ends(edits, &mut task.work, &mut task.conversation.transcript, talk, answer).await;
     }
     if cut {
         task.conversation.transcript.tell(CUT.to_owned());
     }
     if !ok {
-        return failed(&edits.workspace.config, task, problem, None);
+        return failed(&edits.workspace.config, &mut task.counts, &mut task.conversation.transcript, problem, None);
     }
     task.counts.errors = 0;
     None
@@ -197,23 +212,35 @@ const CUT: &str = "Your answer was cut off at the limit of tokens. Write it in p
 
 /// Counts an answer without result, and sends the model the fact that it does not know yet. `Some` where there are too
 /// many such answers.
-fn failed(config: &Config, task: &mut Task, problem: String, message: Option<String>) -> Option<Ended> {
-    task.counts.errors += 1;
-    message.into_iter().for_each(|text| task.conversation.transcript.tell(text));
-    (task.counts.errors >= config.limits.errors).then_some(Ended::TooManyErrors(problem))
+fn failed(
+    config: &Config,
+    counts: &mut TaskCounts,
+    transcript: &mut Transcript,
+    problem: String,
+    message: Option<String>,
+) -> Option<Ended> {
+    counts.errors += 1;
+    message.into_iter().for_each(|text| transcript.tell(text));
+    (counts.errors >= config.limits.errors).then_some(Ended::TooManyErrors(problem))
 }
 
 /// Handles the end that the model declares.
-async fn ends(edit_service: &EditService, task: &mut Task, talk: &mut Talk, answer: String) -> Option<Ended> {
+async fn ends(
+    edit_service: &EditService,
+    work: &mut TaskWork,
+    transcript: &mut Transcript,
+    talk: &mut Talk,
+    answer: String,
+) -> Option<Ended> {
     let cancel = edit_service.hub.cancelled();
-    let edits = task.work.journal.checkpoints.len();
+    let edits = work.journal.checkpoints.len();
     let left = if talk.objected_at == Some(edits) {
         None
     } else {
         let left = stop::unless_stopped(
             &edit_service.making,
             &cancel,
-            unfinished(edit_service, task, talk.mark, talk.objections),
+            unfinished(edit_service, work, talk.mark, talk.objections),
         );
         left.await.ok().flatten()
     };
@@ -221,12 +248,12 @@ async fn ends(edit_service: &EditService, task: &mut Task, talk: &mut Talk, answ
         Some(left) => {
             (talk.objections, talk.objected_at) = (talk.objections + 1, Some(edits));
             edit_service.hub.events.show(Event::Progress { text: headline(&left.text) });
-            let fence = task.conversation.transcript.fence.clone();
+            let fence = transcript.fence.clone();
             let message = conversation::told((&fence, talk.budget), &left.text, "New errors", &left.errors);
-            task.conversation.transcript.tell(message);
+            transcript.tell(message);
             None
         }
-        None => Some(Ended::Done { changed: task.work.journal.checkpoints.len() > talk.mark, answer }),
+        None => Some(Ended::Done { changed: work.journal.checkpoints.len() > talk.mark, answer }),
     }
 }
 
@@ -236,11 +263,11 @@ pub(crate) fn within(result: ToolResult, budget: usize) -> ToolResult {
 }
 
 /// The results in the form that the judgement of a step reads.
-fn keep_for_others(task: &mut Task, results: &[ToolResult]) {
+fn keep_for_others(conversation: &mut Conversation, course: &mut PlanProgress, results: &[ToolResult]) {
     let kept =
         results.iter().map(|result| LastResult { tool: result.tool.clone(), ok: result.ok, text: result.text.clone() });
-    task.conversation.results.extend(kept);
-    let old = task.conversation.results.len().saturating_sub(RESULTS);
-    task.conversation.results.drain(..old);
-    task.progress.course.fresh = results.len().min(RESULTS);
+    conversation.results.extend(kept);
+    let old = conversation.results.len().saturating_sub(RESULTS);
+    conversation.results.drain(..old);
+    course.fresh = results.len().min(RESULTS);
 }

@@ -21,7 +21,7 @@ use crate::state::journal::Journal;
 use crate::state::outcome::Outcome;
 use crate::state::render::{self, Line};
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots, with_created};
-use crate::state::task::Task;
+use crate::state::task::{TaskCounts, TaskWork};
 use crate::state::{concurrent_edits, stop};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
@@ -41,41 +41,47 @@ pub(crate) const GLANCE: usize = 5;
 pub(crate) const THEMES: usize = 8;
 
 /// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
-pub(crate) async fn finish(edits: &EditService, task: &mut Task, word: &str, came_to: CameTo) -> Outcome {
+pub(crate) async fn finish(
+    edits: &EditService,
+    work: &mut TaskWork,
+    counts: &TaskCounts,
+    word: &str,
+    came_to: CameTo,
+) -> Outcome {
     let cancel = edits.hub.cancelled();
-    stop::soon(&cancel, collect_diagnostics::take_late(&edits.hub, task)).await;
-    let files: Vec<String> = task.work.journal.net().into_iter().map(|change| change.path).collect();
-    let verdict = stop::soon(&cancel, task_verdict(edits, task, &files)).await;
+    stop::soon(&cancel, collect_diagnostics::take_late(&edits.hub, work)).await;
+    let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
+    let verdict = stop::soon(&cancel, task_verdict(edits, work, &files)).await;
     let verdict = verdict.unwrap_or_else(|| unreached(&files));
-    if !task.work.journal.is_empty() {
+    if !work.journal.is_empty() {
         let mut history = edits.history.lock().await;
-        stack::note(&mut history, &task.work.journal);
+        stack::note(&mut history, &work.journal);
         stack::bound(&mut history);
     }
     let floor = edits.workspace.config.diagnostics.severity_floor;
     let with_word = |found: &LocatedDiagnostic| {
         let mut found = found.clone();
-        if let Some(word) = task.work.reports.suggested.get(&key(&found)) {
+        if let Some(word) = work.reports.suggested.get(&key(&found)) {
             found.diagnostic.suggested_action = Some(word.clone());
         }
         found
     };
     let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
-    listed::show(&edits.hub, task, &new, &verdict.pending).await;
+    listed::show(&edits.hub, work, &new, &verdict.pending).await;
     reached::keep_open(&edits.hub.looked, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect())
         .await;
-    let word = match task.work.reports.reach {
+    let word = match work.reports.reach {
         Some(reach) if word.is_empty() => reach.words(),
         Some(reach) => format!("{word}. {}", reach.words()),
         None => word.to_owned(),
     };
-    let judged = unfit_ending::judge(edits.hub.needs_providers, task, came_to, (&files, &verdict));
+    let judged = unfit_ending::judge(edits.hub.needs_providers, work, counts, came_to, (&files, &verdict));
     let mut summary = summary(
         &word,
         &files,
         &verdict,
         (new.len(), verdict.fixed_from(floor), verdict.unchanged_from(floor)),
-        task.work.spent.now().used,
+        work.spent.now().used,
     );
     summary.extend(judged.why.iter().flat_map(|why| [" ", why, "."]));
     let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
@@ -90,9 +96,9 @@ pub(crate) async fn finish(edits: &EditService, task: &mut Task, word: &str, cam
         unchanged: verdict.unchanged_from(floor),
         diagnostics_status: verdict.status,
         pending: verdict.pending,
-        usage: task.work.spent.now().used,
+        usage: work.spent.now().used,
         failed_steps: Vec::new(),
-        trace: edits.store.trace.of(&task.work.journal.task),
+        trace: edits.store.trace.of(&work.journal.task),
     }
 }
 
@@ -118,7 +124,7 @@ async fn doubt_stopped(hub: &DiagnosticsHub, documents: &[Document], verdict: &m
     doubt(verdict, open);
 }
 
-pub(crate) async fn task_verdict(edits: &EditService, task: &mut Task, files: &[String]) -> Verdict {
+pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files: &[String]) -> Verdict {
     if !edits.workspace.config.diagnostics.on_edit {
         return Verdict::without(Status::Off);
     }
@@ -129,20 +135,14 @@ pub(crate) async fn task_verdict(edits: &EditService, task: &mut Task, files: &[
     let mut bystanders =
         collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, files).await;
     bystanders.extend(
-        reached::others(
-            edits.workspace.editor.as_ref(),
-            &edits.hub.looked,
-            &task.work.reports.elsewhere.reached,
-            files,
-        )
-        .await,
+        reached::others(edits.workspace.editor.as_ref(), &edits.hub.looked, &work.reports.elsewhere.reached, files)
+            .await,
     );
     let budget = edits.workspace.config.diagnostics.timeout_ms.max(LAST_LOOK_MS)
-        + reached::longer(task.work.reports.elsewhere.reached.len());
-    let open = task.work.reports.pending.is_some();
+        + reached::longer(work.reports.elsewhere.reached.len());
+    let open = work.reports.pending.is_some();
     let deadline = Deadline::after_ms(budget);
-    let waited =
-        task.work.reports.late.last_look.take().filter(|look| look.edits == task.work.journal.checkpoints.len());
+    let waited = work.reports.late.last_look.take().filter(|look| look.edits == work.journal.checkpoints.len());
     let is_stopped = edits.hub.cancelled().is_cancelled();
     let reports = if let Some(look) = waited {
         look.reports
@@ -164,7 +164,7 @@ pub(crate) async fn task_verdict(edits: &EditService, task: &mut Task, files: &[
         .filter(|report| !report.freshness.is_fresh() && !said_of_this(report))
         .map(|report| (report.file.clone(), report.provider.clone()))
         .collect();
-    let mut start = with_created(&task.work.reports.start, &task.work.reports.created, &known);
+    let mut start = with_created(&work.reports.start, &work.reports.created, &known);
     // A report on an earlier text of an edited file does not count for this one.
     let of_now = |key: &SnapshotKey, snap: &Snapshot| {
         let now = documents.iter().find(|document| document.path == key.0);
@@ -172,38 +172,42 @@ pub(crate) async fn task_verdict(edits: &EditService, task: &mut Task, files: &[
     };
     let is_known = |(key, snap): &(SnapshotKey, Arc<Snapshot>)| !unfresh.contains(key) && of_now(key, snap);
     let mut after: Snapshots = known.into_iter().filter(is_known).collect();
-    let others =
-        of_other_tasks(edits, (&task.work.journal.task, &task.work.journal.files()), (&mut start, &mut after)).await;
+    let others = of_other_tasks(edits, (&work.journal.task, &work.journal.files()), (&mut start, &mut after)).await;
     let floor = edits.workspace.config.diagnostics.severity_floor;
-    let late = without_late(&mut start, &mut after, &task.work.reports.elsewhere.late, floor);
+    let late = without_late(&mut start, &mut after, &work.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &after, &reports).await;
-    doubt(&mut verdict, [others, late, reached::unlooked(&edits.hub, task).await].concat());
+    doubt(
+        &mut verdict,
+        [others, late, reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await].concat(),
+    );
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
-    concurrent_edits::leave_out(&mut verdict, &task.work.journal, &after);
+    concurrent_edits::leave_out(&mut verdict, &work.journal, &after);
     if is_stopped {
         doubt_stopped(&edits.hub, &documents, &mut verdict).await;
     }
     comparison::doubt_coverage(&mut verdict, files, &after, &reports);
-    edit_guard::discount_all(task, &mut verdict);
+    edit_guard::discount_all(&work.journal, &work.intent.consent, &mut verdict);
     verdict
 }
 
 /// The same from the reports known by now, without asking a provider.
-pub(crate) async fn known_verdict(edits: &EditService, task: &Task) -> Verdict {
-    let files: Vec<String> = task.work.journal.net().into_iter().map(|change| change.path).collect();
+pub(crate) async fn known_verdict(edits: &EditService, work: &TaskWork) -> Verdict {
+    let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
     let mut known = collect_diagnostics::known(&edits.hub).await;
-    let mut start = with_created(&task.work.reports.start, &task.work.reports.created, &known);
-    let others =
-        of_other_tasks(edits, (&task.work.journal.task, &task.work.journal.files()), (&mut start, &mut known)).await;
+    let mut start = with_created(&work.reports.start, &work.reports.created, &known);
+    let others = of_other_tasks(edits, (&work.journal.task, &work.journal.files()), (&mut start, &mut known)).await;
     let floor = edits.workspace.config.diagnostics.severity_floor;
-    let late = without_late(&mut start, &mut known, &task.work.reports.elsewhere.late, floor);
+    let late = without_late(&mut start, &mut known, &work.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &known, &[]).await;
-    doubt(&mut verdict, [others, late, reached::unlooked(&edits.hub, task).await].concat());
-    concurrent_edits::leave_out(&mut verdict, &task.work.journal, &known);
+    doubt(
+        &mut verdict,
+        [others, late, reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await].concat(),
+    );
+    concurrent_edits::leave_out(&mut verdict, &work.journal, &known);
     comparison::doubt_coverage(&mut verdict, &files, &known, &[]);
-    edit_guard::discount_all(task, &mut verdict);
+    edit_guard::discount_all(&work.journal, &work.intent.consent, &mut verdict);
     verdict
 }
 

@@ -17,7 +17,7 @@ use crate::state::edit_baseline::{without_late, without_others};
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Listed;
 use crate::state::snapshots::{SnapshotKey, with_created};
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::{concurrent_edits, render};
 use sextant_base::deadline::Deadline;
@@ -29,29 +29,29 @@ const MOST: usize = 8;
 
 /// Shows the list of a task that has changed something, at its end. It replaces the lists of earlier tasks, except
 /// those of clients, which are not the user's own.
-pub(crate) async fn show(hub: &DiagnosticsHub, task: &mut Task, new: &[LocatedDiagnostic], pending: &[String]) {
-    if task.work.journal.is_empty() {
+pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[LocatedDiagnostic], pending: &[String]) {
+    if work.journal.is_empty() {
         return;
     }
-    let of = if task.work.intent.client.is_some() { task.work.journal.task.clone() } else { String::new() };
+    let of = if work.intent.client.is_some() { work.journal.task.clone() } else { String::new() };
     let entries: Vec<QuickfixEntry> = new.iter().map(render::entry).collect();
     // A client whose task has introduced nothing has no list.
-    if !of.is_empty() && entries.is_empty() && !task.work.reports.shown {
+    if !of.is_empty() && entries.is_empty() && !work.reports.shown {
         return;
     }
     let listed = Listed {
         of: of.clone(),
-        task: task.work.journal.task.clone(),
-        request: task.work.request.clone(),
-        start: task.work.reports.start.clone(),
-        created: task.work.reports.created.clone(),
-        late: task.work.reports.elsewhere.late.clone(),
+        task: work.journal.task.clone(),
+        request: work.request.clone(),
+        start: work.reports.start.clone(),
+        created: work.reports.created.clone(),
+        late: work.reports.elsewhere.late.clone(),
         pending: pending.to_vec(),
-        title: title(&task.work.request, pending),
+        title: title(&work.request, pending),
         entries,
     };
-    emit(&hub.workspace.config, &hub.events, &listed, task.work.reports.shown);
-    task.work.reports.shown = true;
+    emit(&hub.workspace.config, &hub.events, &listed, work.reports.shown);
+    work.reports.shown = true;
     let mut lists = hub.listed.lock().await;
     lists.retain(|known| known.of != of);
     lists.push(listed);
@@ -81,7 +81,7 @@ fn emit(config: &Config, events: &EventStream, listed: &Listed, amend: bool) {
 /// Updates the lists after an answer that came when its task was over. Shows the user the subject of the last one.
 pub(crate) async fn amend(edits: &EditService) {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-    collect_diagnostics::take_late(&edits.hub, &mut nobody).await;
+    collect_diagnostics::take_late(&edits.hub, &mut nobody.work).await;
     let is_open = edits.hub.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty());
     follow(edits).await;
     let new = edits.hub.listed.lock().await.iter().find(|known| known.of.is_empty()).map(|known| known.entries.len());

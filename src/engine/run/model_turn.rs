@@ -6,9 +6,11 @@ use std::future::Future;
 use tokio_util::sync::CancellationToken;
 
 use crate::events::fact::TaskFact;
+use crate::events::task_events::TaskEvents;
 use crate::state::agent_config::Config;
 use crate::state::outcome::Ended;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
+use crate::state::usage::SpentLog;
 use crate::task_budget;
 use sextant_base::failure::Failure;
 use sextant_model::step::{Model, ModelError, Usage};
@@ -17,20 +19,20 @@ use sextant_model::step::{Model, ModelError, Usage};
 pub(crate) fn next_step(
     config: &Config,
     model: &dyn Model,
-    task: &mut Task,
+    work: &mut TaskWork,
     cancel: &CancellationToken,
 ) -> Result<Option<Ended>, Failure> {
     if cancel.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    task.work.step += 1;
+    work.step += 1;
     // A model that only applies offered fixes costs nothing: its repairs do not count, its attempts do.
-    let free = if model.needs_providers() { task.work.reports.offers.served } else { 0 };
-    if task.work.step > config.limits.steps.saturating_add(free) {
+    let free = if model.needs_providers() { work.reports.offers.served } else { 0 };
+    if work.step > config.limits.steps.saturating_add(free) {
         return Ok(Some(Ended::OutOfSteps));
     }
-    match task_budget::over_budget(config, model, task) {
-        Some(why) => Err(task_budget::stop(task, &why)),
+    match task_budget::over_budget(config, model, &work.spent) {
+        Some(why) => Err(task_budget::stop(&work.journal, &why)),
         None => Ok(None),
     }
 }
@@ -39,15 +41,16 @@ pub(crate) fn next_step(
 /// again at what may still be done.
 pub(crate) async fn answered<T>(
     config: &Config,
-    task: &Task,
+    spent: &SpentLog,
+    task_events: &TaskEvents,
     cancel: &CancellationToken,
     asked: impl Future<Output = (Result<T, ModelError>, Usage)>,
 ) -> Result<Option<Result<T, ModelError>>, Failure> {
     let (reply, usage) = tokio::select! {
         answered = asked => answered,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
-        () = task_budget::out_of_time(config, task.work.spent.now()) => return Ok(None),
+        () = task_budget::out_of_time(config, spent.now()) => return Ok(None),
     };
-    task.work.events.did(TaskFact::ModelAnswered { usage });
+    task_events.did(TaskFact::ModelAnswered { usage });
     Ok(Some(reply))
 }

@@ -1,7 +1,8 @@
 //! Narrows the scope of a request to repair to the place that it names.
 
 use crate::run::analyse;
-use crate::state::task::Task;
+use crate::state::journal::Journal;
+use crate::state::task::{TaskIntent, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::wanted_diagnostics;
 use crate::state::workspace::Workspace;
@@ -17,9 +18,9 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 const MOST_FILES: usize = 2000;
 
 /// Looks up the names of the request and takes them as the scope, for a model that applies offered fixes.
-pub(crate) async fn narrow(workspace: &Workspace, needs_providers: bool, task: &mut Task) {
-    look_up(workspace, needs_providers, task).await;
-    let places = wanted_diagnostics::wanted(task).places();
+pub(crate) async fn narrow(workspace: &Workspace, needs_providers: bool, work: &mut TaskWork) {
+    look_up(workspace, needs_providers, &work.journal, &mut work.intent).await;
+    let places = wanted_diagnostics::wanted(work).places();
     if places.is_empty() {
         return;
     }
@@ -27,21 +28,21 @@ pub(crate) async fn narrow(workspace: &Workspace, needs_providers: bool, task: &
     let paths = places.clone();
     let is_folder = move || paths.iter().any(|path| !path.contains("::") && root.join(path).is_dir());
     // A folder's content is searched like the workspace, and the rest of the workspace is left alone.
-    task.work.scope = match tokio::task::spawn_blocking(is_folder).await.unwrap_or_default() {
+    work.scope = match tokio::task::spawn_blocking(is_folder).await.unwrap_or_default() {
         true => Scope::Workspace,
         false => scope_of(&places),
     };
     let why = format!("the request names {}: nothing else is repaired", places.join(", "));
-    task.work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
+    work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
 }
 
 /// Looks up the names of the request, and leaves the scope as it is.
-pub(crate) async fn look_up(workspace: &Workspace, needs_providers: bool, task: &mut Task) {
-    let request = task.work.journal.request.clone();
+pub(crate) async fn look_up(workspace: &Workspace, needs_providers: bool, journal: &Journal, intent: &mut TaskIntent) {
+    let request = journal.request.clone();
     if !needs_providers || request_kind::classify(&request) != Ask::Repair {
         return;
     }
-    let here = match &task.work.intent.current_file {
+    let here = match &intent.current_file {
         Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
@@ -54,7 +55,7 @@ pub(crate) async fn look_up(workspace: &Workspace, needs_providers: bool, task: 
         };
         wanted.names().into_iter().filter_map(found).collect()
     };
-    task.work.intent.places = tokio::task::spawn_blocking(find).await.unwrap_or_default();
+    intent.places = tokio::task::spawn_blocking(find).await.unwrap_or_default();
 }
 
 fn scope_of(places: &[String]) -> Scope {

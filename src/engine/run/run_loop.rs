@@ -14,7 +14,7 @@ use crate::run::{context, early_stop, step_contract};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::Making;
 use crate::state::outcome::Ended;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::{span, stop};
 use crate::tools;
 use sextant_base::failure::{Failure, FailureKind};
@@ -41,7 +41,7 @@ pub(crate) async fn run_steps(
     let mut objections = 1;
     let paragraphs = Paragraphs::default();
     loop {
-        if let Some(ended) = next_step(&edits.workspace.config, model, task, cancel)? {
+        if let Some(ended) = next_step(&edits.workspace.config, model, &mut task.work, cancel)? {
             return Ok(ended);
         }
         let span = span::step(task.work.step);
@@ -51,15 +51,23 @@ pub(crate) async fn run_steps(
         paragraphs.begin();
         let words = |text: &str| paragraphs.say(&edits.hub.events, text);
         let asked = model.step(&input, &words).instrument(span.clone());
-        let Some(reply) = answered(&edits.workspace.config, task, cancel, asked).await? else { continue };
+        let Some(reply) = answered(&edits.workspace.config, &task.work.spent, &task.work.events, cancel, asked).await?
+        else {
+            continue;
+        };
         let mut more = Vec::new();
         let changed = task.work.journal.checkpoints.len() > changes;
-        if let Some(ended) = reply.as_ref().ok().and_then(|reply| step_contract::ends(task, reply, changed)) {
+        if let Some(ended) =
+            reply.as_ref().ok().and_then(|reply| step_contract::ends(&mut task.progress.course, reply, changed))
+        {
             return Ok(ended);
         }
         let result = match reply {
             Ok(reply) => match reply.action.clone() {
-                None => match told_unfinished(edits, task, changes, &mut objections).instrument(span.clone()).await {
+                None => match told_unfinished(edits, &mut task.work, changes, &mut objections)
+                    .instrument(span.clone())
+                    .await
+                {
                     Some(result) => result,
                     None => return Ok(Ended::Done { changed, answer: reply.answer }),
                 },
@@ -68,9 +76,12 @@ pub(crate) async fn run_steps(
                     more.clone_from(&reply.more);
                     let (result, ok) =
                         act(edits, model, task, &action, &reply.reasoning).instrument(span.clone()).await;
-                    if ok && (!reply.proceed || early_stop::mended(edits, task).instrument(span.clone()).await) {
+                    if ok && (!reply.proceed || early_stop::mended(edits, &task.work).instrument(span.clone()).await) {
                         let changed = task.work.journal.checkpoints.len() > changes;
-                        match told_unfinished(edits, task, changes, &mut objections).instrument(span.clone()).await {
+                        match told_unfinished(edits, &mut task.work, changes, &mut objections)
+                            .instrument(span.clone())
+                            .await
+                        {
                             Some(result) => result,
                             None => return Ok(Ended::Done { changed, answer: reply.answer }),
                         }
@@ -96,12 +107,12 @@ pub(crate) async fn run_steps(
 /// The objection to the end that the model wants, as a result that it reads; `None` where it may end.
 async fn told_unfinished(
     edits: &EditService,
-    task: &mut Task,
+    work: &mut TaskWork,
     mark: usize,
     objections: &mut u32,
 ) -> Option<LastResult> {
     let cancel = edits.hub.cancelled();
-    let left = stop::unless_stopped(&edits.making, &cancel, unfinished(edits, task, mark, *objections))
+    let left = stop::unless_stopped(&edits.making, &cancel, unfinished(edits, work, mark, *objections))
         .await
         .ok()
         .flatten()?;

@@ -15,7 +15,7 @@ use crate::state::request::Request;
 use crate::state::risk;
 use crate::state::snapshots::Snapshots;
 use crate::state::span;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::{target, task_budget};
@@ -42,9 +42,9 @@ pub(crate) async fn begin(
     task.work.take_up(&edits.hub.events);
     span::belongs_to(&task);
     edits.store.note_asked(&task.work.journal.task, &request.text);
-    analyse::analyse_into(&edits.workspace, &mut task).await;
-    named::widen(&edits.workspace, &edits.hub.events, &mut task).await;
-    repair_scope::narrow(&edits.workspace, model.needs_providers(), &mut task).await;
+    analyse::analyse_into(&edits.workspace, &mut task.work.intent, &task.work.request).await;
+    named::widen(&edits.workspace, &edits.hub.events, &mut task.work).await;
+    repair_scope::narrow(&edits.workspace, model.needs_providers(), &mut task.work).await;
     edits.hub.events.show(Event::Started {
         request: request.text.clone(),
         mode: mode.to_string(),
@@ -78,9 +78,9 @@ pub(crate) async fn begin(
     }
     permissions::begin_on_reports(&edits.hub, &task).await?;
     task.work.remember_start(&known, false);
-    analyse::weigh_named(&mut task, &known).await;
-    keep::remember_start(&edits.store, &edits.workspace.root, &mut task).await;
-    tell_risk(&edits.hub, &mut task, None).await;
+    analyse::weigh_named(&task.work.events, &task.work.request, &mut task.work.intent.analysis, &known).await;
+    keep::remember_start(&edits.store, &edits.workspace.root, &task.work.events, &task.work.request).await;
+    tell_risk(&edits.hub, &mut task.work, None).await;
     Ok(task)
 }
 
@@ -139,13 +139,8 @@ pub(crate) async fn first_look(
 }
 
 /// Assesses a task and shows it; again with the steps of its plan, once there is one.
-pub(crate) async fn tell_risk(hub: &DiagnosticsHub, task: &mut Task, plan_steps: Option<usize>) {
-    let risk = risk::assess(
-        &task.work.request,
-        &task.work.scope,
-        reported::count_in_scope(hub, &task.work.scope).await,
-        plan_steps,
-    );
+pub(crate) async fn tell_risk(hub: &DiagnosticsHub, work: &mut TaskWork, plan_steps: Option<usize>) {
+    let risk = risk::assess(&work.request, &work.scope, reported::count_in_scope(hub, &work.scope).await, plan_steps);
     tracing::info!(?risk, "the risk of a task");
     hub.events.show(Event::Risk {
         level: risk.level.to_string(),
@@ -155,5 +150,5 @@ pub(crate) async fn tell_risk(hub: &DiagnosticsHub, task: &mut Task, plan_steps:
         reasons: risk.reasons.clone(),
         line: risk::line(&risk),
     });
-    task.work.intent.risk = Some(risk);
+    work.intent.risk = Some(risk);
 }

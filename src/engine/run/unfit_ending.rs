@@ -7,7 +7,8 @@ use crate::run::{completion_checks, finish};
 use crate::state::agent_config::NewErrors;
 use crate::state::comparison::Verdict;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::journal::Journal;
+use crate::state::task::{TaskCounts, TaskWork};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Severity;
@@ -17,18 +18,18 @@ use sextant_model::request_kind::{self, Ask};
 
 /// Takes back the changes of a task that are worse than nothing, as far as the user's option allows it. Returns the
 /// reason where it did; `None` where everything stays.
-pub(crate) async fn take_back(edits: &EditService, task: &mut Task) -> Option<String> {
+pub(crate) async fn take_back(edits: &EditService, work: &mut TaskWork) -> Option<String> {
     let rule = edits.workspace.config.diagnostics.new_errors;
-    if task.work.journal.is_empty() || rule == NewErrors::Keep {
+    if work.journal.is_empty() || rule == NewErrors::Keep {
         return None;
     }
-    let files: Vec<String> = task.work.journal.net().into_iter().map(|change| change.path).collect();
-    let verdict = finish::known_verdict(edits, task).await;
+    let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
+    let verdict = finish::known_verdict(edits, work).await;
     let reason = why(&verdict, rule)?;
-    match rollback::roll_back_to(edits, task, 0, false).await {
+    match rollback::roll_back_to(edits, work, 0, false).await {
         Ok(_) => {
             let about = format!("the changes of {}", files.join(", "));
-            task.work.events.trace(task.work.step.max(1), Trace::new(Effect::Refused, about, "new_errors", &reason));
+            work.events.trace(work.step.max(1), Trace::new(Effect::Refused, about, "new_errors", &reason));
             Some(reason)
         }
         Err(failure) => {
@@ -79,7 +80,8 @@ pub(crate) struct WorkVerdict {
 /// changes of a plan's steps were agreed on with the plan; each step is judged by itself.
 pub(crate) fn judge(
     needs_providers: bool,
-    task: &Task,
+    work: &TaskWork,
+    counts: &TaskCounts,
     came_to: CameTo,
     (files, verdict): (&[String], &Verdict),
 ) -> WorkVerdict {
@@ -98,31 +100,31 @@ pub(crate) fn judge(
         return WorkVerdict::default();
     }
     if came_to == CameTo::End
-        && let Some(why) = left_undone(needs_providers, task)
+        && let Some(why) = left_undone(needs_providers, work)
     {
         return not_done(why);
     }
-    if came_to == CameTo::End && task.work.mode == Mode::Simple && files.is_empty() {
-        if completion_checks::asks_for_change(task) {
+    if came_to == CameTo::End && work.mode == Mode::Simple && files.is_empty() {
+        if completion_checks::asks_for_change(&work.journal, &work.intent) {
             return not_done("Not done: the request asks for a change".to_owned());
         }
-        if task.counts.refused && request_kind::classify(&task.work.request) != Ask::Question {
+        if counts.refused && request_kind::classify(&work.request) != Ask::Question {
             return not_done("Not done: the edit was refused".to_owned());
         }
-        if task.work.notes.had_work() && request_kind::classify(&task.work.request) == Ask::Repair {
+        if work.notes.had_work() && request_kind::classify(&work.request) == Ask::Repair {
             return not_done("Not done: nothing was repaired".to_owned());
         }
     }
-    WorkVerdict { ok: !declines(needs_providers, task), why: None }
+    WorkVerdict { ok: !declines(needs_providers, &work.journal, work.mode, &work.request), why: None }
 }
 
 /// The further wish of a request to repair that a model which applies offered fixes has not fulfilled.
-fn left_undone(needs_providers: bool, task: &Task) -> Option<String> {
-    let request = &task.work.journal.request;
+fn left_undone(needs_providers: bool, work: &TaskWork) -> Option<String> {
+    let request = &work.journal.request;
     if !needs_providers || request_kind::classify(request) != Ask::Repair {
         return None;
     }
-    let narrowed = request_kind::repair_filter(request, "").resolved(&task.work.intent.places, &task.work.scope.told());
+    let narrowed = request_kind::repair_filter(request, "").resolved(&work.intent.places, &work.scope.told());
     if let Some(name) = narrowed.missing.first() {
         return Some(format!("Not done: `{name}` is not found"));
     }
@@ -131,9 +133,6 @@ fn left_undone(needs_providers: bool, task: &Task) -> Option<String> {
 }
 
 /// Whether the model could only name the need for another model: it serves repairs alone.
-fn declines(needs_providers: bool, task: &Task) -> bool {
-    task.work.mode == Mode::Simple
-        && needs_providers
-        && request_kind::classify(&task.work.request) != Ask::Repair
-        && task.work.journal.is_empty()
+fn declines(needs_providers: bool, journal: &Journal, mode: Mode, request: &str) -> bool {
+    mode == Mode::Simple && needs_providers && request_kind::classify(request) != Ask::Repair && journal.is_empty()
 }

@@ -9,6 +9,7 @@ use crate::events::fact::{CallFact, PlanEndFact, PlanFact, RecallFact, RunFact, 
 use crate::events::stream::Observer;
 use crate::state::kind;
 use crate::state::notes::{Approach, CLAUSE, Counted, Draft, Notes, SENTENCE, Tally, short};
+use crate::state::task::TaskWork;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
 use sextant_store::memory::entry::{EntryId, Kind, Role};
@@ -273,18 +274,18 @@ mod tests {
         Called { tool: tool.into(), access: Some(access), subject }
     }
 
-    fn acted(task: &Task, called: &Called, ok: bool, text: &str) {
-        task.work.events.did(came_back(task, called, ok, text));
+    fn acted(work: &TaskWork, called: &Called, ok: bool, text: &str) {
+        work.events.did(came_back(&work.journal, &work.request, &work.reports.offers, called, ok, text));
     }
 
     #[test]
     fn an_error_and_what_repaired_it_are_kept_in_a_sentence() {
         let task = task();
         let edit = called("edit_symbol", Access::Edit, Subject::symbol("a.py::f"));
-        acted(&task, &edit, false, "no single symbol f in a.py (there is g)\nmore");
-        acted(&task, &called("read_file", Access::Read, Subject::file("a.py")), true, "def f(): ...");
-        acted(&task, &edit, true, "edited a.py::f");
-        acted(&task, &called("edit_file", Access::Edit, Subject::file("b.py")), true, "edited b.py");
+        acted(&task.work, &edit, false, "no single symbol f in a.py (there is g)\nmore");
+        acted(&task.work, &called("read_file", Access::Read, Subject::file("a.py")), true, "def f(): ...");
+        acted(&task.work, &edit, true, "edited a.py::f");
+        acted(&task.work, &called("edit_file", Access::Edit, Subject::file("b.py")), true, "edited b.py");
         assert!(task.work.notes.has_drafts());
         let drafts = task.work.notes.take_drafts();
         let kept: Vec<(Kind, &str)> = drafts.iter().map(|draft| (draft.kind, draft.content.as_str())).collect();
@@ -302,10 +303,10 @@ mod tests {
     fn a_fix_that_was_taken_back_is_no_approach_and_a_fix_that_is_gone_says_nothing_of_it() {
         let task = task();
         let apply = called("apply_fix", Access::Edit, Subject::fix("f1"));
-        acted(&task, &apply, false, "there is no such fix any more");
+        acted(&task.work, &apply, false, "there is no such fix any more");
         assert_eq!(task.work.notes.counted().approaches, []);
-        acted(&task, &apply, false, &format!("{TAKEN_BACK}: it introduced an error"));
-        acted(&task, &apply, true, "edited a.py::f");
+        acted(&task.work, &apply, false, &format!("{TAKEN_BACK}: it introduced an error"));
+        acted(&task.work, &apply, true, "edited a.py::f");
         let approaches = task.work.notes.take_run().approaches;
         let learned: Vec<(&str, &str, bool)> =
             approaches.iter().map(|one| (one.kind.as_str(), one.approach.as_str(), one.success)).collect();
@@ -341,7 +342,7 @@ mod tests {
         let step = StepFact { title: "one".into(), done: true, outcome: "ok".into(), files: vec!["a.py".into()] };
         let facts = [
             TaskFact::InView { codes: vec!["reportX".into()] },
-            came_back(&task, &edit, false, "not there"),
+            came_back(&task.work.journal, &task.work.request, &task.work.reports.offers, &edit, false, "not there"),
             TaskFact::CallSaved,
             TaskFact::AnswerGiven { question: "go on?".into(), answer: "yes".into() },
             TaskFact::StepEnded { step },

@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use crate::diagnostics::{code_actions, reported, triage};
 use crate::edit::change;
+use crate::events::task_events::TaskEvents;
 use crate::plan::StepKind;
 use crate::state::approvals::Approvals;
 use crate::state::call_summary::Subject;
@@ -15,7 +16,8 @@ use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_request::{EditOutcome, When};
 use crate::state::edit_service::EditService;
 use crate::state::notes::TAKEN_BACK;
-use crate::state::task::Task;
+use crate::state::task::{OfferReports, TaskWork};
+use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
@@ -45,55 +47,60 @@ impl Tool for ApplyFix {
         Subject::fix(&self.fix)
     }
 
-    async fn permit(&self, _workspace: &Workspace, _approvals: &Approvals, task: &mut Task) -> Result<(), Failure> {
+    async fn permit(
+        &self,
+        _workspace: &Workspace,
+        _approvals: &Approvals,
+        _task_events: &TaskEvents,
+        offers: &OfferReports,
+    ) -> Result<(), Failure> {
         let id = &self.fix;
-        let offered = task.work.reports.offers.offered.iter().any(|offer| offer.id == *id);
+        let offered = offers.offered.iter().any(|offer| offer.id == *id);
         if offered { Ok(()) } else { Err(tool_failure(format!("no fix {id:?} is offered"), "name one that is")) }
     }
 
-    async fn run(&self, edits: &EditService, _model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms.max(VERIFY_MS));
-        let name =
-            task.work.reports.offers.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.key.clone());
+        let name = work.reports.offers.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.key.clone());
         let about =
-            task.work.reports.offers.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.about.clone());
+            work.reports.offers.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.about.clone());
         let wanted = code_actions::wanted(&edits.workspace, &self.fix, deadline).await;
         let wanted = match wanted {
             Ok(wanted) => wanted,
             Err(failure) => {
-                task.work.reports.offers.tried.extend(name);
+                work.reports.offers.tried.extend(name);
                 return Err(failure);
             }
         };
-        let alike = count_alike(&edits.hub, task, about.as_deref()).await;
-        task.work.reports.offers.tried.extend(name.clone());
-        let changed = change::change(edits, task, wanted, When::Now, deadline).await?;
+        let alike = count_alike(&edits.hub, &work.scope, about.as_deref()).await;
+        work.reports.offers.tried.extend(name.clone());
+        let changed = change::change(edits, work, wanted, When::Now, deadline).await?;
         if changed.verdict.status == Status::Complete
             && changed.verdict.fixed.is_empty()
             && let Some(about) = &about
         {
-            *task.work.reports.survived.entry(about.clone()).or_default() += 1;
+            *work.reports.survived.entry(about.clone()).or_default() += 1;
         }
         if let Some(reason) = worse(&changed.verdict) {
-            change::take_back(edits, task, &changed).await?;
+            change::take_back(edits, work, &changed).await?;
             return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
         }
-        if changed.verdict.new.is_empty() && count_alike(&edits.hub, task, about.as_deref()).await < alike {
+        if changed.verdict.new.is_empty() && count_alike(&edits.hub, &work.scope, about.as_deref()).await < alike {
             // The fix worked: the same may be offered for another diagnostic of the same words. Each such fix leaves
             // fewer to repair, so that this comes to an end.
-            task.work.reports.offers.served += 1;
-            task.work.reports.offers.tried.retain(|tried| Some(tried) != name.as_ref());
+            work.reports.offers.served += 1;
+            work.reports.offers.tried.retain(|tried| Some(tried) != name.as_ref());
         }
-        let late = std::mem::take(&mut task.work.reports.late.found);
+        let late = std::mem::take(&mut work.reports.late.found);
         let answer = EditAnswer::of(&changed, &edits.workspace.config.diagnostics, &late, unverified(&changed));
         Ok(answer.into())
     }
 }
 
 /// How many diagnostics in scope read like the target of a fix.
-async fn count_alike(hub: &DiagnosticsHub, task: &Task, about: Option<&str>) -> usize {
+async fn count_alike(hub: &DiagnosticsHub, scope: &Scope, about: Option<&str>) -> usize {
     let Some(about) = about else { return 0 };
-    reported::in_scope(hub, &task.work.scope).await.iter().filter(|found| triage::key(found) == about).count()
+    reported::in_scope(hub, scope).await.iter().filter(|found| triage::key(found) == about).count()
 }
 
 fn unverified(changed: &EditOutcome) -> Vec<String> {

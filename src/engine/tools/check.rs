@@ -2,7 +2,7 @@
 
 use crate::editor::event::Event;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::tools::run_command::{self, CommandRun, RunCommand};
 use crate::tools::tool::ToolCall;
 use crate::tools::validate_call;
@@ -14,15 +14,15 @@ use sextant_model::step::Model;
 pub(crate) async fn run_check(
     edits: &EditService,
     model: &dyn Model,
-    task: &mut Task,
+    work: &TaskWork,
     command: &[String],
 ) -> Result<CommandRun, Failure> {
-    let (step, tool, target) = (task.work.step, run_command::TOOL.name.to_owned(), clean(&run_command::shown(command)));
+    let (step, tool, target) = (work.step, run_command::TOOL.name.to_owned(), clean(&run_command::shown(command)));
     let reasoning = "a check of the plan".to_owned();
     edits.hub.events.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
     let call = ToolCall::new(&run_command::TOOL, RunCommand { command: command.to_vec() });
-    let ran = match validate_call::gate(&edits.workspace, &edits.approvals, task, &tool, Ok(call)).await {
-        Ok(_) => run_command::execute(&edits.hub, model, task, command).await,
+    let ran = match validate_call::gate(&edits.workspace, &edits.approvals, work, &tool, Ok(call)).await {
+        Ok(_) => run_command::execute(&edits.hub, model, &work.spent, work.step, &work.seen, command).await,
         Err(refused) => Err(refused),
     };
     let (ok, text) = match &ran {

@@ -10,7 +10,8 @@ use crate::editor::editor_lookup::places;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::read_views::SeenTexts;
+use crate::state::task::TaskWork;
 use crate::state::task_scope;
 use crate::state::workspace::Workspace;
 use crate::target;
@@ -62,13 +63,13 @@ impl Tool for Definition {
         true
     }
 
-    async fn run(&self, edits: &EditService, _model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let asked =
             symbol_lookup::ask(&edits.workspace, &self.symbol, self.name.as_deref(), &NameQuestion::Definition).await?;
         let found = places(&asked.said.value);
         let mut out = Vec::new();
         for place in found.iter().take(MOST) {
-            out.push(shown(&edits.workspace, task, &place.file, place.range, asked.said.encoding).await);
+            out.push(shown(&edits.workspace, &mut work.seen, &place.file, place.range, asked.said.encoding).await);
         }
         if found.len() > MOST {
             out.push(format!("[{}]", counted(found.len() - MOST, "more definition")));
@@ -79,7 +80,7 @@ impl Tool for Definition {
 }
 
 /// A definition with its source, as far as the file may be read.
-async fn shown(workspace: &Workspace, task: &mut Task, file: &Path, range: Range, encoding: Encoding) -> String {
+async fn shown(workspace: &Workspace, seen: &mut SeenTexts, file: &Path, range: Range, encoding: Encoding) -> String {
     let line = range.start.line.saturating_add(1);
     if let Some(library) = in_library(file) {
         let name = library_name(file);
@@ -98,7 +99,7 @@ async fn shown(workspace: &Workspace, task: &mut Task, file: &Path, range: Range
     match target::document(workspace, &resolved).await {
         Ok(document) => {
             let (text, lines) = source(&document.path, &document.text, range, encoding);
-            task.work.seen.lines(&document.path, &document.text, lines);
+            seen.lines(&document.path, &document.text, lines);
             text
         }
         Err(failure) => format!("{relative}, line {line} ({})", failure.message),

@@ -8,7 +8,7 @@ use crate::editor::Document;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::target;
 use crate::tools::edit_checks::{self, Defer, Worked};
 use crate::tools::tool::{self, Tool, ToolDefinition};
@@ -46,7 +46,7 @@ impl Tool for EditFile {
         Subject { symbol: self.symbol.clone(), ..Subject::file(&self.path) }
     }
 
-    async fn run(&self, edits: &EditService, _model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let document = target::document(&edits.workspace, &self.path).await?;
         let wish = Wish {
             old: &self.old_string,
@@ -54,7 +54,7 @@ impl Tool for EditFile {
             all: self.replace_all,
             symbol: self.symbol.as_deref(),
         };
-        edit_checks::make(edits, task, document, self.diagnostics.into(), |document| replaced(document, &wish)).await
+        edit_checks::make(edits, work, document, self.diagnostics.into(), |document| replaced(document, &wish)).await
     }
 }
 

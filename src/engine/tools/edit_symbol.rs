@@ -8,7 +8,7 @@ use crate::editor::Document;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::target::{self, SymbolPlace};
 use crate::tools::edit_checks::{self, Defer, Worked};
 use crate::tools::tool::{self, Tool, ToolDefinition};
@@ -46,11 +46,11 @@ impl Tool for EditSymbol {
         Subject::symbol(&self.symbol)
     }
 
-    async fn run(&self, edits: &EditService, _model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let place = target::place(&edits.workspace, &self.symbol).await?;
         let names = place.outline.path_of(place.symbol);
         let SymbolPlace { document, language, .. } = place;
-        edit_checks::make(edits, task, document, self.diagnostics.into(), |document| {
+        edit_checks::make(edits, work, document, self.diagnostics.into(), |document| {
             self.worked_out(document, language, &names)
         })
         .await

@@ -11,7 +11,7 @@ use crate::editor::editor_lookup::{MOST_PLACES, places};
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::workspace::Workspace;
 use crate::tools::symbol_lookup::{self, AnsweredName};
 use crate::tools::tool::{Tool, ToolDefinition};
@@ -53,7 +53,7 @@ impl Tool for FindReferences {
         true
     }
 
-    async fn run(&self, edits: &EditService, _model: &dyn Model, _: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, _work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let asked = symbol_lookup::ask(&edits.workspace, &self.symbol, None, &NameQuestion::References).await?;
         let found = places(&asked.said.value);
         let known = found.len();

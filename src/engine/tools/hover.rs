@@ -8,7 +8,7 @@ use crate::editor::editor_lookup::hover;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::tools::symbol_lookup;
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
@@ -41,7 +41,7 @@ impl Tool for Hover {
         true
     }
 
-    async fn run(&self, edits: &EditService, _model: &dyn Model, _: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, _work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let asked =
             symbol_lookup::ask(&edits.workspace, &self.symbol, self.name.as_deref(), &NameQuestion::Hover).await?;
         let text = hover(&asked.said.value).replace("\r\n", "\n");

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::target;
 use crate::tools::text_page;
 use crate::tools::tool::{self, Tool, ToolDefinition};
@@ -49,7 +49,7 @@ impl Tool for ListSymbols {
         Subject::words(&self.query)
     }
 
-    async fn run(&self, edits: &EditService, model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let query = self.query.trim();
         if query.is_empty() {
             return Err(tool_failure(
@@ -63,10 +63,10 @@ impl Tool for ListSymbols {
             let language = language::of_path(&document.path).ok_or_else(|| target::no_grammar(&document.path))?;
             let outline = Outline::parse(language, &document.text);
             let found = lines(&document.path, &document.text, &outline, self.plain, |_| true);
-            return Ok(self.part(&found, text_page::limits(model, task).await.lines / 2));
+            return Ok(self.part(&found, text_page::limits(model, work.step).await.lines / 2));
         }
         let (root, wanted, plain) = (edits.workspace.root.clone(), query.to_owned(), self.plain);
-        let most = text_page::limits(model, task).await.lines / 2;
+        let most = text_page::limits(model, work.step).await.lines / 2;
         let enough = self.offset.unwrap_or(1).saturating_add(most);
         // Many files are read: a stop must not have to wait for that.
         let found = tokio::task::spawn_blocking(move || holding(&root, &wanted, plain, enough)).await;

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use crate::events::fact::TaskFact;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, TaskWork};
 use crate::state::workspace::Workspace;
 use crate::target;
 use crate::tools::tool::ToolCall;
@@ -23,20 +23,21 @@ const MOST_FILES: usize = 20_000;
 pub(crate) async fn run_once(
     edits: &EditService,
     model: &dyn Model,
-    task: &mut Task,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
     call: &ToolCall,
 ) -> Result<ToolAnswer, Failure> {
     let (key, file) = (call.key(), call.only_file());
-    if let Some((state, step, text)) = task.conversation.answered.known.get(&key).cloned()
+    if let Some((state, step, text)) = conversation.answered.known.get(&key).cloned()
         && state_of(&edits.workspace, file.as_deref()).await == Some(state)
     {
-        task.work.events.did(TaskFact::CallSaved);
+        work.events.did(TaskFact::CallSaved);
         return Ok(ToolAnswer::text(format!("(as in step {step}; nothing has changed since)\n{text}")));
     }
     let before = state_of(&edits.workspace, file.as_deref()).await;
-    let answer = call.run(edits, model, task).await?;
+    let answer = call.run(edits, model, work).await?;
     if let Some(state) = before {
-        task.conversation.answered.known.insert(key, (state, task.work.step, answer.text.clone()));
+        conversation.answered.known.insert(key, (state, work.step, answer.text.clone()));
     }
     Ok(answer)
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_scope;
 use crate::target;
 use crate::tools::text_page::{self, Wanted};
@@ -45,9 +45,9 @@ impl Tool for ReadSymbol {
         Subject::symbol(&self.symbol)
     }
 
-    async fn run(&self, edits: &EditService, model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let (place, symbols) = target::places(&edits.workspace, &self.symbol).await?;
-        let mut limits = text_page::limits(model, task).await;
+        let mut limits = text_page::limits(model, work.step).await;
         let index = LineIndex::new(&place.document.text);
         let wanted = Wanted { offset: self.offset, limit: self.limit };
         let mut parts: Vec<String> = Vec::new();
@@ -75,7 +75,7 @@ impl Tool for ReadSymbol {
                 text.push_str(&format!("\n[lines {} to {}{more}]", part.first, part.last));
             }
             let lines = part.first.saturating_sub(1)..part.last;
-            task.work.seen.lines(&place.document.path, &place.document.text, lines);
+            work.seen.lines(&place.document.path, &place.document.text, lines);
             let used = text.lines().count();
             limits.lines = if part.next.is_some() { 0 } else { limits.lines.saturating_sub(used) };
             limits.bytes = limits.bytes.saturating_sub(text.len());

@@ -12,8 +12,9 @@ use crate::state::call_summary::Subject;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_request::{EditOutcome, EditRequest, When};
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_scope;
+use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::target::{self, SymbolPlace};
 use crate::tools::symbol_lookup::{self, AnsweredName};
@@ -61,7 +62,7 @@ impl Tool for RenameSymbol {
         Subject::symbol(&self.symbol)
     }
 
-    async fn run(&self, edits: &EditService, _model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let new_name = self.new_name.trim();
         let place = target::place(&edits.workspace, &self.symbol).await?;
         check_name(&place, new_name)?;
@@ -69,7 +70,7 @@ impl Tool for RenameSymbol {
         let mut again = true;
         let (asked, renaming) = loop {
             let asked = symbol_lookup::ask(&edits.workspace, &self.symbol, None, &question).await?;
-            match read(&edits.workspace, task, &asked).await? {
+            match read(&edits.workspace, work, &asked).await? {
                 Some(renaming) => break (asked, renaming),
                 None if again => again = false,
                 None => return Err(symbol_lookup::outdated()),
@@ -78,7 +79,7 @@ impl Tool for RenameSymbol {
         if !renaming.outside.is_empty() {
             let files: Vec<String> = renaming.places.iter().map(|(path, _)| path.clone()).collect();
             edits.workspace.editor.close(&files).await;
-            return Err(wider(task, &asked, &renaming));
+            return Err(wider(&work.scope, &asked, &renaming));
         }
         if renaming.wanted.is_empty() {
             return Err(tool_failure(
@@ -88,8 +89,8 @@ impl Tool for RenameSymbol {
         }
         let checks = &edits.workspace.config.diagnostics;
         let deadline = Deadline::after_ms(checks.timeout_ms);
-        let changed = change::change(edits, task, renaming.wanted, When::Now, deadline).await?;
-        let late = std::mem::take(&mut task.work.reports.late.found);
+        let changed = change::change(edits, work, renaming.wanted, When::Now, deadline).await?;
+        let late = std::mem::take(&mut work.reports.late.found);
         let mut notes = vec![summary(&asked.name, new_name, &renaming.places)];
         notes.extend(left_over(&edits.workspace.root, &changed, &asked.name).await);
         notes.extend(asked.notes);
@@ -134,7 +135,7 @@ fn check_name(place: &SymbolPlace, new_name: &str) -> Result<(), Failure> {
 }
 
 /// Reads the edit of the server; `None` where it belongs to an older text. Nothing is changed yet.
-async fn read(workspace: &Workspace, task: &Task, asked: &AnsweredName) -> Result<Option<Renaming>, Failure> {
+async fn read(workspace: &Workspace, work: &TaskWork, asked: &AnsweredName) -> Result<Option<Renaming>, Failure> {
     let edit = workspace_edit::read(&asked.said.value, workspace.root.path());
     if let Some(operation) = edit.operations.first() {
         return Err(tool_failure(
@@ -168,13 +169,13 @@ async fn read(workspace: &Workspace, task: &Task, asked: &AnsweredName) -> Resul
                 "search finds the places, and edit_file changes them",
             )
         })?;
-        if workspace_files::is_ignored(&workspace.root, &path) && !edit_guard::is_named(task, &path) {
+        if workspace_files::is_ignored(&workspace.root, &path) && !edit_guard::is_named(work, &path) {
             renaming.outside.push(format!("{path} (left out of version control)"));
             continue;
         }
         for one in &texts {
             let want = EditRequest::Change { document: document.clone(), hunks: vec![one.clone()], of_symbols: false };
-            if task.work.scope.check(&want).is_err() {
+            if work.scope.check(&want).is_err() {
                 let names = task_scope::touched(&want);
                 renaming.outside.extend(names);
             }
@@ -210,8 +211,8 @@ fn texts(document: &Document, edits: Vec<(Range, String)>, asked: &AnsweredName)
 }
 
 /// The refusal of a renaming that reaches further than the task may.
-fn wider(task: &Task, asked: &AnsweredName, renaming: &Renaming) -> Failure {
-    let names = task.work.scope.names();
+fn wider(scope: &Scope, asked: &AnsweredName, renaming: &Renaming) -> Failure {
+    let names = scope.names();
     tool_failure(
         format!(
             "renaming {} changes {} outside of the scope of this task ({}): {}; nothing was changed",

@@ -13,12 +13,15 @@ use crate::edit::questions::{self, UserQuestion};
 use crate::editor::Editor;
 use crate::editor::event::{Event, QuestionKind};
 use crate::events::fact::TaskFact;
+use crate::events::task_events::TaskEvents;
 use crate::state::approvals::Approvals;
 use crate::state::call_summary::Subject;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_answer::WAYS_ON;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::read_views::SeenTexts;
+use crate::state::task::{OfferReports, TaskWork};
+use crate::state::usage::SpentLog;
 use crate::state::workspace::Workspace;
 use crate::task_budget;
 use crate::tools::command_arguments;
@@ -109,7 +112,7 @@ pub(crate) fn has_git(root: &Root) -> bool {
 async fn may_run(
     workspace: &Workspace,
     approvals: &Approvals,
-    task: &mut Task,
+    task_events: &TaskEvents,
     command: &[String],
 ) -> Result<(), Failure> {
     let (shown, why) = match allowance(workspace, approvals, command)? {
@@ -132,7 +135,7 @@ async fn may_run(
     let why = why.map(|why| format!(" {short}: {why}.")).unwrap_or_default();
     let text = format!("Run `{shown_clean}` in the workspace?{why}");
     let choice = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Command, &text, &options)).await;
-    task.work.events.did(TaskFact::UserWaited { time: since.elapsed() });
+    task_events.did(TaskFact::UserWaited { time: since.elapsed() });
     match choice? {
         1 => Ok(()),
         2 => {
@@ -213,12 +216,18 @@ impl Tool for RunCommand {
         Subject { command: self.command.clone(), ..Subject::default() }
     }
 
-    async fn permit(&self, workspace: &Workspace, approvals: &Approvals, task: &mut Task) -> Result<(), Failure> {
-        may_run(workspace, approvals, task, &self.command).await
+    async fn permit(
+        &self,
+        workspace: &Workspace,
+        approvals: &Approvals,
+        task_events: &TaskEvents,
+        _offers: &OfferReports,
+    ) -> Result<(), Failure> {
+        may_run(workspace, approvals, task_events, &self.command).await
     }
 
-    async fn run(&self, edits: &EditService, model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let ran = execute(&edits.hub, model, task, &self.command).await?;
+    async fn run(&self, edits: &EditService, model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
+        let ran = execute(&edits.hub, model, &work.spent, work.step, &work.seen, &self.command).await?;
         let open = (!ran.passed).then(|| format!("{} has not passed. {WAYS_ON}", shown(&self.command)));
         Ok(ToolAnswer { open, ..ToolAnswer::text(ran.text) })
     }
@@ -231,17 +240,19 @@ const PASSED: usize = 4;
 pub(crate) async fn execute(
     hub: &DiagnosticsHub,
     model: &dyn Model,
-    task: &Task,
+    spent: &SpentLog,
+    step: u32,
+    seen: &SeenTexts,
     command: &[String],
 ) -> Result<CommandRun, Failure> {
     let (name, arguments) = command.split_first().ok_or_else(|| tool_failure("the command is empty", "name one"))?;
     let program = program_of(&hub.workspace.root, name)?;
-    let before = texts(hub.workspace.editor.as_ref(), task).await;
-    let seconds = task_budget::command_seconds(&hub.workspace.config, task);
+    let before = texts(hub.workspace.editor.as_ref(), seen).await;
+    let seconds = task_budget::command_seconds(&hub.workspace.config, spent);
     let (folder, named) = (hub.workspace.root.path(), &hub.workspace.config.commands_env);
     let withheld = Withheld::of(command);
     let sieve = |line: &str| withheld.keeps(line);
-    let most = text_page::limits(model, task).await.output;
+    let most = text_page::limits(model, step).await.output;
     let limits = CaptureLimits { time: Duration::from_secs(seconds), bytes: most, passed: most / PASSED };
     let looks = reading_commands::read("git", command, 1).ok().filter(|reading| name == "git" && reading.looks);
     let ran = match looks {
@@ -265,7 +276,7 @@ pub(crate) async fn execute(
     let end = format!("{}: {end}", shown(command));
     let mut out = end;
     // Reading a file again brings its buffer up to date with the disk.
-    let after = texts(hub.workspace.editor.as_ref(), task).await;
+    let after = texts(hub.workspace.editor.as_ref(), seen).await;
     let changed: Vec<&str> =
         before.iter().filter(|(path, text)| after.get(*path) != Some(text)).map(|(path, _)| path.as_str()).collect();
     if !changed.is_empty() {
@@ -293,9 +304,9 @@ fn program_of(root: &Root, name: &str) -> Result<PathBuf, Failure> {
 }
 
 /// The present texts of the files that the editor or the model has seen.
-async fn texts(editor: &dyn Editor, task: &Task) -> BTreeMap<String, String> {
+async fn texts(editor: &dyn Editor, seen: &SeenTexts) -> BTreeMap<String, String> {
     let mut paths = editor.loaded().await;
-    paths.extend(task.work.seen.paths().cloned());
+    paths.extend(seen.paths().cloned());
     let mut texts = BTreeMap::new();
     for path in paths {
         if let Ok(document) = editor.read(&path).await {

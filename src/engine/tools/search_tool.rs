@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::tools::text_page;
 use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
@@ -46,9 +46,9 @@ impl Tool for Search {
         Subject { within: self.path.clone(), ..Subject::words(&self.pattern) }
     }
 
-    async fn run(&self, edits: &EditService, model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let (root, given, most) =
-            (edits.workspace.root.clone(), self.clone(), text_page::limits(model, task).await.lines / 8);
+            (edits.workspace.root.clone(), self.clone(), text_page::limits(model, work.step).await.lines / 8);
         // Many files are read: a stop must not have to wait for that.
         let found = tokio::task::spawn_blocking(move || find(&root, &given, most)).await;
         found.unwrap_or_else(|error| {

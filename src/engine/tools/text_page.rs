@@ -3,7 +3,6 @@
 //! The lines have no numbers in front of them: no call uses such numbers, and the quotes of an edit have none. They
 //! would be a fifth of the tokens of a read.
 
-use crate::state::task::Task;
 use sextant_base::plural::counted;
 use sextant_model::abilities::Style;
 use sextant_model::prompt::prompt_budget::PromptBudget;
@@ -38,8 +37,8 @@ impl ResultLimits {
 }
 
 /// The limits of a result of a task. Where no model works on it yet, no model is asked for its context size.
-pub(crate) async fn limits(model: &dyn Model, task: &Task) -> ResultLimits {
-    if task.work.step == 0 {
+pub(crate) async fn limits(model: &dyn Model, step: u32) -> ResultLimits {
+    if step == 0 {
         return ResultLimits::of_context(0);
     }
     let abilities = model.abilities().await;

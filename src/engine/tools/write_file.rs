@@ -11,7 +11,7 @@ use crate::editor::editor_error::EditorError;
 use crate::state::call_summary::Subject;
 use crate::state::edit_request::EditRequest;
 use crate::state::edit_service::EditService;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::target;
 use crate::tools::edit_checks;
 use crate::tools::edit_checks::Defer;
@@ -43,7 +43,7 @@ impl Tool for WriteFile {
         Subject::file(&self.path)
     }
 
-    async fn run(&self, edits: &EditService, _model: &dyn Model, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         target::refuse_large(&self.path, self.content.len() as u64)?;
         let path = edits.workspace.root.resolve(&self.path)?;
         let returns = self.content.contains("\r\n").then(|| self.content.replace("\r\n", "\n"));
@@ -54,7 +54,7 @@ impl Tool for WriteFile {
         let content = plain.map_or(content, Cow::Owned);
         let wanted = match edits.workspace.editor.read(&path).await {
             Ok(document) => {
-                edit_checks::refuse_stale(task, &document)?;
+                edit_checks::refuse_stale(&mut work.seen, &document)?;
                 let hunks = hunks::hunks(&document.text, &content);
                 if hunks.is_empty() {
                     return Err(tool_failure(format!("{path} has this text already"), "nothing has to be written"));
@@ -64,6 +64,6 @@ impl Tool for WriteFile {
             Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content.into_owned() },
             Err(error) => return Err(error.into()),
         };
-        Ok(change::edit(edits, task, vec![wanted], notes, self.diagnostics.into()).await?.into())
+        Ok(change::edit(edits, work, vec![wanted], notes, self.diagnostics.into()).await?.into())
     }
 }

@@ -131,7 +131,7 @@ pub(crate) async fn read_for_user(
     given: serde_json::Value,
 ) -> Result<String, Failure> {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-    Ok(validate_call::call(tool, &given)?.run(edits, model, &mut nobody).await?.text)
+    Ok(validate_call::call(tool, &given)?.run(edits, model, &mut nobody.work).await?.text)
 }
 
 pub(crate) async fn direct_read(

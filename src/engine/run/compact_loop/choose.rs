@@ -6,8 +6,9 @@ use crate::diagnostics::reported;
 use crate::editor::event::Event;
 use crate::plan::work_mode::Mode;
 use crate::run::sources::SOURCE;
+use crate::state::analysis::Analysis;
 use crate::state::diagnostics_hub::DiagnosticsHub;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::{Scope, source};
 use crate::state::workspace::Workspace;
 use crate::target;
@@ -44,13 +45,13 @@ impl fmt::Display for CompactTarget {
 pub(super) async fn targets(
     hub: &DiagnosticsHub,
     model: &dyn Model,
-    task: &Task,
+    work: &TaskWork,
 ) -> Result<Vec<CompactTarget>, Failure> {
     let mut chosen: Vec<CompactTarget> = Vec::new();
-    let symbols = own_symbols(task);
+    let symbols = own_symbols(&work.scope, work.mode, &work.intent.analysis);
     // A file that the request names beside a symbol may be changed with it. It is not a piece of its own.
-    let files = if symbols.is_empty() { task.work.scope.whole_files() } else { &[] };
-    let mut too_large = task.work.scope == Scope::Workspace;
+    let files = if symbols.is_empty() { work.scope.whole_files() } else { &[] };
+    let mut too_large = work.scope == Scope::Workspace;
     for symbol in &symbols {
         match of_symbol(&hub.workspace, model, symbol).await {
             Some(target) => add(&mut chosen, target),
@@ -65,7 +66,7 @@ pub(super) async fn targets(
         }
     }
     if too_large {
-        for target in narrower(hub, model, task).await {
+        for target in narrower(hub, model, &work.scope, &work.request, &work.intent.analysis).await {
             add(&mut chosen, target);
         }
     }
@@ -80,10 +81,9 @@ pub(super) async fn targets(
 }
 
 /// The symbols that the user pointed at, without those that are in the scope because the request names them.
-fn own_symbols(task: &Task) -> Vec<SymbolPath> {
-    let widened =
-        |symbol: &SymbolPath| task.work.mode == Mode::Simple && task.work.intent.analysis.symbols.contains(symbol);
-    let symbols = task.work.scope.symbols().iter().enumerate();
+fn own_symbols(scope: &Scope, mode: Mode, analysis: &Analysis) -> Vec<SymbolPath> {
+    let widened = |symbol: &SymbolPath| mode == Mode::Simple && analysis.symbols.contains(symbol);
+    let symbols = scope.symbols().iter().enumerate();
     symbols.filter(|(at, symbol)| *at == 0 || !widened(symbol)).map(|(_, symbol)| symbol.clone()).collect()
 }
 
@@ -133,22 +133,28 @@ async fn is_small(workspace: &Workspace, model: &dyn Model, file: &str) -> bool 
 }
 
 /// The symbols that the request names in a scope that is too large. Without such names, those with the reports to fix.
-async fn narrower(hub: &DiagnosticsHub, model: &dyn Model, task: &Task) -> Vec<CompactTarget> {
+async fn narrower(
+    hub: &DiagnosticsHub,
+    model: &dyn Model,
+    scope: &Scope,
+    request: &str,
+    analysis: &Analysis,
+) -> Vec<CompactTarget> {
     let mut found = Vec::new();
-    for symbol in task.work.intent.analysis.symbols.iter().filter(|symbol| task.work.scope.holds(symbol)) {
+    for symbol in analysis.symbols.iter().filter(|symbol| scope.holds(symbol)) {
         found.extend(of_symbol(&hub.workspace, model, symbol).await);
     }
-    for file in &task.work.intent.analysis.files {
-        let inside = task.work.scope == Scope::Workspace || task.work.scope.files().contains(file);
+    for file in &analysis.files {
+        let inside = *scope == Scope::Workspace || scope.files().contains(file);
         if inside && is_small(&hub.workspace, model, file).await {
             found.push(CompactTarget::File(file.clone()));
         }
     }
-    let repair = request_kind::mends(&task.work.request) || request_kind::classify(&task.work.request) == Ask::Repair;
+    let repair = request_kind::mends(request) || request_kind::classify(request) == Ask::Repair;
     if !found.is_empty() || !repair {
         return found;
     }
-    for report in reported::in_scope(hub, &task.work.scope).await {
+    for report in reported::in_scope(hub, scope).await {
         let target = of_symbol(&hub.workspace, model, &report.symbol).await;
         found.extend(target.filter(|target| !found.contains(target)));
     }
@@ -165,8 +171,12 @@ mod tests {
         let scope = Scope::Symbols(vec![path("f"), path("g"), path("h")]);
         let mut task = Task::new("f is like g", Mode::Simple, None, scope);
         task.work.intent.analysis.symbols = vec![path("f"), path("g")];
-        assert_eq!(own_symbols(&task), [path("f"), path("h")]);
+        assert_eq!(own_symbols(&task.work.scope, task.work.mode, &task.work.intent.analysis), [path("f"), path("h")]);
         task.work.mode = Mode::Planner;
-        assert_eq!(own_symbols(&task).len(), 3, "the steps of a plan say themselves what they change");
+        assert_eq!(
+            own_symbols(&task.work.scope, task.work.mode, &task.work.intent.analysis).len(),
+            3,
+            "the steps of a plan say themselves what they change"
+        );
     }
 }

@@ -128,7 +128,7 @@ async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, (path, name
         ..TryVerdict::default()
     };
     let is_new = |found: &LocatedDiagnostic| new.iter().any(|one| one.diagnostic == found.diagnostic);
-    for found in left(hub, task, path, names).await.iter().filter(|found| !is_new(found)) {
+    for found in left(hub, &task.work.request, path, names).await.iter().filter(|found| !is_new(found)) {
         verdict.left += 1;
         if verdict.left <= SHOWN {
             verdict.problems.push(format!("still there: {}", words(found)));
@@ -139,15 +139,15 @@ async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, (path, name
 }
 
 /// The reports that remain in a piece whose reports are to be fixed.
-async fn left(hub: &DiagnosticsHub, task: &Task, path: &str, names: &str) -> Vec<LocatedDiagnostic> {
-    if !request_kind::mends(&task.work.request) {
+async fn left(hub: &DiagnosticsHub, request: &str, path: &str, names: &str) -> Vec<LocatedDiagnostic> {
+    if !request_kind::mends(request) {
         return Vec::new();
     }
     let scope = match names {
         "" => Scope::Files(vec![path.to_owned()]),
         names => Scope::Symbols(vec![SymbolPath::new(path, names)]),
     };
-    let all = request_kind::mends_reports(&task.work.request);
+    let all = request_kind::mends_reports(request);
     let mut found = reported::in_scope(hub, &scope).await;
     found.retain(|found| all || found.diagnostic.severity == Severity::Error);
     found

@@ -33,9 +33,18 @@ pub(super) async fn mend(
         return Ok(false);
     }
     let deadline = Deadline::after_ms(OFFERS_MS.max(edits.workspace.config.diagnostics.timeout_ms));
-    let offers = code_actions::offers(&edits.workspace, &edits.hub.events, task, new, usize::MAX, (deadline, false));
+    let offers = code_actions::offers(
+        &edits.workspace,
+        &edits.hub.events,
+        &task.work.events,
+        task.work.step,
+        &mut task.work.reports.offers,
+        new,
+        usize::MAX,
+        (deadline, false),
+    );
     let (offers, _) = stop::unless_stopped(&edits.making, cancel, offers).await?;
-    let offers = learn::trusted(&edits.store, task, new, offers).await;
+    let offers = learn::trusted(&edits.store, &task.work.events, task.work.step, new, offers).await;
     for at in 0..new.len() {
         let Some(fix) = triage::the_one(&offers, &[at]) else { continue };
         if stop::unless_stopped(&edits.making, cancel, only_removes(&edits.workspace, &fix.id, deadline)).await? {

@@ -69,14 +69,19 @@ pub(super) async fn tried(
     let before = collect_diagnostics::known(&edits.hub).await;
     let mut course = Course { mark, before, best: None, fault: None, unchanged: 0, tries: 0, repeats: false };
     while course.tries <= AGAIN && course.unchanged <= AGAIN_UNCHANGED && !course.repeats {
-        let piece =
-            stop::unless_stopped(&edits.making, cancel, code_excerpt::shown(&edits.hub, task, target)).await??;
+        let piece = stop::unless_stopped(
+            &edits.making,
+            cancel,
+            code_excerpt::shown(&edits.hub, &task.work.request, &mut task.work.seen, &task.progress.course, target),
+        )
+        .await??;
         let prompt = match &course.fault {
             None => piece.facts.first(),
             Some(fault) => piece.facts.again(fault),
         };
         edits.hub.events.show(Event::Progress { text: progress(target, course.tries) });
-        let Some(reply) = ask_model(&edits.workspace.config, model, task, &prompt, &|_| {}, cancel).await? else {
+        let Some(reply) = ask_model(&edits.workspace.config, model, &mut task.work, &prompt, &|_| {}, cancel).await?
+        else {
             return Ok(TargetEnd::OutOfSteps);
         };
         course.tries += 1;
@@ -119,7 +124,7 @@ async fn attempt(
     course: &mut Course,
     cancel: &CancellationToken,
 ) -> Result<Result<(), CompactFault>, Failure> {
-    let asked = asked(task, piece);
+    let asked = asked(&task.work.request, piece);
     let taken = match take::take(asked, &reply.text, reply.cut) {
         Ok(taken) => taken,
         Err(fault) => {
@@ -151,12 +156,12 @@ async fn attempt(
     Ok(Err(CompactFault { text, problems, ..CompactFault::default() }))
 }
 
-fn asked<'t>(task: &'t Task, piece: &'t ShownPiece) -> AskedPiece<'t> {
+fn asked<'t>(request: &'t str, piece: &'t ShownPiece) -> AskedPiece<'t> {
     AskedPiece {
         text: piece.document.as_ref().map_or("", |document| document.text.as_str()),
         language: language::of_path(&piece.path),
         names: &piece.names,
-        request: &task.work.request,
+        request,
     }
 }
 
@@ -173,7 +178,12 @@ async fn settle(
     let Some(best) = course.best.filter(|best| !best.verdict.is_worse_than_before()) else {
         return Ok(TargetEnd::Unsolved(given_up(course.tries, &last, false)));
     };
-    let piece = stop::unless_stopped(&edits.making, cancel, code_excerpt::shown(&edits.hub, task, target)).await??;
+    let piece = stop::unless_stopped(
+        &edits.making,
+        cancel,
+        code_excerpt::shown(&edits.hub, &task.work.request, &mut task.work.seen, &task.progress.course, target),
+    )
+    .await??;
     if let Err(problem) = put(edits, model, task, &piece, &best.taken).await {
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(TargetEnd::Unsolved(problem)) };
     }
@@ -223,7 +233,7 @@ async fn put(
     piece: &ShownPiece,
     taken: &TakenText,
 ) -> Result<(), String> {
-    let (tool, parameters) = call(task, piece, taken)?;
+    let (tool, parameters) = call(&task.work.request, piece, taken)?;
     let action = Action { tool: tool.to_owned(), parameters };
     let (result, ok) = act::act(edits, model, task, &action, "the text that was asked for").await;
     let text = result.text.clone();
@@ -235,7 +245,7 @@ async fn put(
     if ok { Ok(()) } else { Err(text) }
 }
 
-fn call(task: &Task, piece: &ShownPiece, taken: &TakenText) -> Result<(&'static str, Value), String> {
+fn call(request: &str, piece: &ShownPiece, taken: &TakenText) -> Result<(&'static str, Value), String> {
     if piece.names.is_empty() {
         return Ok(("write_file", json!({"path": piece.path, "content": taken.content})));
     }
@@ -243,13 +253,13 @@ fn call(task: &Task, piece: &ShownPiece, taken: &TakenText) -> Result<(&'static 
         let symbol = format!("{}::{}", piece.path, piece.names);
         return Ok(("edit_symbol", json!({"symbol": symbol, "action": "replace", "content": taken.content})));
     }
-    let whole = after(asked(task, piece), taken).map_err(|fault| fault.problems.join("; "))?;
+    let whole = after(asked(request, piece), taken).map_err(|fault| fault.problems.join("; "))?;
     Ok(("write_file", json!({"path": piece.path, "content": whole})))
 }
 
 /// Takes everything back to the text before the first try, with its reports.
 async fn take_back(edits: &EditService, task: &mut Task, course: &Course) -> Result<(), Failure> {
-    rollback::roll_back_to(edits, task, course.mark, false).await?;
+    rollback::roll_back_to(edits, &mut task.work, course.mark, false).await?;
     edits.hub.ledger.lock().await.restore(&course.before);
     durable::keep_call(&edits.store, task).await;
     Ok(())
