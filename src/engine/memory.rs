@@ -12,26 +12,27 @@ pub(crate) mod step_memory;
 use std::sync::Arc;
 
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::plan::work_mode::Mode;
 use crate::state::memory_handle::{self, Remember};
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_store::memory::memory_error::MemoryError;
 use sextant_store::workspace::root::OLD_FOLDER;
 
 /// The memory, opened at the first call. `None` where it is turned off or cannot be opened: the user sees the reason
 /// once, and everything else works without it.
-pub(crate) async fn remember(session: &Session) -> Option<Arc<Remember>> {
-    session.opened.memory.get_or_init(|| open_memory(session)).await.clone()
+pub(crate) async fn remember(store: &TaskStore) -> Option<Arc<Remember>> {
+    store.memory.get_or_init(|| open_memory(store)).await.clone()
 }
 
-async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
-    let options = &session.config.memory;
+async fn open_memory(store: &TaskStore) -> Option<Arc<Remember>> {
+    let options = &store.config.memory;
     if !options.enabled {
         return None;
     }
-    let Some(record) = session.record() else {
+    let Some(record) = &store.record else {
         let text = "working without memory: neither XDG_STATE_HOME nor HOME names a folder".to_owned();
-        session.emit(Event::Progress { text });
+        store.events.show(Event::Progress { text });
         return None;
     };
     let (kept, name) = (record.clone(), options.session.clone());
@@ -39,26 +40,26 @@ async fn open_memory(session: &Session) -> Option<Arc<Remember>> {
     let remember = match opened.unwrap_or_else(|error| Err(MemoryError::Storage(error.to_string()))) {
         Ok(remember) => Arc::new(remember),
         Err(error) => {
-            session.emit(Event::Progress { text: format!("working without memory: {error}") });
+            store.events.show(Event::Progress { text: format!("working without memory: {error}") });
             return None;
         }
     };
-    tell_notices(session, &remember);
+    tell_notices(&store.events, &remember);
     if record.another() {
         let text =
             format!("{OLD_FOLDER}/memory.db is not read: what is remembered is in {}", record.folder().display());
-        session.emit(Event::Progress { text });
+        store.events.show(Event::Progress { text });
     }
     Some(remember)
 }
 
-pub(crate) fn tell_notices(session: &Session, remember: &Remember) {
-    memory_handle::tell(remember, &session.events);
+pub(crate) fn tell_notices(events: &EventStream, remember: &Remember) {
+    memory_handle::tell(remember, events);
 }
 
 /// Ends the short term: the settings of this session alone are dropped.
-pub(crate) async fn close(session: &Session) {
-    let Some(Some(remember)) = session.opened.memory.get().cloned() else { return };
+pub(crate) async fn close(store: &TaskStore) {
+    let Some(Some(remember)) = store.memory.get().cloned() else { return };
     let name = remember.session.clone();
     if let Err(error) = remember.run(move |memory| memory.end_session(&name)).await {
         tracing::warn!(%error, "the session's short term could not be ended");

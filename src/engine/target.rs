@@ -1,7 +1,7 @@
 //! Resolves the name that a caller gives to a document and a symbol in it.
 
 use crate::editor::Document;
-use crate::state::session::Session;
+use crate::state::workspace::Workspace;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::clean;
 use sextant_store::workspace::root::Root;
@@ -30,10 +30,10 @@ impl SymbolPlace {
 }
 
 /// Reads a file that a caller named. The path is confined to the root.
-pub(crate) async fn document(session: &Session, given: &str) -> Result<Document, Failure> {
-    let path = session.root.resolve(given)?;
-    refuse_large(&path, workspace_files::size(&session.root, &path))?;
-    Ok(session.editor.read(&path).await?)
+pub(crate) async fn document(workspace: &Workspace, given: &str) -> Result<Document, Failure> {
+    let path = workspace.root.resolve(given)?;
+    refuse_large(&path, workspace_files::size(&workspace.root, &path))?;
+    Ok(workspace.editor.read(&path).await?)
 }
 
 /// Refuses a text that is too large to work on, before any work on it.
@@ -47,8 +47,8 @@ pub(crate) fn refuse_large(path: &str, bytes: u64) -> Result<(), Failure> {
 }
 
 /// Finds a symbol by full path, or by a suffix that is unique in the workspace.
-pub(crate) async fn place(session: &Session, given: &str) -> Result<SymbolPlace, Failure> {
-    let (wanted, document, language) = in_file(session, given).await?;
+pub(crate) async fn place(workspace: &Workspace, given: &str) -> Result<SymbolPlace, Failure> {
+    let (wanted, document, language) = in_file(workspace, given).await?;
     let outline = Outline::parse(language, &document.text);
     match outline.find(&wanted) {
         Ok(symbol) => Ok(SymbolPlace { document, language, outline, symbol }),
@@ -58,8 +58,8 @@ pub(crate) async fn place(session: &Session, given: &str) -> Result<SymbolPlace,
 
 /// Like [`place`], with all symbols that share the name in one place, the first of them in front: overloads, a
 /// property's parts.
-pub(crate) async fn places(session: &Session, given: &str) -> Result<(SymbolPlace, Vec<usize>), Failure> {
-    let (wanted, document, language) = in_file(session, given).await?;
+pub(crate) async fn places(workspace: &Workspace, given: &str) -> Result<(SymbolPlace, Vec<usize>), Failure> {
+    let (wanted, document, language) = in_file(workspace, given).await?;
     let outline = Outline::parse(language, &document.text);
     match outline.find_all(&wanted) {
         Ok(symbols) => {
@@ -71,7 +71,7 @@ pub(crate) async fn places(session: &Session, given: &str) -> Result<(SymbolPlac
 }
 
 /// The names of a symbol inside its file, and that file.
-async fn in_file(session: &Session, given: &str) -> Result<(String, Document, &'static Language), Failure> {
+async fn in_file(workspace: &Workspace, given: &str) -> Result<(String, Document, &'static Language), Failure> {
     let wanted = SymbolPath::parse(given);
     if wanted.names.is_empty() {
         return Err(tool_failure(
@@ -79,14 +79,14 @@ async fn in_file(session: &Session, given: &str) -> Result<(String, Document, &'
             "name the symbol as path::Class::method, or use edit_file, for imports too",
         ));
     }
-    let file = if wanted.file.is_empty() { file_of(session, &wanted.names).await? } else { wanted.file };
-    let document = document(session, &file).await?;
+    let file = if wanted.file.is_empty() { file_of(&workspace.root, &wanted.names).await? } else { wanted.file };
+    let document = document(workspace, &file).await?;
     let language = language::of_path(&document.path).ok_or_else(|| no_grammar(&document.path))?;
     Ok((wanted.names, document, language))
 }
 
-async fn file_of(session: &Session, names: &str) -> Result<String, Failure> {
-    let (root, wanted) = (session.root.clone(), names.to_owned());
+async fn file_of(root: &Root, names: &str) -> Result<String, Failure> {
+    let (root, wanted) = (root.clone(), names.to_owned());
     // The search reads many files: a stop must not have to wait for it.
     let found = tokio::task::spawn_blocking(move || files_with(&root, &wanted)).await.unwrap_or_default();
     match found.as_slice() {
@@ -132,28 +132,28 @@ fn unknown(place: &str, names: &str, candidates: &[String]) -> Failure {
 }
 
 /// A symbol path as the caller wrote it; `Makefile` is the file where there is one.
-pub(crate) fn written(session: &Session, given: &str) -> SymbolPath {
+pub(crate) fn written(root: &Root, given: &str) -> SymbolPath {
     let path = SymbolPath::parse(given);
-    let is_file = path.file.is_empty()
-        && session.root.resolve(&path.names).is_ok_and(|resolved| session.root.join(&resolved).is_file());
+    let is_file =
+        path.file.is_empty() && root.resolve(&path.names).is_ok_and(|resolved| root.join(&resolved).is_file());
     if is_file { SymbolPath::new(path.names, "") } else { path }
 }
 
-pub(crate) async fn full_path(session: &Session, given: &str) -> Result<SymbolPath, Failure> {
-    let path = written(session, given);
+pub(crate) async fn full_path(workspace: &Workspace, given: &str) -> Result<SymbolPath, Failure> {
+    let path = written(&workspace.root, given);
     if !path.file.is_empty() && path.names.is_empty() {
-        let document = document(session, &path.file).await?;
+        let document = document(workspace, &path.file).await?;
         return Ok(SymbolPath::new(document.path, ""));
     }
-    let place = place(session, given).await?;
+    let place = place(workspace, given).await?;
     Ok(SymbolPath::new(&place.document.path, place.outline.path_of(place.symbol)))
 }
 
 /// Those of these symbols that exist now.
-pub(crate) async fn present(session: &Session, symbols: &[SymbolPath]) -> Vec<SymbolPath> {
+pub(crate) async fn present(workspace: &Workspace, symbols: &[SymbolPath]) -> Vec<SymbolPath> {
     let mut present = Vec::new();
     for symbol in symbols {
-        let Ok(document) = document(session, &symbol.file).await else { continue };
+        let Ok(document) = document(workspace, &symbol.file).await else { continue };
         let found = match language::of_path(&document.path) {
             _ if symbol.names.is_empty() => true,
             // A getter has its setter beside it, an overload its twins.

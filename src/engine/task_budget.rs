@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use crate::editor::event::Event;
-use crate::state::agent_config::Limits;
-use crate::state::session::Session;
-use crate::state::task::Task;
-use crate::state::usage::Spent;
+use crate::state::agent_config::{Config, Limits};
+use crate::state::journal::Journal;
+use crate::state::task_store::TaskStore;
+use crate::state::usage::{Spent, SpentLog};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
 use sextant_model::price::Price;
-use sextant_model::step::Usage;
+use sextant_model::step::{Model, Usage};
 
 /// The first limit that is reached, in words with the amount used; `None` below all limits.
 pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elapsed: Duration) -> Option<String> {
@@ -30,39 +30,39 @@ pub(crate) fn reached(limits: &Limits, price: Option<Price>, usage: Usage, elaps
     }
 }
 
-pub(crate) fn over_budget(session: &Session, task: &Task) -> Option<String> {
-    let spent = task.counts.spent.now();
-    reached(&session.config.limits, session.model.price(), spent.counted(), spent.elapsed())
+pub(crate) fn over_budget(config: &Config, model: &dyn Model, usage: &SpentLog) -> Option<String> {
+    let spent = usage.now();
+    reached(&config.limits, model.price(), spent.counted(), spent.elapsed())
 }
 
 /// Seconds that a command may take now, at least 1: its own limit, or what is left of the task's.
-pub(crate) fn command_seconds(session: &Session, task: &Task) -> u64 {
-    let own = session.config.limits.command_seconds.max(1);
-    match session.config.limits.seconds {
+pub(crate) fn command_seconds(config: &Config, spent: &SpentLog) -> u64 {
+    let own = config.limits.command_seconds.max(1);
+    match config.limits.seconds {
         0 => own,
-        all => own.min(all.saturating_sub(task.counts.spent.now().elapsed().as_secs())).max(1),
+        all => own.min(all.saturating_sub(spent.now().elapsed().as_secs())).max(1),
     }
 }
 
 /// Warns once a task about a limit that cannot be checked, rather than pass over it.
-pub(crate) fn say_what_is_not_counted(session: &Session) {
-    if session.config.limits.cost > 0.0 && session.model.price().is_none() && !session.model.needs_providers() {
+pub(crate) fn say_what_is_not_counted(store: &TaskStore, model: &dyn Model) {
+    if store.config.limits.cost > 0.0 && model.price().is_none() && !model.needs_providers() {
         let text = "`limits.cost` cannot stop this: the model has no `price` in the configuration".to_owned();
-        session.emit(Event::Progress { text });
+        store.events.show(Event::Progress { text });
     }
 }
 
 /// Ends when the time of the task is over; never ends where it has no limit.
-pub(crate) async fn out_of_time(session: &Session, spent: Spent) {
-    match session.config.limits.seconds {
+pub(crate) async fn out_of_time(config: &Config, spent: Spent) {
+    match config.limits.seconds {
         0 => std::future::pending().await,
         seconds => tokio::time::sleep(Duration::from_secs(seconds).saturating_sub(spent.elapsed())).await,
     }
 }
 
 /// The error that the user sees; finished changes stay.
-pub(crate) fn stop(task: &Task, why: &str) -> Failure {
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
+pub(crate) fn stop(journal: &Journal, why: &str) -> Failure {
+    let files: Vec<String> = journal.net().into_iter().map(|change| change.path).collect();
     let done = if files.is_empty() {
         "nothing was changed".to_owned()
     } else {

@@ -58,54 +58,54 @@ impl Engine {
     /// Makes this engine ask the other sessions of its workspace before it changes files. The first neighbours that are
     /// given stay.
     pub fn know_neighbours(&self, neighbours: Arc<dyn Neighbours>) {
-        let _ = self.session.making.neighbours.set(neighbours);
+        let _ = self.session.edits.making.neighbours.set(neighbours);
     }
 
     /// The editor that it works in.
     pub fn editor(&self) -> &Arc<dyn Editor> {
-        &self.session.editor
+        &self.session.workspace.editor
     }
 
     pub fn root(&self) -> &Root {
-        self.session.root()
+        &self.session.workspace.root
     }
 
     pub fn config(&self) -> &Config {
-        &self.session.config
+        &self.session.workspace.config
     }
 
     /// The record of this workspace; `None` where there is no state folder.
     pub fn record(&self) -> Option<Record> {
-        self.session.record()
+        self.session.store.record.clone()
     }
 
     /// Shows an event to every subscriber of the session.
     pub fn emit(&self, event: Event) {
-        self.session.emit(event);
+        self.session.events.show(event);
     }
 
     /// The events of this session, from any point on.
     pub fn events(&self) -> &EventStream {
-        self.session.events()
+        &self.session.events
     }
 
     /// How the next plan is carried out. Only the user changes it.
     pub fn set_mode(&self, mode: PlanMode) {
-        self.session.set_mode(mode);
+        self.session.plans.set_mode(mode);
     }
 
     pub fn model_name(&self) -> &str {
-        self.session.model_name()
+        self.session.model.name()
     }
 
     /// The causes and effects in the last task, in order.
     pub fn trace(&self) -> Vec<TraceEntry> {
-        self.session.trace()
+        self.session.store.trace.entries()
     }
 
     /// The same for a reader.
     pub fn trace_markdown(&self) -> String {
-        self.session.trace_markdown()
+        self.session.store.trace.markdown()
     }
 
     pub(super) fn session(&self) -> &Arc<Session> {
@@ -152,7 +152,7 @@ impl Engine {
     /// # Errors
     /// The document has faults, each with its line, or no plan waits.
     pub async fn edit_plan(&self, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
-        crate::commands::edit_plan::edit_plan(&self.session, text).await
+        crate::commands::edit_plan::edit_plan(&self.session.edits, &self.session.plans, text).await
     }
 
     /// Changes the plan that waits, by the user's words.
@@ -161,12 +161,12 @@ impl Engine {
     }
 
     pub fn has_plan(&self) -> bool {
-        replan::has_plan(&self.session)
+        replan::has_plan(&self.session.plans)
     }
 
     /// The plan of this session that waits; `None` while a task has it.
     pub fn plan_now(&self) -> Option<Plan> {
-        self.session.plan.try_lock().ok().and_then(|plan| plan.as_ref().map(|(plan, _)| plan.clone()))
+        self.session.plans.waiting.try_lock().ok().and_then(|plan| plan.as_ref().map(|(plan, _)| plan.clone()))
     }
 
     /// Shows the plan as it stands, with its results so far.
@@ -188,47 +188,47 @@ impl Engine {
 
     /// Repairs the half-done work of a process that was killed, and reports it.
     pub async fn recover(&self) {
-        recover::recover(&self.session).await;
+        recover::recover(&self.session.edits).await;
     }
 
     /// Takes back the standing changes of the last task, or a part of them.
     pub async fn take_back(&self, wish: &UndoRequest) -> Ending<Undone> {
-        undo::take_back(&self.session, wish).await
+        undo::take_back(&self.session.edits, &self.session.plans, wish).await
     }
 
     /// Takes back one task after the other, down to this one.
     pub async fn take_back_to(&self, task: &str, cancel: &CancellationToken) -> Ending<Vec<Undone>> {
-        undo::take_back_to(&self.session, task, cancel).await
+        undo::take_back_to(&self.session.edits, &self.session.plans, task, cancel).await
     }
 
     /// Brings back the last undo.
     pub async fn bring_back(&self) -> Ending<Undone> {
-        redo::bring_back(&self.session).await
+        redo::bring_back(&self.session.edits, &self.session.plans).await
     }
 
     /// The tasks of this workspace, and the parts of them that were taken back.
     pub async fn history(&self) -> Result<History, Failure> {
-        undo::list::history(&self.session).await
+        undo::list::history(&self.session.edits, &self.session.plans).await
     }
 
     /// The single changes of the last task that stand.
     pub async fn standing_changes(&self) -> Result<Vec<StandingChange>, Failure> {
-        undo_lines::standing_changes(&self.session).await
+        undo_lines::standing_changes(&self.session.edits).await
     }
 
     /// The tasks whose traces are kept.
     pub async fn traces(&self) -> Result<Vec<TracedTask>, Failure> {
-        stored_traces::list(&self.session).await
+        stored_traces::list(&self.session.store).await
     }
 
     /// The trace of a task: by its number or name, or of the last one for an empty word.
     pub async fn traced(&self, which: &str) -> Result<Traced, Failure> {
-        stored_traces::find(&self.session, which).await
+        stored_traces::find(&self.session.store, which).await
     }
 
     /// The events that show the plan that waits, of this process or of one before it. The plan is not taken up.
     pub async fn waiting_plan(&self) -> Result<Vec<Event>, Failure> {
-        waiting_plan::show(&self.session).await
+        waiting_plan::show(&self.session.edits, &self.session.plans).await
     }
 
     /// Carries out one call of a tool for a client outside, beside the running command. Its edits are a task of that
@@ -257,7 +257,7 @@ impl Engine {
 
     /// The state of the edit of the call with this name.
     pub async fn made(&self, once: &str) -> Result<EditMade, Failure> {
-        once::made(&self.session, once).await
+        once::made(&self.session.edits, once).await
     }
 
     /// Notes that a client will not call again.
@@ -267,14 +267,14 @@ impl Engine {
 
     /// Waits, for a moment, until no change of files is under way.
     pub async fn finish_edits(&self) {
-        if let Err(failure) = edit_transaction::catch_up(&self.session).await {
+        if let Err(failure) = edit_transaction::catch_up(&self.session.edits, &self.session.plans).await {
             tracing::warn!("{}", failure.one_line());
         }
     }
 
     /// Notes that a user is there to answer questions.
     pub fn answers_come(&self) {
-        questions::answers_come(&self.session);
+        questions::answers_come(&self.session.approvals);
     }
 
     /// Lets a file be changed without a question for as long as this session lasts, even though something runs it.
@@ -282,67 +282,67 @@ impl Engine {
     /// # Errors
     /// It is not a file of the workspace that may be touched.
     pub fn allow_file(&self, path: &str) -> Result<(), Failure> {
-        let path = self.session.root.resolve(path)?;
+        let path = self.session.workspace.root.resolve(path)?;
         self.session.approvals.allow_file(&path);
         Ok(())
     }
 
     /// Notes that the user who answered is gone.
     pub fn nobody_answers(&self) {
-        questions::nobody_answers(&self.session);
+        questions::nobody_answers(&self.session.approvals);
     }
 
     pub fn is_asking(&self) -> bool {
-        questions::is_asking(&self.session)
+        questions::is_asking(&self.session.approvals)
     }
 
     /// Answers the question that a running task waits for; `None` where there is no such question.
     pub fn answer_waiting(&self, choice: usize) -> Option<Result<(), Failure>> {
-        questions::answer_waiting(&self.session, choice)
+        questions::answer_waiting(&self.session.approvals, choice)
     }
 
     pub fn open_question(&self, events: &mut Vec<Event>) -> Option<(String, Vec<String>)> {
-        questions::open_question(&self.session, events)
+        questions::open_question(&self.session.approvals, events)
     }
 
     /// Asks the user the question that a plan waits with.
     pub async fn ask_user(&self, text: &str, options: &[String]) -> Result<usize, Failure> {
-        questions::ask_user(&self.session, UserQuestion::of(QuestionKind::Plan, text, options)).await
+        questions::ask_user(&self.session.approvals, UserQuestion::of(QuestionKind::Plan, text, options)).await
     }
 
     /// Updates the list of the last task with the answers after its end.
     pub async fn amend(&self) {
-        listed::amend(&self.session).await;
+        listed::amend(&self.session.edits).await;
     }
 
     /// The known diagnostics that the running task has introduced so far; `None` where it has changed nothing.
     pub async fn introduced_so_far(&self, task: &str) -> Option<Vec<QuickfixEntry>> {
-        finish::introduced_so_far(&self.session, task).await
+        finish::introduced_so_far(&self.session.edits, task).await
     }
 
     pub async fn statistics(&self) -> Result<String, Failure> {
-        statistics::statistics(&self.session).await
+        statistics::statistics(&self.session.store).await
     }
 
     /// The learned corrections, and the user's preferences.
     pub async fn learned(&self) -> Result<String, Failure> {
-        remember::learned(&self.session).await
+        remember::learned(&self.session.store).await
     }
 
     pub async fn prefer(&self, text: &str) -> Result<String, Failure> {
-        remember::prefer(&self.session, text).await
+        remember::prefer(&self.session.store, text).await
     }
 
     pub async fn recall_about(&self, text: &str) -> Result<String, Failure> {
-        remember::recall_about(&self.session, text).await
+        remember::recall_about(&self.session.store, text).await
     }
 
     pub async fn forget(&self, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {
-        forget::forget(&self.session, text, cancel).await
+        forget::forget(&self.session.edits, &self.session.plans, text, cancel).await
     }
 
     /// Ends the short term of memory.
     pub async fn close(&self) {
-        memory::close(&self.session).await;
+        memory::close(&self.session.store).await;
     }
 }

@@ -129,11 +129,11 @@ pub(super) async fn run<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let running = tokio::spawn(async move {
         let by = held.by.clone();
-        session.events().emit(None, TaskEvent::TurnBegan { by: by.clone() });
+        session.events.emit(None, TaskEvent::TurnBegan { by: by.clone() });
         let Ending { result, events } = caught(work).await;
         drop(held);
-        events.into_iter().for_each(|event| session.emit(event));
-        session.events().emit(None, TaskEvent::TurnEnded { by });
+        events.into_iter().for_each(|event| session.events.show(event));
+        session.events.emit(None, TaskEvent::TurnEnded { by });
         result
     });
     running.await.unwrap_or_else(|error| Err(broke_down(&error)))

@@ -12,14 +12,16 @@ use crate::plan::user_question::{ANSWER, OPTIONS};
 use crate::plan::work_mode::Phase;
 use crate::plan::{StepState, Steps, depends};
 use crate::planner::ending;
+use crate::state::edit_service::EditService;
 use crate::state::outcome::{Ending, Outcome};
+use crate::state::plan_service::PlanService;
 use crate::state::session::Session;
 use sextant_base::failure::Failure;
 
 /// Answers the open question with one of its options, counted from 1.
 pub(crate) async fn answer_question(session: &Session, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
-    session.use_cancel(cancel);
-    match take_answer(session, choice).await {
+    session.hub.use_cancel(cancel);
+    match take_answer(&session.edits, &session.plans, choice).await {
         Ok(true) => approve::approve(session, Steps::All, cancel).await,
         Ok(false) => ending::pause(session).await,
         Err(failure) => Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, String::new())),
@@ -28,9 +30,9 @@ pub(crate) async fn answer_question(session: &Session, choice: usize, cancel: &C
 
 /// Applies the answer to the plan and returns whether the plan goes on then. The question stays open where the answer
 /// cannot be applied.
-pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool, Failure> {
-    edit_transaction::catch_up(session).await?;
-    let mut waiting = session.plan.lock().await;
+pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, choice: usize) -> Result<bool, Failure> {
+    edit_transaction::catch_up(edits, plans).await?;
+    let mut waiting = plans.waiting.lock().await;
     let Some((plan, task)) = waiting.as_mut() else { return Err(no_question()) };
     let Some(question) = task.progress.question.take() else { return Err(no_question()) };
     let options = question.options();
@@ -39,7 +41,7 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
         return Err(Failure::user(format!("{choice} is no answer"), format!("1 to {}", options.len())));
     };
     if choice == 3
-        && let Err(failure) = rollback::roll_back_to(session, task, question.mark, false).await
+        && let Err(failure) = rollback::roll_back_to(edits, &mut task.work, question.mark, false).await
     {
         task.progress.question = Some(question);
         return Err(failure);
@@ -56,7 +58,7 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
         }
         _ => {
             step.state = StepState::Open;
-            task.intent.consent.allowed.extend(question.allows);
+            task.work.intent.consent.allowed.extend(question.allows);
             if let Some(chosen) = choice.checked_sub(OPTIONS.len() + 1).and_then(|at| question.suggested.get(at)) {
                 step.inputs.retain(|input| input.name != ANSWER);
                 let value = Value::Text(chosen.clone());
@@ -68,9 +70,9 @@ pub(crate) async fn take_answer(session: &Session, choice: usize) -> Result<bool
         step.result.output = None;
         depends::reopen(plan, number);
     }
-    durable::keep_task(session, task, Some(plan), Phase::Paused).await;
-    task.events.did(given);
-    task.events.emit(TaskEvent::Answered { choice: Some(choice) });
+    durable::keep_task(&edits.store, task, Some(plan), Phase::Paused).await;
+    task.work.events.did(given);
+    task.work.events.emit(TaskEvent::Answered { choice: Some(choice) });
     Ok(!matches!(choice, 3 | 4))
 }
 

@@ -18,15 +18,15 @@ use sextant_base::hint::{Hint, HintCode};
 pub(crate) async fn approve(session: &Session, steps: Steps, cancel: &CancellationToken) -> Ending<Outcome> {
     let mut events = Vec::new();
     // The same key approves a plan that an earlier process has left.
-    let result = if session.no_plan.load(Ordering::Relaxed) {
+    let result = if session.plans.no_plan.load(Ordering::Relaxed) {
         let hint = Hint::from(HintCode::Plan).and(HintCode::ResumeEarlier);
         Err(Failure::user("no plan came of what was asked for last, so there is none to approve", hint))
-    } else if session.plan.lock().await.is_none() && waiting_plan::is_kept(session).await {
+    } else if session.plans.waiting.lock().await.is_none() && waiting_plan::is_kept(&session.store).await {
         resume::go_on(session, true, steps, cancel, &mut events).await
     } else {
-        span::belongs_to_plan(session).await;
+        span::belongs_to_plan(&session.plans).await;
         run_plan::carry_out(session, steps, cancel, &mut events).await
     };
-    stored_traces::keep(session).await;
+    stored_traces::keep(&session.store).await;
     Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
 }

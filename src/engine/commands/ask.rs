@@ -13,6 +13,7 @@ use crate::plan::work_mode::{Mode, Phase};
 use crate::planner::ending;
 use crate::run::unfit_ending::{self, CameTo};
 use crate::run::{choose_loop, finish, requested, run_loop, start};
+use crate::state::edit_service::EditService;
 use crate::state::outcome::{Ended, Ending, Outcome};
 use crate::state::request::Request;
 use crate::state::session::Session;
@@ -20,12 +21,13 @@ use crate::state::stop;
 use crate::state::task::Task;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
+use sextant_model::step::Model;
 
 /// Answers a request in simple mode. Finished work is kept when the request fails or is stopped.
 pub(crate) async fn ask(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
     session.events.leave_task();
     let result = answer(session, request, cancel).await;
-    stored_traces::keep(session).await;
+    stored_traces::keep(&session.store).await;
     Ending::new(result, Vec::new(), |outcome| (outcome.ok, outcome.summary.clone()))
 }
 
@@ -35,35 +37,44 @@ pub(crate) async fn answer(
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
     requested::refuse_long(request)?;
-    if let Some(done) = stop::unless_stopped(session, cancel, intents::direct(session, request, cancel)).await?? {
+    if let Some(done) =
+        stop::unless_stopped(&session.edits.making, cancel, intents::direct(session, request, cancel)).await??
+    {
         return Ok(done);
     }
-    stop::unless_stopped(session, cancel, open_store::durable(session)).await?;
-    recover::recover(session).await;
+    stop::unless_stopped(&session.edits.making, cancel, open_store::durable(&session.store)).await?;
+    recover::recover(&session.edits).await;
     let begun = async {
-        let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
-        stop::unless_stopped(session, cancel, start::begin(session, request, Mode::Simple, scope, cancel)).await?
+        let scope = stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request))
+            .await??;
+        stop::unless_stopped(
+            &session.edits.making,
+            cancel,
+            start::begin(&session.edits, session.model.as_ref(), request, Mode::Simple, scope, cancel),
+        )
+        .await?
     };
     let answered = match begun.await.map_err(Failure::without_change) {
-        Ok(mut task) => run_ask(session, &mut task, cancel).await,
+        Ok(mut task) => run_ask(&session.edits, session.model.as_ref(), &mut task, cancel).await,
         Err(failure) => Err(failure),
     };
-    if session.plan.lock().await.is_none() {
-        workspace_look::leave_all(session).await;
+    if session.plans.waiting.lock().await.is_none() {
+        workspace_look::leave_all(&session.hub).await;
     }
     answered
 }
 
 /// Runs a task without a plan from where it stands to its end.
 pub(crate) async fn run_ask(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
-    task.events.did(TaskFact::WorkBegan);
-    durable::keep_call(session, task).await;
-    let ended = choose_loop::work(session, task, cancel).await;
-    let limits = &session.config.limits;
+    task.work.events.did(TaskFact::WorkBegan);
+    durable::keep_call(&edits.store, task).await;
+    let ended = choose_loop::work(edits, model, task, cancel).await;
+    let limits = &edits.workspace.config.limits;
     let word = match &ended {
         // The answer has been shown as it came.
         Ok(Ended::Done { .. }) => String::new(),
@@ -84,11 +95,11 @@ pub(crate) async fn run_ask(
     };
     let came_to_an_end = ended.is_ok() && !cancel.is_cancelled();
     let taken_back = if came_to_an_end {
-        stop::unless_stopped(session, cancel, unfit_ending::take_back(session, task)).await.ok().flatten()
+        stop::unless_stopped(&edits.making, cancel, unfit_ending::take_back(edits, &mut task.work)).await.ok().flatten()
     } else {
         None
     };
-    durable::keep_task(session, task, None, phase).await;
+    durable::keep_task(&edits.store, task, None, phase).await;
     let word = [word, taken_back.clone().unwrap_or_default()];
     let word = word.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join("; ");
     let came_to = match (&ended, &taken_back) {
@@ -96,12 +107,12 @@ pub(crate) async fn run_ask(
         (Ok(Ended::Done { .. }), Some(_)) => CameTo::TakenBack,
         _ => CameTo::Short,
     };
-    let mut outcome = finish::finish(session, task, &word, came_to).await;
-    keep::remember_end(session, task, &ended, &outcome).await;
+    let mut outcome = finish::finish(edits, &mut task.work, &task.counts, &word, came_to).await;
+    keep::remember_end(&edits.store, model, &task.work, &task.progress, &mut task.keep, &ended, &outcome).await;
     if ended.is_err() && !outcome.files.is_empty() {
-        session.emit(Event::Progress { text: outcome.summary.clone() });
+        edits.hub.events.show(Event::Progress { text: outcome.summary.clone() });
     }
-    let changed = run_loop::may_have_changed(session, task);
+    let changed = run_loop::may_have_changed(&edits.making, task);
     let ended = ended.map_err(|failure| if changed { failure } else { failure.without_change() });
     if let Ended::Done { answer, .. } = ended.map_err(ending::resumable)? {
         outcome.answer = answer;

@@ -18,11 +18,15 @@ use crate::events::envelope::TaskEvent;
 use crate::plan::work_mode::Mode;
 use crate::run::{finish, listed};
 use crate::state::comparison::Status;
+use crate::state::diagnostics_hub::OWN_CANCEL;
 use crate::state::edit_answer::EditAnswer;
+use crate::state::edit_service::EditService;
+use crate::state::journal::Journal;
 use crate::state::outside_clients::{ClientWork, OutsideClient};
+use crate::state::plan_service::PlanService;
 use crate::state::render::Line;
-use crate::state::session::{OWN_CANCEL, Session};
-use crate::state::task::Task;
+use crate::state::session::Session;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::undo_target::standing;
 use crate::state::{span, stop};
@@ -66,7 +70,7 @@ pub(crate) async fn call(
         let read = validate_call::call_outside(&tool, &given);
         // The texts are part of the parsed call.
         drop(given);
-        let own = session.cancelled();
+        let own = session.hub.cancelled();
         match read {
             Ok(read) if read.access() == Access::Edit => {
                 edit(&session, &client, (&tool, read, once), &own, sender).await;
@@ -114,26 +118,29 @@ async fn look(
     let mut own = new_task(client);
     let work = session.outside.of(&client.id);
     let before = lock(&work.seen).clone();
-    own.conversation.seen.clone_from(&before);
-    let ran = stop::unless_stopped(session, cancel, async {
-        validate_call::gate(session, &mut own, tool, call).await?.run(session, &mut own).await
+    own.work.seen.clone_from(&before);
+    let ran = stop::unless_stopped(&session.edits.making, cancel, async {
+        validate_call::gate(&session.workspace, &session.approvals, &own.work, tool, call)
+            .await?
+            .run(&session.edits, session.model.as_ref(), &mut own.work)
+            .await
     });
     let answer = ran.await.and_then(|ran| ran);
-    lock(&work.seen).take(own.conversation.seen, &before);
+    lock(&work.seen).take(own.work.seen, &before);
     answer.map(words).map_err(masked)
 }
 
 /// Learns the reports of a file that a client has read: its edits have little time to wait for them.
 async fn look_ahead(session: &Session, file: &str) {
-    if !session.config.diagnostics.on_edit {
+    if !session.workspace.config.diagnostics.on_edit {
         return;
     }
-    let Ok(path) = session.root.resolve(file) else { return };
+    let Ok(path) = session.workspace.root.resolve(file) else { return };
     let looked = async {
         let _turn = session.outside.ahead.lock().await;
-        let Ok(document) = session.editor.read(&path).await else { return };
-        let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
-        collect_diagnostics::ensure_baseline(session, &[document], &[], deadline).await;
+        let Ok(document) = session.workspace.editor.read(&path).await else { return };
+        let deadline = Deadline::after_ms(session.workspace.config.diagnostics.start_timeout_ms);
+        collect_diagnostics::ensure_baseline(&session.hub, &[document], &[], deadline).await;
     };
     // No caller has asked for this look: a stop of the call does not stop it.
     OWN_CANCEL.scope(CancellationToken::new(), looked).await;
@@ -141,8 +148,8 @@ async fn look_ahead(session: &Session, file: &str) {
 
 fn new_task(client: &OutsideClient) -> Task {
     let mut task = Task::new(&format!("edits of {}", client.name), Mode::Simple, None, Scope::Workspace);
-    task.intent.client = Some(client.name.clone());
-    task.intent.read_only = false;
+    task.work.intent.client = Some(client.name.clone());
+    task.work.intent.read_only = false;
     task
 }
 
@@ -163,8 +170,8 @@ async fn edit(
         let _ = sender.send(Err(Failure::cancelled().without_change()));
         return;
     };
-    recover::recover_quietly(session).await;
-    let is_new = match current(session, &work, client, &mut slot).await {
+    recover::recover_quietly(&session.edits).await;
+    let is_new = match current(&session.edits, &session.plans, &work, client, &mut slot).await {
         Ok(is_new) => is_new,
         Err(failure) => {
             let _ = sender.send(Err(failure));
@@ -172,47 +179,47 @@ async fn edit(
         }
     };
     let Some(task) = slot.as_mut() else { return };
-    if let Some(again) = again(session, once.as_deref()).await {
+    if let Some(again) = again(&session.edits, once.as_deref()).await {
         let _ = sender.send(again);
         return;
     }
-    task.intent.once = once;
-    let mark = task.journal.checkpoints.len();
-    task.counts.step = u32::try_from(mark).unwrap_or(u32::MAX).saturating_add(1);
+    task.work.intent.once = once;
+    let mark = task.work.journal.checkpoints.len();
+    task.work.step = u32::try_from(mark).unwrap_or(u32::MAX).saturating_add(1);
     let seen = lock(&work.seen).clone();
-    task.conversation.seen.clone_from(&seen);
+    task.work.seen.clone_from(&seen);
     let about = format!("{tool} {}", call.subject().shown());
-    let ran = stop::unless_stopped(session, cancel, async {
-        let call = validate_call::gate(session, task, tool, Ok(call)).await?;
+    let ran = stop::unless_stopped(&session.edits.making, cancel, async {
+        let call = validate_call::gate(&session.workspace, &session.approvals, &task.work, tool, Ok(call)).await?;
         if is_new {
-            durable::keep_outside(session, task, false).await;
+            durable::keep_outside(&session.store, task, false).await;
         }
-        collect_diagnostics::let_go(session).await;
-        call.run(session, task).await
+        collect_diagnostics::let_go(&session.hub).await;
+        call.run(&session.edits, session.model.as_ref(), &mut task.work).await
     });
     let ran = ran.await.and_then(|ran| ran);
-    enter(session, task, mark).await;
-    reached::bound(session).await;
-    let now_seen = std::mem::take(&mut task.conversation.seen);
+    enter(&session.edits, &task.work.journal, mark).await;
+    reached::bound(&session.hub).await;
+    let now_seen = std::mem::take(&mut task.work.seen);
     lock(&work.seen).take(now_seen, &seen);
     let ran = ran.map(words).map_err(masked);
-    let ran = if mark == task.journal.checkpoints.len() { ran.map_err(Failure::without_change) } else { ran };
+    let ran = if mark == task.work.journal.checkpoints.len() { ran.map_err(Failure::without_change) } else { ran };
     let came_of_it = trace(task, (client, &about), &ran);
     let _ = sender.send(ran);
-    if task.journal.checkpoints.len() > mark {
-        durable::keep_outside(session, task, mark % CLEANED == CLEANED - 1).await;
-        show(session, task, format!("{}: {came_of_it}", client.name)).await;
+    if task.work.journal.checkpoints.len() > mark {
+        durable::keep_outside(&session.store, task, mark % CLEANED == CLEANED - 1).await;
+        show(&session.edits, &mut task.work, format!("{}: {came_of_it}", client.name)).await;
     }
-    stored_traces::keep(session).await;
+    stored_traces::keep(&session.store).await;
 }
 
 /// The answer of a call whose edit was made before, so that it is not made a second time. `None` where it was not made.
-async fn again(session: &Session, once: Option<&str>) -> Option<Result<OutsideAnswer, Failure>> {
-    match once::made(session, once?).await {
+async fn again(edits: &EditService, once: Option<&str>) -> Option<Result<OutsideAnswer, Failure>> {
+    match once::made(edits, once?).await {
         Ok(known) if known.made => Some(Ok(OutsideAnswer::of_made(&known))),
         Ok(_) => None,
         // Nothing is kept here: this process would know of the edit.
-        Err(_) if open_store::durable(session).await.is_none() => None,
+        Err(_) if open_store::durable(&edits.store).await.is_none() => None,
         Err(failure) => Some(Err(failure)),
     }
 }
@@ -241,45 +248,46 @@ impl OutsideAnswer {
 
 /// Finds the task that the next edit of a client belongs to; also returns whether it has just begun.
 async fn current(
-    session: &Session,
+    edits: &EditService,
+    plans: &PlanService,
     work: &ClientWork,
     client: &OutsideClient,
     slot: &mut Option<Task>,
 ) -> Result<bool, Failure> {
     if let Some(task) = slot.as_mut() {
-        if session.making.left().iter().any(|begun| begun.task == task.journal.task) {
-            edit_transaction::catch_up(session).await?;
+        if edits.making.left().iter().any(|begun| begun.task == task.work.journal.task) {
+            edit_transaction::catch_up(edits, plans).await?;
         }
         // An undo, or an edit that outlived a stop, may have changed it meanwhile.
-        let history = session.history.lock().await;
-        let known = history.iter().find(|known| known.task == task.journal.task);
-        if let Some(known) = known.filter(|known| !known.has_rows_of(&task.journal)) {
-            task.journal = known.clone();
+        let history = edits.history.lock().await;
+        let known = history.iter().find(|known| known.task == task.work.journal.task);
+        if let Some(known) = known.filter(|known| !known.has_rows_of(&task.work.journal)) {
+            task.work.journal = known.clone();
         }
         drop(history);
-        let taken_back = !task.journal.is_empty() && standing(&task.journal).next().is_none();
-        if work.goes_on(task) && !taken_back {
-            return Ok(task.journal.is_empty());
+        let taken_back = !task.work.journal.is_empty() && standing(&task.work.journal).next().is_none();
+        if work.goes_on(&task.work.journal) && !taken_back {
+            return Ok(task.work.journal.is_empty());
         }
     }
     let mut task = new_task(client);
-    task.events.begin_outside(&session.events, &client.name, &task.request);
-    work.goes_on(&task);
+    task.work.events.begin_outside(&edits.hub.events, &client.name, &task.work.request);
+    work.goes_on(&task.work.journal);
     *slot = Some(task);
     Ok(true)
 }
 
 /// Enters the changes of a call where an undo finds them, beside entries that an undo has made meanwhile.
-async fn enter(session: &Session, task: &mut Task, mark: usize) {
-    let Some(new) = task.journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
-    let mut history = session.history.lock().await;
-    match history.iter_mut().find(|known| known.task == task.journal.task) {
+async fn enter(edits: &EditService, journal: &Journal, mark: usize) {
+    let Some(new) = journal.checkpoints.get(mark..).filter(|new| !new.is_empty()) else { return };
+    let mut history = edits.history.lock().await;
+    match history.iter_mut().find(|known| known.task == journal.task) {
         Some(known) => {
             let unknown = new.iter().filter(|row| known.checkpoints.iter().all(|known| known.id != row.id));
             let unknown: Vec<_> = unknown.cloned().collect();
             known.checkpoints.extend(unknown);
         }
-        None => history.push(task.journal.clone()),
+        None => history.push(journal.clone()),
     }
     stack::bound(&mut history);
 }
@@ -291,21 +299,21 @@ fn trace(task: &Task, (client, about): (&OutsideClient, &str), ran: &Result<Outs
     };
     let came_of_it = clean(&text.lines().take(2).collect::<Vec<_>>().join("; "));
     let reason = format!("{failed}{came_of_it}");
-    task.events.trace(task.counts.step, Trace::new(Effect::Acted, about, &client.name, reason));
+    task.work.events.trace(task.work.step, Trace::new(Effect::Acted, about, &client.name, reason));
     came_of_it
 }
 
 /// Shows what was done to everyone who watches, and lists separately what the client's task has introduced.
-async fn show(session: &Session, task: &mut Task, text: String) {
-    let id = task.journal.task.clone();
-    let shown = |event| session.events.emit(Some(&id), TaskEvent::Shown { event });
+async fn show(edits: &EditService, work: &mut TaskWork, text: String) {
+    let id = work.journal.task.clone();
+    let shown = |event| edits.hub.events.emit(Some(&id), TaskEvent::Shown { event });
     shown(Event::Progress { text });
-    if !session.config.diagnostics.on_edit {
+    if !edits.workspace.config.diagnostics.on_edit {
         return;
     }
-    let verdict = finish::known_verdict(session, task).await;
-    let new: Vec<_> = verdict.new_from(session.config.diagnostics.severity_floor).cloned().collect();
-    listed::show(session, task, &new, &[]).await;
+    let verdict = finish::known_verdict(edits, work).await;
+    let new: Vec<_> = verdict.new_from(edits.workspace.config.diagnostics.severity_floor).cloned().collect();
+    listed::show(&edits.hub, work, &new, &[]).await;
 }
 
 /// An edit's answer as a program reads it: the same facts as the text, and no more.

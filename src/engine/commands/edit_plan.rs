@@ -9,7 +9,8 @@ use crate::plan::document::Problem;
 use crate::plan::plan_event::plan_event;
 use crate::plan::work_mode::Phase;
 use crate::planner::{replan, rewritten, waiting_plan};
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
+use crate::state::plan_service::PlanService;
 use crate::state::taken_plan::TakenPlan;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
@@ -45,24 +46,28 @@ impl From<PlanRefused> for Failure {
 ///
 /// # Errors
 /// The document has faults, or no plan waits.
-pub(crate) async fn edit_plan(session: &Session, text: &str) -> Result<(Plan, Vec<Event>), PlanRefused> {
-    let mut taken = TakenPlan::take(session).await;
+pub(crate) async fn edit_plan(
+    edits: &EditService,
+    plans: &PlanService,
+    text: &str,
+) -> Result<(Plan, Vec<Event>), PlanRefused> {
+    let mut taken = TakenPlan::take(plans).await;
     let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
-        let failure = match waiting_plan::is_kept(session).await {
+        let failure = match waiting_plan::is_kept(&edits.store).await {
             true => Failure::user("the plan is one of a session before this one", HintCode::Resume),
             false => Failure::user("there is no plan to change", HintCode::Plan),
         };
         return Err(PlanRefused::Failure(failure));
     };
-    let new = rewritten::rewritten(session, task, plan, text).await.map_err(PlanRefused::Faults)?;
+    let new = rewritten::rewritten(edits, &task.work.scope, plan, text).await.map_err(PlanRefused::Faults)?;
     let changes = replan::changes(plan, &new);
     if !changes.is_empty() {
-        session.take_up(task);
-        task.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
-        keep::keep(session, task).await;
+        task.work.take_up(&edits.hub.events);
+        task.work.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
+        keep::keep(&edits.store, &task.work, &mut task.keep).await;
     }
     task.progress.question = None;
-    durable::keep_plan(session, &new, task).await;
+    durable::keep_plan(&edits.store, &new, task).await;
     let phase = if new.steps.iter().any(|step| step.result.output.is_some()) { Phase::Paused } else { Phase::Planning };
     plan.clone_from(&new);
     let events = vec![plan_event(&new, phase.words())];

@@ -10,9 +10,11 @@ use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::QuestionKind;
 use crate::memory::chosen_preferences::{self, bare, failure, own_name};
 use crate::plan::work_mode::Phase;
+use crate::state::approvals::Approvals;
+use crate::state::edit_service::EditService;
 use crate::state::memory_handle::Remember;
 use crate::state::notes::short;
-use crate::state::session::Session;
+use crate::state::plan_service::PlanService;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_store::memory::forget::{Cost, Forget, Forgotten};
@@ -37,29 +39,34 @@ enum Choice {
 ///
 /// # Errors
 /// The words are ambiguous, or a question has no answer: nothing is forgotten then.
-pub(crate) async fn forget(session: &Session, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {
+pub(crate) async fn forget(
+    edits: &EditService,
+    plans: &PlanService,
+    text: &str,
+    cancel: &CancellationToken,
+) -> Result<String, Failure> {
     let what = bare(text);
     if ALL.contains(&what.to_lowercase().as_str()) {
-        return forget_all(session, cancel).await;
+        return forget_all(edits, plans, cancel).await;
     }
     // A short word is part of many others, and a pronoun refers to something outside this text.
     if what.chars().count() < 3 || VAGUE.split_whitespace().any(|vague| vague == what.to_lowercase()) {
         return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
     }
-    let remember = chosen_preferences::needs_memory(session).await?;
+    let remember = chosen_preferences::needs_memory(&edits.store).await?;
     let asked = Asked { what: &what, cancel };
-    let gone = carry_out(session, &remember, Forget::text(what.as_str()), asked).await?;
+    let gone = carry_out(edits, plans, &remember, Forget::text(what.as_str()), asked).await?;
     let gone = match gone {
         // A preference may be called by its name, or by words that are not side by side in it.
         Some(gone) if gone.is_empty() && gone.record.kept.is_empty() && own_name(&what) != what => {
-            carry_out(session, &remember, Forget::text(own_name(&what)), asked).await?
+            carry_out(edits, plans, &remember, Forget::text(own_name(&what)), asked).await?
         }
         gone => gone,
     };
     let Some(gone) = gone else { return Ok(nothing()) };
     let mut answer = summary(&format!("“{what}”"), &gone);
     let lower = what.to_lowercase();
-    for (key, value) in chosen_preferences::configured_preferences(session) {
+    for (key, value) in chosen_preferences::configured_preferences(&edits.workspace.config) {
         if format!("{key} {value}").to_lowercase().contains(&lower) {
             answer.push_str(&configured(&key, &value));
         }
@@ -68,15 +75,19 @@ pub(crate) async fn forget(session: &Session, text: &str, cancel: &CancellationT
 }
 
 /// Forgets all that is remembered of this workspace, as [`forget`] does.
-pub(crate) async fn forget_all(session: &Session, cancel: &CancellationToken) -> Result<String, Failure> {
-    let remember = chosen_preferences::needs_memory(session).await?;
+pub(crate) async fn forget_all(
+    edits: &EditService,
+    plans: &PlanService,
+    cancel: &CancellationToken,
+) -> Result<String, Failure> {
+    let remember = chosen_preferences::needs_memory(&edits.store).await?;
     let what = "everything".to_owned();
     let asked = Asked { what: &what, cancel };
-    let Some(gone) = carry_out(session, &remember, Forget::everything(), asked).await? else {
+    let Some(gone) = carry_out(edits, plans, &remember, Forget::everything(), asked).await? else {
         return Ok(nothing());
     };
     let mut answer = summary(&what, &gone);
-    for (key, value) in chosen_preferences::configured_preferences(session) {
+    for (key, value) in chosen_preferences::configured_preferences(&edits.workspace.config) {
         answer.push_str(&configured(&key, &value));
     }
     Ok(answer)
@@ -99,7 +110,8 @@ struct Asked<'a> {
 
 /// `None` where the user wants nothing forgotten.
 async fn carry_out(
-    session: &Session,
+    edits: &EditService,
+    plans: &PlanService,
     remember: &Arc<Remember>,
     mut filter: Forget,
     asked: Asked<'_>,
@@ -108,7 +120,7 @@ async fn carry_out(
     // Entries that are still being written would be there after the forgetting.
     remember.written().await;
     let costs = remember.run(move |memory| memory.forget_costs(&known)).await.map_err(|error| failure(&error))?;
-    let durable = open_store::durable(session).await;
+    let durable = open_store::durable(&edits.store).await;
     let busy = |cost: &Cost| {
         let own = |owner: &String| durable.as_ref().is_some_and(|durable| owner == durable.owner().name());
         let alive = |owner: &String| durable.as_ref().is_some_and(|durable| durable.owner().is_alive(owner));
@@ -117,7 +129,7 @@ async fn carry_out(
     filter.keep = costs.iter().filter(|cost| busy(cost)).map(|cost| cost.task.clone()).collect();
     let dear: Vec<&Cost> = costs.iter().filter(|cost| !busy(cost) && is_dear(cost)).collect();
     if !dear.is_empty() {
-        match ask(session, asked, &dear).await? {
+        match ask(&edits.approvals, asked, &dear).await? {
             Choice::Nothing => return Ok(None),
             Choice::Keep => filter.keep.extend(dear.iter().map(|cost| cost.task.clone())),
             Choice::Lose => {}
@@ -128,7 +140,7 @@ async fn carry_out(
     }
     let wanted = filter.clone();
     let gone = remember.run(move |memory| memory.forget(&wanted)).await.map_err(|error| failure(&error))?;
-    forget_here(session, &filter, &gone).await;
+    forget_here(edits, plans, &filter, &gone).await;
     Ok(Some(gone))
 }
 
@@ -138,7 +150,7 @@ fn is_dear(cost: &Cost) -> bool {
     cost.checkpoints.contains_key(EDIT) || !over.contains(&cost.phase.as_str())
 }
 
-async fn ask(session: &Session, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choice, Failure> {
+async fn ask(approvals: &Approvals, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choice, Failure> {
     let Asked { what, cancel } = asked;
     let named: Vec<String> = dear.iter().take(NAMED).map(|cost| format!("“{}”", short(&cost.request, 60))).collect();
     let more = if dear.len() > NAMED { ", …" } else { "" };
@@ -150,7 +162,7 @@ async fn ask(session: &Session, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choi
         "forget nothing".to_owned(),
     ];
     let answer = tokio::select! {
-        answer = questions::ask_user(session, UserQuestion::of(QuestionKind::Forget, &text, &options)) => answer?,
+        answer = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Forget, &text, &options)) => answer?,
         () = cancel.cancelled() => return Err(Failure::cancelled().without_change()),
     };
     Ok(match answer {
@@ -161,20 +173,20 @@ async fn ask(session: &Session, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choi
 }
 
 /// Drops the same entries from this process, which would write them down again.
-async fn forget_here(session: &Session, filter: &Forget, gone: &Forgotten) {
+async fn forget_here(edits: &EditService, plans: &PlanService, filter: &Forget, gone: &Forgotten) {
     let is_gone = |task: &String| gone.record.task_names.contains(task);
-    session.history.lock().await.retain(|journal| !is_gone(&journal.task));
-    let mut plan = session.plan.lock().await;
-    if plan.as_ref().is_some_and(|(_, task)| is_gone(&task.journal.task)) {
+    edits.history.lock().await.retain(|journal| !is_gone(&journal.task));
+    let mut plan = plans.waiting.lock().await;
+    if plan.as_ref().is_some_and(|(_, task)| is_gone(&task.work.journal.task)) {
         *plan = None;
     }
     drop(plan);
     if filter.everything || filter.text.is_some() {
-        session.events.forget_past();
+        edits.hub.events.forget_past();
     }
-    let trace = session.trace_markdown().to_lowercase();
+    let trace = edits.store.trace.markdown().to_lowercase();
     if filter.everything || filter.text.as_ref().is_some_and(|text| trace.contains(&text.to_lowercase())) {
-        session.trace.forget();
+        edits.store.trace.forget();
     }
 }
 

@@ -18,12 +18,13 @@ use crate::state::outcome::Ending;
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::stop;
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 
 /// Makes a plan, or changes the one that waits (`change: …`). It waits for approval; no file is changed.
 pub(crate) async fn plan(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Plan> {
     let result = make_or_change(session, request, cancel).await;
-    ended(session, result).await
+    ended(&session.store, result).await
 }
 
 /// Changes the plan that waits, by the user's words.
@@ -33,11 +34,11 @@ pub(crate) async fn change(session: &Session, words: &str, cancel: &Cancellation
         Ok(()) => replan::change_plan(session, words, cancel).await,
         Err(failure) => Err(failure),
     };
-    ended(session, result).await
+    ended(&session.store, result).await
 }
 
-async fn ended(session: &Session, result: Result<Plan, Failure>) -> Ending<Plan> {
-    stored_traces::keep(session).await;
+async fn ended(store: &TaskStore, result: Result<Plan, Failure>) -> Ending<Plan> {
+    stored_traces::keep(store).await;
     let events = match &result {
         Ok(plan) => vec![plan_event::plan_event(plan, Phase::Planning.words())],
         Err(failure) => vec![Event::Failed { failure: failure.clone() }],
@@ -47,17 +48,17 @@ async fn ended(session: &Session, result: Result<Plan, Failure>) -> Ending<Plan>
 
 async fn make_or_change(session: &Session, request: &Request, cancel: &CancellationToken) -> Result<Plan, Failure> {
     requested::refuse_long(request)?;
-    if let Some(words) = replan::change_of(session, request).await {
+    if let Some(words) = replan::change_of(&session.plans, request).await {
         return replan::change_plan(session, &words, cancel).await;
     }
     session.events.leave_task();
     let made = make_plan(session, request, cancel).await.map_err(Failure::without_change);
     // The earlier plan does not belong to the last request: the user must not approve it by mistake.
     let none = !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty());
-    session.no_plan.store(none, Ordering::Relaxed);
+    session.plans.no_plan.store(none, Ordering::Relaxed);
     if none {
-        *session.plan.lock().await = None;
-        workspace_look::leave_all(session).await;
+        *session.plans.waiting.lock().await = None;
+        workspace_look::leave_all(&session.hub).await;
     }
     made
 }
@@ -67,24 +68,38 @@ pub(crate) async fn make_plan(
     request: &Request,
     cancel: &CancellationToken,
 ) -> Result<Plan, Failure> {
-    stop::unless_stopped(session, cancel, open_store::durable(session)).await?;
-    recover::recover(session).await;
-    let scope = stop::unless_stopped(session, cancel, requested::scope(session, request)).await??;
-    let mut task =
-        stop::unless_stopped(session, cancel, start::begin(session, request, session.mode(), scope, cancel)).await??;
-    let plan = match make::propose(session, &mut task, PlanRequest::default(), cancel).await {
-        Ok(plan) => plan,
-        Err(failure) => {
-            keep::remember_no_plan(session, &mut task, &failure).await;
-            return Err(failure);
-        }
-    };
-    start::tell_risk(session, &mut task, Some(plan.steps.len())).await;
-    keep::remember_plan(session, &plan, &mut task).await;
+    stop::unless_stopped(&session.edits.making, cancel, open_store::durable(&session.store)).await?;
+    recover::recover(&session.edits).await;
+    let scope =
+        stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request)).await??;
+    let mut task = stop::unless_stopped(
+        &session.edits.making,
+        cancel,
+        start::begin(&session.edits, session.model.as_ref(), request, session.plans.mode(), scope, cancel),
+    )
+    .await??;
+    let plan =
+        match make::propose(&session.edits, session.model.as_ref(), &mut task, PlanRequest::default(), cancel).await {
+            Ok(plan) => plan,
+            Err(failure) => {
+                keep::remember_no_plan(
+                    &session.store,
+                    session.model.as_ref(),
+                    &task.work,
+                    &task.progress,
+                    &mut task.keep,
+                    &failure,
+                )
+                .await;
+                return Err(failure);
+            }
+        };
+    start::tell_risk(&session.hub, &mut task.work, Some(plan.steps.len())).await;
+    keep::remember_plan(&session.store, &session.plans, &plan, &task.work, &mut task.keep).await;
     // A plan without steps cannot be approved, changed or resumed.
     if !plan.steps.is_empty() {
-        durable::keep_plan(session, &plan, &mut task).await;
-        *session.plan.lock().await = Some((plan.clone(), task));
+        durable::keep_plan(&session.store, &plan, &mut task).await;
+        *session.plans.waiting.lock().await = Some((plan.clone(), task));
     }
     Ok(plan)
 }

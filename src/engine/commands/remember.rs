@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::memory::chosen_preferences::{self, LEARNINGS, LONGEST, SHOWN};
 use crate::memory::learn;
 use crate::state::notes::short;
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
@@ -16,8 +16,8 @@ use sextant_store::memory::preferences::Preference;
 use sextant_store::memory::search::Filters;
 
 /// Keeps a preference of the user, and returns what was kept.
-pub(crate) async fn prefer(session: &Session, text: &str) -> Result<String, Failure> {
-    let remember = chosen_preferences::needs_memory(session).await?;
+pub(crate) async fn prefer(store: &TaskStore, text: &str) -> Result<String, Failure> {
+    let remember = chosen_preferences::needs_memory(store).await?;
     let text = chosen_preferences::bare(text);
     if text.is_empty() {
         return Err(Failure::user("there is nothing to remember in it", "say what, as in “remember that …”"));
@@ -58,8 +58,8 @@ pub(crate) async fn prefer(session: &Session, text: &str) -> Result<String, Fail
 }
 
 /// All entries about something.
-pub(crate) async fn recall_about(session: &Session, text: &str) -> Result<String, Failure> {
-    let remember = chosen_preferences::needs_memory(session).await?;
+pub(crate) async fn recall_about(store: &TaskStore, text: &str) -> Result<String, Failure> {
+    let remember = chosen_preferences::needs_memory(store).await?;
     let (what, project) = (chosen_preferences::bare(text), remember.project);
     let words = what.clone();
     let found = remember
@@ -72,7 +72,7 @@ pub(crate) async fn recall_about(session: &Session, text: &str) -> Result<String
     let lower = what.to_lowercase();
     let about = |line: &String| line.to_lowercase().contains(&lower);
     let mut lines: Vec<String> =
-        chosen_preferences::merged(&chosen_preferences::configured_preferences(session), &stated)
+        chosen_preferences::merged(&chosen_preferences::configured_preferences(&store.config), &stated)
             .into_iter()
             .filter(about)
             .map(|line| format!("- prefers {line}"))
@@ -89,8 +89,8 @@ pub(crate) async fn recall_about(session: &Session, text: &str) -> Result<String
 }
 
 /// All that is known, in short, as Markdown.
-pub(crate) async fn learned(session: &Session) -> Result<String, Failure> {
-    let remember = chosen_preferences::needs_memory(session).await?;
+pub(crate) async fn learned(store: &TaskStore) -> Result<String, Failure> {
+    let remember = chosen_preferences::needs_memory(store).await?;
     remember.written().await;
     let known = Arc::clone(&remember);
     let all = remember
@@ -109,7 +109,7 @@ pub(crate) async fn learned(session: &Session) -> Result<String, Failure> {
         out.push(format!("\n## {title}\n"));
         out.push(if lines.is_empty() { "(nothing yet)".to_owned() } else { lines.join("\n") });
     };
-    let preferences = chosen_preferences::merged(&chosen_preferences::configured_preferences(session), &stated);
+    let preferences = chosen_preferences::merged(&chosen_preferences::configured_preferences(&store.config), &stated);
     part("Preferences", preferences.into_iter().map(|line| format!("- {line}")).collect());
     part("Learned", learned.iter().map(|one| format!("- {}", learn::line(one))).collect());
     let mut project = Vec::new();

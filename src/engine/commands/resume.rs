@@ -15,27 +15,33 @@ use crate::edit::{edit_transaction, rollback};
 use crate::editor::Document;
 use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
+use crate::events::stream::EventStream;
 use crate::plan::plan_event::plan_event;
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepResult, StepState, Steps};
 use crate::planner::{ending, replan, run_plan};
 use crate::run::{repair_scope, start};
+use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
+use crate::state::journal::Journal;
 use crate::state::outcome::{Ending, Outcome};
+use crate::state::plan_service::PlanService;
 use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task, TaskWork};
+use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;
-use sextant_model::step::LastResult;
+use sextant_model::step::{LastResult, Model};
 
 /// Resumes the last task that is not over. An interrupted or stopped task runs its open steps, the running one from its
 /// beginning. A task that asks shows its question. A plan that was never approved is shown and waits, unless
 /// `approved`.
 pub(crate) async fn resume(session: &Session, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
     let mut events = Vec::new();
-    session.no_plan.store(false, Ordering::Relaxed);
+    session.plans.no_plan.store(false, Ordering::Relaxed);
     let result = go_on(session, approved, Steps::All, cancel, &mut events).await;
-    stored_traces::keep(session).await;
+    stored_traces::keep(&session.store).await;
     Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
 }
 
@@ -46,64 +52,70 @@ pub(crate) async fn go_on(
     cancel: &CancellationToken,
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
-    session.use_cancel(cancel);
-    if open_store::has_record(session) {
-        stop::unless_stopped(session, cancel, open_store::durable(session)).await?;
+    session.hub.use_cancel(cancel);
+    if open_store::has_record(&session.store) {
+        stop::unless_stopped(&session.edits.making, cancel, open_store::durable(&session.store)).await?;
     }
-    recover::recover_quietly(session).await;
-    edit_transaction::catch_up(session).await?;
-    let Some(waiting) = resumable::waiting(session).await? else {
+    recover::recover_quietly(&session.edits).await;
+    edit_transaction::catch_up(&session.edits, &session.plans).await?;
+    let Some(waiting) = resumable::waiting(&session.store).await? else {
         // Without memory there is at most the plan of this process.
-        if session.plan.lock().await.is_none() {
+        if session.plans.waiting.lock().await.is_none() {
             return Err(resumable::nothing("nothing was begun here"));
         }
-        span::belongs_to_plan(session).await;
+        span::belongs_to_plan(&session.plans).await;
         return run_plan::carry_out(session, Steps::All, cancel, events).await;
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
-    let (mut task, plan) = take_up(session, waiting).await?;
-    session.take_up(&mut task);
-    repair_scope::look_up(session, &mut task).await;
-    task.events.did(TaskFact::BudgetRenewed { whole: true });
+    let (mut task, plan) = take_up(&session.edits, &session.plans, waiting).await?;
+    task.work.take_up(&session.events);
+    repair_scope::look_up(&session.workspace, session.hub.needs_providers, &task.work.journal, &mut task.work.intent)
+        .await;
+    task.work.events.did(TaskFact::BudgetRenewed { whole: true });
     span::belongs_to(&task);
-    session.emit(Event::Started {
-        request: task.request.clone(),
-        mode: task.mode.to_string(),
+    session.events.show(Event::Started {
+        request: task.work.request.clone(),
+        mode: task.work.mode.to_string(),
         model: session.model.name().to_owned(),
     });
     let Some(mut plan) = plan else {
-        tell_lost_edits(session, &mut task).await?;
-        look_again(session, &mut task, cancel).await?;
-        task.keep.begun = (!task.journal.is_empty()).then_some(0);
-        return ask::run_ask(session, &mut task, cancel).await;
+        tell_lost_edits(&session.hub, session.model.as_ref(), &mut task.conversation, &task.work.journal).await?;
+        look_again(&session.hub, &mut task.work, cancel).await?;
+        task.work.begun = (!task.work.journal.is_empty()).then_some(0);
+        return ask::run_ask(&session.edits, session.model.as_ref(), &mut task, cancel).await;
     };
-    say_another_model(session, &plan);
+    say_another_model(&session.events, session.model.as_ref(), &plan);
     if let Some(running) = running {
-        let left = rollback::roll_back_to(session, &mut task, running.mark, true).await?;
+        let left = rollback::roll_back_to(&session.edits, &mut task.work, running.mark, true).await?;
         if !left.is_empty() {
             let text = format!("left as you changed it since: {}", left.join(", "));
-            session.emit(Event::Progress { text });
+            session.events.show(Event::Progress { text });
         }
         if let Some(step) = plan.steps.get_mut(running.step.saturating_sub(1)) {
             (step.state, step.result.outcome) = (StepState::Open, String::new());
         }
         task.keep.mark = None;
     }
-    open_lost_steps(session, &mut plan, &task).await?;
+    open_lost_steps(&session.workspace, &session.events, &mut plan, &task.work.journal).await?;
     let waits = phase == Phase::Planning && !approved;
     if waits || task.progress.question.is_some() {
         show_waiting(session, plan, task, phase, events).await
     } else {
-        session.emit(plan_event(&plan, Phase::Executing.words()));
-        look_again(session, &mut task, cancel).await?;
+        session.events.show(plan_event(&plan, Phase::Executing.words()));
+        look_again(&session.hub, &mut task.work, cancel).await?;
         run_on(session, plan, task, steps, cancel, events).await
     }
 }
 
 /// Opens steps again whose edits are lost. A step is done only as long as its edits are in the files. Edits in a buffer
 /// that is gone are lost.
-async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Result<(), Failure> {
-    for (number, files) in lost::in_files(session, &task.journal).await?.lost {
+async fn open_lost_steps(
+    workspace: &Workspace,
+    events: &EventStream,
+    plan: &mut Plan,
+    journal: &Journal,
+) -> Result<(), Failure> {
+    for (number, files) in lost::in_files(workspace, journal).await?.lost {
         let Some(step) = plan.steps.get_mut(number.saturating_sub(1)).filter(|step| step.state == StepState::Done)
         else {
             continue;
@@ -112,35 +124,40 @@ async fn open_lost_steps(session: &Session, plan: &mut Plan, task: &Task) -> Res
         let files: Vec<String> = files.into_iter().collect();
         let files = files.join(", ");
         let text = format!("step {number} was done, and its edit is not in {files} any more: it is run again");
-        session.emit(Event::Progress { text });
+        events.show(Event::Progress { text });
     }
     Ok(())
 }
 
 /// Names the edits that are no longer in the files, to the user and to the model. The model relies on its own record.
-async fn tell_lost_edits(session: &Session, task: &mut Task) -> Result<(), Failure> {
-    let files: BTreeSet<String> = lost::in_files(session, &task.journal).await?.lost.into_values().flatten().collect();
+async fn tell_lost_edits(
+    hub: &DiagnosticsHub,
+    model: &dyn Model,
+    conversation: &mut Conversation,
+    journal: &Journal,
+) -> Result<(), Failure> {
+    let files: BTreeSet<String> = lost::in_files(&hub.workspace, journal).await?.lost.into_values().flatten().collect();
     if files.is_empty() {
         return Ok(());
     }
     let files: Vec<String> = files.into_iter().collect();
     let text = format!("what was edited in {} before the interruption is not there any more", files.join(", "));
-    session.emit(Event::Progress { text: text.clone() });
-    task.conversation.results.push(LastResult { tool: "resume".to_owned(), ok: false, text: text.clone() });
-    if task.conversation.transcript.is_open() {
-        task.conversation.transcript.take_up(session.model.name());
-        task.conversation.transcript.tell(format!("Note: {text}. Read the files again."));
+    hub.events.show(Event::Progress { text: text.clone() });
+    conversation.results.push(LastResult { tool: "resume".to_owned(), ok: false, text: text.clone() });
+    if conversation.transcript.is_open() {
+        conversation.transcript.take_up(model.name());
+        conversation.transcript.tell(format!("Note: {text}. Read the files again."));
     }
     Ok(())
 }
 
 /// Notes that a plan of one model goes on with another, where the configuration names it now. The work must not look
 /// like that of the first.
-fn say_another_model(session: &Session, plan: &Plan) {
-    let (before, now) = (plan.model.as_str(), session.model.name());
+fn say_another_model(events: &EventStream, model: &dyn Model, plan: &Plan) {
+    let (before, now) = (plan.model.as_str(), model.name());
     if !before.is_empty() && before != now {
         let text = format!("the plan was made with {before}; it goes on with {now}");
-        session.emit(Event::Progress { text });
+        events.show(Event::Progress { text });
     }
 }
 
@@ -153,14 +170,15 @@ async fn run_on(
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
     if let Some(trigger) = task.keep.replanning.take()
-        && let Err(failure) = replan::replan(session, &mut plan, &mut task, &trigger, cancel).await
+        && let Err(failure) =
+            replan::replan(&session.edits, session.model.as_ref(), &mut plan, &mut task, &trigger, cancel).await
     {
-        durable::keep_task(session, &mut task, Some(&plan), Phase::Paused).await;
-        *session.plan.lock().await = Some((plan, task));
+        durable::keep_task(&session.store, &mut task, Some(&plan), Phase::Paused).await;
+        *session.plans.waiting.lock().await = Some((plan, task));
         return Err(failure);
     }
     let more = plan.steps.iter().any(|step| step.state == StepState::Open);
-    *session.plan.lock().await = Some((plan, task));
+    *session.plans.waiting.lock().await = Some((plan, task));
     if more {
         return run_plan::carry_out(session, steps, cancel, events).await;
     }
@@ -176,48 +194,60 @@ async fn show_waiting(
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
     let asks = task.progress.question.is_some();
-    *session.plan.lock().await = Some((plan, task));
+    *session.plans.waiting.lock().await = Some((plan, task));
     ending::end_waiting(session, if asks { Phase::Paused } else { phase }, events).await
 }
 
 /// Reads the current reports of the task's files: a new process knows nothing yet.
-async fn look_again(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<(), Failure> {
-    let unknown = task.reports.start.is_empty();
+async fn look_again(hub: &DiagnosticsHub, work: &mut TaskWork, cancel: &CancellationToken) -> Result<(), Failure> {
+    let unknown = work.reports.start.is_empty();
     let mut documents: Vec<Document> = Vec::new();
-    let mut files = task.scope.files();
-    files.extend(task.journal.net().into_iter().map(|change| change.path));
+    let mut files = work.scope.files();
+    files.extend(work.journal.net().into_iter().map(|change| change.path));
     files.sort();
     files.dedup();
     for file in files {
-        documents.extend(recover::look_at(session, &file).await?);
+        documents.extend(recover::look_at(&hub.workspace, &file).await?);
     }
-    start::first_look(session, &documents, cancel).await?;
-    if unknown && !task.journal.is_empty() {
+    start::first_look(hub, &documents, cancel).await?;
+    if unknown && !work.journal.is_empty() {
         let text = "what was introduced before the interruption is not known any more".to_owned();
-        session.emit(Event::Progress { text });
+        hub.events.show(Event::Progress { text });
     }
-    task.remember_start(&collect_diagnostics::known(session).await, !task.journal.is_empty());
+    work.remember_start(&collect_diagnostics::known(hub).await, !work.journal.is_empty());
     Ok(())
 }
 
 /// The task and its plan in this process, ready to run.
-async fn take_up(session: &Session, waiting: WaitingTask) -> Result<(Task, Option<Plan>), Failure> {
-    let mut known = session.plan.lock().await;
+async fn take_up(
+    edits: &EditService,
+    plans: &PlanService,
+    waiting: WaitingTask,
+) -> Result<(Task, Option<Plan>), Failure> {
+    let mut known = plans.waiting.lock().await;
     // This process holds more of its own plan than was kept.
-    if let Some((plan, task)) =
-        known.take_if(|(_, task)| task.journal.task == waiting.run.id && task.keep.revision == Some(waiting.revision))
+    if let Some((plan, task)) = known
+        .take_if(|(_, task)| task.work.journal.task == waiting.run.id && task.keep.revision == Some(waiting.revision))
     {
         return Ok((task, Some(plan)));
     }
     drop(known);
-    waiting.run.paths().into_iter().try_for_each(|path| recorded(&session.root, path))?;
+    waiting.run.paths().into_iter().try_for_each(|path| recorded(&edits.workspace.root, path))?;
     let (mut task, mut plan) = waiting.run.into_task();
     task.keep.revision = Some(waiting.revision);
-    if let Some(durable) = open_store::durable(session).await {
-        let loaded = durable::load(session, &durable, &mut task).await;
-        open_store::or_tell(session, &durable, loaded);
-        durable::claim(session, &mut task, plan.as_ref()).await?;
+    if let Some(durable) = open_store::durable(&edits.store).await {
+        let loaded = durable::load(
+            &edits.store,
+            &edits.workspace.root,
+            &durable,
+            &mut task.work,
+            &mut task.conversation,
+            &mut task.keep,
+        )
+        .await;
+        open_store::or_tell(&edits.hub.events, &durable, loaded);
+        durable::claim(&edits.store, &mut task, plan.as_ref()).await?;
     }
-    resumable::follow_rollback(&task.journal, plan.as_mut());
+    resumable::follow_rollback(&task.work.journal, plan.as_mut());
     Ok((task, plan))
 }

@@ -22,9 +22,10 @@ use crate::editor::event::Event;
 use crate::plan::Plan;
 use crate::plan::plan_event::plan_event;
 use crate::run::listed;
+use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
 use crate::state::outcome::Ending;
-use crate::state::session::Session;
+use crate::state::plan_service::PlanService;
 use crate::state::undo_target::{Chosen, Pick, Target, choose, standing};
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
@@ -59,26 +60,32 @@ pub struct Undone {
 /// Takes back the standing changes of the last task that changed something, or a part of them. A task that is already
 /// taken back is passed over, so that another undo reaches the task before. The undo is refused as a whole where the
 /// user's own later changes touch the same places, unless `partial`.
-pub(crate) async fn take_back(session: &Session, wish: &UndoRequest) -> Ending<Undone> {
+pub(crate) async fn take_back(edits: &EditService, plans: &PlanService, wish: &UndoRequest) -> Ending<Undone> {
     let mut events = Vec::new();
-    let result = take(session, wish, &mut events).await;
+    let result = take(edits, plans, wish, &mut events).await;
     Ending::new(result, events, |undone| (true, undone.summary.clone()))
 }
 
 /// Takes back one task after the other, down to this one.
-pub(crate) async fn take_back_to(session: &Session, task: &str, cancel: &CancellationToken) -> Ending<Vec<Undone>> {
+pub(crate) async fn take_back_to(
+    edits: &EditService,
+    plans: &PlanService,
+    task: &str,
+    cancel: &CancellationToken,
+) -> Ending<Vec<Undone>> {
     let mut events = Vec::new();
-    let result = down_to(session, task, cancel, &mut events).await;
+    let result = down_to(edits, plans, task, cancel, &mut events).await;
     Ending { result, events }
 }
 
 async fn down_to(
-    session: &Session,
+    edits: &EditService,
+    plans: &PlanService,
     task: &str,
     cancel: &CancellationToken,
     events: &mut Vec<Event>,
 ) -> Result<Vec<Undone>, Failure> {
-    let known = list::history(session).await?;
+    let known = list::history(edits, plans).await?;
     let there = |state| matches!(state, UndoState::Stands | UndoState::Partly);
     if !known.tasks.iter().any(|known| known.task == task && there(known.state)) {
         let message = format!("there is no task {task:?} that could be taken back");
@@ -89,23 +96,28 @@ async fn down_to(
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        let ending = take_back(session, &UndoRequest::default()).await;
+        let ending = take_back(edits, plans, &UndoRequest::default()).await;
         events.extend(ending.events);
         undone.push(ending.result?);
     }
     Ok(undone)
 }
 
-async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) -> Result<Undone, Failure> {
-    recover::recover_quietly(session).await;
-    edit_transaction::catch_up(session).await?;
-    let stack = stack(session).await;
+async fn take(
+    edits: &EditService,
+    plans: &PlanService,
+    wish: &UndoRequest,
+    events: &mut Vec<Event>,
+) -> Result<Undone, Failure> {
+    recover::recover_quietly(edits).await;
+    edit_transaction::catch_up(edits, plans).await?;
+    let stack = stack(edits).await;
     // A number or a name means the last task; a stack is walked by whole tasks and last steps.
     let walks = matches!(wish.target, Target::Task | Target::Step(None));
     // An offered undo belongs to one task, even when later tasks exist.
     let other = |task: &str| matches!(&wish.target, Target::Lines(lines) if lines.task != task);
     for (index, known) in stack.tasks.iter().enumerate().filter(|(_, known)| !other(&known.task)) {
-        let journal = stack::journal(session, known).await?;
+        let journal = stack::journal(&edits.store, known).await?;
         if standing(&journal).next().is_none() {
             if (index == 0 || matches!(wish.target, Target::Lines(_))) && !walks && touched(&journal, &wish.target) {
                 choose(&journal, &wish.target)?;
@@ -113,7 +125,7 @@ async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) ->
             continue;
         }
         let chosen = choose(&journal, &wish.target)?;
-        let mut way = rollback::way_back(session, &journal, &chosen.picks).await?;
+        let mut way = rollback::way_back(&edits.workspace, &journal, &chosen.picks).await?;
         way.left.extend(chosen.across.iter().cloned());
         rollback::refuse_touched(&way.left, wish.partial)?;
         if way.edits.is_empty() && way.left.is_empty() && walks {
@@ -128,7 +140,7 @@ async fn take(session: &Session, wish: &UndoRequest, events: &mut Vec<Event>) ->
                 Hint::from("your own changes are not undone here").and(HintCode::UndoOwn),
             ));
         }
-        return carry_out(session, (&stack, wish), &journal, &chosen, way, events).await;
+        return carry_out(edits, plans, (&stack, wish), &journal, &chosen, way, events).await;
     }
     let hint = match stack.redoable().next() {
         Some(_) => Hint::from("all of it is taken back").and(HintCode::Redo),
@@ -145,7 +157,8 @@ fn touched(journal: &Journal, target: &Target) -> bool {
 }
 
 async fn carry_out(
-    session: &Session,
+    edits: &EditService,
+    plans: &PlanService,
     (stack, wish): (&Stack, &UndoRequest),
     journal: &Journal,
     chosen: &Chosen<'_>,
@@ -155,7 +168,7 @@ async fn carry_out(
     if wish.partial {
         leave(&mut way.takes, &chosen.picks);
     }
-    let plan = resumable::plan_of(session, &journal.task).await;
+    let plan = resumable::plan_of(&edits.store, plans, &journal.task).await;
     let checkpoint = Checkpoint {
         kind: CheckpointKind::Rollback,
         step: chosen.step,
@@ -166,9 +179,9 @@ async fn carry_out(
         ..Checkpoint::default()
     };
     let checkpoint = if way.edits.is_empty() {
-        rollback::enter(session, journal, checkpoint).await
+        rollback::enter(&edits.store, journal, checkpoint).await
     } else {
-        rollback::go(session, journal, checkpoint, way.edits, Vec::new()).await?
+        rollback::go(edits, journal, checkpoint, way.edits, Vec::new()).await?
     };
     let about = About { reason: wish.reason.clone(), ..about(journal, chosen, &checkpoint) };
     let mut journal = journal.clone();
@@ -178,8 +191,8 @@ async fn carry_out(
         chosen.target.reopen(&mut plan);
         plan
     });
-    follow(session, &journal, plan, &files, events).await;
-    feedback::feedback(session, About { over: standing(&journal).next().is_none(), ..about }, true).await;
+    follow(edits, plans, &journal, plan, &files, events).await;
+    feedback::feedback(&edits.store, About { over: standing(&journal).next().is_none(), ..about }, true).await;
     let what = match (&chosen.target, files.is_empty()) {
         (_, true) => format!("left as it is: “{}”", journal.request),
         (Target::Task, _) => format!("undone “{}”", journal.request),
@@ -206,20 +219,21 @@ fn leave(takes: &mut Vec<Taken>, picks: &[Pick<'_>]) {
 /// Journal and plan follow their files: steps that were taken back are open again. Steps that were brought back regain
 /// their state.
 async fn follow(
-    session: &Session,
+    edits: &EditService,
+    plans: &PlanService,
     journal: &Journal,
     plan: Option<Plan>,
     files: &[FileChange],
     events: &mut Vec<Event>,
 ) {
-    let mut history = session.history.lock().await;
+    let mut history = edits.history.lock().await;
     stack::note(&mut history, journal);
     drop(history);
-    if let Some((phase, plan)) = resumable::replace_plan(session, journal, plan).await {
+    if let Some((phase, plan)) = resumable::replace_plan(&edits.store, plans, journal, plan).await {
         events.push(plan_event(&plan, phase.words()));
     }
     let files: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-    listed::look_again(session, &journal.task, &files).await;
+    listed::look_again(edits, &journal.task, &files).await;
 }
 
 /// The part of an undo that memory keeps.

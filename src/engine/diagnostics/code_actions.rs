@@ -8,13 +8,16 @@ use regex::Regex;
 
 use crate::diagnostics::triage;
 use crate::editor::event::Event;
-use crate::editor::{Fix, FixAnswers};
+use crate::editor::{Editor, Fix, FixAnswers};
+use crate::events::stream::EventStream;
+use crate::events::task_events::TaskEvents;
 use crate::state::comparison;
 use crate::state::edit_request::EditRequest;
 use crate::state::offered::Offered;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::OfferReports;
 use crate::state::task_scope;
+use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, tool_failure};
@@ -61,33 +64,36 @@ const SAID_AFTER: Duration = Duration::from_secs(1);
 /// asked about. Positions are indices into `found`. Where `waits` is set, a silent server is waited for once, up to the
 /// deadline. A diagnostic without any answer is recorded beside it.
 pub(crate) async fn offers(
-    session: &Session,
-    task: &mut Task,
+    workspace: &Workspace,
+    events: &EventStream,
+    task_events: &TaskEvents,
+    step: u32,
+    known_offers: &mut OfferReports,
     found: &[LocatedDiagnostic],
     most: usize,
     (deadline, waits): (Deadline, bool),
 ) -> (Vec<FixOffer>, usize) {
     let mut offers = Vec::new();
-    task.conversation.offered.clear();
-    task.reports.offers.unanswered.clear();
+    known_offers.offered.clear();
+    known_offers.unanswered.clear();
     let at_once = if most == usize::MAX { AT_ONCE } else { 1 };
     let mut asked = 0;
     for items in found.chunks(at_once) {
         if offers.len() >= most || deadline.passed() {
             return (offers, asked);
         }
-        let answers = ask_about(session, task, items, (deadline, waits)).await;
+        let answers = ask_about(workspace, events, known_offers, items, (deadline, waits)).await;
         for (index, (item, answer)) in (asked..).zip(items.iter().zip(answers)) {
             let Some(FixAnswers { fixes, silent }) = answer else { continue };
             let key = triage::key(item);
             let before = offers.len();
-            sift(task, (index, item), &fixes, &mut offers);
+            sift(task_events, step, known_offers, (index, item), &fixes, &mut offers);
             match (offers.len() > before, silent.is_empty()) {
-                (true, _) => drop(task.reports.offers.barren.remove(&key)),
-                (false, true) => drop(task.reports.offers.barren.insert(key)),
+                (true, _) => drop(known_offers.barren.remove(&key)),
+                (false, true) => drop(known_offers.barren.insert(key)),
                 (false, false) => {
                     let names = silent.iter().map(|name| comparison::short(name).to_owned()).collect();
-                    task.reports.offers.unanswered.insert(key, names);
+                    known_offers.unanswered.insert(key, names);
                 }
             }
         }
@@ -98,17 +104,18 @@ pub(crate) async fn offers(
 
 /// Asks the servers about some diagnostics; `None` for one that names no place.
 async fn ask_about(
-    session: &Session,
-    task: &mut Task,
+    workspace: &Workspace,
+    events: &EventStream,
+    offers: &mut OfferReports,
     items: &[LocatedDiagnostic],
     (deadline, waits): (Deadline, bool),
 ) -> Vec<Option<FixAnswers>> {
-    let known = task.reports.offers.waited.clone();
+    let known = offers.waited.clone();
     // A server that needed a wait and answered will need it again; one that did not answer then is not waited for
     // another time.
     let slow = waits && known.values().any(|answered| *answered);
     let first = if slow { deadline.left() } else { deadline.left().min(if waits { SAID_AFTER } else { PATIENCE }) };
-    let mut answers = join_all(items.iter().map(|item| ask_one(session, item, slow, first))).await;
+    let mut answers = join_all(items.iter().map(|item| ask_one(workspace.editor.as_ref(), item, slow, first))).await;
     let to_wait_for = |answer: &Option<FixAnswers>| -> Vec<String> {
         let silent = answer.iter().flat_map(|answer| &answer.silent);
         silent.filter(|name| known.get(*name) != Some(&false)).cloned().collect()
@@ -121,11 +128,12 @@ async fn ask_about(
     }
     let short: Vec<&str> = names.iter().map(|name| comparison::short(name)).collect();
     let text = format!("waiting for {}'s fixes", short.join(" and "));
-    session.emit(Event::Progress { text });
-    let most = Duration::from_millis(session.config.diagnostics.start_timeout_ms);
+    events.show(Event::Progress { text });
+    let most = Duration::from_millis(workspace.config.diagnostics.start_timeout_ms);
     let left = deadline.left().min(most);
     let again: Vec<usize> = (0..items.len()).filter(|index| !to_wait_for(&answers[*index]).is_empty()).collect();
-    let waited = join_all(again.iter().map(|index| ask_one(session, &items[*index], true, left))).await;
+    let waited =
+        join_all(again.iter().map(|index| ask_one(workspace.editor.as_ref(), &items[*index], true, left))).await;
     for (index, answer) in again.into_iter().zip(waited) {
         answers[index] = answer;
     }
@@ -133,16 +141,16 @@ async fn ask_about(
         let answered = !answers.iter().flatten().any(|answer| answer.silent.contains(&name));
         if !answered {
             let text = format!("{name} has not reported which fixes it offers: no answer in time");
-            session.emit(Event::Progress { text });
+            events.show(Event::Progress { text });
         }
-        task.reports.offers.waited.insert(name, answered);
+        offers.waited.insert(name, answered);
     }
     answers
 }
 
-async fn ask_one(session: &Session, item: &LocatedDiagnostic, waits: bool, patience: Duration) -> Option<FixAnswers> {
+async fn ask_one(editor: &dyn Editor, item: &LocatedDiagnostic, waits: bool, patience: Duration) -> Option<FixAnswers> {
     let range = item.diagnostic.location.range()?;
-    match session.editor.fixes(&item.symbol.file, Some(range), (Deadline::after(patience), waits)).await {
+    match editor.fixes(&item.symbol.file, Some(range), (Deadline::after(patience), waits)).await {
         Ok(answers) => Some(answers),
         Err(error) => {
             tracing::warn!(%error, "no fixes could be asked for");
@@ -152,21 +160,28 @@ async fn ask_one(session: &Session, item: &LocatedDiagnostic, waits: bool, patie
 }
 
 /// Takes the fixes that are meant for a diagnostic and may be applied.
-fn sift(task: &mut Task, (index, item): (usize, &LocatedDiagnostic), fixes: &[Fix], offers: &mut Vec<FixOffer>) {
+fn sift(
+    task_events: &TaskEvents,
+    step: u32,
+    known_offers: &mut OfferReports,
+    (index, item): (usize, &LocatedDiagnostic),
+    fixes: &[Fix],
+    offers: &mut Vec<FixOffer>,
+) {
     for fix in fixes.iter().filter(|fix| answers(fix, item)) {
         if suppressions::is_title(&fix.title) {
             let reason = "it would only hide what it is for";
             let about = format!("fix “{}” for {}", fix.title, item.symbol);
-            task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
+            task_events.trace(step.max(1), Trace::new(Effect::SetAside, about, "suppression", reason));
             continue;
         }
         let about = triage::key(item);
         let key = format!("{}|{about}", fix.title);
-        if task.conversation.tried.contains(&key) {
+        if known_offers.tried.contains(&key) {
             continue;
         }
         let code = item.diagnostic.code.clone().unwrap_or_default();
-        task.conversation.offered.push(Offered { id: fix.id.clone(), key, about, code });
+        known_offers.offered.push(Offered { id: fix.id.clone(), key, about, code });
         offers.push(FixOffer {
             id: fix.id.clone(),
             title: fix.title.clone(),
@@ -180,15 +195,21 @@ fn sift(task: &mut Task, (index, item): (usize, &LocatedDiagnostic), fixes: &[Fi
 
 /// Looks up the edits of each fix outside its symbol, as far as the scope allows it: a step that may touch the symbol
 /// alone could not carry out a fix that adds an import.
-pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut [FixOffer], deadline: Deadline) {
+pub(crate) async fn look_up_changes(
+    workspace: &Workspace,
+    scope: &Scope,
+    known_offers: &OfferReports,
+    offers: &mut [FixOffer],
+    deadline: Deadline,
+) {
     for offer in offers {
         if deadline.passed() {
             break;
         }
         // A server that was slow to offer a fix is slow to report its edits.
-        let slow = task.reports.offers.waited.values().any(|answered| *answered);
+        let slow = known_offers.waited.values().any(|answered| *answered);
         let patience = Deadline::after(if slow { deadline.left() } else { deadline.left().min(PATIENCE) });
-        let Ok(wanted) = wanted(session, &offer.id, patience).await else {
+        let Ok(wanted) = wanted(workspace, &offer.id, patience).await else {
             // A server that does not report the edits of its fix is not asked about all the others.
             if patience.passed() {
                 break;
@@ -196,7 +217,7 @@ pub(crate) async fn look_up_changes(session: &Session, task: &Task, offers: &mut
             continue;
         };
         let mut changes: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
-        changes.retain(|path| *path != offer.symbol && task.scope.holds(&SymbolPath::parse(path)));
+        changes.retain(|path| *path != offer.symbol && scope.holds(&SymbolPath::parse(path)));
         offer.changes = changes;
     }
 }
@@ -216,14 +237,14 @@ fn answers(fix: &Fix, item: &LocatedDiagnostic) -> bool {
 /// # Errors
 ///
 /// The fix is gone, hides a diagnostic, or does more than edit.
-pub(crate) async fn wanted(session: &Session, id: &str, deadline: Deadline) -> Result<Vec<EditRequest>, Failure> {
-    let change = session.editor.fix_change(id, deadline).await?;
+pub(crate) async fn wanted(workspace: &Workspace, id: &str, deadline: Deadline) -> Result<Vec<EditRequest>, Failure> {
+    let change = workspace.editor.fix_change(id, deadline).await?;
     if let Some(operation) = change.operations.first() {
         return Err(tool_failure(format!("the fix wants more than edits: {operation}"), "do it in the editor by hand"));
     }
     let mut wanted = Vec::new();
     for (path, edits) in change.files {
-        let document = target::document(session, &path).await?;
+        let document = target::document(workspace, &path).await?;
         let index = LineIndex::new(&document.text);
         let mut hunks: Vec<TextEdit> = edits
             .into_iter()

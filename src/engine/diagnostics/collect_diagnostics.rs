@@ -6,12 +6,14 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
-use crate::editor::Document;
 use crate::editor::event::Event;
+use crate::editor::{Document, Editor};
+use crate::events::stream::EventStream;
 use crate::state::comparison::{Status, Verdict};
-use crate::state::session::Session;
+use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
+use crate::state::journal::Journal;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
-use crate::state::task::Task;
+use crate::state::task::{TaskReports, TaskWork};
 use crate::state::{comparison, dedup};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
@@ -38,19 +40,19 @@ fn gone((file, provider): SnapshotKey) -> Report {
 }
 
 /// The pairs of file and attached provider, where a provider that reported before is silent now.
-async fn attached(session: &Session, reports: &[Report], files: (&[String], &[String])) -> Option<Vec<SnapshotKey>> {
-    let is_quiet = session.ledger.lock().await.unheard(reports, files).next().is_none();
-    if is_quiet { None } else { session.editor.attached().await.map(|attached| attached.pairs) }
+async fn attached(hub: &DiagnosticsHub, reports: &[Report], files: (&[String], &[String])) -> Option<Vec<SnapshotKey>> {
+    let is_quiet = hub.ledger.lock().await.unheard(reports, files).next().is_none();
+    if is_quiet { None } else { hub.workspace.editor.attached().await.map(|attached| attached.pairs) }
 }
 
 /// Forgets the reports of providers that the user has detached since: nobody misses them. Runs where work begins, since
 /// the reports that a task began with are missed until its end.
-pub(crate) async fn let_go(session: &Session) {
+pub(crate) async fn let_go(hub: &DiagnosticsHub) {
     let knows_servers = |known: &Snapshots| known.keys().any(|(_, provider)| provider.starts_with("lsp:"));
-    if knows_servers(&known(session).await)
-        && let Some(attached) = session.editor.attached().await
+    if knows_servers(&known(hub).await)
+        && let Some(attached) = hub.workspace.editor.attached().await
     {
-        session.ledger.lock().await.let_go(|key| attached.is_taken(key));
+        hub.ledger.lock().await.let_go(|key| attached.is_taken(key));
     }
 }
 
@@ -58,22 +60,22 @@ pub(crate) async fn let_go(session: &Session) {
 ///
 /// A report of another version than the text at hand counts as not answered.
 pub(crate) async fn look(
-    session: &Session,
+    hub: &DiagnosticsHub,
     edited: &[Document],
     bystanders: &[Document],
     deadline: Deadline,
 ) -> Vec<Report> {
-    let cancel = session.cancelled();
+    let cancel = hub.cancelled();
     let (mut reports, bystanders) = tokio::select! {
         // A stopped task asks no more questions.
         biased;
         () = cancel.cancelled() => (Vec::new(), bystanders.to_vec()),
-        asked = ask(session, edited, bystanders, deadline) => asked,
+        asked = ask(hub.workspace.editor.as_ref(), &hub.looked, edited, bystanders, deadline) => asked,
     };
     let (edited_paths, bystander_paths) = (paths(edited), paths(&bystanders));
     let files = (edited_paths.as_slice(), bystander_paths.as_slice());
-    let attached = attached(session, &reports, files).await;
-    let mut ledger = session.ledger.lock().await;
+    let attached = attached(hub, &reports, files).await;
+    let mut ledger = hub.ledger.lock().await;
     if !cancel.is_cancelled() {
         let missing = ledger.missing(&reports, files, attached.as_deref());
         reports.extend(missing.into_iter().map(gone));
@@ -87,7 +89,7 @@ pub(crate) async fn look(
         let text = match known {
             Some(document) if Some(document.version) == report.version => Some(document.text.clone()),
             // The user typed, or a formatter ran: the report is fresh, but of a newer text than ours.
-            _ => match session.editor.read(&report.file).await {
+            _ => match hub.workspace.editor.read(&report.file).await {
                 Ok(now) if Some(now.version) == report.version => Some(now.text),
                 _ => None,
             },
@@ -100,7 +102,7 @@ pub(crate) async fn look(
             }
         }
     }
-    drop_typed(session, &bystanders, &mut reports).await;
+    drop_typed(hub.workspace.editor.as_ref(), &hub.looked, &bystanders, &mut reports).await;
     ledger.note_silence(&reports);
     if !cancel.is_cancelled() {
         edited_paths.iter().for_each(|path| ledger.note_whole(path));
@@ -109,14 +111,14 @@ pub(crate) async fn look(
 }
 
 /// Drops the open bystanders whose text has changed by now: the user types in them.
-async fn drop_typed(session: &Session, bystanders: &[Document], reports: &mut Vec<Report>) {
+async fn drop_typed(editor: &dyn Editor, looked: &LookedFiles, bystanders: &[Document], reports: &mut Vec<Report>) {
     for document in bystanders {
         let is_open = |report: &Report| report.file == document.path && !report.freshness.is_fresh();
         if reports.iter().any(is_open)
-            && let Ok(now) = session.editor.read(&document.path).await
+            && let Ok(now) = editor.read(&document.path).await
             && now.version != document.version
         {
-            lock(&session.looked.typed).typed(&now);
+            lock(&looked.typed).typed(&now);
             reports.retain(|report| report.file != document.path);
         }
     }
@@ -129,21 +131,22 @@ fn paths(documents: &[Document]) -> Vec<String> {
 /// Asks the editor, and returns the reports with the bystanders that were asked about. A bystander that the user types
 /// in meanwhile is dropped: its servers answer about no text of it for as long as that goes on.
 async fn ask(
-    session: &Session,
+    editor: &dyn Editor,
+    looked: &LookedFiles,
     edited: &[Document],
     bystanders: &[Document],
     deadline: Deadline,
 ) -> (Vec<Report>, Vec<Document>) {
     let mut left = bystanders.to_vec();
-    let mut changed: Vec<Document> = lock(&session.looked.typed).changed(&left).into_iter().cloned().collect();
+    let mut changed: Vec<Document> = lock(&looked.typed).changed(&left).into_iter().cloned().collect();
     loop {
         let (edited_paths, left_paths) = (paths(edited), paths(&left));
         tokio::select! {
-            reports = session.editor.diagnostics(&edited_paths, &left_paths, deadline) => return (reports, left),
-            now = typed_in(session, &changed) => {
+            reports = editor.diagnostics(&edited_paths, &left_paths, deadline) => return (reports, left),
+            now = typed_in(editor, &changed) => {
                 left.retain(|document| document.path != now.path);
                 changed.retain(|document| document.path != now.path);
-                lock(&session.looked.typed).typed(&now);
+                lock(&looked.typed).typed(&now);
             }
         }
     }
@@ -153,14 +156,14 @@ async fn ask(
 const GLANCE: Duration = Duration::from_millis(80);
 
 /// The first of these files that the user types in, as it is then; never ends without typing.
-async fn typed_in(session: &Session, changed: &[Document]) -> Document {
+async fn typed_in(editor: &dyn Editor, changed: &[Document]) -> Document {
     if changed.is_empty() {
         return std::future::pending().await;
     }
     loop {
         tokio::time::sleep(GLANCE).await;
         for document in changed {
-            if let Ok(now) = session.editor.read(&document.path).await
+            if let Ok(now) = editor.read(&document.path).await
                 && now.version != document.version
             {
                 return now;
@@ -171,30 +174,30 @@ async fn typed_in(session: &Session, changed: &[Document]) -> Document {
 
 /// Every other loaded file that an edit of these may break, except those that the user types in. Files that were opened
 /// for the reach of an edit are left out: each edit determines itself whether it reaches them.
-pub(crate) async fn bystanders(session: &Session, edited: &[String]) -> Vec<Document> {
-    let loaded = session.editor.loaded().await;
-    let reached = session.looked.reached.lock().await.clone();
+pub(crate) async fn bystanders(editor: &dyn Editor, looked: &LookedFiles, edited: &[String]) -> Vec<Document> {
+    let loaded = editor.loaded().await;
+    let reached = looked.reached.lock().await.clone();
     let others = loaded.iter().filter(|path| !edited.contains(path) && !reached.contains(path));
-    let others = others.map(|path| session.editor.read(path));
+    let others = others.map(|path| editor.read(path));
     let others: Vec<Document> = join_all(others).await.into_iter().flatten().collect();
-    let mut typed = lock(&session.looked.typed);
+    let mut typed = lock(&looked.typed);
     others.into_iter().filter(|document| !typed.is_typed(document)).collect()
 }
 
 /// Makes sure that there is a baseline for these files, asking only where the ledger is not current. Returns the
 /// reports where it asked.
 pub(crate) async fn ensure_baseline(
-    session: &Session,
+    hub: &DiagnosticsHub,
     edited: &[Document],
     bystanders: &[Document],
     deadline: Deadline,
 ) -> Vec<Report> {
     let current = {
-        let ledger = session.ledger.lock().await;
+        let ledger = hub.ledger.lock().await;
         edited.iter().all(|document| ledger.is_whole(&document.path, &document.text))
             && bystanders.iter().all(|document| ledger.is_current(&document.path, &document.text))
     };
-    if current { Vec::new() } else { look(session, edited, bystanders, deadline).await }
+    if current { Vec::new() } else { look(hub, edited, bystanders, deadline).await }
 }
 
 /// The open points of a look before an edit.
@@ -210,21 +213,21 @@ pub(crate) struct LookedBefore {
 /// Makes sure that the reports in these files are known before any edit of them. The first question about a file is
 /// waited for as at the start of a task, since the servers open it only now.
 pub(crate) async fn before_edit(
-    session: &Session,
+    hub: &DiagnosticsHub,
     edited: &[Document],
     bystanders: &[Document],
     deadline: Deadline,
 ) -> LookedBefore {
     let is_first = {
-        let ledger = session.ledger.lock().await;
+        let ledger = hub.ledger.lock().await;
         // A provider that was waited for in vain is not waited for with every file.
         !ledger.is_mute() && edited.iter().any(|document| !ledger.was_asked(&document.path))
     };
-    let (first, own) = (session.config.diagnostics.start_timeout_ms, session.config.diagnostics.timeout_ms);
+    let (first, own) = (hub.workspace.config.diagnostics.start_timeout_ms, hub.workspace.config.diagnostics.timeout_ms);
     let limit = if is_first { Deadline::after_ms(first.max(own)) } else { deadline };
-    let reports = waiting(session, ensure_baseline(session, edited, bystanders, limit)).await;
+    let reports = waiting(&hub.events, ensure_baseline(hub, edited, bystanders, limit)).await;
     let deadline = if is_first { Deadline::after_ms(own) } else { deadline };
-    let ledger = session.ledger.lock().await;
+    let ledger = hub.ledger.lock().await;
     let unheard = |document: &&Document| {
         let silent = |report: &Report| report.file == document.path && !report.freshness.is_fresh();
         reports.iter().any(silent) || ledger.of(&document.path).next().is_none()
@@ -234,29 +237,29 @@ pub(crate) async fn before_edit(
 }
 
 /// Waits for a look, and shows a message where it takes long.
-pub(crate) async fn waiting<T>(session: &Session, look: impl Future<Output = T>) -> T {
+pub(crate) async fn waiting<T>(events: &EventStream, look: impl Future<Output = T>) -> T {
     tokio::pin!(look);
     tokio::select! {
         looked = &mut look => looked,
         () = tokio::time::sleep(LONG) => {
-            session.emit(Event::Progress { text: "waiting for the language servers".to_owned() });
+            events.show(Event::Progress { text: "waiting for the language servers".to_owned() });
             look.await
         }
     }
 }
 
 /// Adds to the verdict of a step which changes of the task since its checkpoint of this number have no report.
-pub(crate) async fn doubt_unheard(session: &Session, task: &Task, mark: usize, verdict: &mut Verdict) {
-    if !session.config.diagnostics.on_edit {
+pub(crate) async fn doubt_unheard(hub: &DiagnosticsHub, journal: &Journal, mark: usize, verdict: &mut Verdict) {
+    if !hub.workspace.config.diagnostics.on_edit {
         verdict.status = Status::Off;
         return;
     }
-    let changed = task.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files);
+    let changed = journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files);
     let files: BTreeSet<&str> = changed.map(|file| file.path.as_str()).collect();
     let (mut there, mut is_covered) = (Vec::new(), false);
     for file in files {
-        let Ok(document) = session.editor.read(file).await else { continue };
-        let ledger = session.ledger.lock().await;
+        let Ok(document) = hub.workspace.editor.read(file).await else { continue };
+        let ledger = hub.ledger.lock().await;
         let silent = ledger.unsettled(file, &document.text);
         verdict.pending.extend(silent.iter().map(|provider| format!("{} ({file})", comparison::short(provider))));
         is_covered |= ledger.of(file).next().is_some() || !silent.is_empty();
@@ -267,56 +270,56 @@ pub(crate) async fn doubt_unheard(session: &Session, task: &Task, mark: usize, v
         (true, true) => Status::Complete,
         (true, false) => Status::Partial,
     };
-    comparison::doubt_coverage(verdict, &there, &known(session).await, &[]);
+    comparison::doubt_coverage(verdict, &there, &known(hub).await, &[]);
 }
 
 /// Providers that were asked last and have not answered.
-pub(crate) async fn silent(session: &Session) -> Vec<String> {
-    let ledger = session.ledger.lock().await;
+pub(crate) async fn silent(hub: &DiagnosticsHub) -> Vec<String> {
+    let ledger = hub.ledger.lock().await;
     ledger.silent().map(|(file, provider)| format!("{} ({file})", comparison::short(provider))).collect()
 }
 
-pub(crate) async fn known(session: &Session) -> Snapshots {
-    session.ledger.lock().await.snaps()
+pub(crate) async fn known(hub: &DiagnosticsHub) -> Snapshots {
+    hub.ledger.lock().await.snaps()
 }
 
 /// Takes answers that came after their deadline. New diagnostics in them are reported once, with the next answer.
-pub(crate) async fn take_late(session: &Session, task: &mut Task) {
-    let reports = session.editor.late().await;
+pub(crate) async fn take_late(hub: &DiagnosticsHub, work: &mut TaskWork) {
+    let reports = hub.workspace.editor.late().await;
     if reports.is_empty() {
         return;
     }
     let mut arrived: BTreeSet<SnapshotKey> = BTreeSet::new();
     for report in reports {
-        if let Ok(document) = session.editor.read(&report.file).await
+        if let Ok(document) = hub.workspace.editor.read(&report.file).await
             && report.version == Some(document.version)
         {
-            session.ledger.lock().await.take(&report, &Arc::from(document.text));
+            hub.ledger.lock().await.take(&report, &Arc::from(document.text));
             arrived.insert((report.file, report.provider));
         } else {
             let about = format!("late report of {} on {}", report.provider, report.file);
             let entry = Trace::new(Effect::SetAside, about, "superseded", "the text has changed since");
-            task.events.trace(task.counts.step.max(1), entry);
+            work.events.trace(work.step.max(1), entry);
         }
     }
-    self::arrived(session, task, &arrived).await;
+    self::arrived(hub, &mut work.reports, &arrived).await;
 }
 
 /// Takes the reports of providers that an edit's answer did not wait for: new diagnostics in them are reported late.
-pub(crate) async fn arrived(session: &Session, task: &mut Task, arrived: &BTreeSet<SnapshotKey>) {
-    let Some(pending) = task.reports.pending.as_mut() else { return };
+pub(crate) async fn arrived(hub: &DiagnosticsHub, reports: &mut TaskReports, arrived: &BTreeSet<SnapshotKey>) {
+    let Some(pending) = reports.pending.as_mut() else { return };
     let mut before = Snapshots::new();
     for key in arrived {
         before.extend(pending.remove_entry(key));
     }
     if pending.is_empty() {
-        task.reports.pending = None;
+        reports.pending = None;
     }
-    let known = known(session).await;
+    let known = known(hub).await;
     let (now, others): (Snapshots, Snapshots) = known.into_iter().partition(|(key, _)| arrived.contains(key));
     let others: Vec<Diagnostic> = others.values().flat_map(|snap| snap.diagnostics.iter().cloned()).collect();
     let late = comparison::compared(&before, &now, &[]).await.new;
     // A diagnostic that another provider reported in time was reported then.
     let late = tokio::task::spawn_blocking(move || dedup::unsaid(late, &others)).await;
-    task.reports.late.found.extend(late.unwrap_or_default());
+    reports.late.found.extend(late.unwrap_or_default());
 }

@@ -6,13 +6,15 @@ use futures::future::join_all;
 
 use crate::diagnostics::edit_reach::{self, EditReach, TextChange};
 use crate::diagnostics::{collect_diagnostics, references, workspace_look};
-use crate::editor::Document;
 use crate::editor::event::Event;
+use crate::editor::{Document, Editor};
+use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::edit_request::{self, EditRequest};
+use crate::state::journal::Journal;
 use crate::state::look_reach::family;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::ReachReports;
 use crate::state::unlooked::Unlooked;
+use crate::state::workspace::Workspace;
 use crate::state::{comparison, stop};
 use crate::target;
 use sextant_base::deadline::Deadline;
@@ -71,9 +73,9 @@ pub(crate) fn longer(files: usize) -> u64 {
 }
 
 /// The reach of changes, computed on a thread of its own.
-pub(crate) async fn reach_of(session: &Session, changes: Vec<TextChange>) -> EditReach {
-    let (root, importers) = (session.root.clone(), session.looked.importers.clone());
-    let open = documents(session, &session.editor.loaded().await).await;
+pub(crate) async fn reach_of(workspace: &Workspace, looked: &LookedFiles, changes: Vec<TextChange>) -> EditReach {
+    let (root, importers) = (workspace.root.clone(), looked.importers.clone());
+    let open = documents(workspace.editor.as_ref(), &workspace.editor.loaded().await).await;
     let open = open.into_iter().map(|document| (document.path, document.text)).collect();
     tokio::task::spawn_blocking(move || edit_reach::of(&root, &importers, &open, &changes)).await.unwrap_or_default()
 }
@@ -96,63 +98,68 @@ pub(crate) fn changes(wanted: &[EditRequest]) -> Vec<TextChange> {
 /// Opens the closed files in reach of edits, up to the limit, and asks about them before the edits are made.
 ///
 /// Opens nothing where no provider that reports on the edited files looks further than at one file.
-pub(crate) async fn before_edit(session: &Session, edited: &[Document], wanted: &[EditRequest]) -> ReachedFiles {
-    let reach = reach_of(session, changes(wanted)).await;
+pub(crate) async fn before_edit(hub: &DiagnosticsHub, edited: &[Document], wanted: &[EditRequest]) -> ReachedFiles {
+    let reach = reach_of(&hub.workspace, &hub.looked, changes(wanted)).await;
     let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
-    if reach == EditReach::default() || !looks_further(session, &paths).await {
+    if reach == EditReach::default() || !looks_further(hub, &paths).await {
         return ReachedFiles::default();
     }
-    let (reach, unrelated) = match closed(session, &reach).await.len() > session.config.diagnostics.reach {
-        true => references::narrowed(session, reach, Deadline::after_ms(session.config.diagnostics.timeout_ms)).await,
+    let (reach, unrelated) = match closed(hub.workspace.editor.as_ref(), &hub.looked, &reach).await.len()
+        > hub.workspace.config.diagnostics.reach
+    {
+        true => {
+            references::narrowed(&hub.workspace, reach, Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms))
+                .await
+        }
         false => (reach, Vec::new()),
     };
-    let mut reached = ReachedFiles { unrelated, ..open(session, &reach).await };
+    let mut reached = ReachedFiles { unrelated, ..open(&hub.workspace, &hub.looked, &reach).await };
     reached.open = reach.files.iter().filter(|file| !reached.is_looked_at(file)).cloned().collect();
     if reached.documents.is_empty() {
         return reached;
     }
     let is_known = {
-        let ledger = session.ledger.lock().await;
+        let ledger = hub.ledger.lock().await;
         reached.documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
     };
-    let checks = &session.config.diagnostics;
+    let checks = &hub.workspace.config.diagnostics;
     if !is_known {
         let files = counted(reached.documents.len(), "file");
-        session.emit(Event::Progress { text: format!("looking at {files} in which {} may be used", reach.named()) });
+        hub.events.show(Event::Progress { text: format!("looking at {files} in which {} may be used", reach.named()) });
     }
     let limit = Deadline::after_ms(checks.start_timeout_ms.max(checks.timeout_ms));
     // Known files are asked about again: a change by others may have broken them since.
-    let reports = collect_diagnostics::look(session, edited, &reached.documents, limit).await;
+    let reports = collect_diagnostics::look(hub, edited, &reached.documents, limit).await;
     reached.stale = comparison::status(&reports).1;
     reached
 }
 
 /// The files in reach that are not open by themselves. Open files are asked about anyway.
-async fn closed(session: &Session, reach: &EditReach) -> Vec<String> {
-    let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
-    let ours: BTreeSet<String> = session.looked.reached.lock().await.iter().cloned().collect();
+async fn closed(editor: &dyn Editor, looked: &LookedFiles, reach: &EditReach) -> Vec<String> {
+    let loaded: BTreeSet<String> = editor.loaded().await.into_iter().collect();
+    let ours: BTreeSet<String> = looked.reached.lock().await.iter().cloned().collect();
     reach.files.iter().filter(|file| !loaded.contains(*file) || ours.contains(*file)).cloned().collect()
 }
 
 /// Reads the files in reach, and opens the closed ones.
-async fn open(session: &Session, reach: &EditReach) -> ReachedFiles {
-    let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
-    let mut closed = closed(session, reach).await;
-    let mut left = closed.split_off(closed.len().min(session.config.diagnostics.reach));
+async fn open(workspace: &Workspace, looked: &LookedFiles, reach: &EditReach) -> ReachedFiles {
+    let loaded: BTreeSet<String> = workspace.editor.loaded().await.into_iter().collect();
+    let mut closed = closed(workspace.editor.as_ref(), looked, reach).await;
+    let mut left = closed.split_off(closed.len().min(workspace.config.diagnostics.reach));
     let mut reached = ReachedFiles::default();
     for file in closed {
-        match target::document(session, &file).await {
+        match target::document(workspace, &file).await {
             Ok(document) => reached.documents.push(document),
             Err(_) => left.push(file),
         }
     }
-    note_open(session, &reached.documents, &loaded).await;
+    note_open(looked, &reached.documents, &loaded).await;
     reached.unlooked = Unlooked::of(left, &reach.named(), reach.more);
     reached
 }
 
-async fn note_open(session: &Session, documents: &[Document], loaded: &BTreeSet<String>) {
-    let mut open = session.looked.reached.lock().await;
+async fn note_open(looked: &LookedFiles, documents: &[Document], loaded: &BTreeSet<String>) {
+    let mut open = looked.reached.lock().await;
     let is_ours = |document: &&Document| !loaded.contains(&document.path) || open.contains(&document.path);
     let ours: Vec<String> = documents.iter().filter(is_ours).map(|document| document.path.clone()).collect();
     open.retain(|path| !ours.contains(path));
@@ -160,37 +167,37 @@ async fn note_open(session: &Session, documents: &[Document], loaded: &BTreeSet<
 }
 
 /// Closes the files that were opened longest ago, above the limit of open files.
-pub(crate) async fn bound(session: &Session) {
+pub(crate) async fn bound(hub: &DiagnosticsHub) {
     let over: Vec<String> = {
-        let mut open = session.looked.reached.lock().await;
+        let mut open = hub.looked.reached.lock().await;
         let count = open.len().saturating_sub(MOST_OPEN);
         open.drain(..count).collect()
     };
-    workspace_look::leave(session, over).await;
+    workspace_look::leave(hub, over).await;
 }
 
 /// Closes all opened files: the work on them is over. Files with a late answer to come stay until the next task is
 /// over.
-pub(crate) async fn leave_all(session: &Session) {
-    if session.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty()) {
+pub(crate) async fn leave_all(hub: &DiagnosticsHub) {
+    if hub.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty()) {
         return;
     }
-    let open = session.looked.reached.lock().await.clone();
+    let open = hub.looked.reached.lock().await.clone();
     // A stopped task waits for no editor: the next task closes the files that are still open.
-    let left = stop::soon(&session.cancelled(), workspace_look::leave(session, open.clone())).await;
+    let left = stop::soon(&hub.cancelled(), workspace_look::leave(hub, open.clone())).await;
     if left.is_some() {
-        session.looked.reached.lock().await.retain(|path| !open.contains(path));
+        hub.looked.reached.lock().await.retain(|path| !open.contains(path));
     }
 }
 
 /// Files that stay open: they hold new diagnostics to look at, or they are edited themselves.
-pub(crate) async fn keep_open(session: &Session, files: &BTreeSet<&str>) {
-    session.looked.reached.lock().await.retain(|path| !files.contains(path.as_str()));
+pub(crate) async fn keep_open(looked: &LookedFiles, files: &BTreeSet<&str>) {
+    looked.reached.lock().await.retain(|path| !files.contains(path.as_str()));
 }
 
 /// Whether a provider that looks further than at one file reports on one of these files, or may do so yet.
-async fn looks_further(session: &Session, edited: &[String]) -> bool {
-    let ledger = session.ledger.lock().await;
+async fn looks_further(hub: &DiagnosticsHub, edited: &[String]) -> bool {
+    let ledger = hub.ledger.lock().await;
     let further = |provider: &str| provider != syntax::NAME && !looks_at_one_file(provider);
     let is_new = |path: &str| ledger.of(path).next().is_none() && ledger.silent().all(|(file, _)| file != path);
     edited.iter().any(|path| {
@@ -214,30 +221,35 @@ pub(crate) fn unheard(reached: &BTreeSet<String>, reports: &[Report]) -> Vec<Str
 }
 
 /// Files as they are now; an unreadable one is left out.
-pub(crate) async fn documents(session: &Session, files: impl IntoIterator<Item = &String>) -> Vec<Document> {
-    join_all(files.into_iter().map(|file| session.editor.read(file))).await.into_iter().flatten().collect()
+pub(crate) async fn documents(editor: &dyn Editor, files: impl IntoIterator<Item = &String>) -> Vec<Document> {
+    join_all(files.into_iter().map(|file| editor.read(file))).await.into_iter().flatten().collect()
 }
 
 /// The files in reach that are looked at for no other reason.
-pub(crate) async fn others(session: &Session, reached: &BTreeSet<String>, edited: &[String]) -> Vec<Document> {
-    let ours = session.looked.reached.lock().await.clone();
-    documents(session, reached.iter().filter(|path| ours.contains(path) && !edited.contains(path))).await
+pub(crate) async fn others(
+    editor: &dyn Editor,
+    looked: &LookedFiles,
+    reached: &BTreeSet<String>,
+    edited: &[String],
+) -> Vec<Document> {
+    let ours = looked.reached.lock().await.clone();
+    documents(editor, reached.iter().filter(|path| ours.contains(path) && !edited.contains(path))).await
 }
 
 /// The files in reach of the task's remaining changes that it has not looked at, as a verdict names them.
-pub(crate) async fn unlooked(session: &Session, task: &Task) -> Vec<String> {
-    let net = task.journal.net().into_iter().filter_map(|change| {
+pub(crate) async fn unlooked(hub: &DiagnosticsHub, journal: &Journal, reach_reports: &ReachReports) -> Vec<String> {
+    let net = journal.net().into_iter().filter_map(|change| {
         let before = change.before.map(|text| text.to_string());
         Some(TextChange { path: change.path, before, after: change.after?.to_string() })
     });
     let net: Vec<TextChange> = net.collect();
     let files: Vec<String> = net.iter().map(|change| change.path.clone()).collect();
-    let reach = reach_of(session, net).await;
-    if reach == EditReach::default() || !looks_further(session, &files).await {
+    let reach = reach_of(&hub.workspace, &hub.looked, net).await;
+    if reach == EditReach::default() || !looks_further(hub, &files).await {
         return Vec::new();
     }
-    let loaded = session.editor.loaded().await;
-    let elsewhere = &task.reports.elsewhere;
+    let loaded = hub.workspace.editor.loaded().await;
+    let elsewhere = reach_reports;
     let is_known = |file: &String| elsewhere.reached.contains(file) || elsewhere.unrelated.contains(file);
     let is_left = |file: &&String| !is_known(file) && !loaded.contains(file);
     let left = reach.files.iter().filter(is_left).cloned().collect();

@@ -6,7 +6,7 @@ use futures::future::join_all;
 
 use crate::diagnostics::edit_reach::{EditReach, NamePlace};
 use crate::editor::editor_lookup::{MOST_PLACES, NameLookup, Worth, places, worth};
-use crate::state::session::Session;
+use crate::state::workspace::Workspace;
 use sextant_base::deadline::Deadline;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex};
@@ -19,11 +19,15 @@ const MOST_NAMES: usize = 16;
 ///
 /// The files stay as they are where a name has no answer in time, or where an answer lacks a file that imports the
 /// name: a server that has just started answers before it has found the files of the project.
-pub(crate) async fn narrowed(session: &Session, mut reach: EditReach, deadline: Deadline) -> (EditReach, Vec<String>) {
+pub(crate) async fn narrowed(
+    workspace: &Workspace,
+    mut reach: EditReach,
+    deadline: Deadline,
+) -> (EditReach, Vec<String>) {
     if reach.places.is_empty() || reach.places.len() > MOST_NAMES {
         return (reach, Vec::new());
     }
-    let answers = join_all(reach.places.iter().map(|place| users(session, place, deadline))).await;
+    let answers = join_all(reach.places.iter().map(|place| users(workspace, place, deadline))).await;
     let Some(users) = answers.into_iter().collect::<Option<Vec<_>>>() else { return (reach, Vec::new()) };
     let users: BTreeSet<String> = users.into_iter().flatten().collect();
     if !reach.importing.is_subset(&users) {
@@ -36,15 +40,15 @@ pub(crate) async fn narrowed(session: &Session, mut reach: EditReach, deadline: 
 }
 
 /// The files that use the symbol at a place; `None` without a usable answer.
-async fn users(session: &Session, place: &NamePlace, deadline: Deadline) -> Option<BTreeSet<String>> {
-    let document = session.editor.read(&place.path).await.ok()?;
+async fn users(workspace: &Workspace, place: &NamePlace, deadline: Deadline) -> Option<BTreeSet<String>> {
+    let document = workspace.editor.read(&place.path).await.ok()?;
     let at = LineIndex::new(&document.text).position(&document.text, place.offset, Encoding::Utf8);
     let (path, version, question) = (document.path, document.version, NameQuestion::References);
     let wanted = NameLookup { path, version, at, question, beside: Vec::new() };
-    let answers = session.editor.look_up(&wanted, deadline).await.ok()?;
+    let answers = workspace.editor.look_up(&wanted, deadline).await.ok()?;
     let found = answers.into_iter().filter_map(|answer| answer.said.ok());
     let found = found.into_iter().find(|found| worth(&wanted.question, &found.value) == Worth::Something)?;
     let places = places(&found.value);
-    let inside = |place: &crate::editor::editor_lookup::NamedPlace| path::relative(session.root.path(), &place.file);
+    let inside = |place: &crate::editor::editor_lookup::NamedPlace| path::relative(workspace.root.path(), &place.file);
     (places.len() < MOST_PLACES).then(|| places.iter().filter_map(inside).collect())
 }

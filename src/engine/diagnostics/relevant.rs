@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use crate::diagnostics::{collect_diagnostics, reported, triage};
 use crate::plan::work_mode::Mode;
 use crate::state::comparison;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::journal::Journal;
+use crate::state::task::{TaskReports, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::{analysis::Analysis, authority, wanted_diagnostics};
 use sextant_diagnostics::located::LocatedDiagnostic;
@@ -40,28 +41,28 @@ enum Wish {
 }
 
 /// The reports in scope that the task has introduced, that the request asks to fix, or that it speaks of.
-pub(crate) async fn relevant(session: &Session, task: &Task) -> Relevant {
-    let found = reported::in_scope(session, &task.scope).await;
-    if session.model.needs_providers() {
+pub(crate) async fn relevant(hub: &DiagnosticsHub, work: &TaskWork) -> Relevant {
+    let found = reported::in_scope(hub, &work.scope).await;
+    if hub.needs_providers {
         let all = found.len();
-        let narrowed = wanted_diagnostics::wanted(task);
+        let narrowed = wanted_diagnostics::wanted(work);
         let found = tokio::task::spawn_blocking(move || wanted_diagnostics::keep_wanted(&narrowed, found))
             .await
             .unwrap_or_default();
         return Relevant { fixable: found.len(), older: all - found.len(), found };
     }
-    let wish = wish(&task.request, task.mode != Mode::Simple).or_stronger(wish(&task.journal.request, false));
+    let wish = wish(&work.request, work.mode != Mode::Simple).or_stronger(wish(&work.journal.request, false));
     if wish == Wish::Mend {
         return Relevant { fixable: found.len(), found, older: 0 };
     }
-    let brought = brought(session, task).await;
+    let brought = brought(hub, &work.reports, &work.journal).await;
     let all = found.len();
     let (mut found, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| brought.contains(&identity(one)));
     let fixable = found.len();
     let about = |one: &LocatedDiagnostic| {
-        authority::is_named(&task.request, &one.diagnostic)
-            || (wish == Wish::Speak && is_about(&task.intent.analysis, &task.scope, one))
-            || (wish == Wish::Run && may_be_why(&task.intent.analysis, one))
+        authority::is_named(&work.request, &one.diagnostic)
+            || (wish == Wish::Speak && is_about(&work.intent.analysis, &work.scope, one))
+            || (wish == Wish::Run && may_be_why(&work.intent.analysis, one))
     };
     found.extend(rest.into_iter().filter(about));
     Relevant { older: all - found.len(), fixable, found }
@@ -110,11 +111,11 @@ fn may_be_why(analysis: &Analysis, one: &LocatedDiagnostic) -> bool {
 }
 
 /// The diagnostics that the task has introduced so far, by symbol, message and place.
-async fn brought(session: &Session, task: &Task) -> BTreeSet<String> {
-    if task.journal.is_empty() {
+async fn brought(hub: &DiagnosticsHub, reports: &TaskReports, journal: &Journal) -> BTreeSet<String> {
+    if journal.is_empty() {
         return BTreeSet::new();
     }
-    let verdict = comparison::compared(&task.reports.start, &collect_diagnostics::known(session).await, &[]).await;
+    let verdict = comparison::compared(&reports.start, &collect_diagnostics::known(hub).await, &[]).await;
     verdict.new.iter().chain(&verdict.revealed).map(identity).collect()
 }
 

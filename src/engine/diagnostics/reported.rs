@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::{code_actions, collect_diagnostics, triage};
 use crate::memory::learn;
+use crate::state::agent_config::Config;
 use crate::state::comparison;
-use crate::state::session::Session;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::snapshots::Snapshots;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
+use crate::state::task_store::TaskStore;
 use crate::state::wanted_diagnostics;
 use crate::target;
 use sextant_base::deadline::Deadline;
@@ -23,18 +25,18 @@ use sextant_model::step::FixOffer;
 pub(crate) const OFFERS_MS: u64 = 5000;
 
 /// The known diagnostics in scope, from the floor up, worst first.
-pub(crate) async fn in_scope(session: &Session, scope: &Scope) -> Vec<LocatedDiagnostic> {
-    let known = collect_diagnostics::known(session).await;
+pub(crate) async fn in_scope(hub: &DiagnosticsHub, scope: &Scope) -> Vec<LocatedDiagnostic> {
+    let known = collect_diagnostics::known(hub).await;
     let mut found = comparison::all(&known, files_of(scope, &known)).await;
     found.retain(|found| {
-        found.diagnostic.severity <= session.config.diagnostics.severity_floor && scope.holds(&found.symbol)
+        found.diagnostic.severity <= hub.workspace.config.diagnostics.severity_floor && scope.holds(&found.symbol)
     });
     found
 }
 
 /// The number of known diagnostics in scope; the same report of two providers at one place counts once.
-pub(crate) async fn count_in_scope(session: &Session, scope: &Scope) -> usize {
-    let found = in_scope(session, scope).await;
+pub(crate) async fn count_in_scope(hub: &DiagnosticsHub, scope: &Scope) -> usize {
+    let found = in_scope(hub, scope).await;
     let count = move || {
         let items: Vec<Placed> =
             found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
@@ -57,23 +59,33 @@ pub(crate) struct Left {
 }
 
 /// Asks the servers once more, and selects from their offers as another plan would.
-pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
-    let found =
-        wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(task), in_scope(session, &task.scope).await);
-    let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
-    let given_up = std::mem::take(&mut task.conversation.tried);
-    let (offers, asked) = code_actions::offers(session, task, &found, usize::MAX, (deadline, false)).await;
-    task.conversation.tried = given_up;
-    let keys: BTreeSet<String> = task
-        .conversation
+pub(crate) async fn fixes_left(hub: &DiagnosticsHub, store: &TaskStore, work: &mut TaskWork) -> Left {
+    let found = wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(work), in_scope(hub, &work.scope).await);
+    let deadline = Deadline::after_ms(OFFERS_MS.max(store.config.diagnostics.timeout_ms));
+    let given_up = std::mem::take(&mut work.reports.offers.tried);
+    let (offers, asked) = code_actions::offers(
+        &hub.workspace,
+        &hub.events,
+        &work.events,
+        work.step,
+        &mut work.reports.offers,
+        &found,
+        usize::MAX,
+        (deadline, false),
+    )
+    .await;
+    work.reports.offers.tried = given_up;
+    let keys: BTreeSet<String> = work
+        .reports
+        .offers
         .offered
         .iter()
-        .filter(|offer| task.conversation.tried.contains(&offer.key))
+        .filter(|offer| work.reports.offers.tried.contains(&offer.key))
         .map(|offer| offer.id.clone())
         .collect();
-    let unanswered = task.reports.offers.unanswered.values().flatten().cloned().collect();
-    let offers = learn::trusted(session, task, &found, offers).await;
-    let (_, offers) = triage::weigh(session, task, &found, offers).await;
+    let unanswered = work.reports.offers.unanswered.values().flatten().cloned().collect();
+    let offers = learn::trusted(store, &work.events, work.step, &found, offers).await;
+    let (_, offers) = triage::weigh(hub, work, &found, offers).await;
     let (known, new): (Vec<FixOffer>, Vec<FixOffer>) = offers.into_iter().partition(|offer| keys.contains(&offer.id));
     let open: BTreeSet<usize> = new.iter().filter_map(|offer| offer.diagnostic).collect();
     let tried: BTreeSet<usize> = known.iter().filter_map(|offer| offer.diagnostic).collect();
@@ -82,11 +94,11 @@ pub(crate) async fn fixes_left(session: &Session, task: &mut Task) -> Left {
 
 /// Providers that have not answered about the current text of the files in scope; their known reports are of an older
 /// text.
-pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
+pub(crate) async fn unsettled(hub: &DiagnosticsHub, scope: &Scope) -> Vec<String> {
     let mut names = Vec::new();
-    for file in files_of(scope, &collect_diagnostics::known(session).await) {
-        let Ok(document) = target::document(session, &file).await else { continue };
-        let ledger = session.ledger.lock().await;
+    for file in files_of(scope, &collect_diagnostics::known(hub).await) {
+        let Ok(document) = target::document(&hub.workspace, &file).await else { continue };
+        let ledger = hub.ledger.lock().await;
         // The parser runs again with every answer and is never late.
         let of_file = ledger.unsettled(&file, &document.text).into_iter().filter(|name| *name != syntax::NAME);
         names.extend(of_file.map(|provider| format!("{} ({file})", comparison::short(provider))));
@@ -95,9 +107,9 @@ pub(crate) async fn unsettled(session: &Session, scope: &Scope) -> Vec<String> {
 }
 
 /// Whether a request is about the reports of providers, and they are asked at all.
-pub(crate) fn works_on_reports(session: &Session, request: &str) -> bool {
-    let driven = session.model.needs_providers() && request_kind::classify(request) == Ask::Repair;
-    (driven || request_kind::mends_reports(request)) && session.config.diagnostics.on_edit
+pub(crate) fn works_on_reports(config: &Config, needs_providers: bool, request: &str) -> bool {
+    let driven = needs_providers && request_kind::classify(request) == Ask::Repair;
+    (driven || request_kind::mends_reports(request)) && config.diagnostics.on_edit
 }
 
 /// The files in scope; in a whole workspace those with a report.

@@ -3,12 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnostics::collect_diagnostics;
+use crate::editor::Editor;
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
+use crate::events::task_events::TaskEvents;
 use crate::state::authority::{self, Basis};
-use crate::state::session::Session;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::snapshots::Snapshots;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::grouping;
@@ -126,16 +130,16 @@ pub(crate) async fn summed_up(found: Vec<LocatedDiagnostic>, most: usize) -> Vec
 
 /// Merges, judges and orders the diagnostics found; the fixes follow their diagnostics to their new places.
 pub(crate) async fn weigh(
-    session: &Session,
-    task: &mut Task,
+    hub: &DiagnosticsHub,
+    work: &mut TaskWork,
     found: &[LocatedDiagnostic],
     fixes: Vec<FixOffer>,
 ) -> (Vec<RankedDiagnostic>, Vec<FixOffer>) {
-    let texts = present_texts(session, found).await;
-    let known = collect_diagnostics::known(session).await;
-    let others = other_texts(session, found, &texts).await;
+    let texts = present_texts(hub.workspace.editor.as_ref(), found).await;
+    let known = collect_diagnostics::known(hub).await;
+    let others = other_texts(&hub.workspace, found, &texts).await;
     let survived =
-        found.iter().map(key).filter_map(|key| task.reports.survived.get(&key).map(|count| (key, *count))).collect();
+        found.iter().map(key).filter_map(|key| work.reports.survived.get(&key).map(|count| (key, *count))).collect();
     let matter = Matter { found: found.to_vec(), texts, known, others, survived };
     // On a thread of its own: it reads the texts, and a stop must not wait for that.
     let Ok((merged, evidence, judgement)) = tokio::task::spawn_blocking(move || judged(&matter)).await else {
@@ -143,14 +147,14 @@ pub(crate) async fn weigh(
     };
     let items: Vec<Placed> = found.iter().map(placed).collect();
     let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
-    trace_merged(task, &merged, &items);
-    judgement.trace.into_iter().for_each(|entry| task.events.trace(task.counts.step.max(1), entry));
+    trace_merged(&work.events, work.step, &merged, &items);
+    judgement.trace.into_iter().for_each(|entry| work.events.trace(work.step.max(1), entry));
     // Beyond a place that the user pointed at, only a sure fix is made without a question. A plan asks as a whole. The
     // offline model exists for the offers of servers, and nobody could answer its questions: "the errors" are all of
     // them.
-    let driven = session.model.needs_providers();
-    let far = matches!(task.scope, Scope::Workspace) && !driven && !request_kind::wants_all(&task.request);
-    let asks = far && authority::basis(task.mode, &task.request, driven) == Basis::Reported;
+    let driven = hub.needs_providers;
+    let far = matches!(work.scope, Scope::Workspace) && !driven && !request_kind::wants_all(&work.request);
+    let asks = far && authority::basis(work.mode, &work.request, driven) == Basis::Reported;
     let mut unsure: BTreeSet<usize> = BTreeSet::new();
     let mut seen = Vec::with_capacity(judgement.kept.len());
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
@@ -160,8 +164,11 @@ pub(crate) async fn weigh(
         let fixable = || fixes.iter().any(|fix| fix.diagnostic.is_some_and(|index| group.members.contains(&index)));
         let contradicted = evidence[judged.index].contradiction.is_some();
         let asked = judged.doubtful || contradicted || asks && fixable();
-        let objection =
-            if asked { objection(session, task, &shown[judged.index], &evidence[judged.index], judged) } else { None };
+        let objection = if asked {
+            objection(&hub.events, &work.events, work.step, &shown[judged.index], &evidence[judged.index], judged)
+        } else {
+            None
+        };
         if objection.is_some() {
             unsure.extend(&group.members);
         }
@@ -170,7 +177,7 @@ pub(crate) async fn weigh(
         let offered = || the_one(&fixes, &group.members).map(|fix| fix.title.clone());
         shown.diagnostic.suggested_action = objection.or_else(offered).or_else(suggested);
         if let Some(word) = &shown.diagnostic.suggested_action {
-            task.reports.suggested.insert(key(&shown), word.clone());
+            work.reports.suggested.insert(key(&shown), word.clone());
         }
         let (sources, codes) = (group.sources.clone(), codes_of(group, found));
         seen.push(RankedDiagnostic { found: shown, sources, codes, confidence, doubtful });
@@ -188,41 +195,48 @@ fn codes_of(group: &Merged, found: &[LocatedDiagnostic]) -> Vec<String> {
     group.members.iter().filter_map(|index| found[*index].diagnostic.code.clone()).collect()
 }
 
-fn trace_merged(task: &Task, merged: &[Merged], items: &[Placed]) {
+fn trace_merged(task_events: &TaskEvents, step: u32, merged: &[Merged], items: &[Placed]) {
     for group in merged.iter().filter(|group| group.members.len() > 1) {
         let about = confidence_words::about(&items[group.shown], &group.sources);
         let reason = format!("reported {} at the same place, shown once", counted(group.members.len(), "time"));
-        task.events.trace(task.counts.step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
+        task_events.trace(step.max(1), Trace::new(Effect::Merged, about, "duplicates", reason));
     }
 }
 
 /// The objection of the rules to acting on a diagnostic; the user is then asked, and the task goes on without it.
-fn objection(session: &Session, task: &Task, item: &Placed, evidence: &Evidence, judged: &Judged) -> Option<String> {
+fn objection(
+    events: &EventStream,
+    task_events: &TaskEvents,
+    step: u32,
+    item: &Placed,
+    evidence: &Evidence,
+    judged: &Judged,
+) -> Option<String> {
     let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &PolicyLimits::default());
     let objection = decision.suggestion(&entry.reason);
-    let new = !task.events.has_told(&entry);
-    task.events.trace(task.counts.step.max(1), entry);
+    let new = !task_events.has_told(&entry);
+    task_events.trace(step.max(1), entry);
     if let (true, PolicyDecision::Ask(question)) = (new, &decision) {
-        session.emit(Event::Progress { text: question.clone() });
+        events.show(Event::Progress { text: question.clone() });
     }
     objection
 }
 
 /// The texts of the other files that may contradict the diagnostics found. A text that no editor has is read from the
 /// disk: to weigh a diagnostic is no reason to load a file.
-async fn other_texts(session: &Session, found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> Others {
+async fn other_texts(workspace: &Workspace, found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> Others {
     let (about, known) = (found.to_vec(), texts.clone());
     let wanted = tokio::task::spawn_blocking(move || depended_on(&about, &known)).await.unwrap_or_default();
     let mut others = Others::new();
     if wanted.is_empty() {
         return others;
     }
-    let loaded = session.editor.loaded().await;
+    let loaded = workspace.editor.loaded().await;
     for file in wanted {
         let text = if loaded.contains(&file) {
-            session.editor.read(&file).await.ok().map(|document| document.text)
+            workspace.editor.read(&file).await.ok().map(|document| document.text)
         } else {
-            session.root.resolve(&file).ok().and_then(|file| workspace_files::text(&session.root, &file))
+            workspace.root.resolve(&file).ok().and_then(|file| workspace_files::text(&workspace.root, &file))
         };
         others.insert(file, text);
     }
@@ -230,13 +244,13 @@ async fn other_texts(session: &Session, found: &[LocatedDiagnostic], texts: &BTr
 }
 
 /// The texts of the files as they are now; missing files are left out.
-async fn present_texts(session: &Session, found: &[LocatedDiagnostic]) -> BTreeMap<String, String> {
+async fn present_texts(editor: &dyn Editor, found: &[LocatedDiagnostic]) -> BTreeMap<String, String> {
     let mut texts = BTreeMap::new();
     for found in found {
         let file = &found.symbol.file;
         if !file.is_empty()
             && !texts.contains_key(file)
-            && let Ok(document) = session.editor.read(file).await
+            && let Ok(document) = editor.read(file).await
         {
             texts.insert(file.clone(), document.text);
         }
@@ -244,7 +258,7 @@ async fn present_texts(session: &Session, found: &[LocatedDiagnostic]) -> BTreeM
     texts
 }
 
-impl Task {
+impl TaskWork {
     /// Records the diagnostics that the model is about to see.
     pub(crate) fn note_seen(&self, seen: &[RankedDiagnostic]) {
         for seen in seen {
@@ -253,7 +267,7 @@ impl Task {
             if let Some(word) = &seen.found.diagnostic.suggested_action {
                 claim = format!("{claim} Suggested: {}.", headline(word));
             }
-            self.events.trace(self.counts.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
+            self.events.trace(self.step.max(1), Trace::new(Effect::Kept, about, "in_view", claim));
         }
     }
 
@@ -261,7 +275,7 @@ impl Task {
     pub(crate) async fn note_left_out(&self, found: Vec<LocatedDiagnostic>) {
         for line in summed_up(found, GROUPS).await {
             let reason = "there are more than can be weighed at once, and worse ones";
-            self.events.trace(self.counts.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
+            self.events.trace(self.step.max(1), Trace::new(Effect::SetAside, line, "too_many", reason));
         }
     }
 }

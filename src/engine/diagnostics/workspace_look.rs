@@ -9,8 +9,9 @@ use std::time::SystemTime;
 
 use crate::diagnostics::{collect_diagnostics, reached, reported};
 use crate::editor::Document;
+use crate::state::agent_config::Config;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::look_reach::{self, LookReach};
-use crate::state::session::Session;
 use crate::state::stop;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
@@ -45,11 +46,11 @@ fn candidates(root: &Root, endings: &BTreeSet<String>) -> Vec<String> {
 }
 
 /// Looks at the open files and then at the closed ones, until the deadline. Their reports are in the ledger then.
-pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> LookReach {
-    let open: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
+pub(crate) async fn look_over(hub: &DiagnosticsHub, deadline: Deadline) -> LookReach {
+    let open: BTreeSet<String> = hub.workspace.editor.loaded().await.into_iter().collect();
     let endings: BTreeSet<String> =
         open.iter().map(|path| look_reach::ending(path).to_owned()).filter(|e| !e.is_empty()).collect();
-    let root = session.root.clone();
+    let root = hub.workspace.root.clone();
     let found = tokio::task::spawn_blocking(move || candidates(&root, &endings)).await.unwrap_or_default();
     let (first, rest): (Vec<String>, Vec<String>) = found.into_iter().partition(|path| open.contains(path));
     // An open file that is not on disk yet belongs to it as well.
@@ -61,21 +62,21 @@ pub(crate) async fn look_over(session: &Session, deadline: Deadline) -> LookReac
         if deadline.passed() {
             break;
         }
-        reach.looked_at += look_at(session, batch, &open, deadline).await;
+        reach.looked_at += look_at(hub, batch, &open, deadline).await;
     }
     reach
 }
 
 /// Looks at a few files, and closes those without a report again. Returns the number of files that a provider reported
 /// on.
-async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, deadline: Deadline) -> usize {
+async fn look_at(hub: &DiagnosticsHub, batch: &[String], open: &BTreeSet<String>, deadline: Deadline) -> usize {
     let opened: Vec<String> = batch.iter().filter(|path| !open.contains(*path)).cloned().collect();
-    session.looked.visited.lock().await.extend(opened.iter().cloned());
+    hub.looked.visited.lock().await.extend(opened.iter().cloned());
     let mut documents: Vec<Document> = Vec::new();
     for path in batch {
-        documents.extend(target::document(session, path).await.ok());
+        documents.extend(target::document(&hub.workspace, path).await.ok());
     }
-    let reports = collect_diagnostics::look(session, &documents, &[], deadline).await;
+    let reports = collect_diagnostics::look(hub, &documents, &[], deadline).await;
     // A text that parses may still be wrong in its meaning.
     let heard = |path: &String| {
         reports
@@ -83,24 +84,24 @@ async fn look_at(session: &Session, batch: &[String], open: &BTreeSet<String>, d
             .any(|report| report.file == *path && report.freshness.is_fresh() && report.provider != syntax::NAME)
     };
     let looked_at = batch.iter().filter(|path| heard(path)).count();
-    let floor = session.config.diagnostics.severity_floor;
+    let floor = hub.workspace.config.diagnostics.severity_floor;
     let reported = |path: &String| {
         let mut of_it = reports.iter().filter(|report| report.file == *path).flat_map(|report| &report.diagnostics);
         of_it.any(|diagnostic| diagnostic.severity <= floor)
     };
-    leave(session, opened.into_iter().filter(|path| !reported(path)).collect()).await;
+    leave(hub, opened.into_iter().filter(|path| !reported(path)).collect()).await;
     looked_at
 }
 
 /// Closes files that were opened for a look. Their reports are of no use where nobody watches them any more.
-pub(crate) async fn leave(session: &Session, paths: Vec<String>) {
+pub(crate) async fn leave(hub: &DiagnosticsHub, paths: Vec<String>) {
     if paths.is_empty() {
         return;
     }
-    session.editor.close(&paths).await;
-    let still = session.editor.loaded().await;
-    let mut ledger = session.ledger.lock().await;
-    let mut visited = session.looked.visited.lock().await;
+    hub.workspace.editor.close(&paths).await;
+    let still = hub.workspace.editor.loaded().await;
+    let mut ledger = hub.ledger.lock().await;
+    let mut visited = hub.looked.visited.lock().await;
     for path in paths {
         visited.remove(&path);
         if !still.contains(&path) {
@@ -110,39 +111,40 @@ pub(crate) async fn leave(session: &Session, paths: Vec<String>) {
 }
 
 /// Closes the files that a look over the workspace still holds open: the work on it is over.
-pub(crate) async fn leave_all(session: &Session) {
-    let open: Vec<String> = session.looked.visited.lock().await.iter().cloned().collect();
+pub(crate) async fn leave_all(hub: &DiagnosticsHub) {
+    let open: Vec<String> = hub.looked.visited.lock().await.iter().cloned().collect();
     // A stopped task waits for no editor: the next task closes the files that are still open.
-    stop::soon(&session.cancelled(), leave(session, open)).await;
-    reached::leave_all(session).await;
+    stop::soon(&hub.cancelled(), leave(hub, open)).await;
+    reached::leave_all(hub).await;
 }
 
 /// Whether a task is about reports anywhere in the workspace.
-pub(crate) fn is_wide(session: &Session, task: &Task) -> bool {
-    matches!(task.scope, Scope::Workspace) && reported::works_on_reports(session, &task.request)
+pub(crate) fn is_wide(config: &Config, needs_providers: bool, task: &Task) -> bool {
+    matches!(task.work.scope, Scope::Workspace)
+        && reported::works_on_reports(config, needs_providers, &task.work.request)
 }
 
 /// Drops the reports of single-file checkers about texts that are gone, for files that they are not asked about now.
 /// Their reports on an edited file are compared with those on its text just before.
-pub(crate) async fn drop_stale(session: &Session, asked: &[Document]) {
+pub(crate) async fn drop_stale(hub: &DiagnosticsHub, asked: &[Document]) {
     let of_one = |provider: &str| looks_at_one_file(provider);
-    let known = collect_diagnostics::known(session).await.into_keys().filter(|(_, provider)| of_one(provider));
+    let known = collect_diagnostics::known(hub).await.into_keys().filter(|(_, provider)| of_one(provider));
     let mut files: BTreeSet<String> = known.map(|(file, _)| file).collect();
     files.retain(|file| !asked.iter().any(|document| document.path == *file));
-    let open = session.editor.loaded().await;
+    let open = hub.workspace.editor.loaded().await;
     for file in files {
-        let text = if open.contains(&file) || session.looked.visited.lock().await.contains(&file) {
-            session.editor.read(&file).await.ok().map(|document| document.text)
+        let text = if open.contains(&file) || hub.looked.visited.lock().await.contains(&file) {
+            hub.workspace.editor.read(&file).await.ok().map(|document| document.text)
         } else {
-            on_disk(session, &file)
+            on_disk(&hub.workspace.root, &file)
         };
-        session.ledger.lock().await.drop_stale(&file, text.as_deref(), of_one);
+        hub.ledger.lock().await.drop_stale(&file, text.as_deref(), of_one);
     }
 }
 
-fn on_disk(session: &Session, file: &str) -> Option<String> {
-    let inside = session.root.resolve(file).ok()?;
-    let text = workspace_files::text(&session.root, &inside)?;
+fn on_disk(root: &Root, file: &str) -> Option<String> {
+    let inside = root.resolve(file).ok()?;
+    let text = workspace_files::text(root, &inside)?;
     Some(text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n"))
 }
 

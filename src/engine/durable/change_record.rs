@@ -14,7 +14,7 @@ use crate::events::stream::EventStream;
 use crate::plan::Plan;
 use crate::state::durable::Durable;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Taken};
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_store::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint, StoredCheckpoint as Kept};
 use sextant_store::memory::memory_error::{MemoryError, Result};
@@ -204,13 +204,13 @@ impl Durable {
 }
 
 /// Stores a checkpoint without files: the state of the task, and memory's mark.
-pub(crate) async fn keep_mark(session: &Session, task: &str, checkpoint: &mut Checkpoint, run: &RunState) {
-    let Some(durable) = open_store::durable(session).await else { return };
+pub(crate) async fn keep_mark(store: &TaskStore, task: &str, checkpoint: &mut Checkpoint, run: &RunState) {
+    let Some(durable) = open_store::durable(store).await else { return };
     let reason = if checkpoint.kind == CheckpointKind::Replan { REPLAN } else { PLAN };
     let row = CheckpointRow { run: Some(run.clone()), ..CheckpointRow::of(checkpoint, &[]) };
     let new = empty(&durable, task, checkpoint, reason, &row);
     let kept = durable.run(move |memory| memory.add_checkpoint(new)).await;
-    checkpoint.record = open_store::or_tell(session, &durable, kept);
+    checkpoint.record = open_store::or_tell(&store.events, &durable, kept);
 }
 
 fn empty(durable: &Durable, task: &str, checkpoint: &Checkpoint, reason: &str, row: &CheckpointRow) -> NewCheckpoint {

@@ -22,13 +22,15 @@ pub(crate) mod task_state;
 use crate::durable::stored_messages::StoredConversation;
 use crate::durable::task_state::RunState;
 use crate::events::envelope::TaskEvent;
+use crate::events::stream::EventStream;
 use crate::plan::Plan;
 use crate::plan::evaluate::Trigger;
 use crate::plan::work_mode::{Mode, Phase};
-use crate::state::durable::Durable;
+use crate::state::agent_config::Config;
+use crate::state::durable::{Durable, Keep};
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal};
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task, TaskWork};
+use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
@@ -37,6 +39,7 @@ use sextant_store::memory::decision_record::{Event as TraceEvent, TraceRecord};
 use sextant_store::memory::memory_error::{MemoryError, Result};
 use sextant_store::memory::store::Memory;
 use sextant_store::memory::tasks::{KeptTalk, TaskState};
+use sextant_store::workspace::root::Root;
 
 /// The name of a phase in the memory file, as it is in JSON.
 pub(crate) fn phase_name(phase: Phase) -> &'static str {
@@ -50,38 +53,45 @@ pub(crate) fn phase_name(phase: Phase) -> &'static str {
 }
 
 /// Stores the state as it is. A task that is executed belongs to this process, any other to nobody.
-pub(crate) async fn keep_task(session: &Session, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
+pub(crate) async fn keep_task(store: &TaskStore, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
     // A pause in the middle of a step leaves the step to the process that goes on with it.
     if !matches!(phase, Phase::Executing | Phase::Paused) {
         task.keep.mark = None;
     }
-    stored_traces::keep(session).await;
-    if let Some(durable) = open_store::durable(session).await {
-        write_task(session, &durable, task, plan, phase).await;
+    stored_traces::keep(store).await;
+    if let Some(durable) = open_store::durable(store).await {
+        write_task(&store.config, &store.events, &durable, task, plan, phase).await;
     }
     // Written before it is reported.
-    task.events.emit(TaskEvent::PhaseChanged { phase });
+    task.work.events.emit(TaskEvent::PhaseChanged { phase });
 }
 
-async fn write_task(session: &Session, durable: &Durable, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
-    stored_baseline::keep_baseline(session, durable, task).await;
+async fn write_task(
+    config: &Config,
+    events: &EventStream,
+    durable: &Durable,
+    task: &mut Task,
+    plan: Option<&Plan>,
+    phase: Phase,
+) {
+    stored_baseline::keep_baseline(events, durable, &task.work, &mut task.keep).await;
     let mut state = RunState::of(task, plan);
     if phase != Phase::Executing {
         state.counted.concluded();
     }
-    let talk = if phase == Phase::Completed { KeptTalk::Nothing } else { messages(task) };
+    let talk = if phase == Phase::Completed { KeptTalk::Nothing } else { messages(&task.conversation) };
     let kept = save(durable, &state, talk, phase, None).await;
-    if let Some(revision) = open_store::or_tell(session, durable, kept) {
+    if let Some(revision) = open_store::or_tell(events, durable, kept) {
         task.keep.revision = revision;
     }
     if !matches!(phase, Phase::Executing | Phase::Planning) {
-        clean(session, durable, &task.journal.task).await;
+        clean(config, events, durable, &task.work.journal.task).await;
     }
 }
 
 /// The messages to and from a task's model, for the process that goes on with it.
-fn messages(task: &Task) -> KeptTalk {
-    serde_json::to_value(StoredConversation::of(task)).map_or(KeptTalk::Nothing, KeptTalk::This)
+fn messages(conversation: &Conversation) -> KeptTalk {
+    serde_json::to_value(StoredConversation::of(conversation)).map_or(KeptTalk::Nothing, KeptTalk::This)
 }
 
 async fn save(
@@ -104,85 +114,85 @@ async fn save(
 }
 
 /// Stores the task of a client outside: whole after each of its edits, so that nobody has to go on with it.
-pub(crate) async fn keep_outside(session: &Session, task: &Task, cleans: bool) {
-    let Some(durable) = open_store::durable(session).await else { return };
+pub(crate) async fn keep_outside(store: &TaskStore, task: &Task, cleans: bool) {
+    let Some(durable) = open_store::durable(store).await else { return };
     let kept = save(&durable, &RunState::of(task, None), KeptTalk::Nothing, Phase::Completed, None).await;
-    open_store::or_tell(session, &durable, kept);
+    open_store::or_tell(&store.events, &durable, kept);
     if cleans {
-        clean(session, &durable, &task.journal.task).await;
+        clean(&store.config, &store.events, &durable, &task.work.journal.task).await;
     }
 }
 
 /// Stores the state of a task that is in no session: after a rollback.
-pub(crate) async fn keep_state(session: &Session, state: &RunState, phase: Phase) {
-    let Some(durable) = open_store::durable(session).await else { return };
+pub(crate) async fn keep_state(store: &TaskStore, state: &RunState, phase: Phase) {
+    let Some(durable) = open_store::durable(store).await else { return };
     let kept = save(&durable, state, KeptTalk::AsItWas, phase, None).await;
-    open_store::or_tell(session, &durable, kept);
+    open_store::or_tell(&store.events, &durable, kept);
 }
 
 /// Takes a waiting task for this process. Refused where another process has gone on with it meanwhile.
-pub(crate) async fn claim(session: &Session, task: &mut Task, plan: Option<&Plan>) -> std::result::Result<(), Failure> {
-    let Some(durable) = open_store::durable(session).await else { return Ok(()) };
+pub(crate) async fn claim(store: &TaskStore, task: &mut Task, plan: Option<&Plan>) -> std::result::Result<(), Failure> {
+    let Some(durable) = open_store::durable(store).await else { return Ok(()) };
     let Some(expected) = task.keep.revision else { return Ok(()) };
     let state = RunState::of(task, plan);
     match save(&durable, &state, KeptTalk::AsItWas, Phase::Executing, Some(expected)).await {
         Ok(Some(revision)) => task.keep.revision = Some(revision),
         Ok(None) => {
-            let what = format!("another process has gone on with “{}”", task.request);
+            let what = format!("another process has gone on with “{}”", task.work.request);
             return Err(Failure::user(what, HintCode::ShowWaiting));
         }
         Err(error) => {
-            open_store::or_tell::<()>(session, &durable, Err(error));
+            open_store::or_tell::<()>(&store.events, &durable, Err(error));
         }
     }
     Ok(())
 }
 
 /// Records the start of a plan's step.
-pub(crate) async fn keep_step(session: &Session, plan: &Plan, task: &mut Task, index: usize) {
-    task.keep.at = index + 1;
-    task.keep.mark = Some(task.journal.checkpoints.len());
+pub(crate) async fn keep_step(store: &TaskStore, plan: &Plan, task: &mut Task, index: usize) {
+    task.work.plan_step = index + 1;
+    task.keep.mark = Some(task.work.journal.checkpoints.len());
     task.keep.replanning = None;
-    keep_task(session, task, Some(plan), Phase::Executing).await;
-    task.events.step_began(index + 1);
+    keep_task(store, task, Some(plan), Phase::Executing).await;
+    task.work.events.step_began(index + 1);
 }
 
 /// Records the judgement of a plan's step. From here on the step is not run again.
-pub(crate) async fn keep_judged(session: &Session, plan: &Plan, task: &mut Task) {
+pub(crate) async fn keep_judged(store: &TaskStore, plan: &Plan, task: &mut Task) {
     task.keep.mark = None;
-    keep_task(session, task, Some(plan), Phase::Executing).await;
+    keep_task(store, task, Some(plan), Phase::Executing).await;
 }
 
 /// Records that a plan is about to be made again: a checkpoint of its own, without files.
-pub(crate) async fn keep_replan(session: &Session, plan: &Plan, task: &mut Task, trigger: &Trigger) {
+pub(crate) async fn keep_replan(store: &TaskStore, plan: &Plan, task: &mut Task, trigger: &Trigger) {
     task.keep.replanning = Some(trigger.clone());
-    task.events.planning();
-    let id = session.next_checkpoint();
+    task.work.events.planning();
+    let id = store.next_checkpoint();
     let kind = CheckpointKind::Replan;
-    let mut checkpoint = Checkpoint { id, kind, step: task.keep.at, ..Checkpoint::default() };
-    change_record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
-    task.journal.checkpoints.push(checkpoint);
-    keep_task(session, task, Some(plan), Phase::Executing).await;
+    let mut checkpoint = Checkpoint { id, kind, step: task.work.plan_step, ..Checkpoint::default() };
+    change_record::keep_mark(store, &task.work.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    task.work.journal.checkpoints.push(checkpoint);
+    keep_task(store, task, Some(plan), Phase::Executing).await;
 }
 
 /// Records that a plan was made and waits.
-pub(crate) async fn keep_plan(session: &Session, plan: &Plan, task: &mut Task) {
-    let mut checkpoint = Checkpoint { id: session.next_checkpoint(), ..Checkpoint::default() };
-    change_record::keep_mark(session, &task.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
-    keep_task(session, task, Some(plan), Phase::Planning).await;
+pub(crate) async fn keep_plan(store: &TaskStore, plan: &Plan, task: &mut Task) {
+    let mut checkpoint = Checkpoint { id: store.next_checkpoint(), ..Checkpoint::default() };
+    change_record::keep_mark(store, &task.work.journal.task, &mut checkpoint, &RunState::of(task, Some(plan))).await;
+    keep_task(store, task, Some(plan), Phase::Planning).await;
 }
 
 /// Records the end of a tool call of a task without a plan.
-pub(crate) async fn keep_call(session: &Session, task: &mut Task) {
-    if task.mode == Mode::Simple {
-        keep_task(session, task, None, Phase::Executing).await;
+pub(crate) async fn keep_call(store: &TaskStore, task: &mut Task) {
+    if task.work.mode == Mode::Simple {
+        keep_task(store, task, None, Phase::Executing).await;
     }
 }
 
 /// Removes checkpoints above the limit: those of the least recently used tasks that are over. Never removes those of
 /// this task, of the last one that changed something, or of one that can be resumed.
-async fn clean(session: &Session, durable: &Durable, task: &str) {
-    let limit = session.config.memory.checkpoints_mb.saturating_mul(1 << 20);
+async fn clean(config: &Config, events: &EventStream, durable: &Durable, task: &str) {
+    let limit = config.memory.checkpoints_mb.saturating_mul(1 << 20);
     let (owner, task) = (durable.session(), task.to_owned());
     let ended = [phase_name(Phase::Completed), phase_name(Phase::Error)];
     let cleaned = durable
@@ -209,7 +219,7 @@ async fn clean(session: &Session, durable: &Durable, task: &str) {
             Ok(cleaned)
         })
         .await;
-    if let Some(cleaned) = open_store::or_tell(session, durable, cleaned)
+    if let Some(cleaned) = open_store::or_tell(events, durable, cleaned)
         && !cleaned.dropped.is_empty()
     {
         tracing::info!(dropped = cleaned.dropped.len(), bytes = cleaned.bytes_after, "checkpoints cleaned");
@@ -217,23 +227,30 @@ async fn clean(session: &Session, durable: &Durable, task: &str) {
 }
 
 /// Loads the task's journal, its messages and its baseline from the store into the task.
-pub(crate) async fn load(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
-    task.journal = load_journal(session, durable, &task.journal.task, &task.request).await?;
-    let edits = task.journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
+pub(crate) async fn load(
+    store: &TaskStore,
+    root: &Root,
+    durable: &Durable,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
+    keep: &mut Keep,
+) -> Result<()> {
+    work.journal = load_journal(store, durable, &work.journal.task, &work.request).await?;
+    let edits = work.journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
     let made = edits.flat_map(|row| &row.files).filter(|file| file.before.is_none());
-    task.reports.created.extend(made.map(|file| file.path.clone()));
-    let name = task.journal.task.clone();
+    work.reports.created.extend(made.map(|file| file.path.clone()));
+    let name = work.journal.task.clone();
     if let Some(talk) = durable.run(move |memory| memory.said(&name)).await? {
-        StoredConversation::read(talk).into_task(task);
+        StoredConversation::read(talk).into_task(conversation);
     }
-    stored_baseline::load_baseline(session, durable, task).await
+    stored_baseline::load_baseline(root, durable, work, keep).await
 }
 
 /// A journal as it is stored.
-pub(crate) async fn load_journal(session: &Session, durable: &Durable, task: &str, request: &str) -> Result<Journal> {
+pub(crate) async fn load_journal(store: &TaskStore, durable: &Durable, task: &str, request: &str) -> Result<Journal> {
     let (name, owned) = (durable.session(), task.to_owned());
     let checkpoints = durable.run(move |memory| change_record::read_all(memory, &name, &owned)).await?;
-    session.skip_checkpoints(&checkpoints);
+    store.skip_checkpoints(&checkpoints);
     Ok(Journal { checkpoints, ..Journal::new(task, request) })
 }
 

@@ -4,36 +4,38 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::memory;
 use crate::state::durable::Durable;
 use crate::state::owner::Owner;
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_store::memory::memory_error::Result;
+use sextant_store::workspace::record_folder::Record;
 
 /// The store of tasks; `None` where nothing is remembered.
-pub(crate) async fn durable(session: &Session) -> Option<Arc<Durable>> {
+pub(crate) async fn durable(store: &TaskStore) -> Option<Arc<Durable>> {
     let open = || async {
-        let remember = memory::remember(session).await?;
-        let folder = session.record()?.folder();
+        let remember = memory::remember(store).await?;
+        let folder = store.record.as_ref()?.folder();
         let span = tracing::Span::current();
         let owner = tokio::task::spawn_blocking(move || span.in_scope(|| Owner::new(&folder))).await;
         match owner.map_err(std::io::Error::other).and_then(|owner| owner) {
             Ok(owner) => Some(Arc::new(Durable { remember, owner, told: AtomicBool::new(false) })),
             Err(error) => {
                 let text = format!("tasks cannot be resumed after this process: {error}");
-                session.emit(Event::Progress { text });
+                store.events.show(Event::Progress { text });
                 None
             }
         }
     };
-    session.opened.durable.get_or_init(open).await.clone()
+    store.durable.get_or_init(open).await.clone()
 }
 
 /// Whether anything was stored: a workspace without a record has nothing to recover.
-pub(crate) fn has_record(session: &Session) -> bool {
-    session.record().is_some_and(|record| record.exists())
+pub(crate) fn has_record(store: &TaskStore) -> bool {
+    store.record.as_ref().is_some_and(Record::exists)
 }
 
-pub(crate) fn or_tell<T>(session: &Session, durable: &Durable, kept: Result<T>) -> Option<T> {
-    durable.or_tell(&session.events, kept)
+pub(crate) fn or_tell<T>(events: &EventStream, durable: &Durable, kept: Result<T>) -> Option<T> {
+    durable.or_tell(events, kept)
 }

@@ -3,11 +3,13 @@
 use crate::durable::task_state::RunState;
 use crate::durable::{self, open_store};
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::plan::work_mode::{Mode, Phase};
 use crate::plan::{Plan, StepState};
 use crate::state::durable::Durable;
 use crate::state::journal::Journal;
-use crate::state::session::Session;
+use crate::state::plan_service::PlanService;
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
 use sextant_base::one_line::headline;
@@ -21,14 +23,14 @@ pub(crate) struct WaitingTask {
 }
 
 /// The last task that is not over, of this process or of one that is gone. `None` without a stored task.
-pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Failure> {
-    if !open_store::has_record(session) {
+pub(crate) async fn waiting(store: &TaskStore) -> Result<Option<WaitingTask>, Failure> {
+    if !open_store::has_record(store) {
         return Ok(None);
     }
-    let Some(durable) = open_store::durable(session).await else { return Ok(None) };
+    let Some(durable) = open_store::durable(store).await else { return Ok(None) };
     let name = durable.session();
     let tasks = durable.run(move |memory| memory.tasks(&name)).await;
-    let Some(tasks) = open_store::or_tell(session, &durable, tasks) else { return Ok(None) };
+    let Some(tasks) = open_store::or_tell(&store.events, &durable, tasks) else { return Ok(None) };
     let mut why = "every task is done, or was never begun".to_owned();
     let mut unread = None;
     for kept in tasks {
@@ -39,7 +41,7 @@ pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Fa
         }
         match resumable(kept) {
             Ok(Some(waiting)) => {
-                unread.into_iter().for_each(|text| session.emit(Event::Progress { text }));
+                unread.into_iter().for_each(|text| store.events.show(Event::Progress { text }));
                 return Ok(Some(waiting));
             }
             Ok(None) => {}
@@ -57,37 +59,42 @@ pub(crate) async fn waiting(session: &Session) -> Result<Option<WaitingTask>, Fa
 }
 
 /// The current plan of a task, in this process or in the store.
-pub(crate) async fn plan_of(session: &Session, task: &str) -> Option<Plan> {
-    if let Some((plan, _)) = session.plan.lock().await.as_ref().filter(|(_, known)| known.journal.task == task) {
+pub(crate) async fn plan_of(store: &TaskStore, plans: &PlanService, task: &str) -> Option<Plan> {
+    if let Some((plan, _)) = plans.waiting.lock().await.as_ref().filter(|(_, known)| known.work.journal.task == task) {
         return Some(plan.clone());
     }
-    let durable = open_store::durable(session).await?;
-    kept(session, &durable, task).await.and_then(|(run, _)| run.plan)
+    let durable = open_store::durable(store).await?;
+    kept(&store.events, &durable, task).await.and_then(|(run, _)| run.plan)
 }
 
-pub(crate) async fn kept(session: &Session, durable: &Durable, task: &str) -> Option<(RunState, Phase)> {
+pub(crate) async fn kept(events: &EventStream, durable: &Durable, task: &str) -> Option<(RunState, Phase)> {
     let name = durable.session();
-    let tasks = open_store::or_tell(session, durable, durable.run(move |memory| memory.tasks(&name)).await)?;
+    let tasks = open_store::or_tell(events, durable, durable.run(move |memory| memory.tasks(&name)).await)?;
     let kept = tasks.into_iter().find(|kept| kept.task == task)?;
     let phase = phase(&kept);
     Some((RunState::read(kept.state).ok()?, phase))
 }
 
 /// Replaces the plan after a rollback by the one that fits the files now. Returns the event that shows it.
-pub(crate) async fn replace_plan(session: &Session, journal: &Journal, plan: Option<Plan>) -> Option<(Phase, Plan)> {
+pub(crate) async fn replace_plan(
+    store: &TaskStore,
+    plans: &PlanService,
+    journal: &Journal,
+    plan: Option<Plan>,
+) -> Option<(Phase, Plan)> {
     let open = |plan: &Plan| plan.steps.iter().any(|step| step.state == StepState::Open);
-    let mut known = session.plan.lock().await;
-    if let Some((own, task)) = known.as_mut().filter(|(_, task)| task.journal.task == journal.task) {
+    let mut known = plans.waiting.lock().await;
+    if let Some((own, task)) = known.as_mut().filter(|(_, task)| task.work.journal.task == journal.task) {
         own.clone_from(plan.as_ref()?);
-        task.journal = journal.clone();
+        task.work.journal = journal.clone();
         task.progress.question = None;
         let phase = if open(own) { Phase::Planning } else { Phase::Completed };
-        durable::keep_task(session, task, Some(own), phase).await;
+        durable::keep_task(store, task, Some(own), phase).await;
         return Some((phase, own.clone()));
     }
     drop(known);
-    let durable = open_store::durable(session).await?;
-    let (mut run, before) = kept(session, &durable, &journal.task).await?;
+    let durable = open_store::durable(store).await?;
+    let (mut run, before) = kept(&store.events, &durable, &journal.task).await?;
     let phase = match &plan {
         Some(plan) if open(plan) => Phase::Planning,
         Some(_) => Phase::Completed,
@@ -97,7 +104,7 @@ pub(crate) async fn replace_plan(session: &Session, journal: &Journal, plan: Opt
     };
     (run.running, run.progress.question, run.replanning) = (None, None, None);
     run.plan.clone_from(&plan);
-    durable::keep_state(session, &run, phase).await;
+    durable::keep_state(store, &run, phase).await;
     plan.map(|plan| (phase, plan))
 }
 

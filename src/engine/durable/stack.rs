@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::durable::change_record::{EDIT, ROLLBACK};
 use crate::durable::{self, open_store, was_removed};
 use crate::state::durable::Durable;
+use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal};
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
 use sextant_store::memory::checkpoints::changes::ChangeInfo;
@@ -177,18 +178,18 @@ fn kept(durable: &Durable, read: Read) -> Stack {
 }
 
 /// The known undos here, from memory and from this process.
-pub(crate) async fn stack(session: &Session) -> Stack {
+pub(crate) async fn stack(edits: &EditService) -> Stack {
     let mut stack = Stack::default();
-    if open_store::has_record(session)
-        && let Some(durable) = open_store::durable(session).await
+    if open_store::has_record(&edits.store)
+        && let Some(durable) = open_store::durable(&edits.store).await
     {
         let name = durable.session();
         let all = durable.run(move |memory| read(memory, &name)).await;
-        if let Some(all) = open_store::or_tell(session, &durable, all) {
+        if let Some(all) = open_store::or_tell(&edits.hub.events, &durable, all) {
             stack = kept(&durable, all);
         }
     }
-    for journal in session.history.lock().await.iter().filter(|journal| !journal.is_empty()) {
+    for journal in edits.history.lock().await.iter().filter(|journal| !journal.is_empty()) {
         let unkept = |row: &Checkpoint| !row.files.is_empty() && row.record.is_none();
         if stack.find(&journal.task).is_some() && !journal.checkpoints.iter().any(unkept) {
             continue;
@@ -214,7 +215,7 @@ pub(crate) async fn stack(session: &Session) -> Stack {
     }
     stack.tasks.sort_by_key(|known| std::cmp::Reverse(known.last));
     stack.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
-    stack.asked = session.last_asked().or(stack.asked);
+    stack.asked = edits.store.last_asked().or(stack.asked);
     stack
 }
 
@@ -222,11 +223,11 @@ pub(crate) async fn stack(session: &Session) -> Stack {
 ///
 /// # Errors
 /// Its texts were removed to make room for others, or cannot be read.
-pub(crate) async fn journal(session: &Session, known: &KnownTask) -> std::result::Result<Journal, Failure> {
+pub(crate) async fn journal(store: &TaskStore, known: &KnownTask) -> std::result::Result<Journal, Failure> {
     match &known.place {
         UndoPlace::Here(journal) => return Ok(journal.as_ref().clone()),
         UndoPlace::Removed => {
-            let limit = session.config.memory.checkpoints_mb;
+            let limit = store.config.memory.checkpoints_mb;
             return Err(Failure::user(
                 format!("“{}” cannot be undone any more: what it changed was removed to make room", known.request),
                 format!("checkpoints may take {limit} MB here; `memory.checkpoints_mb` sets it"),
@@ -242,9 +243,9 @@ pub(crate) async fn journal(session: &Session, known: &KnownTask) -> std::result
             Hint::from("try again").and(HintCode::Memory),
         )
     };
-    let durable = open_store::durable(session).await.ok_or_else(unreadable)?;
-    let loaded = durable::load_journal(session, &durable, &known.task, &known.request).await;
-    open_store::or_tell(session, &durable, loaded).ok_or_else(unreadable)
+    let durable = open_store::durable(store).await.ok_or_else(unreadable)?;
+    let loaded = durable::load_journal(store, &durable, &known.task, &known.request).await;
+    open_store::or_tell(&store.events, &durable, loaded).ok_or_else(unreadable)
 }
 
 #[cfg(test)]

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::durable::open_store;
-use crate::state::durable::Durable;
-use crate::state::session::Session;
+use crate::events::stream::EventStream;
+use crate::state::durable::{Durable, Keep};
 use crate::state::snapshots::Snapshot;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::unlooked::Unlooked;
 use sextant_base::clock::now_ms;
 use sextant_diagnostics::model::Diagnostic;
 use sextant_store::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
 use sextant_store::memory::memory_error::Result;
+use sextant_store::workspace::root::Root;
 
 /// The name in the memory file.
 const BASELINE: &str = "baseline";
@@ -31,15 +32,15 @@ struct Line {
 }
 
 /// Stores the additions to the baseline since it was last stored.
-pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &mut Task) {
-    let new: Vec<_> = task.reports.start.iter().filter(|(key, _)| !task.keep.baseline.contains(key)).collect();
+pub(crate) async fn keep_baseline(events: &EventStream, durable: &Durable, work: &TaskWork, keep: &mut Keep) {
+    let new: Vec<_> = work.reports.start.iter().filter(|(key, _)| !keep.baseline.contains(key)).collect();
     if new.is_empty() {
         return;
     }
     let mut files: Vec<CheckpointFile> = Vec::new();
     let mut lines = Vec::new();
     for (key @ (file, provider), snap) in &new {
-        let late = task.reports.elsewhere.late.contains(*key);
+        let late = work.reports.elsewhere.late.contains(*key);
         let name = snap.text.as_ref().map(|text| {
             let before = FileState::Bytes(text.as_bytes().to_vec());
             match files.iter().find(|kept| kept.before == before) {
@@ -57,7 +58,7 @@ pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &m
     let keys: Vec<_> = new.into_iter().map(|(key, _)| key.clone()).collect();
     let checkpoint = NewCheckpoint {
         session: durable.session(),
-        task: task.journal.task.clone(),
+        task: work.journal.task.clone(),
         step: 0,
         reason: BASELINE.to_owned(),
         state: serde_json::to_value(lines).unwrap_or_default(),
@@ -66,14 +67,14 @@ pub(crate) async fn keep_baseline(session: &Session, durable: &Durable, task: &m
         created: now_ms(),
     };
     let kept = durable.run(move |memory| memory.add_checkpoint(checkpoint)).await;
-    if open_store::or_tell(session, durable, kept).is_some() {
-        task.keep.baseline.extend(keys);
+    if open_store::or_tell(events, durable, kept).is_some() {
+        keep.baseline.extend(keys);
     }
 }
 
 /// Restores the stored baseline. Unreadable entries are left out.
-pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &mut Task) -> Result<()> {
-    let (owner, name) = (durable.session(), task.journal.task.clone());
+pub(crate) async fn load_baseline(root: &Root, durable: &Durable, work: &mut TaskWork, keep: &mut Keep) -> Result<()> {
+    let (owner, name) = (durable.session(), work.journal.task.clone());
     let kept = durable
         .run(move |memory| {
             let all = memory.checkpoints(&owner, Some(&name))?;
@@ -82,10 +83,10 @@ pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &m
         })
         .await?;
     // The reach of the other process's looks is not stored.
-    task.reports.elsewhere.unlooked = Unlooked::anything();
+    work.reports.elsewhere.unlooked = Unlooked::anything();
     for checkpoint in kept {
         let lines: Vec<Line> = serde_json::from_value(checkpoint.state).unwrap_or_default();
-        for line in lines.into_iter().filter(|line| session.root.confirm(&line.file).is_ok()) {
+        for line in lines.into_iter().filter(|line| root.confirm(&line.file).is_ok()) {
             let text = match &line.text {
                 None => None,
                 Some(name) => match checkpoint.files.iter().find(|file| file.path == *name).map(|file| &file.before) {
@@ -94,11 +95,11 @@ pub(crate) async fn load_baseline(session: &Session, durable: &Durable, task: &m
                 },
             };
             let key = (line.file, line.provider);
-            task.keep.baseline.insert(key.clone());
+            keep.baseline.insert(key.clone());
             if line.late {
-                task.reports.elsewhere.late.insert(key.clone());
+                work.reports.elsewhere.late.insert(key.clone());
             }
-            task.reports.start.entry(key).or_insert_with(|| Arc::new(Snapshot { text, diagnostics: line.diagnostics }));
+            work.reports.start.entry(key).or_insert_with(|| Arc::new(Snapshot { text, diagnostics: line.diagnostics }));
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task};
 use crate::state::transcript::Transcript;
 use sextant_model::step::LastResult;
 use sextant_model::token_estimate::{BYTES_PER_TOKEN, head_and_tail};
@@ -23,10 +23,10 @@ pub(crate) struct StoredConversation {
 
 impl StoredConversation {
     /// The part of a task's messages that is stored: the newest whole, and the earlier ones summed up.
-    pub(crate) fn of(task: &Task) -> Self {
+    pub(crate) fn of(conversation: &Conversation) -> Self {
         let short = |result: &LastResult| LastResult { text: head_and_tail(&result.text, RESULT), ..result.clone() };
-        let results: Vec<LastResult> = task.conversation.results.iter().map(short).collect();
-        let mut stored = Self { results, transcript: task.conversation.transcript.clone() };
+        let results: Vec<LastResult> = conversation.results.iter().map(short).collect();
+        let mut stored = Self { results, transcript: conversation.transcript.clone() };
         let mut budget = (LARGEST as f64 / BYTES_PER_TOKEN) as usize;
         while serde_json::to_string(&stored).map_or(usize::MAX, |text| text.len()) > LARGEST {
             budget /= 2;
@@ -43,8 +43,8 @@ impl StoredConversation {
         serde_json::from_value(value).unwrap_or_default()
     }
 
-    pub(crate) fn into_task(self, task: &mut Task) {
-        (task.conversation.results, task.conversation.transcript) = (self.results, self.transcript);
+    pub(crate) fn into_task(self, conversation: &mut Conversation) {
+        (conversation.results, conversation.transcript) = (self.results, self.transcript);
     }
 }
 
@@ -68,7 +68,7 @@ mod tests {
             task.conversation.transcript.answer(ChatReply { uses, ..ChatReply::default() });
         }
         task.conversation.results.push(LastResult { tool: "t".into(), ok: true, text: "x\n".repeat(2 << 20) });
-        let stored = StoredConversation::of(&task);
+        let stored = StoredConversation::of(&task.conversation);
         let text = serde_json::to_string(&stored).unwrap();
         assert!(text.len() <= LARGEST, "{}", text.len());
         assert!(stored.transcript.tells("the request"));

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::durable::open_store;
 use crate::events::envelope::TraceEntry;
 use crate::memory;
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use crate::state::task_trace::markdown;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
@@ -33,9 +33,9 @@ impl Traced {
 }
 
 /// Stores the entries of the running or last task since the last call. Entries that cannot be stored are left out.
-pub(crate) async fn keep(session: &Session) {
-    for (task, request, entries) in session.trace.take_unkept() {
-        let Some(remember) = memory::remember(session).await else { return };
+pub(crate) async fn keep(store: &TaskStore) {
+    for (task, request, entries) in store.trace.take_unkept() {
+        let Some(remember) = memory::remember(store).await else { return };
         let name = remember.session.clone();
         let entries = entries.into_iter().map(kept).collect();
         if let Err(error) = remember.run(move |memory| memory.add_traced(&name, &task, &request, entries)).await {
@@ -60,12 +60,12 @@ fn failure(error: &MemoryError) -> Failure {
 }
 
 /// The tasks that have a trace, the last one that was worked on first.
-pub(crate) async fn list(session: &Session) -> Result<Vec<TracedTask>, Failure> {
-    keep(session).await;
-    if !open_store::has_record(session) {
+pub(crate) async fn list(store: &TaskStore) -> Result<Vec<TracedTask>, Failure> {
+    keep(store).await;
+    if !open_store::has_record(store) {
         return Ok(Vec::new());
     }
-    let Some(remember) = memory::remember(session).await else { return Ok(Vec::new()) };
+    let Some(remember) = memory::remember(store).await else { return Ok(Vec::new()) };
     let name = remember.session.clone();
     let tasks = remember.run(move |memory| memory.traced_tasks(&name, usize::MAX)).await;
     tasks.map_err(|error| failure(&error))
@@ -87,12 +87,12 @@ pub fn list_markdown(tasks: &[TracedTask]) -> String {
 ///
 /// # Errors
 /// There is no such task; the error names those that exist.
-pub(crate) async fn find(session: &Session, which: &str) -> Result<Traced, Failure> {
+pub(crate) async fn find(store: &TaskStore, which: &str) -> Result<Traced, Failure> {
     let which = which.trim();
-    let tasks = list(session).await?;
+    let tasks = list(store).await?;
     if tasks.is_empty() && which.is_empty() {
         // Without memory the process holds the traces.
-        let (entries, (task, request)) = (session.trace(), session.trace.last());
+        let (entries, (task, request)) = (store.trace.entries(), store.trace.last());
         if entries.is_empty() {
             return Err(Failure::user("nothing was done here yet", HintCode::Start));
         }
@@ -112,7 +112,7 @@ pub(crate) async fn find(session: &Session, which: &str) -> Result<Traced, Failu
         return Err(Failure::user(format!("there is no trace of a task {which}"), hint));
     };
     let remember =
-        memory::remember(session).await.ok_or_else(|| Failure::user("there is no memory here", "memory.enabled"))?;
+        memory::remember(store).await.ok_or_else(|| Failure::user("there is no memory here", "memory.enabled"))?;
     let (task, request) = (known.task.clone(), known.request.clone());
     let name = task.clone();
     let entries = remember.run(move |memory| memory.traced(&name)).await.map_err(|error| failure(&error))?;

@@ -85,20 +85,21 @@ impl RunState {
     pub(crate) fn of(task: &Task, plan: Option<&Plan>) -> Self {
         let state = Self {
             version: VERSION,
-            id: task.journal.task.clone(),
-            request: task.request.clone(),
-            mode: task.mode,
-            scope: task.scope.clone(),
-            current_file: task.intent.current_file.clone(),
+            id: task.work.journal.task.clone(),
+            request: task.work.request.clone(),
+            mode: task.work.mode,
+            scope: task.work.scope.clone(),
+            current_file: task.work.intent.current_file.clone(),
             plan: plan.cloned(),
-            running: task.keep.mark.map(|mark| Running { step: task.keep.at, mark }),
+            running: task.keep.mark.map(|mark| Running { step: task.work.plan_step, mark }),
             replanning: task.keep.replanning.clone(),
             progress: task.progress.clone(),
-            step: task.counts.step,
+            step: task.work.step,
             errors: task.counts.errors,
-            usage: task.counts.spent.now().used,
-            tried: task.conversation.tried.iter().filter(|key| key.len() <= NAME).take(TRIED).cloned().collect(),
+            usage: task.work.spent.now().used,
+            tried: task.work.reports.offers.tried.iter().filter(|key| key.len() <= NAME).take(TRIED).cloned().collect(),
             survived: task
+                .work
                 .reports
                 .survived
                 .iter()
@@ -107,8 +108,8 @@ impl RunState {
                 .map(owned)
                 .collect(),
             said: StoredConversation::default(),
-            consent: task.intent.consent.clone(),
-            counted: task.notes.counted(),
+            consent: task.work.intent.consent.clone(),
+            counted: task.work.notes.counted(),
             ends: None,
         };
         state.within(LARGEST)
@@ -208,15 +209,15 @@ impl RunState {
         let steps = self.plan.as_ref().map_or(0, |plan| plan.steps.len());
         task.progress = self.progress;
         task.progress.question.take_if(|question| question.step >= steps);
-        (task.counts.step, task.counts.errors) = (self.step, self.errors);
-        task.counts.spent.count_on(self.usage);
-        (task.conversation.tried, task.reports.survived) = (self.tried, self.survived);
-        self.said.into_task(&mut task);
-        task.intent.consent = self.consent;
-        task.notes.count_on(self.counted);
+        (task.work.step, task.counts.errors) = (self.step, self.errors);
+        task.work.spent.count_on(self.usage);
+        (task.work.reports.offers.tried, task.work.reports.survived) = (self.tried, self.survived);
+        self.said.into_task(&mut task.conversation);
+        task.work.intent.consent = self.consent;
+        task.work.notes.count_on(self.counted);
         task.keep.replanning = self.replanning;
         if let Some(running) = self.running {
-            (task.keep.at, task.keep.mark) = (running.step, Some(running.mark));
+            (task.work.plan_step, task.keep.mark) = (running.step, Some(running.mark));
         }
         (task, self.plan)
     }
@@ -284,26 +285,26 @@ mod tests {
             gone in proptest::option::of(".{0,5}"),
         ) {
             let mut task = Task::new(&request, Mode::Planner, Some("a.py".into()), scope);
-            (task.counts.step, task.counts.errors, task.progress.plan_errors, task.progress.replans) = counts.into();
-            (task.conversation.tried, task.reports.survived) = (names.clone(), survived);
-            task.counts.spent.count_on(Usage { calls: 3, ..Usage::default() });
-            (task.intent.consent.allowed, task.intent.consent.withheld) = (names, task.conversation.tried.clone());
-            task.intent.consent.replanned = mark.is_some();
-            let (steps, errors) = (task.counts.step, task.counts.errors);
+            (task.work.step, task.counts.errors, task.progress.plan_errors, task.progress.replans) = counts.into();
+            (task.work.reports.offers.tried, task.work.reports.survived) = (names.clone(), survived);
+            task.work.spent.count_on(Usage { calls: 3, ..Usage::default() });
+            (task.work.intent.consent.allowed, task.work.intent.consent.withheld) = (names, task.work.reports.offers.tried.clone());
+            task.work.intent.consent.replanned = mark.is_some();
+            let (steps, errors) = (task.work.step, task.counts.errors);
             let (escalations, had_work) = (task.progress.replans, mark.is_some());
-            task.notes.count_on(Counted { steps, errors, escalations, had_work, ..Counted::default() });
+            task.work.notes.count_on(Counted { steps, errors, escalations, had_work, ..Counted::default() });
             let steps = plan.as_ref().map_or(0, |plan| plan.steps.len());
             let question = question.filter(|_| steps > 0);
             task.progress.question = question.map(|(text, mark)| Question { step: steps - 1, text, mark, ..Question::default() });
             task.keep.mark = mark;
-            task.keep.at = usize::from(mark.is_some());
+            task.work.plan_step = usize::from(mark.is_some());
             task.keep.replanning = gone.map(Trigger::MissingResource);
             let state = RunState::of(&task, plan.as_ref());
             let text = serde_json::to_string(&state).unwrap();
             let back = RunState::read(serde_json::from_str(&text).unwrap()).unwrap();
             prop_assert_eq!(&back, &state);
             let (again, plan) = back.into_task();
-            prop_assert_eq!(&again.journal.task, &task.journal.task);
+            prop_assert_eq!(&again.work.journal.task, &task.work.journal.task);
             prop_assert_eq!(RunState::of(&again, plan.as_ref()), state);
         }
     }
@@ -315,16 +316,16 @@ mod tests {
         let fields = old.as_object_mut().unwrap();
         assert!(fields.remove("consent").is_some() && fields.remove("counted").is_some());
         let (again, _) = RunState::read(old).unwrap().into_task();
-        assert_eq!((again.request.as_str(), again.notes.counted().steps), ("fix it", 0));
-        assert_eq!(again.intent.consent, Consent::default());
+        assert_eq!((again.work.request.as_str(), again.work.notes.counted().steps), ("fix it", 0));
+        assert_eq!(again.work.intent.consent, Consent::default());
     }
 
     #[test]
     fn a_state_is_small_whatever_the_task_has_done_and_says_what_it_lacks() {
         let mut task = Task::new("fix it", Mode::Planner, None, Scope::Workspace);
         task.conversation.transcript.tell("x".repeat(9 << 20));
-        task.conversation.tried = (0..5000).map(|n| format!("fix {n}")).collect();
-        task.reports.survived = (0..5000).map(|n| (format!("complaint {n}"), n)).collect();
+        task.work.reports.offers.tried = (0..5000).map(|n| format!("fix {n}")).collect();
+        task.work.reports.survived = (0..5000).map(|n| (format!("complaint {n}"), n)).collect();
         let output = |n: usize| crate::plan::output::StepOutput::new(&format!("line {n}\n").repeat(900), Vec::new());
         let step = |n| Step {
             title: format!("step {n}"),

@@ -8,8 +8,9 @@ use crate::edit::{file_ownership, workspace_lock};
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Applied, Editor, FileEdit, Save};
 use crate::state::durable::Durable;
+use crate::state::in_flight::Making;
 use crate::state::neighbour_sessions::Neighbours;
-use crate::state::session::Session;
+use crate::state::workspace::Workspace;
 use sextant_store::workspace::root::Root;
 
 /// The place of a change.
@@ -21,9 +22,9 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    pub(crate) fn of(session: &'a Session, durable: Option<&'a Durable>) -> Self {
-        let neighbours = session.making.neighbours.get();
-        Self { editor: session.editor.as_ref(), root: &session.root, durable, neighbours }
+    pub(crate) fn of(workspace: &'a Workspace, making: &'a Making, durable: Option<&'a Durable>) -> Self {
+        let neighbours = making.neighbours.get();
+        Self { editor: workspace.editor.as_ref(), root: &workspace.root, durable, neighbours }
     }
 }
 

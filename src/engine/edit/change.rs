@@ -5,19 +5,25 @@ use std::collections::BTreeSet;
 use crate::diagnostics::{collect_diagnostics, reached};
 use crate::edit::{edit_guard, edit_transaction, permissions, preview, rebase_edit, rollback};
 use crate::editor::editor_error::EditorError;
-use crate::editor::{Applied, Document};
+use crate::editor::{Applied, Document, Editor};
 use crate::plan::work_mode::Mode;
+use crate::state::approvals::Approvals;
 use crate::state::comparison::{self, Status, Verdict};
+use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::state::edit_baseline::{Baseline, doubt, doubt_stale, without_late, without_others};
 use crate::state::edit_request::{self, EditOutcome, EditRequest, When};
+use crate::state::edit_service::EditService;
+use crate::state::in_flight::Making;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
+use crate::state::read_views::SeenTexts;
 use crate::state::render::Line;
-use crate::state::session::Session;
 use crate::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots};
-use crate::state::task::Task;
+use crate::state::task::{TaskReports, TaskWork};
+use crate::state::task_store::TaskStore;
 use crate::state::uncredited_fix::Doubt;
 use crate::state::unlooked::Unlooked;
+use crate::state::workspace::Workspace;
 use crate::state::{in_flight, task_scope};
 use crate::target;
 use sextant_base::deadline::Deadline;
@@ -30,16 +36,16 @@ use sextant_store::workspace::beneath;
 
 /// Carries out an edit of a tool and words the diagnostics that it introduced. A refused edit writes nothing.
 pub(crate) async fn edit(
-    session: &Session,
-    task: &mut Task,
+    edits: &EditService,
+    work: &mut TaskWork,
     wanted: Vec<EditRequest>,
     notes: Vec<String>,
     when: When,
 ) -> Result<EditAnswer, Failure> {
-    let checks = &session.config.diagnostics;
-    let changed = change(session, task, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
+    let checks = &edits.workspace.config.diagnostics;
+    let changed = change(edits, work, wanted, when, Deadline::after_ms(checks.timeout_ms)).await?;
     let (late, first_seen) =
-        (std::mem::take(&mut task.reports.late.found), std::mem::take(&mut task.reports.elsewhere.first_seen));
+        (std::mem::take(&mut work.reports.late.found), std::mem::take(&mut work.reports.elsewhere.first_seen));
     let worth = first_seen.iter().filter(|found| found.diagnostic.severity <= checks.severity_floor);
     let worth: Vec<String> = worth.map(|found| Line::of(found).text("")).collect();
     let mut notes = notes;
@@ -51,47 +57,48 @@ pub(crate) async fn edit(
 
 /// Carries out an edit and returns the diagnostics that it introduced. A refused edit writes nothing.
 pub(crate) async fn change(
-    session: &Session,
-    task: &mut Task,
+    edits: &EditService,
+    work: &mut TaskWork,
     wanted: Vec<EditRequest>,
     when: When,
     deadline: Deadline,
 ) -> Result<EditOutcome, Failure> {
     for want in &wanted {
         target::refuse_large(want.path(), want.bytes())?;
-        task.scope.check(want)?;
+        work.scope.check(want)?;
     }
-    permit(session, task, &wanted).await?;
-    let doubts = edit_guard::guard(session, task, &wanted).await?;
-    let (_turn, mut deadline) = match session.making.turn.try_lock() {
+    permit(&edits.hub, &edits.approvals, work, &wanted).await?;
+    let doubts = edit_guard::guard(&edits.hub, &edits.approvals, work, &wanted).await?;
+    let (_turn, mut deadline) = match edits.making.turn.try_lock() {
         Ok(turn) => (turn, deadline),
-        Err(_) => (session.making.turn.lock().await, deadline.anew()),
+        Err(_) => (edits.making.turn.lock().await, deadline.anew()),
     };
-    collect_diagnostics::take_late(session, task).await;
+    collect_diagnostics::take_late(&edits.hub, work).await;
     let (mut wanted, mut notes) = (wanted, Vec::new());
     for _ in 0..rebase_edit::TRIES {
-        let known = task.reports.begun();
-        match attempt(session, task, (&wanted, &doubts, when), deadline).await {
+        let known = work.reports.begun();
+        match attempt(edits, work, (&wanted, &doubts, when), deadline).await {
             // The file was changed between its reading and this edit.
             Err(EditorError::Stale(path)) => {
-                task.reports.begin_again(known);
+                work.reports.begin_again(known);
                 // A deferred edit is answered against the text before its first edit.
-                let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
-                let moved = if put_off { None } else { rebase_edit::moved(session, &wanted).await };
+                let put_off = work.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&path));
+                let moved =
+                    if put_off { None } else { rebase_edit::moved(edits.workspace.editor.as_ref(), &wanted).await };
                 let Some((moved, changed)) = moved else {
                     return Err(EditorError::Stale(path).into());
                 };
                 wanted = moved;
                 notes.extend(changed);
                 for want in &wanted {
-                    task.scope.check(want)?;
+                    work.scope.check(want)?;
                 }
                 deadline = deadline.anew();
             }
             made => {
                 let mut outcome = made?;
                 if !notes.is_empty() {
-                    wanted.iter().for_each(|want| told(task, want.path()));
+                    wanted.iter().for_each(|want| told(&work.journal, &mut work.seen, want.path()));
                 }
                 notes.append(&mut outcome.notes);
                 return Ok(EditOutcome { notes, ..outcome });
@@ -103,23 +110,23 @@ pub(crate) async fn change(
 }
 
 /// Names the files that an answer leaves out.
-fn left_out(session: &Session, wanted: &[EditRequest]) -> Vec<String> {
+fn left_out(looked: &LookedFiles, wanted: &[EditRequest]) -> Vec<String> {
     let edited: Vec<&str> = wanted.iter().map(EditRequest::path).collect();
-    let typed = lock(&session.looked.typed).others(&edited);
+    let typed = lock(&looked.typed).others(&edited);
     if typed.is_empty() { Vec::new() } else { vec![format!("{TYPED}: {}", typed.join(", "))] }
 }
 
 /// The open files in reach of an edit that its answer leaves out.
-fn typed_in_reach(session: &Session, known: &Baseline) -> Vec<String> {
-    let typed = lock(&session.looked.typed).others(&[]).into_iter().filter(|file| known.open.contains(file));
+fn typed_in_reach(looked: &LookedFiles, known: &Baseline) -> Vec<String> {
+    let typed = lock(&looked.typed).others(&[]).into_iter().filter(|file| known.open.contains(file));
     typed.map(|file| format!("{file} (somebody types in it)")).collect()
 }
 
 const TYPED: &str = "not looked at, since somebody types in them";
 
 /// Records the written texts as ours.
-fn note_own(session: &Session, applied: &[Applied]) {
-    let mut typed = lock(&session.looked.typed);
+fn note_own(looked: &LookedFiles, applied: &[Applied]) {
+    let mut typed = lock(&looked.typed);
     applied.iter().filter_map(|done| done.document.as_ref()).for_each(|now| typed.edited(now));
 }
 
@@ -128,91 +135,99 @@ fn note_own(session: &Session, applied: &[Applied]) {
 /// # Errors
 /// The editor refuses it: nothing was written.
 async fn attempt(
-    session: &Session,
-    task: &mut Task,
+    edits: &EditService,
+    work: &mut TaskWork,
     (wanted, doubts, when): (&[EditRequest], &[Doubt], When),
     mut deadline: Deadline,
 ) -> Result<EditOutcome, EditorError> {
-    let checked = session.config.diagnostics.on_edit;
-    let in_burst = task.reports.deferred.is_some();
+    let checked = edits.workspace.config.diagnostics.on_edit;
+    let in_burst = work.reports.deferred.is_some();
     let mut bystanders = Vec::new();
-    let mut burst = task.reports.deferred.clone().unwrap_or_default();
+    let mut burst = work.reports.deferred.clone().unwrap_or_default();
     let mut unheard = Unlooked::default();
     if checked {
         let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
         // From here on an edited file is a file like any other, also where it was opened for an earlier edit.
-        reached::keep_open(session, &paths.iter().map(String::as_str).collect()).await;
-        bystanders = collect_diagnostics::bystanders(session, &paths).await;
+        reached::keep_open(&edits.hub.looked, &paths.iter().map(String::as_str).collect()).await;
+        bystanders = collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, &paths).await;
         if !in_burst || burst.lacks(wanted) {
             let edited = texts_before(wanted);
-            let looked = collect_diagnostics::before_edit(session, &edited, &bystanders, deadline).await;
+            let looked = collect_diagnostics::before_edit(&edits.hub, &edited, &bystanders, deadline).await;
             burst.stale.extend(looked.stale);
             unheard = Unlooked::of(looked.unheard, "", false);
             deadline = looked.deadline;
         }
-        let mut reached = reached::before_edit(session, &texts_before(wanted), wanted).await;
-        reached.take_earlier(reached::others(session, &burst.reached, &paths).await);
-        deadline = reached.deadline(deadline, session.config.diagnostics.timeout_ms);
+        let mut reached = reached::before_edit(&edits.hub, &texts_before(wanted), wanted).await;
+        reached.take_earlier(
+            reached::others(edits.workspace.editor.as_ref(), &edits.hub.looked, &burst.reached, &paths).await,
+        );
+        deadline = reached.deadline(deadline, edits.workspace.config.diagnostics.timeout_ms);
         burst.take_reach(reached.paths(), reached.open, &reached.unlooked, reached.stale);
-        task.reports.elsewhere.unrelated.extend(reached.unrelated);
+        work.reports.elsewhere.unrelated.extend(reached.unrelated);
         bystanders.extend(reached.documents);
     }
-    remember(task, wanted, (&mut burst, in_burst), &collect_diagnostics::known(session).await);
-    note_start(session, task, wanted);
+    remember(work, wanted, (&mut burst, in_burst), &collect_diagnostics::known(&edits.hub).await);
+    note_start(&edits.making, work, wanted);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
-    let imports = task.scope.imports_changed(wanted);
-    let renamed = task.scope.follow(wanted);
-    let change = to_be_made(session, task, wanted, &symbols).await;
+    let imports = work.scope.imports_changed(wanted);
+    let renamed = work.scope.follow(wanted);
+    let change = to_be_made(&edits.store, &edits.workspace, work, wanted, &symbols).await;
     // No wait may come between its end and the journal: a stop interrupts at any wait.
-    let in_flight::Made { checkpoint, applied } = edit_transaction::make(session, change).await?;
-    note_own(session, &applied);
-    task.scope = renamed;
-    let checkpoint = enter(task, checkpoint);
-    task.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
-    [&burst.unlooked, &unheard].into_iter().for_each(|some| task.reports.elsewhere.unlooked.extend(some));
-    task.intent.consent.doubts.extend_from_slice(doubts);
+    let in_flight::Made { checkpoint, applied } = edit_transaction::make(edits, change).await?;
+    note_own(&edits.hub.looked, &applied);
+    work.scope = renamed;
+    let checkpoint = enter(work, checkpoint);
+    work.reports.elsewhere.reached.extend(burst.reached.iter().cloned());
+    [&burst.unlooked, &unheard].into_iter().for_each(|some| work.reports.elsewhere.unlooked.extend(some));
+    work.intent.consent.doubts.extend_from_slice(doubts);
     let verdict = match when {
         _ if !checked => Verdict::without(Status::Off),
         When::Now => {
             let now: Vec<Document> = applied.iter().filter_map(|done| done.document.clone()).collect();
-            let reports = collect_diagnostics::look(session, &now, &bystanders, deadline).await;
-            judge(session, task, &burst, &reports).await
+            let reports = collect_diagnostics::look(&edits.hub, &now, &bystanders, deadline).await;
+            judge(&edits.hub, work, &burst, &reports).await
         }
         When::Defer => {
-            task.reports.deferred = Some(burst);
+            work.reports.deferred = Some(burst);
             Verdict { pending: vec![DEFERRED.to_owned()], to_come: true, ..Verdict::without(Status::Partial) }
         }
     };
-    let (notes, created) = (left_out(session, wanted), task.reports.created.clone());
+    let (notes, created) = (left_out(&edits.hub.looked, wanted), work.reports.created.clone());
     Ok(EditOutcome { checkpoint, applied, symbols, imports, notes, verdict, created, before })
 }
 
 /// Turns an edit refused without the user's word into a question at the end of its step. The question shows the
 /// diagnostics that the edit would introduce.
-async fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
-    let permitted = permissions::permit(session, task, wanted);
-    if permitted.is_err() && task.mode != Mode::Simple && !task.intent.consent.withheld.is_empty() {
-        task.intent.consent.foreseen = preview::foreseen(session, wanted).await;
+async fn permit(
+    hub: &DiagnosticsHub,
+    approvals: &Approvals,
+    work: &mut TaskWork,
+    wanted: &[EditRequest],
+) -> Result<(), Failure> {
+    let permitted = permissions::permit(hub.needs_providers, work, wanted);
+    if permitted.is_err() && work.mode != Mode::Simple && !work.intent.consent.withheld.is_empty() {
+        work.intent.consent.foreseen = preview::foreseen(hub, approvals, wanted).await;
     }
     permitted
 }
 
 async fn to_be_made(
-    session: &Session,
-    task: &Task,
+    store: &TaskStore,
+    workspace: &Workspace,
+    work: &TaskWork,
     wanted: &[EditRequest],
     symbols: &[String],
 ) -> in_flight::PendingChange {
-    let files = files_before(session, &task.journal, wanted).await;
+    let files = files_before(workspace.editor.as_ref(), &work.journal, wanted).await;
     let made = wanted.iter().filter(|want| matches!(want, EditRequest::Create { .. }));
     let folders: BTreeSet<String> =
-        made.flat_map(|want| beneath::missing_folders(session.root.path(), want.path())).collect();
-    let checkpoint = checkpoint(session, task, files, symbols);
+        made.flat_map(|want| beneath::missing_folders(workspace.root.path(), want.path())).collect();
+    let checkpoint = checkpoint(store, work, files, symbols);
     in_flight::PendingChange {
-        task: task.journal.task.clone(),
-        request: task.journal.request.clone(),
-        checkpoint: Checkpoint { folders: folders.into_iter().collect(), once: task.intent.once.clone(), ..checkpoint },
+        task: work.journal.task.clone(),
+        request: work.journal.request.clone(),
+        checkpoint: Checkpoint { folders: folders.into_iter().collect(), once: work.intent.once.clone(), ..checkpoint },
         edits: wanted.iter().cloned().map(EditRequest::into_edit).collect(),
         takes_back: Vec::new(),
         restores_marks: false,
@@ -220,65 +235,65 @@ async fn to_be_made(
 }
 
 /// Enters a finished change into its task, and returns its name.
-fn enter(task: &mut Task, checkpoint: Checkpoint) -> String {
+fn enter(work: &mut TaskWork, checkpoint: Checkpoint) -> String {
     let id = checkpoint.id.clone();
     for file in &checkpoint.files {
         if let Some(text) = &file.after {
-            task.conversation.seen.edited(&file.path, file.before.as_deref().unwrap_or_default(), text);
+            work.seen.edited(&file.path, file.before.as_deref().unwrap_or_default(), text);
         }
     }
-    task.journal.checkpoints.push(checkpoint);
-    task.reports.deferred = None;
+    work.journal.checkpoints.push(checkpoint);
+    work.reports.deferred = None;
     id
 }
 
 /// Records that the answer of an edit shows the changes that others made in a file before it.
-pub(crate) fn told(task: &mut Task, path: &str) {
-    let mut changes = task.journal.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
+pub(crate) fn told(journal: &Journal, seen: &mut SeenTexts, path: &str) {
+    let mut changes = journal.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
     if let Some(text) = changes.find(|change| change.path == path).and_then(|change| change.after.clone()) {
-        task.conversation.seen.whole(path, text);
+        seen.whole(path, text);
     }
 }
 
 /// Settles a burst of edits whose answers were deferred; `None` where there is no burst.
-pub(crate) async fn settle_deferred(session: &Session, task: &mut Task) -> Option<Verdict> {
-    let before = task.reports.deferred.take()?;
+pub(crate) async fn settle_deferred(hub: &DiagnosticsHub, work: &mut TaskWork) -> Option<Verdict> {
+    let before = work.reports.deferred.take()?;
     let longer = reached::longer(before.reached.len());
-    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms + longer);
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let documents = reached::documents(session, &files).await;
-    let mut bystanders = collect_diagnostics::bystanders(session, &files).await;
-    bystanders.extend(reached::others(session, &before.reached, &files).await);
-    let reports = collect_diagnostics::look(session, &documents, &bystanders, deadline).await;
-    Some(judge(session, task, &before, &reports).await)
+    let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms + longer);
+    let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
+    let documents = reached::documents(hub.workspace.editor.as_ref(), &files).await;
+    let mut bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &files).await;
+    bystanders.extend(reached::others(hub.workspace.editor.as_ref(), &hub.looked, &before.reached, &files).await);
+    let reports = collect_diagnostics::look(hub, &documents, &bystanders, deadline).await;
+    Some(judge(hub, work, &before, &reports).await)
 }
 
 /// Adds the state right before an edit to its baseline, and to that of its task.
-fn remember(task: &mut Task, wanted: &[EditRequest], (burst, in_burst): (&mut Baseline, bool), known: &Snapshots) {
+fn remember(work: &mut TaskWork, wanted: &[EditRequest], (burst, in_burst): (&mut Baseline, bool), known: &Snapshots) {
     wanted.iter().for_each(|want| burst.begin(want, known, in_burst));
     burst.take(known, in_burst);
-    for document in texts_before(wanted).iter().filter(|document| !task.journal.has_changed(&document.path)) {
+    for document in texts_before(wanted).iter().filter(|document| !work.journal.has_changed(&document.path)) {
         // Reports on another text than the task's first edit finds are no baseline of it.
         burst.drop_older(&document.path, &document.text);
     }
-    remember_created(task, wanted, &mut burst.snaps);
-    let known_late = task.reports.elsewhere.late.clone();
-    task.remember_first(wanted, &burst.snaps, !task.journal.is_empty());
+    remember_created(&mut work.reports, wanted, &mut burst.snaps);
+    let known_late = work.reports.elsewhere.late.clone();
+    work.remember_first(wanted, &burst.snaps, !work.journal.is_empty());
     let mut namer = Namer::default();
-    for key in task.reports.elsewhere.late.difference(&known_late) {
+    for key in work.reports.elsewhere.late.difference(&known_late) {
         let Some(snap) = burst.snaps.get(key) else { continue };
         let named = snap.diagnostics.iter().map(|found| namer.name(found, |_| snap.text.as_deref()));
-        task.reports.elsewhere.first_seen.extend(named);
+        work.reports.elsewhere.first_seen.extend(named);
     }
 }
 
 /// Lets a request in the meantime compare with the start of the task.
-fn note_start(session: &Session, task: &Task, wanted: &[EditRequest]) {
-    if task.intent.client.is_none() {
-        let (start, created) = (task.reports.start.clone(), task.reports.created.clone());
-        let files = task.journal.files().into_iter().chain(wanted.iter().map(|want| want.path().to_owned())).collect();
-        let task = task.journal.task.clone();
-        *lock(&session.making.running) = in_flight::RunningStart { task, files, start, created };
+fn note_start(making: &Making, work: &TaskWork, wanted: &[EditRequest]) {
+    if work.intent.client.is_none() {
+        let (start, created) = (work.reports.start.clone(), work.reports.created.clone());
+        let files = work.journal.files().into_iter().chain(wanted.iter().map(|want| want.path().to_owned())).collect();
+        let name = work.journal.task.clone();
+        *lock(&making.running) = in_flight::RunningStart { task: name, files, start, created };
     }
 }
 
@@ -291,7 +306,7 @@ fn texts_before(wanted: &[EditRequest]) -> Vec<Document> {
     before.collect()
 }
 
-async fn files_before(session: &Session, journal: &Journal, wanted: &[EditRequest]) -> Vec<FileChange> {
+async fn files_before(editor: &dyn Editor, journal: &Journal, wanted: &[EditRequest]) -> Vec<FileChange> {
     let mut files = Vec::new();
     for want in wanted {
         let path = want.path().to_owned();
@@ -300,29 +315,29 @@ async fn files_before(session: &Session, journal: &Journal, wanted: &[EditReques
             EditRequest::Create { .. } => None,
         };
         let after = edit_request::intended(want).map(Into::into);
-        let marks_before = session.editor.marks(&path).await;
+        let marks_before = editor.marks(&path).await;
         let marks_after = marks_before.clone();
         files.push(FileChange { path, before, after, marks_before, marks_after });
     }
     files
 }
 
-pub(crate) fn checkpoint(session: &Session, task: &Task, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
-    let (id, symbols) = (session.next_checkpoint(), symbols.to_vec());
-    Checkpoint { id, kind: CheckpointKind::Edit, step: task.step_number(), files, symbols, ..Checkpoint::default() }
+pub(crate) fn checkpoint(store: &TaskStore, work: &TaskWork, files: Vec<FileChange>, symbols: &[String]) -> Checkpoint {
+    let (id, symbols) = (store.next_checkpoint(), symbols.to_vec());
+    Checkpoint { id, kind: CheckpointKind::Edit, step: work.step_number(), files, symbols, ..Checkpoint::default() }
 }
 
-fn remember_created(task: &mut Task, wanted: &[EditRequest], before: &mut Snapshots) {
+fn remember_created(reports: &mut TaskReports, wanted: &[EditRequest], before: &mut Snapshots) {
     let providers: BTreeSet<String> = before.keys().map(|(_, provider)| provider.clone()).collect();
     for want in wanted {
         if let EditRequest::Create { path, .. } = want {
-            task.reports.created.insert(path.clone());
+            reports.created.insert(path.clone());
             before.extend(SnapshotStore::absent(path, providers.iter().cloned()));
         }
     }
 }
 
-async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[Report]) -> Verdict {
+async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, reports: &[Report]) -> Verdict {
     let open: BTreeSet<SnapshotKey> = reports
         .iter()
         .filter(|report| !report.freshness.is_fresh())
@@ -331,37 +346,37 @@ async fn judge(session: &Session, task: &mut Task, known: &Baseline, reports: &[
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
         let about = format!("report of {} on {}", report.provider, report.file);
         let why = report.note.as_deref().unwrap_or("it is not known to be of the text after the edit");
-        task.events.trace(task.counts.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
+        work.events.trace(work.step.max(1), Trace::new(Effect::SetAside, about, "not_fresh", why));
     }
     let mut after: Snapshots =
-        collect_diagnostics::known(session).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
+        collect_diagnostics::known(hub).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
     let mut before = known.snaps.clone();
     let in_reach = |file: &str| known.open.contains(file) || known.reached.contains(file);
     let others = without_others(&mut before, &mut after, |file| known.changes(file), in_reach);
-    let late = without_late(&mut before, &mut after, &known.late, session.config.diagnostics.severity_floor);
+    let late = without_late(&mut before, &mut after, &known.late, hub.workspace.config.diagnostics.severity_floor);
     for (file, provider) in after.keys() {
-        if task.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
+        if work.reports.created.contains(file) && !before.contains_key(&(file.clone(), provider.clone())) {
             before.extend(SnapshotStore::absent(file, [provider.clone()]));
         }
     }
     let mut verdict = comparison::compared(&before, &after, reports).await;
     let unheard = reached::unheard(&known.reached, reports);
-    doubt(&mut verdict, [others, late, known.unlooked.words(), unheard, typed_in_reach(session, known)].concat());
+    doubt(&mut verdict, [others, late, known.unlooked.words(), unheard, typed_in_reach(&hub.looked, known)].concat());
     doubt_stale(&mut verdict, &known.stale);
     if !reports.is_empty() {
         comparison::doubt_coverage(&mut verdict, &known.edited(), &after, reports);
     }
-    edit_guard::discount(task, &mut verdict);
+    edit_guard::discount(&mut work.intent.consent, &mut verdict);
     // Only these may still get an answer; the others were compared now.
     before.retain(|key, _| open.contains(key));
-    task.reports.pending = (!open.is_empty()).then_some(before);
-    task.reports.late.to_come = verdict.to_come;
+    work.reports.pending = (!open.is_empty()).then_some(before);
+    work.reports.late.to_come = verdict.to_come;
     verdict
 }
 
 /// Takes back the last change of the task: restores text, saved state and knowledge.
-pub(crate) async fn take_back(session: &Session, task: &mut Task, changed: &EditOutcome) -> Result<(), Failure> {
-    rollback::roll_back_to(session, task, task.journal.checkpoints.len().saturating_sub(1), false).await?;
-    session.ledger.lock().await.restore(&changed.before);
+pub(crate) async fn take_back(edits: &EditService, work: &mut TaskWork, changed: &EditOutcome) -> Result<(), Failure> {
+    rollback::roll_back_to(edits, work, work.journal.checkpoints.len().saturating_sub(1), false).await?;
+    edits.hub.ledger.lock().await.restore(&changed.before);
     Ok(())
 }

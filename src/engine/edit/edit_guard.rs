@@ -10,12 +10,15 @@ use crate::edit::questions::{self, UserQuestion};
 use crate::edit::shown_change::written;
 use crate::editor::event::QuestionKind;
 use crate::events::fact::TaskFact;
+use crate::events::task_events::TaskEvents;
 use crate::plan::work_mode::Mode;
-use crate::state::authority::{self, Basis};
+use crate::state::approvals::Approvals;
+use crate::state::authority::{self, Basis, Consent};
 use crate::state::comparison::Verdict;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_request::{self, EditRequest};
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::journal::Journal;
+use crate::state::task::{TaskIntent, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::uncredited_fix::{Doubt, Uncounted};
 use sextant_base::failure::{Failure, tool_failure};
@@ -35,7 +38,12 @@ const CHECK_OPTIONS: [&str; 2] = ["do it", "no"];
 ///
 /// # Errors
 /// With the rule and the way out. Nothing was written then.
-pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<Vec<Doubt>, Failure> {
+pub(crate) async fn guard(
+    hub: &DiagnosticsHub,
+    approvals: &Approvals,
+    work: &TaskWork,
+    wanted: &[EditRequest],
+) -> Result<Vec<Doubt>, Failure> {
     let mut doubts = Vec::new();
     let edit = ProposedEdit::new(wanted);
     let whole = whole_edit(wanted);
@@ -52,9 +60,9 @@ pub(crate) async fn guard(session: &Session, task: &mut Task, wanted: &[EditRequ
                 "edit the places beside it with edit_file, and leave the line with the secret alone",
             ));
         }
-        may_touch(session, task, &edit, (&path, &before, &after)).await?;
-        for objection in objections(session, task, (&path, &before, &after), &whole) {
-            weigh(session, task, &edit, (&path, &objection)).await?;
+        may_touch(hub, approvals, work, &edit, (&path, &before, &after)).await?;
+        for objection in objections(hub.needs_providers, work, (&path, &before, &after), &whole) {
+            weigh(hub, approvals, work, &edit, (&path, &objection)).await?;
             if objection.weight != Weight::Asked {
                 doubts.push(Doubt { path: path.clone(), rule: objection.rule.to_owned(), reason: objection.reason });
             }
@@ -78,28 +86,28 @@ fn whole_edit(wanted: &[EditRequest]) -> WholeEdit {
 }
 
 /// The words that count as the user's: the request, and for an approved plan those of the step.
-fn words(task: &Task) -> String {
-    words_of(task, !task.intent.consent.replanned)
+fn words(work: &TaskWork) -> String {
+    words_of(&work.journal, work.mode, &work.request, !work.intent.consent.replanned)
 }
 
 /// Like [`words`]; `heard` where the steps of the plan are the user's word too.
-fn words_of(task: &Task, heard: bool) -> String {
-    let approved = task.mode != Mode::Simple && heard;
-    let step = if approved { task.request.as_str() } else { "" };
-    format!("{}. {step}", task.journal.request)
+fn words_of(journal: &Journal, mode: Mode, request: &str, heard: bool) -> String {
+    let approved = mode != Mode::Simple && heard;
+    let step = if approved { request } else { "" };
+    format!("{}. {step}", journal.request)
 }
 
 /// Whether the user has named a file: in the request, by asking inside it, or by an approved plan.
-pub(crate) fn is_named(task: &Task, path: &str) -> bool {
-    is_named_by(task, path, !task.intent.consent.replanned)
+pub(crate) fn is_named(work: &TaskWork, path: &str) -> bool {
+    is_named_by(work, path, !work.intent.consent.replanned)
 }
 
-fn is_named_by(task: &Task, path: &str, heard: bool) -> bool {
-    let words = words_of(task, heard);
-    let heard = task.mode == Mode::Simple || heard;
+fn is_named_by(work: &TaskWork, path: &str, heard: bool) -> bool {
+    let words = words_of(&work.journal, work.mode, &work.request, heard);
+    let heard = work.mode == Mode::Simple || heard;
     let in_scope =
-        heard && !matches!(task.scope, Scope::Workspace) && task.scope.files().iter().any(|file| file == path);
-    in_scope || task.intent.current_file.as_deref() == Some(path) || names_file(&words, path)
+        heard && !matches!(work.scope, Scope::Workspace) && work.scope.files().iter().any(|file| file == path);
+    in_scope || work.intent.current_file.as_deref() == Some(path) || names_file(&words, path)
 }
 
 fn names_file(text: &str, path: &str) -> bool {
@@ -117,31 +125,32 @@ fn names_file(text: &str, path: &str) -> bool {
 
 /// Asks before an edit of a file that runs by being there, or that sets how strict the checkers are.
 async fn may_touch(
-    session: &Session,
-    task: &mut Task,
+    hub: &DiagnosticsHub,
+    approvals: &Approvals,
+    work: &TaskWork,
     edit: &ProposedEdit<'_>,
     (path, before, after): (&str, &str, &str),
 ) -> Result<(), Failure> {
     let checks = repair::configures_checker(path, before, after);
     let runs = runs_code(path).filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
-    let program = || auto_executed::is_program(&session.root, path, before).map(str::to_owned);
+    let program = || auto_executed::is_program(&hub.workspace.root, path, before).map(str::to_owned);
     let Some(reason) = runs.or(checks).or_else(program) else { return Ok(()) };
-    let heard = session.approvals.is_read() && !task.intent.consent.replanned;
-    if is_named_by(task, path, heard) || session.approvals.allowed_file(path) {
+    let heard = approvals.is_read() && !work.intent.consent.replanned;
+    if is_named_by(work, path, heard) || approvals.allowed_file(path) {
         return Ok(());
     }
     let (name, why) = (clean(path), capital(&reason));
     let text = format!("Change {name}? {why}.");
     let options = FILE_OPTIONS.map(str::to_owned).to_vec();
-    task.events.trace(
-        task.counts.step.max(1),
-        Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason),
-    );
+    work.events
+        .trace(work.step.max(1), Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason));
     let shows = written(before, after);
-    match answer(session, task, edit, (&text, &options, QuestionKind::File, Some(&shows))).await? {
+    match answer(hub, approvals, &work.intent, &work.events, edit, (&text, &options, QuestionKind::File, Some(&shows)))
+        .await?
+    {
         1 => Ok(()),
         2 => {
-            session.approvals.allow_file(path);
+            approvals.allow_file(path);
             Ok(())
         }
         _ => Err(tool_failure(format!("the user said no to a change of {path}"), "go on without it")),
@@ -154,13 +163,15 @@ fn capital(text: &str) -> String {
 }
 
 async fn answer(
-    session: &Session,
-    task: &mut Task,
+    hub: &DiagnosticsHub,
+    approvals: &Approvals,
+    intent: &TaskIntent,
+    task_events: &TaskEvents,
     edit: &ProposedEdit<'_>,
     (text, options, kind, shows): (&str, &[String], QuestionKind, Option<&str>),
 ) -> Result<usize, Failure> {
-    let text = match &task.intent.client {
-        Some(client) if session.approvals.can_ask() => format!("{client}: {text}"),
+    let text = match &intent.client {
+        Some(client) if approvals.can_ask() => format!("{client}: {text}"),
         Some(_) => {
             return Err(tool_failure(
                 format!("the user has to answer this, and cannot be asked here: {text} Nothing was written"),
@@ -169,18 +180,18 @@ async fn answer(
         }
         None => text.to_owned(),
     };
-    let text = edit.asked(session, &text).await;
+    let text = edit.asked(hub, approvals, &text).await;
     let since = Instant::now();
-    let choice = questions::ask_user(session, UserQuestion { kind, text: &text, options, shows }).await;
-    task.events.did(TaskFact::UserWaited { time: since.elapsed() });
+    let choice = questions::ask_user(approvals, UserQuestion { kind, text: &text, options, shows }).await;
+    task_events.did(TaskFact::UserWaited { time: since.elapsed() });
     choice
 }
 
 /// The objections of the rules to the parts of an edit that the user has not asked for. The edit is compared with the
 /// text before it, and its additions with the text that the task began with.
 fn objections(
-    session: &Session,
-    task: &Task,
+    needs_providers: bool,
+    work: &TaskWork,
     (path, before, after): (&str, &str, &str),
     edit: &WholeEdit,
 ) -> Vec<RepairObjection> {
@@ -188,36 +199,37 @@ fn objections(
     if found.is_empty() {
         return found;
     }
-    let start = task.journal.net().into_iter().find(|change| change.path == path);
+    let start = work.journal.net().into_iter().find(|change| change.path == path);
     if let Some(start) = start {
         let whole = repair::objections(path, start.before.as_deref().unwrap_or_default(), after, edit);
         found.retain(|one| one.weight == Weight::Asked || whole.iter().any(|other| other.rule == one.rule));
     }
-    let words = words(task);
+    let words = words(work);
     // A deletion on the user's answer covers everything inside.
-    let answered = task.intent.consent.allowed.iter().any(|symbol| SymbolPath::parse(symbol).file == path);
+    let answered = work.intent.consent.allowed.iter().any(|symbol| SymbolPath::parse(symbol).file == path);
     found.retain(|one| !(is_asked_for(one.rule, &words) || answered && one.weight == Weight::Asked));
-    let strict = is_strict(session, task);
+    let strict = is_strict(needs_providers, work);
     found.retain(|one| strict || one.weight != Weight::Asked);
     found
 }
 
 /// Whether the task may fix reports and do no more.
-fn is_strict(session: &Session, task: &Task) -> bool {
-    let basis = authority::basis_of(task, &task.journal.request, session.model.needs_providers());
-    basis == Basis::Reported || basis == Basis::Approved && request_kind::mends(&task.journal.request)
+fn is_strict(needs_providers: bool, work: &TaskWork) -> bool {
+    let basis = authority::basis_of(&work.intent, work.mode, &work.journal.request, needs_providers);
+    basis == Basis::Reported || basis == Basis::Approved && request_kind::mends(&work.journal.request)
 }
 
 async fn weigh(
-    session: &Session,
-    task: &mut Task,
+    hub: &DiagnosticsHub,
+    approvals: &Approvals,
+    work: &TaskWork,
     edit: &ProposedEdit<'_>,
     (path, objection): (&str, &RepairObjection),
 ) -> Result<(), Failure> {
-    let (rule, reason, step) = (objection.rule, objection.reason.as_str(), task.counts.step.max(1));
+    let (rule, reason, step) = (objection.rule, objection.reason.as_str(), work.step.max(1));
     match objection.weight {
-        Weight::Refused if is_strict(session, task) => {
-            task.events.trace(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
+        Weight::Refused if is_strict(hub.needs_providers, work) => {
+            work.events.trace(step, Trace::new(Effect::Refused, format!("edit of {path}"), rule, reason));
             Err(tool_failure(
                 format!(
                     "{reason}, and it was asked to fix what is reported, not to hide it ({rule}); nothing was written"
@@ -226,11 +238,20 @@ async fn weigh(
             ))
         }
         Weight::Asked => {
-            task.events.trace(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
+            work.events.trace(step, Trace::new(Effect::Asked, format!("edit of {path}"), rule, reason));
             let name = clean(path);
             let text = format!("The edit of {name} goes further than a repair: {reason}. Do it?");
             let options = CHECK_OPTIONS.map(str::to_owned);
-            match answer(session, task, edit, (&clean(&text), &options, QuestionKind::Edit, None)).await? {
+            match answer(
+                hub,
+                approvals,
+                &work.intent,
+                &work.events,
+                edit,
+                (&clean(&text), &options, QuestionKind::Edit, None),
+            )
+            .await?
+            {
                 1 => Ok(()),
                 _ => {
                     Err(tool_failure(format!("the user said no: {reason} ({rule})"), "fix it and leave that in place"))
@@ -238,30 +259,30 @@ async fn weigh(
             }
         }
         _ => {
-            task.events.trace(step, Trace::new(Effect::Kept, format!("edit of {path}"), rule, reason));
+            work.events.trace(step, Trace::new(Effect::Kept, format!("edit of {path}"), rule, reason));
             Ok(())
         }
     }
 }
 
 /// Removes from a verdict on an edit the diagnostics that it is not known to repair, and keeps them for the task's end.
-pub(crate) fn discount(task: &mut Task, verdict: &mut Verdict) {
-    let doubts = std::mem::take(&mut task.intent.consent.doubts);
+pub(crate) fn discount(consent: &mut Consent, verdict: &mut Verdict) {
+    let doubts = std::mem::take(&mut consent.doubts);
     let Some(reason) = doubts.first().map(|doubt| doubt.reason.clone()) else { return };
     for gone in verdict.fixed.drain(..) {
         let file = gone.location.file().unwrap_or_default().to_owned();
         let one = Uncounted { doubts: doubts.clone(), file, code: gone.code, message: gone.message };
-        task.intent.consent.uncounted.push(one);
+        consent.uncounted.push(one);
         verdict.not_counted.push(reason.clone());
     }
 }
 
 /// Does the same for the verdict on the whole task: removes the diagnostics whose earlier doubts still hold.
-pub(crate) fn discount_all(task: &Task, verdict: &mut Verdict) {
-    if task.intent.consent.uncounted.is_empty() {
+pub(crate) fn discount_all(journal: &Journal, consent: &Consent, verdict: &mut Verdict) {
+    if consent.uncounted.is_empty() {
         return;
     }
-    let net = task.journal.net();
+    let net = journal.net();
     let whole = net.iter().map(|change| {
         (
             change.path.as_str(),
@@ -277,7 +298,7 @@ pub(crate) fn discount_all(task: &Task, verdict: &mut Verdict) {
             found.iter().any(|found| found.rule == doubt.rule)
         })
     };
-    for one in &task.intent.consent.uncounted {
+    for one in &consent.uncounted {
         let Some(doubt) = one.doubts.iter().find(holds) else { continue };
         if let Some(at) = verdict.fixed.iter().position(|gone| one.is(gone)) {
             verdict.fixed.remove(at);

@@ -18,9 +18,12 @@ use crate::editor::editor_error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Editor, Marks, Save};
 use crate::events::stream::EventStream;
-use crate::state::in_flight::{Begun, Made, MadeResult, PendingChange};
+use crate::state::edit_service::EditService;
+use crate::state::in_flight::{Begun, Made, MadeResult, Making, PendingChange};
 use crate::state::journal::{Checkpoint, Journal};
-use crate::state::session::Session;
+use crate::state::plan_service::PlanService;
+use crate::state::task_store::TaskStore;
+use crate::state::workspace::Workspace;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_store::workspace::beneath;
@@ -31,7 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Held by the caller that waits for a change. Dropped before its end, the change is left.
 struct Waiting<'a> {
-    session: &'a Session,
+    making: &'a Making,
+    events: &'a EventStream,
     begun: Begun,
     /// Whether the end was seen.
     seen: bool,
@@ -40,7 +44,7 @@ struct Waiting<'a> {
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         if self.seen && self.begun.doubtful().is_none() {
-            self.session.making.forget(&self.begun.ended);
+            self.making.forget(&self.begun.ended);
             return;
         }
         self.begun.left.store(true, Ordering::SeqCst);
@@ -48,13 +52,13 @@ impl Drop for Waiting<'_> {
             return;
         }
         let text = "the editor is still busy with an edit; its result is reported later".to_owned();
-        self.session.emit(Event::Progress { text });
+        self.events.show(Event::Progress { text });
     }
 }
 
 /// Makes a change. Dropping the future leaves it to be made; see [`catch_up`].
-pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult<Made> {
-    let durable = open_store::durable(session).await;
+pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResult<Made> {
+    let durable = open_store::durable(&edits.store).await;
     let (sender, ended) = watch::channel(None);
     let left = Arc::new(AtomicBool::new(false));
     let begun = Begun {
@@ -66,12 +70,12 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
         doubtful: Arc::default(),
     };
     let doubtful = Arc::clone(&begun.doubtful);
-    session.making.list().push(begun.clone());
+    edits.making.list().push(begun.clone());
     let mut ended = begun.ended.clone();
-    let mut waiting = Waiting { session, begun, seen: false };
-    let (editor, events) = (Arc::clone(&session.editor), Arc::clone(&session.events));
-    let (root, save) = (session.root.clone(), session.config.save);
-    let neighbours = session.making.neighbours.get().cloned();
+    let mut waiting = Waiting { making: &edits.making, events: &edits.hub.events, begun, seen: false };
+    let (editor, events) = (Arc::clone(&edits.workspace.editor), Arc::clone(&edits.hub.events));
+    let (root, save) = (edits.workspace.root.clone(), edits.workspace.config.save);
+    let neighbours = edits.making.neighbours.get().cloned();
     let making = async move {
         let at = Place {
             editor: editor.as_ref(),
@@ -105,8 +109,8 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
 ///
 /// # Errors
 /// The editor has not answered within 5 s: the state of the files is not known then.
-pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failure> {
-    let left = session.making.left();
+pub(crate) async fn catch_up(edits: &EditService, plans: &PlanService) -> std::result::Result<(), Failure> {
+    let left = edits.making.left();
     for begun in &left {
         let mut ended = begun.ended.clone();
         if tokio::time::timeout(PATIENCE, ended.wait_for(Option::is_some)).await.is_err() {
@@ -118,7 +122,7 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
     for begun in &left {
         let made = match begun.doubtful() {
             None => begun.made(),
-            Some(checkpoint) => match find(session, checkpoint).await? {
+            Some(checkpoint) => match find(&edits.store, &edits.workspace, checkpoint).await? {
                 Some(made) => Some(made),
                 // It may come yet: the next call looks again.
                 None => continue,
@@ -128,42 +132,46 @@ pub(crate) async fn catch_up(session: &Session) -> std::result::Result<(), Failu
     }
     for (begun, made) in &known {
         let Some(made) = made else { continue };
-        let gone = session.history.lock().await.iter().all(|journal| journal.task != begun.task);
-        let whole = if begun.takes_back.is_empty() && gone { Some(journal(session, begun).await) } else { None };
-        let mut history = session.history.lock().await;
+        let gone = edits.history.lock().await.iter().all(|journal| journal.task != begun.task);
+        let whole = if begun.takes_back.is_empty() && gone { Some(journal(&edits.store, begun).await) } else { None };
+        let mut history = edits.history.lock().await;
         history.extend(whole);
         history.iter_mut().for_each(|journal| begun.enter(made, journal));
     }
-    let mut plan = session.plan.lock().await;
+    let mut plan = plans.waiting.lock().await;
     for (begun, made) in &known {
         if let Some(made) = made {
-            plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.journal));
+            plan.iter_mut().for_each(|(_, task)| begun.enter(made, &mut task.work.journal));
         }
-        session.making.forget(&begun.ended);
+        edits.making.forget(&begun.ended);
     }
     Ok(())
 }
 
 /// The journal of a task that has ended here, as it is stored.
-async fn journal(session: &Session, begun: &Begun) -> Journal {
+async fn journal(store: &TaskStore, begun: &Begun) -> Journal {
     let new = Journal::new(begun.task.clone(), begun.request.clone());
-    let Some(durable) = open_store::durable(session).await else { return new };
-    let kept = durable::load_journal(session, &durable, &begun.task, &begun.request).await;
-    open_store::or_tell(session, &durable, kept).unwrap_or(new)
+    let Some(durable) = open_store::durable(store).await else { return new };
+    let kept = durable::load_journal(store, &durable, &begun.task, &begun.request).await;
+    open_store::or_tell(&store.events, &durable, kept).unwrap_or(new)
 }
 
 /// Finds an edit that the editor did not answer in time and made after all: no file is as it was before.
-async fn find(session: &Session, mut checkpoint: Checkpoint) -> std::result::Result<Option<Checkpoint>, Failure> {
+async fn find(
+    store: &TaskStore,
+    workspace: &Workspace,
+    mut checkpoint: Checkpoint,
+) -> std::result::Result<Option<Checkpoint>, Failure> {
     for file in &mut checkpoint.files {
-        let now = recover::look_at(session, &file.path).await?.map(|document| document.text);
+        let now = recover::look_at(workspace, &file.path).await?.map(|document| document.text);
         if now.as_deref() == file.before.as_deref() {
             return Ok(None);
         }
         file.after = now.map(Into::into);
-        file.marks_after = session.editor.marks(&file.path).await;
+        file.marks_after = workspace.editor.marks(&file.path).await;
     }
-    if let Some(durable) = open_store::durable(session).await {
-        durable.close_change(&session.events, &checkpoint, &[]).await;
+    if let Some(durable) = open_store::durable(store).await {
+        durable.close_change(&store.events, &checkpoint, &[]).await;
     }
     Ok(Some(checkpoint))
 }

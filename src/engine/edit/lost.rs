@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::edit::rollback::way_back;
 use crate::state::journal::{Journal, Taken};
-use crate::state::session::Session;
 use crate::state::undo_target::{Pick, standing};
+use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;
 
 /// The edits of a task as its files show them.
@@ -22,11 +22,11 @@ pub(crate) struct EditsInFiles {
 ///
 /// # Errors
 /// A file cannot be read.
-pub(crate) async fn in_files(session: &Session, journal: &Journal) -> Result<EditsInFiles, Failure> {
+pub(crate) async fn in_files(workspace: &Workspace, journal: &Journal) -> Result<EditsInFiles, Failure> {
     let picks: Vec<Pick<'_>> = standing(journal).collect();
     let mut stands: BTreeMap<(usize, String), bool> = BTreeMap::new();
     let mut found = EditsInFiles::default();
-    for Taken { edit, path, hunks, over } in way_back(session, journal, &picks).await?.takes {
+    for Taken { edit, path, hunks, over } in way_back(workspace, journal, &picks).await?.takes {
         let Some(pick) = picks.iter().find(|pick| pick.edit.id == edit && pick.file.path == path) else {
             continue;
         };

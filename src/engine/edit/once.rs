@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::durable::{change_record, open_store};
 use crate::edit::{lost, recover};
+use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, Journal};
-use crate::state::session::Session;
+use crate::state::workspace::Workspace;
 use sextant_base::clock::now_ms;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
@@ -49,14 +50,14 @@ pub(crate) fn check(name: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Nothing is remembered here, so that nobody knows; or the process that makes the edit does not finish.
-pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Failure> {
+pub(crate) async fn made(edits: &EditService, name: &str) -> Result<EditMade, Failure> {
     check(name)?;
-    if let Some(known) = here(session, name).await {
-        return result(session, known).await;
+    if let Some(known) = here(edits, name).await {
+        return result(&edits.workspace, known).await;
     }
     // A stored edit of another process may be one that it never came to make.
-    recover::recover_quietly(session).await;
-    let Some(durable) = open_store::durable(session).await else {
+    recover::recover_quietly(edits).await;
+    let Some(durable) = open_store::durable(&edits.store).await else {
         let message = "whether the edit was made is not known: nothing is remembered in this workspace";
         return Err(Failure::new(FailureKind::Editor, message, "read the file before you make it again"));
     };
@@ -69,10 +70,10 @@ pub(crate) async fn made(session: &Session, name: &str) -> Result<EditMade, Fail
             Ok(Some((id, None))) => {
                 let kept = durable.run(move |memory| memory.checkpoint(id, now_ms())).await;
                 let (checkpoint, _) = change_record::read(kept.map_err(|error| unread(&error))?);
-                return result_of_another(session, checkpoint).await;
+                return result_of_another(&edits.workspace, checkpoint).await;
             }
             Ok(Some((id, Some(owner)))) if !durable.owner().is_alive(&owner) => {
-                recover::take_over(session, &durable, id, owner).await;
+                recover::take_over(edits, &durable, id, owner).await;
             }
             Ok(Some(_)) | Err(MemoryError::Busy) => {}
             Err(error) => return Err(unread(&error)),
@@ -91,20 +92,20 @@ fn unread(why: &MemoryError) -> Failure {
 }
 
 /// The edit where this process has made it.
-async fn here(session: &Session, name: &str) -> Option<Checkpoint> {
-    let history = session.history.lock().await;
+async fn here(edits: &EditService, name: &str) -> Option<Checkpoint> {
+    let history = edits.history.lock().await;
     let mut all = history.iter().flat_map(|journal| &journal.checkpoints);
     all.find(|row| row.once.as_deref() == Some(name)).cloned()
 }
 
-async fn result(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
-    Ok(shown(session, checkpoint).await?.0)
+async fn result(workspace: &Workspace, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
+    Ok(shown(workspace, checkpoint).await?.0)
 }
 
 /// The result of an edit that another process has made. A file that reads neither as before the edit nor as after it is
 /// no evidence: it may be the disk under a buffer of an engine that died.
-async fn result_of_another(session: &Session, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
-    let (made, unclear) = shown(session, checkpoint).await?;
+async fn result_of_another(workspace: &Workspace, checkpoint: Checkpoint) -> Result<EditMade, Failure> {
+    let (made, unclear) = shown(workspace, checkpoint).await?;
     if unclear.is_empty() {
         return Ok(made);
     }
@@ -114,11 +115,11 @@ async fn result_of_another(session: &Session, checkpoint: Checkpoint) -> Result<
 }
 
 /// The edit as the files show it, and those of them that show neither it nor the text before it.
-async fn shown(session: &Session, checkpoint: Checkpoint) -> Result<(EditMade, BTreeSet<String>), Failure> {
+async fn shown(workspace: &Workspace, checkpoint: Checkpoint) -> Result<(EditMade, BTreeSet<String>), Failure> {
     let files = checkpoint.files.iter().map(|file| file.path.clone()).collect();
     let name = checkpoint.id.clone();
     let journal = Journal { checkpoints: vec![checkpoint], ..Journal::default() };
-    let in_files = lost::in_files(session, &journal).await?;
+    let in_files = lost::in_files(workspace, &journal).await?;
     let lost: BTreeSet<String> = in_files.lost.into_values().flatten().collect();
     Ok((EditMade { made: true, checkpoint: name, files, lost: lost.into_iter().collect() }, in_files.unclear))
 }

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::state::authority::{self, Basis, KINDS};
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_request::EditRequest;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::{self, Scope};
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
 use sextant_base::hint::{Hint, HintCode};
@@ -22,41 +22,41 @@ use sextant_diagnostics::{grouping, syntax};
 use sextant_model::request_kind;
 
 /// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
-pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest]) -> Result<(), Failure> {
-    let basis = authority::basis_of(task, &task.request, session.model.needs_providers());
+pub(crate) fn permit(needs_providers: bool, work: &mut TaskWork, wanted: &[EditRequest]) -> Result<(), Failure> {
+    let basis = authority::basis_of(&work.intent, work.mode, &work.request, needs_providers);
     if basis == Basis::Asked {
         return Ok(());
     }
     let mut lost = authority::lost(wanted);
-    lost.retain(|path| !authority::put_elsewhere(&task.journal, path) && !authority::made_here(&task.journal, path));
+    lost.retain(|path| !authority::put_elsewhere(&work.journal, path) && !authority::made_here(&work.journal, path));
     let change = ChangeSize {
         files: wanted.iter().map(EditRequest::path).collect::<BTreeSet<_>>().len(),
         symbols: wanted.iter().flat_map(task_scope::touched).collect::<BTreeSet<_>>().len(),
         destructive: !lost.is_empty(),
     };
-    let step = task.counts.step.max(1);
+    let step = work.step.max(1);
     if let Some(reason) = decide::takes_away(&change) {
-        let heard = basis == Basis::Reported || !task.intent.consent.replanned;
+        let heard = basis == Basis::Reported || !work.intent.consent.replanned;
         let asked = |path: &String| {
-            task.intent.consent.allowed.contains(path) || heard && authority::says(&task.request, path, &task.scope)
+            work.intent.consent.allowed.contains(path) || heard && authority::says(&work.request, path, &work.scope)
         };
         let (requested, withheld): (Vec<String>, Vec<String>) = lost.into_iter().partition(asked);
         for path in requested {
             let who = if basis == Basis::Approved { "the approved plan says so" } else { "the request asks for it" };
-            task.events.trace(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
+            work.events.trace(step, Trace::new(Effect::Kept, format!("deletion of {path}"), "asked_for", who));
         }
         if !withheld.is_empty() {
             let what = withheld.join(", ");
             let trace = Trace::new(Effect::Asked, format!("deletion of {what}"), "destructive_asks", reason);
-            task.events.trace(step, trace);
-            task.intent.consent.withheld.extend(withheld);
+            work.events.trace(step, trace);
+            work.intent.consent.withheld.extend(withheld);
             return Err(unasked(basis, &what));
         }
     }
     let narrow =
-        basis == Basis::Approved || !matches!(task.scope, Scope::Workspace) || request_kind::wants_all(&task.request);
+        basis == Basis::Approved || !matches!(work.scope, Scope::Workspace) || request_kind::wants_all(&work.request);
     if let Some(reason) = decide::is_wide(&change, &PolicyLimits::default()).filter(|_| !narrow) {
-        task.events.trace(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
+        work.events.trace(step, Trace::new(Effect::Asked, "a change for what is reported", "wide_asks", &*reason));
         return Err(tool_failure(
             format!("{reason}, and it was only asked to fix what is reported; nothing was written"),
             "fix it in fewer places, or let the user ask for it with a plan",
@@ -69,11 +69,11 @@ pub(crate) fn permit(session: &Session, task: &mut Task, wanted: &[EditRequest])
 ///
 /// # Errors
 /// With the figures and the way out.
-pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(), Failure> {
-    if !reported::works_on_reports(session, &task.request) {
+pub(crate) async fn begin_on_reports(hub: &DiagnosticsHub, task: &Task) -> Result<(), Failure> {
+    if !reported::works_on_reports(&hub.workspace.config, hub.needs_providers, &task.work.request) {
         return Ok(());
     }
-    let found = reported::in_scope(session, &task.scope).await;
+    let found = reported::in_scope(hub, &task.work.scope).await;
     let once = move || -> Vec<LocatedDiagnostic> {
         let items: Vec<Placed> = found.iter().map(placed).collect();
         merge::merge(&items).iter().map(|group| found[group.shown].clone()).collect()
@@ -87,13 +87,13 @@ pub(crate) async fn begin_on_reports(session: &Session, task: &Task) -> Result<(
     };
     let diagnostics: Vec<Diagnostic> = items.iter().map(believed).collect();
     let diagnostics: Vec<&Diagnostic> = diagnostics.iter().collect();
-    let known = collect_diagnostics::known(session).await;
+    let known = collect_diagnostics::known(hub).await;
     // A language model can work without any provider; a model that depends on their reports cannot.
-    let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !session.model.needs_providers();
-    let asked = matches!(task.scope, Scope::Symbols(_) | Scope::Parts { .. })
-        || authority::names_a_kind(&task.request, &diagnostics);
+    let heard = known.keys().any(|(_, provider)| provider != syntax::NAME) || !hub.needs_providers;
+    let asked = matches!(task.work.scope, Scope::Symbols(_) | Scope::Parts { .. })
+        || authority::names_a_kind(&task.work.request, &diagnostics);
     let Some((rule, reason)) = stop(&diagnostics, heard, asked, &PolicyLimits::default()) else { return Ok(()) };
-    task.events.trace(1, Trace::new(Effect::Stopped, &task.request, rule, &*reason));
+    task.work.events.trace(1, Trace::new(Effect::Stopped, &task.work.request, rule, &*reason));
     let kinds = grouping::by_theme(&items).into_iter().take(KINDS);
     let kinds: Vec<String> = kinds.map(|group| format!("{} ({})", group.key, group.members.len())).collect();
     let hint = if rule == "noise" {

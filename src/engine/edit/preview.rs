@@ -8,12 +8,14 @@ use tokio::sync::OnceCell;
 use crate::diagnostics::{collect_diagnostics, reached};
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Document, FileEdit};
+use crate::state::agent_config::Config;
+use crate::state::approvals::Approvals;
 use crate::state::comparison::{self, Verdict};
 use crate::state::delta_wording;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{doubt, doubt_stale};
 use crate::state::edit_request::{self, EditRequest};
 use crate::state::render::Line;
-use crate::state::session::Session;
 use crate::state::snapshots::{Snapshot, Snapshots};
 use sextant_base::deadline::Deadline;
 use sextant_diagnostics::model::{Freshness, Report};
@@ -34,8 +36,8 @@ impl<'a> ProposedEdit<'a> {
     }
 
     /// A question with the diagnostics that the edit would introduce below it.
-    pub(crate) async fn asked(&self, session: &Session, question: &str) -> String {
-        let foreseen = self.foreseen.get_or_init(|| foreseen(session, self.wanted)).await;
+    pub(crate) async fn asked(&self, hub: &DiagnosticsHub, approvals: &Approvals, question: &str) -> String {
+        let foreseen = self.foreseen.get_or_init(|| foreseen(hub, approvals, self.wanted)).await;
         below(question, foreseen)
     }
 }
@@ -46,16 +48,16 @@ pub(crate) fn below(question: &str, foreseen: &str) -> String {
 }
 
 /// The diagnostics that edits would introduce, or a note that they are not known. A stop ends it at once.
-pub(crate) async fn foreseen(session: &Session, wanted: &[EditRequest]) -> String {
-    if !session.config.diagnostics.on_edit || !session.approvals.can_ask() {
+pub(crate) async fn foreseen(hub: &DiagnosticsHub, approvals: &Approvals, wanted: &[EditRequest]) -> String {
+    if !hub.workspace.config.diagnostics.on_edit || !approvals.can_ask() {
         return String::new();
     }
-    let cancel = session.cancelled();
+    let cancel = hub.cancelled();
     tokio::select! {
         biased;
         () = cancel.cancelled() => String::new(),
-        found = look_ahead(session, wanted) => match found {
-            Ok(verdict) => words(session, &verdict),
+        found = look_ahead(hub, wanted) => match found {
+            Ok(verdict) => words(&hub.workspace.config, &verdict),
             Err(EditorError::Unsupported(_)) => delta_wording::not_foreseen(
                 "its servers are asked once it is made",
             ),
@@ -64,8 +66,8 @@ pub(crate) async fn foreseen(session: &Session, wanted: &[EditRequest]) -> Strin
     }
 }
 
-fn words(session: &Session, verdict: &Verdict) -> String {
-    let new: Vec<Line> = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of).collect();
+fn words(config: &Config, verdict: &Verdict) -> String {
+    let new: Vec<Line> = verdict.new_from(config.diagnostics.severity_floor).map(Line::of).collect();
     let mut out = vec![delta_wording::of_candidate(verdict, &new)];
     out.extend(new.iter().take(SHOWN).map(|line| format!("  {}", line.text(""))));
     if let Some(more) = new.len().checked_sub(SHOWN).filter(|more| *more > 0) {
@@ -75,12 +77,12 @@ fn words(session: &Session, verdict: &Verdict) -> String {
 }
 
 /// Compares the edits with the known diagnostics, as if they had been made. The ledger learns nothing of it.
-async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict, EditorError> {
-    let limit = session.config.diagnostics.timeout_ms;
+async fn look_ahead(hub: &DiagnosticsHub, wanted: &[EditRequest]) -> Result<Verdict, EditorError> {
+    let limit = hub.workspace.config.diagnostics.timeout_ms;
     let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
     let edits: Vec<FileEdit> = wanted.iter().cloned().map(EditRequest::into_edit).collect();
     // An editor without this function reports it before anything is waited for.
-    session.editor.probe(&[], Deadline::after_ms(limit)).await?;
+    hub.workspace.editor.probe(&[], Deadline::after_ms(limit)).await?;
     if edits.iter().any(|edit| !matches!(edit, FileEdit::Change { .. })) {
         return Err(EditorError::Other("a new file is looked at once it is there".to_owned()));
     }
@@ -91,14 +93,14 @@ async fn look_ahead(session: &Session, wanted: &[EditRequest]) -> Result<Verdict
             EditRequest::Create { .. } => None,
         })
         .collect();
-    let mut bystanders = collect_diagnostics::bystanders(session, &paths).await;
-    collect_diagnostics::before_edit(session, &edited, &bystanders, Deadline::after_ms(limit)).await;
-    let reached = reached::before_edit(session, &edited, wanted).await;
+    let mut bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &paths).await;
+    collect_diagnostics::before_edit(hub, &edited, &bystanders, Deadline::after_ms(limit)).await;
+    let reached = reached::before_edit(hub, &edited, wanted).await;
     let deadline = reached.deadline(Deadline::after_ms(limit), limit);
     let looked_at: BTreeSet<String> = reached.documents.iter().map(|document| document.path.clone()).collect();
     bystanders.extend(reached.documents);
-    let reports = session.editor.probe(&edits, deadline).await?;
-    let before = of_texts(collect_diagnostics::known(session).await, &edited, &bystanders);
+    let reports = hub.workspace.editor.probe(&edits, deadline).await?;
+    let before = of_texts(collect_diagnostics::known(hub).await, &edited, &bystanders);
     let mut then: BTreeMap<&str, Arc<str>> =
         bystanders.iter().map(|document| (document.path.as_str(), document.text.as_str().into())).collect();
     for want in wanted {

@@ -6,18 +6,17 @@ use tokio::sync::oneshot;
 
 use crate::editor::event::{Event, QuestionKind};
 use crate::events::envelope::TaskEvent;
-use crate::state::approvals::OpenQuestion;
-use crate::state::session::Session;
+use crate::state::approvals::{Approvals, OpenQuestion};
 use sextant_base::failure::Failure;
 
 /// Records that a door brings the user's answers: without one a question is a refusal.
-pub(crate) fn answers_come(session: &Session) {
-    session.approvals.someone.store(true, Ordering::Relaxed);
+pub(crate) fn answers_come(approvals: &Approvals) {
+    approvals.someone.store(true, Ordering::Relaxed);
 }
 
 /// Whether a question is waiting for [`answer_waiting`].
-pub(crate) fn is_asking(session: &Session) -> bool {
-    session.approvals.open().is_some()
+pub(crate) fn is_asking(approvals: &Approvals) -> bool {
+    approvals.open().is_some()
 }
 
 /// A question, with its options and details.
@@ -51,20 +50,20 @@ fn way_out(kind: QuestionKind) -> &'static str {
 
 /// Asks the user, and waits for the number of an option, counted from 1. Dropping the future withdraws the
 /// question.
-pub(crate) async fn ask_user(session: &Session, asking: UserQuestion<'_>) -> Result<usize, Failure> {
+pub(crate) async fn ask_user(approvals: &Approvals, asking: UserQuestion<'_>) -> Result<usize, Failure> {
     let UserQuestion { kind, text, options, shows } = asking;
-    if !session.approvals.can_ask() {
+    if !approvals.can_ask() {
         return Err(Failure::user(
             format!("this needs an answer from you, and there is no way to give one: {text}"),
             way_out(kind),
         ));
     }
-    let _turn = session.approvals.turn.lock().await;
+    let _turn = approvals.turn.lock().await;
     let (answer, answered) = oneshot::channel();
-    *session.approvals.open() = Some(OpenQuestion { options: options.len(), answer });
-    let mut asked = Asked { session, choice: None };
+    *approvals.open() = Some(OpenQuestion { options: options.len(), answer });
+    let mut asked = Asked { approvals, choice: None };
     let shows = shows.map(str::to_owned);
-    session.emit(Event::Question { text: text.to_owned(), options: options.to_vec(), kind, shows });
+    approvals.events.show(Event::Question { text: text.to_owned(), options: options.to_vec(), kind, shows });
     asked.choice = answered.await.ok();
     let nobody = || Failure::user(format!("nobody answered: {text}"), way_out(kind));
     asked.choice.ok_or_else(nobody)
@@ -73,20 +72,20 @@ pub(crate) async fn ask_user(session: &Session, asking: UserQuestion<'_>) -> Res
 /// A question to the user. It closes when nobody waits for its answer any more, and the front end that showed it gets
 /// an event.
 struct Asked<'a> {
-    session: &'a Session,
+    approvals: &'a Approvals,
     choice: Option<usize>,
 }
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
-        self.session.approvals.open().take();
-        self.session.events.emit(None, TaskEvent::Answered { choice: self.choice });
+        self.approvals.open().take();
+        self.approvals.events.emit(None, TaskEvent::Answered { choice: self.choice });
     }
 }
 
 /// Answers the question that waits. `None` without an open question; a number that is no option leaves it open.
-pub(crate) fn answer_waiting(session: &Session, choice: usize) -> Option<Result<(), Failure>> {
-    let mut open = session.approvals.open();
+pub(crate) fn answer_waiting(approvals: &Approvals, choice: usize) -> Option<Result<(), Failure>> {
+    let mut open = approvals.open();
     let waiting = open.take()?;
     if !(1..=waiting.options).contains(&choice) {
         let failure = Failure::user(format!("{choice} is no answer"), format!("1 to {}", waiting.options));
@@ -99,9 +98,9 @@ pub(crate) fn answer_waiting(session: &Session, choice: usize) -> Option<Result<
 }
 
 /// The question that a paused run ends with, taken out of its last events where the user can be asked at once.
-pub(crate) fn open_question(session: &Session, events: &mut Vec<Event>) -> Option<(String, Vec<String>)> {
+pub(crate) fn open_question(approvals: &Approvals, events: &mut Vec<Event>) -> Option<(String, Vec<String>)> {
     let at = events.iter().position(|event| matches!(event, Event::Question { .. }))?;
-    if !session.approvals.can_ask() {
+    if !approvals.can_ask() {
         return None;
     }
     match events.remove(at) {
@@ -111,6 +110,6 @@ pub(crate) fn open_question(session: &Session, events: &mut Vec<Event>) -> Optio
 }
 
 /// Ends the question that waits without an answer: nobody is there any more.
-pub(crate) fn nobody_answers(session: &Session) {
-    session.approvals.open().take();
+pub(crate) fn nobody_answers(approvals: &Approvals) {
+    approvals.open().take();
 }

@@ -5,10 +5,9 @@
 
 use std::ops::Range;
 
-use crate::editor::Document;
+use crate::editor::{Document, Editor};
 use crate::state::edit_request::EditRequest;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::read_views::SeenTexts;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::positions::LineIndex;
 use sextant_base::secrets::mask;
@@ -26,18 +25,18 @@ pub(crate) const TRIES: usize = 3;
 
 /// Refuses an edit of a text that was seen in another state, and shows only the changes since. The changes come as
 /// hunks, or where they are too large as the text from the first of them on.
-pub(crate) fn refuse(task: &mut Task, document: &Document, seen: &str) -> Failure {
+pub(crate) fn refuse(seen_texts: &mut SeenTexts, document: &Document, seen: &str) -> Failure {
     let (text, index, changed) = (&document.text, LineIndex::new(&document.text), hunks(&document.text, seen));
     let first = changed.first().map_or(0, |edit| index.line_of(edit.range.start)).saturating_sub(3);
     let last = changed.last().map_or(0, |edit| index.line_of(edit.range.end)).saturating_add(4);
     let now = match changes(document, seen, 3) {
         Some(changes) => {
-            task.conversation.seen.whole(&document.path, text.as_str());
+            seen_texts.whole(&document.path, text.as_str());
             format!("what has changed:\n{changes}")
         }
         None => {
             let (shown, lines) = shown(text, first..last.min(first + LINES));
-            task.conversation.seen.lines(&document.path, text, lines);
+            seen_texts.lines(&document.path, text, lines);
             format!("from line {} it now reads:\n{shown}", first + 1)
         }
     };
@@ -84,14 +83,14 @@ pub(crate) fn onto(document: &Document, seen: &str, edits: &[TextEdit]) -> Optio
 }
 
 /// The same edits of the files as they are now, with notes on the changed files. `None` where one cannot be moved.
-pub(crate) async fn moved(session: &Session, wanted: &[EditRequest]) -> Option<(Vec<EditRequest>, Vec<String>)> {
+pub(crate) async fn moved(editor: &dyn Editor, wanted: &[EditRequest]) -> Option<(Vec<EditRequest>, Vec<String>)> {
     let (mut edits, mut notes) = (Vec::with_capacity(wanted.len()), Vec::new());
     for want in wanted {
         let EditRequest::Change { document: old, hunks, of_symbols } = want else {
             edits.push(want.clone());
             continue;
         };
-        let document = session.editor.read(&old.path).await.ok()?;
+        let document = editor.read(&old.path).await.ok()?;
         let mut hunks = hunks.clone();
         if document.text != old.text {
             let (moved, note) = onto(&document, &old.text, &hunks).filter(|_| *of_symbols)?;

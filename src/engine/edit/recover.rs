@@ -11,11 +11,14 @@ use crate::edit::shown_change::written;
 use crate::editor::editor_error::EditorError;
 use crate::editor::event::{Event, QuestionKind};
 use crate::editor::{Document, FileEdit, HalfDone};
+use crate::events::stream::EventStream;
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState};
+use crate::state::approvals::Approvals;
 use crate::state::durable::Durable;
+use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, FileChange};
-use crate::state::session::Session;
+use crate::state::workspace::Workspace;
 use sextant_base::clock::now_ms;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
@@ -88,66 +91,66 @@ pub(crate) struct OpenChange {
 }
 
 /// Repairs the traces of a dead process, once, and shows the user a task that it left.
-pub(crate) async fn recover(session: &Session) {
-    if let Some(found) = recovered(session, true).await {
+pub(crate) async fn recover(edits: &EditService) {
+    if let Some(found) = recovered(edits, true).await {
         if let Some(run) = found.interrupted {
             let steps = run.plan.map(|plan| plan.steps).unwrap_or_default();
             let done = steps.iter().filter(|step| step.state == StepState::Done).count();
             let (request, of) = (run.request, steps.len());
-            session.emit(Event::Interrupted { request, done, of, notes: found.notes });
+            edits.hub.events.show(Event::Interrupted { request, done, of, notes: found.notes });
         } else {
-            show_notes(session, found.notes);
+            show_notes(&edits.hub.events, found.notes);
         }
     }
 }
 
 /// Does the same where the user is about to decide about the interrupted task: nothing is asked.
-pub(crate) async fn recover_quietly(session: &Session) {
-    if let Some(found) = recovered(session, false).await {
-        show_notes(session, found.notes);
+pub(crate) async fn recover_quietly(edits: &EditService) {
+    if let Some(found) = recovered(edits, false).await {
+        show_notes(&edits.hub.events, found.notes);
     }
 }
 
-fn show_notes(session: &Session, notes: Vec<String>) {
-    notes.into_iter().for_each(|text| session.emit(Event::Progress { text }));
+fn show_notes(events: &EventStream, notes: Vec<String>) {
+    notes.into_iter().for_each(|text| events.show(Event::Progress { text }));
 }
 
 /// The findings; `Some` the first time only.
-async fn recovered(session: &Session, asks: bool) -> Option<OpenChange> {
+async fn recovered(edits: &EditService, asks: bool) -> Option<OpenChange> {
     let mut first = None;
     let found = &mut first;
-    session.opened.recovered.get_or_init(move || async move { *found = Some(look_back(session, asks).await) }).await;
+    edits.store.recovered.get_or_init(move || async move { *found = Some(look_back(edits, asks).await) }).await;
     first
 }
 
-async fn look_back(session: &Session, asks: bool) -> OpenChange {
+async fn look_back(edits: &EditService, asks: bool) -> OpenChange {
     let mut found = OpenChange::default();
     // The first task of a workspace makes the record, and has nothing to look back to.
-    if !open_store::has_record(session) {
+    if !open_store::has_record(&edits.store) {
         return found;
     }
-    let Some(durable) = open_store::durable(session).await else { return found };
+    let Some(durable) = open_store::durable(&edits.store).await else { return found };
     let open = durable.run(|memory| memory.open_checkpoints()).await;
     let end = Deadline::after(PATIENCE);
-    for (id, owner) in open_store::or_tell(session, &durable, open).unwrap_or_default() {
+    for (id, owner) in open_store::or_tell(&edits.hub.events, &durable, open).unwrap_or_default() {
         if end.passed() {
             found.notes.push("unfinished changes are left for the next command: looking at them takes long".to_owned());
             break;
         }
         if !durable.owner().is_alive(&owner) {
-            found.notes.extend(put_right_of(session, &durable, (id, owner), asks).await);
+            found.notes.extend(put_right_of(edits, &durable, (id, owner), asks).await);
         }
     }
-    found.interrupted = interrupted(session, &durable).await;
+    found.interrupted = interrupted(&edits.hub.events, &durable).await;
     found
 }
 
 /// Repairs a change that a dead process has left open, and shows the user the result.
-pub(crate) async fn take_over(session: &Session, durable: &Durable, id: i64, owner: String) {
-    show_notes(session, put_right_of(session, durable, (id, owner), false).await);
+pub(crate) async fn take_over(edits: &EditService, durable: &Durable, id: i64, owner: String) {
+    show_notes(&edits.hub.events, put_right_of(edits, durable, (id, owner), false).await);
 }
 
-async fn put_right_of(session: &Session, durable: &Durable, (id, owner): (i64, String), asks: bool) -> Vec<String> {
+async fn put_right_of(edits: &EditService, durable: &Durable, (id, owner): (i64, String), asks: bool) -> Vec<String> {
     let me = durable.owner().name().to_owned();
     let taken = durable
         .run(move |memory| {
@@ -155,20 +158,20 @@ async fn put_right_of(session: &Session, durable: &Durable, (id, owner): (i64, S
             taken.then(|| memory.checkpoint(id, now_ms())).transpose()
         })
         .await;
-    match open_store::or_tell(session, durable, taken) {
+    match open_store::or_tell(&edits.hub.events, durable, taken) {
         Some(Some(kept)) => {
             let (checkpoint, row) = change_record::read(kept);
-            put_right(session, durable, (checkpoint, &row), asks).await
+            put_right(edits, durable, (checkpoint, &row), asks).await
         }
         _ => Vec::new(),
     }
 }
 
 /// The last task, where its process died over it.
-async fn interrupted(session: &Session, durable: &Durable) -> Option<RunState> {
+async fn interrupted(events: &EventStream, durable: &Durable) -> Option<RunState> {
     let name = durable.session();
     let tasks = durable.run(move |memory| memory.tasks(&name)).await;
-    let last = open_store::or_tell(session, durable, tasks)?.into_iter().next()?;
+    let last = open_store::or_tell(events, durable, tasks)?.into_iter().next()?;
     let dead = last.owner.as_deref().is_none_or(|owner| !durable.owner().is_alive(owner));
     let run = dead.then(|| RunState::read(last.state).ok()).flatten()?;
     // Neovim was closed while it ran, or the user has stopped it: there is more to do as well.
@@ -183,7 +186,7 @@ async fn interrupted(session: &Session, durable: &Durable) -> Option<RunState> {
 }
 
 async fn put_right(
-    session: &Session,
+    edit_service: &EditService,
     durable: &Durable,
     (mut checkpoint, row): (Checkpoint, &CheckpointRow),
     asks: bool,
@@ -196,9 +199,9 @@ async fn put_right(
         after: file.after.as_deref().map(str::to_owned),
     };
     // Leftovers of a refused path are not even searched for; the check below gives the reason.
-    let ours = checkpoint.files.iter().filter(|file| session.root.confirm(&file.path).is_ok());
-    session.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
-    let found = sides_of(session, &checkpoint.files, &mut notes).await;
+    let ours = checkpoint.files.iter().filter(|file| edit_service.workspace.root.confirm(&file.path).is_ok());
+    edit_service.workspace.editor.tidy(&ours.map(half).collect::<Vec<_>>()).await;
+    let found = sides_of(&edit_service.workspace, &checkpoint.files, &mut notes).await;
     for (change, _) in checkpoint.files.iter().zip(&found).filter(|(_, (side, _))| *side == DiskSide::Neither) {
         notes.push(format!("{} is not as the interrupted edit had it and was left alone", change.path));
     }
@@ -208,7 +211,7 @@ async fn put_right(
         let mut edits = Vec::new();
         let ours = |side: DiskSide| matches!(side, DiskSide::After | DiskSide::Torn);
         for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| ours(*side)) {
-            if !may_put_back(session, change, now.as_ref(), asks).await {
+            if !may_put_back(&edit_service.approvals, change, now.as_ref(), asks).await {
                 // Still open, with our name on it: the next process asks again.
                 let name = clean(&change.path);
                 notes.push(format!("an edit of {name} had not come to its end and is left: something runs that file"));
@@ -217,7 +220,13 @@ async fn put_right(
             edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
         }
         let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
-        match apply(&Place::of(session, Some(durable)), session.config.save, &edits).await {
+        match apply(
+            &Place::of(&edit_service.workspace, &edit_service.making, Some(durable)),
+            edit_service.workspace.config.save,
+            &edits,
+        )
+        .await
+        {
             Ok(_) => notes.push(format!("an edit had not come to its end and was taken back: {}", names.join(", "))),
             Err(error) => {
                 // Still open, with our name on it: the next process tries again.
@@ -228,24 +237,24 @@ async fn put_right(
     }
     if verdict == RecoveryVerdict::Finished {
         for (change, _) in checkpoint.files.iter_mut().zip(&sides).filter(|(_, side)| **side != DiskSide::Refused) {
-            change.marks_after = session.editor.marks(&change.path).await;
+            change.marks_after = edit_service.workspace.editor.marks(&change.path).await;
         }
-        durable.close_change(&session.events, &checkpoint, &row.reverses).await;
+        durable.close_change(&edit_service.hub.events, &checkpoint, &row.reverses).await;
     } else if let Some(id) = checkpoint.record {
         let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
-        open_store::or_tell(session, durable, dropped);
+        open_store::or_tell(&edit_service.hub.events, durable, dropped);
     }
     tracing::info!(?verdict, ?sides, files = ?paths, "an unfinished change was put right");
     notes
 }
 
 /// Whether a file may get the text that the record has for it: the record is no word of the user's.
-async fn may_put_back(session: &Session, change: &FileChange, now: Option<&Document>, asks: bool) -> bool {
+async fn may_put_back(approvals: &Approvals, change: &FileChange, now: Option<&Document>, asks: bool) -> bool {
     let Some(runs) = runs_code(&change.path) else { return true };
-    if session.approvals.allowed_file(&change.path) {
+    if approvals.allowed_file(&change.path) {
         return true;
     }
-    if !asks || !session.approvals.can_ask() {
+    if !asks || !approvals.can_ask() {
         return false;
     }
     let text = format!("Take back an edit of {} that was cut off? {runs}.", clean(&change.path));
@@ -253,18 +262,18 @@ async fn may_put_back(session: &Session, change: &FileChange, now: Option<&Docum
     let now = now.map(|document| document.text.as_str()).unwrap_or_default();
     let shows = written(now, change.before.as_deref().unwrap_or_default());
     let asking = UserQuestion { kind: QuestionKind::File, text: &text, options: &options, shows: Some(&shows) };
-    matches!(questions::ask_user(session, asking).await, Ok(1))
+    matches!(questions::ask_user(approvals, asking).await, Ok(1))
 }
 
 /// The side of the change that each file is on, and its text.
 async fn sides_of(
-    session: &Session,
+    workspace: &Workspace,
     files: &[FileChange],
     notes: &mut Vec<String>,
 ) -> Vec<(DiskSide, Option<Document>)> {
     let mut found = Vec::new();
     for change in files {
-        match look_at(session, &change.path).await {
+        match look_at(workspace, &change.path).await {
             Ok(now) => found.push((side(change, now.as_ref().map(|document| document.text.as_str())), now)),
             Err(failure) => {
                 // Its state cannot be determined: it is not touched.
@@ -277,9 +286,9 @@ async fn sides_of(
 }
 
 /// A file that a record names, as it is; `None` where it does not exist.
-pub(crate) async fn look_at(session: &Session, path: &str) -> Result<Option<Document>, Failure> {
-    recorded(&session.root, path)?;
-    match session.editor.read(path).await {
+pub(crate) async fn look_at(workspace: &Workspace, path: &str) -> Result<Option<Document>, Failure> {
+    recorded(&workspace.root, path)?;
+    match workspace.editor.read(path).await {
         Ok(document) => Ok(Some(document)),
         Err(EditorError::NotFound(_)) => Ok(None),
         Err(error) => Err(error.into()),

@@ -7,12 +7,14 @@ use crate::durable::open_store;
 use crate::edit::edit_transaction;
 use crate::edit::recover::{self, edit_to};
 use crate::editor::{FileEdit, Marks};
+use crate::state::edit_service::EditService;
 use crate::state::in_flight::PendingChange;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
 use crate::state::reverse::{HunkTurn, turn};
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
+use crate::state::task_store::TaskStore;
 use crate::state::undo_target::{Pick, standing};
+use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 
@@ -28,37 +30,37 @@ pub(crate) struct RollbackPlan {
 /// Takes back every change of a task after a mark: the rollback of one step. They are gone from its journal then. With
 /// `partial`, hunks that touch later changes of the user stay and are named.
 pub(crate) async fn roll_back_to(
-    session: &Session,
-    task: &mut Task,
+    edits: &EditService,
+    work: &mut TaskWork,
     mark: usize,
     partial: bool,
 ) -> Result<Vec<String>, Failure> {
-    let mark = mark.min(task.journal.checkpoints.len());
-    let taken: Vec<Checkpoint> = task.journal.checkpoints[mark..].to_vec();
+    let mark = mark.min(work.journal.checkpoints.len());
+    let taken: Vec<Checkpoint> = work.journal.checkpoints[mark..].to_vec();
     if taken.is_empty() {
         // An empty record would count as a change where the next process counts them.
         return Ok(Vec::new());
     }
     let own = |pick: &Pick<'_>| taken.iter().any(|row| row.id == pick.edit.id);
-    let picks: Vec<Pick<'_>> = standing(&task.journal).filter(own).collect();
-    let way = way_back(session, &task.journal, &picks).await?;
+    let picks: Vec<Pick<'_>> = standing(&work.journal).filter(own).collect();
+    let way = way_back(&edits.workspace, &work.journal, &picks).await?;
     refuse_touched(&way.left, partial)?;
     let back = Checkpoint { files: way.files, ..Checkpoint::default() };
-    let back = go(session, &task.journal, back, way.edits, taken).await?;
-    task.journal.checkpoints.truncate(mark);
+    let back = go(edits, &work.journal, back, way.edits, taken).await?;
+    work.journal.checkpoints.truncate(mark);
     for file in &back.files {
         match &file.after {
-            Some(text) => task.conversation.seen.whole(&file.path, Arc::clone(text)),
-            None => task.conversation.seen.forget(&file.path),
+            Some(text) => work.seen.whole(&file.path, Arc::clone(text)),
+            None => work.seen.forget(&file.path),
         }
     }
-    (task.reports.pending, task.reports.late.to_come) = (None, false);
+    (work.reports.pending, work.reports.late.to_come) = (None, false);
     Ok(way.left)
 }
 
 /// Computes the edits that undo these hunks, from the files as they are now.
 pub(crate) async fn way_back(
-    session: &Session,
+    workspace: &Workspace,
     journal: &Journal,
     picks: &[Pick<'_>],
 ) -> Result<RollbackPlan, Failure> {
@@ -75,7 +77,7 @@ pub(crate) async fn way_back(
             .map(|pick| HunkTurn { change: pick.file, taken: gone(pick), wanted: pick.hunks.clone() })
             .collect();
         let (newest, oldest) = (picks[0].file.marks_after.clone(), picks[picks.len() - 1].file.marks_before.clone());
-        let turned = way.add(session, path, &turns, (newest, oldest)).await?;
+        let turned = way.add(workspace, path, &turns, (newest, oldest)).await?;
         for (pick, (done, over)) in picks.iter().zip(turned) {
             let (edit, path) = (pick.edit.id.clone(), path.to_owned());
             way.takes.push(Taken { edit, path, hunks: done.into_iter().collect(), over: over.into_iter().collect() });
@@ -88,12 +90,12 @@ impl RollbackPlan {
     /// Turns hunks of one file, and returns those that this call turns and those that were turned by hand.
     pub(crate) async fn add(
         &mut self,
-        session: &Session,
+        workspace: &Workspace,
         path: &str,
         turns: &[HunkTurn<'_>],
         (marks_before, marks_after): (Marks, Marks),
     ) -> Result<Vec<(BTreeSet<usize>, BTreeSet<usize>)>, Failure> {
-        let now = recover::look_at(session, path).await?;
+        let now = recover::look_at(workspace, path).await?;
         let turned = turn(turns, now.as_ref().map(|document| document.text.as_str()));
         self.left.extend(turned.left);
         if let Some(edit) = edit_to(path, now.as_ref(), turned.text.as_deref()) {
@@ -113,17 +115,17 @@ impl RollbackPlan {
 
 /// Carries out a plan, as one change with a checkpoint of its own. All or none.
 pub(crate) async fn go(
-    session: &Session,
+    edit_service: &EditService,
     journal: &Journal,
     mut checkpoint: Checkpoint,
     edits: Vec<FileEdit>,
     takes_back: Vec<Checkpoint>,
 ) -> Result<Checkpoint, Failure> {
-    checkpoint.id = session.next_checkpoint();
+    checkpoint.id = edit_service.store.next_checkpoint();
     checkpoint.folders = emptied(journal, &edits);
     let (task, request) = (journal.task.clone(), journal.request.clone());
     let change = PendingChange { task, request, checkpoint, edits, takes_back, restores_marks: true };
-    let made = edit_transaction::make(session, change).await?.checkpoint;
+    let made = edit_transaction::make(edit_service, change).await?.checkpoint;
     Ok(made)
 }
 
@@ -140,11 +142,11 @@ fn emptied(journal: &Journal, edits: &[FileEdit]) -> Vec<String> {
 }
 
 /// Stores an undo that changes no file.
-pub(crate) async fn enter(session: &Session, journal: &Journal, mut checkpoint: Checkpoint) -> Checkpoint {
-    checkpoint.id = session.next_checkpoint();
-    if let Some(durable) = open_store::durable(session).await {
-        checkpoint.record = durable.open_change(&session.events, &journal.task, &checkpoint, &[]).await;
-        durable.close_change(&session.events, &checkpoint, &[]).await;
+pub(crate) async fn enter(store: &TaskStore, journal: &Journal, mut checkpoint: Checkpoint) -> Checkpoint {
+    checkpoint.id = store.next_checkpoint();
+    if let Some(durable) = open_store::durable(store).await {
+        checkpoint.record = durable.open_change(&store.events, &journal.task, &checkpoint, &[]).await;
+        durable.close_change(&store.events, &checkpoint, &[]).await;
     }
     checkpoint
 }

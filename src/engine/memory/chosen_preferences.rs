@@ -6,9 +6,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::memory;
+use crate::state::agent_config::Config;
 use crate::state::memory_handle::Remember;
 use crate::state::notes::short;
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
 use sextant_store::memory::entry::Entry;
@@ -135,15 +136,15 @@ pub(crate) fn line_of(entry: &Entry) -> String {
 }
 
 /// The preferences of the user's configuration, as text.
-pub(crate) fn configured_preferences(session: &Session) -> Vec<(String, String)> {
-    session.config.preferences.iter().map(|(key, value)| (key.clone(), short(value, LONGEST))).collect()
+pub(crate) fn configured_preferences(config: &Config) -> Vec<(String, String)> {
+    config.preferences.iter().map(|(key, value)| (key.clone(), short(value, LONGEST))).collect()
 }
 
 /// The user's preferences here, by name: for references of a plan.
-pub(crate) async fn preferences(session: &Session) -> BTreeMap<String, Value> {
+pub(crate) async fn preferences(store: &TaskStore) -> BTreeMap<String, Value> {
     let mut all: BTreeMap<String, Value> =
-        session.config.preferences.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
-    if let Some(remember) = memory::remember(session).await {
+        store.config.preferences.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+    if let Some(remember) = memory::remember(store).await {
         let project = remember.project;
         let stored = remember.run(move |memory| memory.preferences(Some(project))).await.unwrap_or_default();
         all.extend(stored.into_iter().map(|one| (one.key, one.value)));
@@ -151,8 +152,8 @@ pub(crate) async fn preferences(session: &Session) -> BTreeMap<String, Value> {
     all
 }
 
-pub(crate) async fn needs_memory(session: &Session) -> Result<Arc<Remember>, Failure> {
-    memory::remember(session).await.ok_or_else(|| {
+pub(crate) async fn needs_memory(store: &TaskStore) -> Result<Arc<Remember>, Failure> {
+    memory::remember(store).await.ok_or_else(|| {
         Failure::user("there is no memory here", "it is turned off (memory.enabled), or its file cannot be made")
     })
 }

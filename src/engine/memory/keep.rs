@@ -6,17 +6,21 @@ use serde_json::json;
 use tracing::Instrument;
 
 use crate::events::fact::{PlanEndFact, PlanFact, RunFact, StepFact, TaskFact};
+use crate::events::task_events::TaskEvents;
 use crate::memory::{self, learn, mode_of, project_scan, relevance};
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState};
+use crate::state::durable::Keep;
 use crate::state::memory_handle::Remember;
 use crate::state::notes::{Approach, Counted, short};
 use crate::state::outcome::{Ended, Outcome};
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::plan_service::PlanService;
+use crate::state::task::{TaskProgress, TaskWork};
+use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
+use sextant_model::step::Model;
 use sextant_store::memory::decision_record::{Event, TraceRecord};
 use sextant_store::memory::entry::{EntryId, Kind, NewEntry, Role};
 use sextant_store::memory::memory_error::Result;
@@ -24,6 +28,7 @@ use sextant_store::memory::metrics::{self, RunRecord};
 use sextant_store::memory::recall;
 use sextant_store::memory::store::Memory;
 use sextant_store::memory::summary::Extract;
+use sextant_store::workspace::root::Root;
 
 /// Entries of a chat from which on it is summarised as well.
 const LONG_CHAT: usize = 12;
@@ -73,24 +78,24 @@ fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, e
 }
 
 /// Begins a task: opens the memory, stores the request, scans the project where that is due.
-pub(crate) async fn remember_start(session: &Session, task: &mut Task) {
-    task.events.did(TaskFact::WorkBegan);
-    let Some(remember) = memory::remember(session).await else { return };
-    task.events.did(TaskFact::Said { role: Role::User, text: task.request.clone() });
-    project_scan::scan_project(session, &remember);
+pub(crate) async fn remember_start(store: &TaskStore, root: &Root, task_events: &TaskEvents, request: &str) {
+    task_events.did(TaskFact::WorkBegan);
+    let Some(remember) = memory::remember(store).await else { return };
+    task_events.did(TaskFact::Said { role: Role::User, text: request.to_owned() });
+    project_scan::scan_project(store, root, &remember);
 }
 
 /// Writes the notes collected since the last call. Returns at once.
-pub(crate) async fn keep(session: &Session, task: &mut Task) {
-    if task.notes.has_drafts() {
-        put(session, task, None).await;
+pub(crate) async fn keep(store: &TaskStore, work: &TaskWork, keep: &mut Keep) {
+    if work.notes.has_drafts() {
+        put(store, work, keep, None).await;
     }
 }
 
-async fn put(session: &Session, task: &mut Task, end: Option<End>) {
-    let drafts = task.notes.take_drafts();
-    let Some(remember) = memory::remember(session).await else { return };
-    let mode = mode_of(task.mode);
+async fn put(store: &TaskStore, work: &TaskWork, keep: &mut Keep, end: Option<End>) {
+    let drafts = work.notes.take_drafts();
+    let Some(remember) = memory::remember(store).await else { return };
+    let mode = mode_of(work.mode);
     let entries: Vec<NewEntry> = drafts
         .into_iter()
         .map(|draft| NewEntry {
@@ -101,9 +106,9 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
             ..NewEntry::new(remember.session.clone(), mode, draft.kind, draft.content, draft.at)
         })
         .collect();
-    let before = task.keep.writing.take();
-    let events = Arc::clone(&session.events);
-    let of = Of { task: task.journal.task.clone(), step: task.step_number() };
+    let before = keep.writing.take();
+    let events = Arc::clone(&store.events);
+    let of = Of { task: work.journal.task.clone(), step: work.step_number() };
     let begun = remember.begin_write();
     let writing = async move {
         let _begun = begun;
@@ -116,13 +121,16 @@ async fn put(session: &Session, task: &mut Task, end: Option<End>) {
         }
         crate::state::memory_handle::tell(&remember, &events);
     };
-    task.keep.writing = Some(tokio::spawn(writing.in_current_span()));
+    keep.writing = Some(tokio::spawn(writing.in_current_span()));
 }
 
 /// Ends a simple task.
 pub(crate) async fn remember_end(
-    session: &Session,
-    task: &mut Task,
+    store: &TaskStore,
+    model: &dyn Model,
+    work: &TaskWork,
+    progress: &TaskProgress,
+    keep: &mut Keep,
     ended: &std::result::Result<Ended, Failure>,
     outcome: &Outcome,
 ) {
@@ -137,12 +145,21 @@ pub(crate) async fn remember_end(
         _ => outcome.summary.clone(),
     };
     let (summary, files) = (outcome.summary.clone(), outcome.files.clone());
-    conclude(session, task, RunFact { how, said, summary, files, plan: None }).await;
+    conclude(store, model, work, progress, keep, RunFact { how, said, summary, files, plan: None }).await;
 }
 
 /// Ends or pauses a plan's run: it is one run, however often it pauses.
-pub(crate) async fn remember_run(session: &Session, plan: &Plan, task: &mut Task, phase: Phase, outcome: &Outcome) {
-    let escalated = task.progress.question.is_some();
+pub(crate) async fn remember_run(
+    store: &TaskStore,
+    model: &dyn Model,
+    plan: &Plan,
+    work: &TaskWork,
+    progress: &TaskProgress,
+    keep: &mut Keep,
+    phase: Phase,
+    outcome: &Outcome,
+) {
+    let escalated = progress.question.is_some();
     let how = match phase {
         Phase::Completed if outcome.ok => metrics::Outcome::Success,
         Phase::Completed | Phase::Error => metrics::Outcome::Failure,
@@ -150,9 +167,9 @@ pub(crate) async fn remember_run(session: &Session, plan: &Plan, task: &mut Task
         Phase::Paused | Phase::Planning | Phase::Executing => metrics::Outcome::Cancelled,
     };
     let (steps, over) = (titles(plan), matches!(phase, Phase::Completed | Phase::Error));
-    let end = PlanEndFact { steps, replans: task.progress.replans, over };
+    let end = PlanEndFact { steps, replans: progress.replans, over };
     let (said, summary, files) = (outcome.summary.clone(), outcome.summary.clone(), outcome.files.clone());
-    conclude(session, task, RunFact { how, said, summary, files, plan: Some(end) }).await;
+    conclude(store, model, work, progress, keep, RunFact { how, said, summary, files, plan: Some(end) }).await;
 }
 
 fn titles(plan: &Plan) -> Vec<String> {
@@ -160,28 +177,41 @@ fn titles(plan: &Plan) -> Vec<String> {
 }
 
 /// Records a new plan. A plan that waited and was never run is as good as refused.
-pub(crate) async fn remember_plan(session: &Session, plan: &Plan, task: &mut Task) {
-    let refused = session.plan.lock().await.as_ref().and_then(|(old, _)| {
+pub(crate) async fn remember_plan(
+    store: &TaskStore,
+    plans: &PlanService,
+    plan: &Plan,
+    work: &TaskWork,
+    kept: &mut Keep,
+) {
+    let refused = plans.waiting.lock().await.as_ref().and_then(|(old, _)| {
         let untouched = !old.steps.is_empty() && old.steps.iter().all(|step| step.state == StepState::Open);
         untouched.then(|| old.title.clone())
     });
     let files = plan.steps.iter().flat_map(|step| &step.symbols).map(|symbol| symbol.file.clone());
     let files: std::collections::BTreeSet<String> = files.collect();
     let (title, steps, files) = (plan.title.clone(), titles(plan), files.into_iter().collect());
-    task.events.did(TaskFact::PlanMade { plan: PlanFact { title, steps, files, refused } });
-    keep(session, task).await;
+    work.events.did(TaskFact::PlanMade { plan: PlanFact { title, steps, files, refused } });
+    keep(store, work, kept).await;
 }
 
 /// Records that no plan was made: that is a run that failed.
-pub(crate) async fn remember_no_plan(session: &Session, task: &mut Task, failure: &Failure) {
+pub(crate) async fn remember_no_plan(
+    store: &TaskStore,
+    model: &dyn Model,
+    work: &TaskWork,
+    progress: &TaskProgress,
+    keep: &mut Keep,
+    failure: &Failure,
+) {
     let cancelled = failure.kind == FailureKind::Cancelled;
     let how = if cancelled { metrics::Outcome::Cancelled } else { metrics::Outcome::Failure };
     let (said, summary, files) = (failure.message.clone(), String::new(), Vec::new());
-    conclude(session, task, RunFact { how, said, summary, files, plan: None }).await;
+    conclude(store, model, work, progress, keep, RunFact { how, said, summary, files, plan: None }).await;
 }
 
 /// Records the end of a plan's step.
-pub(crate) async fn remember_step(session: &Session, plan: &Plan, index: usize, task: &mut Task) {
+pub(crate) async fn remember_step(store: &TaskStore, plan: &Plan, index: usize, work: &TaskWork, kept: &mut Keep) {
     let step = &plan.steps[index];
     let done = match step.state {
         StepState::Done => true,
@@ -191,58 +221,66 @@ pub(crate) async fn remember_step(session: &Session, plan: &Plan, index: usize, 
     let mut files: Vec<String> = step.symbols.iter().map(|symbol| symbol.file.clone()).collect();
     files.dedup();
     let (title, outcome) = (step.title.clone(), step.result.outcome.clone());
-    task.events.did(TaskFact::StepEnded { step: StepFact { title, done, outcome, files } });
-    keep(session, task).await;
+    work.events.did(TaskFact::StepEnded { step: StepFact { title, done, outcome, files } });
+    keep(store, work, kept).await;
 }
 
-async fn conclude(session: &Session, task: &mut Task, run: RunFact) {
+async fn conclude(
+    store: &TaskStore,
+    model: &dyn Model,
+    work: &TaskWork,
+    progress: &TaskProgress,
+    keep: &mut Keep,
+    run: RunFact,
+) {
     let (how, said, files) = (run.how, run.said.clone(), run.files.clone());
-    task.events.did(TaskFact::RunEnded { run });
-    let Some(remember) = memory::remember(session).await else { return };
-    let left = task.notes.take_run();
-    let run = run_of(session, task, &remember, how, &left.counted);
+    work.events.did(TaskFact::RunEnded { run });
+    let Some(remember) = memory::remember(store).await else { return };
+    let left = work.notes.take_run();
+    let run = run_of(model, work, progress, &remember, how, &left.counted);
     // Good results of an unfinished or failed task are not known to be good.
     let learned = left.approaches.into_iter().filter(|one| !one.success || how == metrics::Outcome::Success).collect();
     let tally = left.tally;
     let recalled = TraceRecord {
         session: remember.session.clone(),
-        task: task.journal.task.clone(),
+        task: work.journal.task.clone(),
         step: 0,
         event: Event::Recall,
         subject: counted(tally.lookups, "lookup"),
         reason: format!("{} of them found something", tally.hits),
-        detail: json!({"found": tally.found, "given": tally.given, "limit": recall::limit(mode_of(task.mode))}),
+        detail: json!({"found": tally.found, "given": tally.given, "limit": recall::limit(mode_of(work.mode))}),
         timestamp: now_ms(),
     };
     let set = |name: &str, value| remember.memory.set_variable(&remember.session, name, value);
-    set("last_request", json!(short(&task.request, 200)));
+    set("last_request", json!(short(&work.request, 200)));
     set("last_answer", json!(short(&said, 200)));
     set("last_files", json!(files));
     let used = left.recalled.into_iter().filter(|_| how == metrics::Outcome::Success).collect();
-    put(session, task, Some(End { run, learned, recalled, used })).await;
+    put(store, work, keep, Some(End { run, learned, recalled, used })).await;
     remember.written().await;
 }
 
 fn run_of(
-    session: &Session,
-    task: &Task,
+    model: &dyn Model,
+    work: &TaskWork,
+    progress: &TaskProgress,
     remember: &Remember,
     outcome: metrics::Outcome,
     notes: &Counted,
 ) -> RunRecord {
     let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-    let usage = &task.counts.spent.now().used;
+    let usage = &work.spent.now().used;
     RunRecord {
         session: remember.session.clone(),
-        task: task.journal.task.clone(),
-        mode: mode_of(task.mode),
-        model: session.model.name().to_owned(),
+        task: work.journal.task.clone(),
+        mode: mode_of(work.mode),
+        model: model.name().to_owned(),
         outcome,
         started: notes.started,
-        duration_ms: u32::try_from(task.notes.worked().as_millis()).unwrap_or(u32::MAX),
+        duration_ms: u32::try_from(work.notes.worked().as_millis()).unwrap_or(u32::MAX),
         steps: notes.steps,
         errors: notes.errors,
-        replans: task.progress.replans,
+        replans: progress.replans,
         escalations: notes.escalations,
         lookups: notes.total.lookups,
         hits: notes.total.hits,
@@ -252,7 +290,7 @@ fn run_of(
             answer: small(usage.completion_tokens),
             cached: small(usage.cached_tokens),
         },
-        cost_micros: small(session.model.price().map_or(0, |price| price.micros(usage))),
+        cost_micros: small(model.price().map_or(0, |price| price.micros(usage))),
         calls: usage.calls,
         calls_saved: notes.calls_saved,
     }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::events::task_events::TaskEvents;
 use crate::memory;
 use crate::state::notes::{Approach, short};
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::plural::counted;
 use sextant_diagnostics::located::LocatedDiagnostic;
@@ -96,14 +96,15 @@ fn sift(fixes: &[FixOffer], against: &dyn Fn(&FixOffer) -> Option<String>) -> (V
 
 /// Removes the fixes that proved bad here twice, where another is offered for the same diagnostic.
 pub(crate) async fn trusted(
-    session: &Session,
-    task: &Task,
+    store: &TaskStore,
+    task_events: &TaskEvents,
+    step: u32,
     found: &[LocatedDiagnostic],
     fixes: Vec<FixOffer>,
 ) -> Vec<FixOffer> {
     let code = |fix: &FixOffer| found.get(fix.diagnostic?)?.diagnostic.code.clone();
     let codes: BTreeSet<String> = fixes.iter().filter_map(&code).collect();
-    let Some(remember) = memory::remember(session).await.filter(|_| !codes.is_empty()) else { return fixes };
+    let Some(remember) = memory::remember(store).await.filter(|_| !codes.is_empty()) else { return fixes };
     let project = remember.project;
     let bad = match remember.run(move |memory| against(memory, &codes, project)).await {
         Ok(bad) => bad,
@@ -115,7 +116,7 @@ pub(crate) async fn trusted(
     let proved = |fix: &FixOffer| Some(line(bad.get(&(code(fix)?, fix.title.clone()))?));
     let (kept, entries) = sift(&fixes, &proved);
     for entry in entries {
-        task.events.trace(task.counts.step.max(1), entry);
+        task_events.trace(step.max(1), entry);
     }
     kept
 }

@@ -10,7 +10,7 @@ use tracing::Instrument;
 
 use crate::memory;
 use crate::state::memory_handle::Remember;
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_store::memory::memory_error::Result;
 use sextant_store::memory::project::{CommandFact, FileFact};
@@ -127,13 +127,13 @@ fn ranked(memory: &Memory, project: &str, root: &Root, most: usize) -> Result<Ve
 }
 
 /// Starts a scan of the project where the last one is not quite new. Nobody waits for it.
-pub(crate) fn scan_project(session: &Session, remember: &Arc<Remember>) {
-    let (now, last) = (now_ms(), session.opened.scanned.load(Ordering::Relaxed));
+pub(crate) fn scan_project(store: &TaskStore, root: &Root, remember: &Arc<Remember>) {
+    let (now, last) = (now_ms(), store.scanned.load(Ordering::Relaxed));
     let due = now.saturating_sub(last) >= PAUSE_MS;
-    if !due || session.opened.scanned.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_err() {
+    if !due || store.scanned.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_err() {
         return;
     }
-    let (remember, root) = (Arc::clone(remember), session.root.clone());
+    let (remember, root) = (Arc::clone(remember), root.clone());
     let scanning = async move {
         let project = remember.project;
         if let Err(error) = remember.run(move |memory| scan(memory, project, &root)).await {
@@ -144,9 +144,9 @@ pub(crate) fn scan_project(session: &Session, remember: &Arc<Remember>) {
 }
 
 /// Files of the workspace for a plan; `otherwise` where memory has no files yet.
-pub(crate) async fn files_by_use(session: &Session, most: usize, otherwise: Vec<String>) -> Vec<String> {
-    let Some(remember) = memory::remember(session).await else { return otherwise };
-    let (project, root) = (remember.project, session.root.clone());
+pub(crate) async fn files_by_use(store: &TaskStore, root: &Root, most: usize, otherwise: Vec<String>) -> Vec<String> {
+    let Some(remember) = memory::remember(store).await else { return otherwise };
+    let (project, root) = (remember.project, root.clone());
     match remember.run(move |memory| ranked(memory, project, &root, most)).await {
         Ok(files) if !files.is_empty() => files,
         _ => otherwise,

@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use crate::editor::event::Event;
 use crate::events::fact::{RecallFact, TaskFact};
+use crate::events::stream::EventStream;
 use crate::memory::{self, chosen_preferences, learn, mode_of};
 use crate::state::kind;
 use crate::state::memory_handle::Remember;
 use crate::state::notes::short;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, TaskWork};
+use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::plural::counted;
 use sextant_store::memory::entry::{EntryId, Mode, Role};
@@ -182,8 +183,8 @@ fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(
 }
 
 /// Shows the user, once a task, which preferences the model does not get.
-fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
-    if unsaid.is_empty() || std::mem::replace(&mut task.conversation.unsaid_told, true) {
+fn say_unsaid(events: &EventStream, conversation: &mut Conversation, unsaid: &[String]) {
+    if unsaid.is_empty() || std::mem::replace(&mut conversation.unsaid_told, true) {
         return;
     }
     let named: Vec<String> = unsaid.iter().take(NAMED).map(|one| format!("“{}”", short(one, 40))).collect();
@@ -193,26 +194,32 @@ fn say_unsaid(session: &Session, task: &mut Task, unsaid: &[String]) {
         unsaid.len(),
         named.join(", ")
     );
-    session.emit(Event::Progress { text });
+    events.show(Event::Progress { text });
 }
 
 /// The memory part of the next question's prompt. The codes are those of the diagnostics in view, worst first.
-pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<String>, planning: bool) -> RecallPart {
-    task.events.did(TaskFact::InView { codes: codes.clone() });
-    let mode = mode_of(task.mode);
+pub(crate) async fn memory_part(
+    store: &TaskStore,
+    work: &TaskWork,
+    conversation: &mut Conversation,
+    codes: Vec<String>,
+    planning: bool,
+) -> RecallPart {
+    work.events.did(TaskFact::InView { codes: codes.clone() });
+    let mode = mode_of(work.mode);
     let limit = recall::limit(mode);
     let mut kinds: Vec<String> = codes.iter().take(CODES).map(|code| format!("fix {code}")).collect();
-    let own = if planning { kind::plan_kind(&task.request) } else { kind::kind(&task.request, &codes) };
+    let own = if planning { kind::plan_kind(&work.request) } else { kind::kind(&work.request, &codes) };
     if !kinds.contains(&own) {
         kinds.push(own);
     }
     let question = Question {
         mode,
         limit: limit.saturating_sub(FRAME),
-        request: task.request.clone(),
+        request: work.request.clone(),
         kinds,
-        before: task.notes.started(),
-        preferences: chosen_preferences::configured_preferences(session),
+        before: work.notes.started(),
+        preferences: chosen_preferences::configured_preferences(&store.config),
     };
     let only = |question: &Question| {
         let mut room = Room { left: question.limit, ..Room::default() };
@@ -222,14 +229,14 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
         );
         RecallPart { lines: room.lines, limit }
     };
-    let Some(remember) = memory::remember(session).await else { return only(&question) };
+    let Some(remember) = memory::remember(store).await else { return only(&question) };
     let fallback = only(&question);
     // The notes of the step before reach this one.
     remember.written().await;
     let start = Instant::now();
     let known = Arc::clone(&remember);
     let answered = remember.run(move |memory| answer(memory, &known, &question)).await;
-    memory::tell_notices(session, &remember);
+    memory::tell_notices(&store.events, &remember);
     match answered {
         Ok((room, hit)) => {
             let recall = RecallFact {
@@ -239,8 +246,8 @@ pub(crate) async fn memory_part(session: &Session, task: &mut Task, codes: Vec<S
                 found: room.found as u64,
                 given: room.lines.iter().map(|line| estimate(line) as u64).sum(),
             };
-            task.events.did(TaskFact::Recalled { recall });
-            say_unsaid(session, task, &room.unsaid);
+            work.events.did(TaskFact::Recalled { recall });
+            say_unsaid(&store.events, conversation, &room.unsaid);
             RecallPart { lines: room.lines, limit }
         }
         Err(error) => {

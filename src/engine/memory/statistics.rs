@@ -2,7 +2,7 @@
 
 use crate::memory;
 use crate::state::memory_handle::Remember;
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::HintCode;
 use sextant_store::memory::memory_error::MemoryError;
@@ -89,8 +89,8 @@ pub fn report(stats: &Stats) -> String {
 }
 
 /// The figures of this workspace, as Markdown.
-pub async fn statistics(session: &Session) -> Result<String, Failure> {
-    let Some(remember) = memory::remember(session).await else {
+pub(crate) async fn statistics(store: &TaskStore) -> Result<String, Failure> {
+    let Some(remember) = memory::remember(store).await else {
         let hint = "turn it on (memory.enabled); it needs a folder that can be written";
         return Err(Failure::user("without memory nothing is counted", hint));
     };

@@ -3,7 +3,7 @@
 use crate::memory::{self, mode_of};
 use crate::plan::work_mode::Mode;
 use crate::state::notes::short;
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use crate::step_executors::module::ModuleContext;
 use crate::step_executors::search_step::terms;
 use sextant_base::clock::now_ms;
@@ -40,10 +40,10 @@ fn lines<'e>(entries: impl Iterator<Item = &'e Entry>) -> Vec<String> {
 }
 
 /// The lines for one module: of its session and mode, from the last 24 hours, the newest first.
-pub(crate) async fn module_memory(session: &Session, mode: Mode, context: &ModuleContext) -> Vec<String> {
-    let Some(remember) = memory::remember(session).await else { return Vec::new() };
-    let session = remember.session.clone();
-    let newest = remember.run(move |memory| memory.history(&session, &KINDS, NEWEST)).await.unwrap_or_default();
+pub(crate) async fn module_memory(store: &TaskStore, mode: Mode, context: &ModuleContext) -> Vec<String> {
+    let Some(remember) = memory::remember(store).await else { return Vec::new() };
+    let name = remember.session.clone();
+    let newest = remember.run(move |memory| memory.history(&name, &KINDS, NEWEST)).await.unwrap_or_default();
     let files: Vec<&str> = context.symbols.iter().map(|symbol| symbol.file.as_str()).collect();
     // As they are written, and not as a search looks for them.
     let plain = |term: String| term.replace("\\b", "").replace('\\', "").to_lowercase();

@@ -2,7 +2,7 @@
 
 use crate::plan::Step;
 use crate::plan::evaluate::Trigger;
-use crate::state::session::Session;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
@@ -15,13 +15,13 @@ const SHOWN: usize = 20;
 const FILES: usize = 5_000;
 
 /// The first missing symbol of a step.
-pub(crate) async fn missing(session: &Session, step: &Step) -> Option<String> {
-    let present = target::present(session, &step.symbols).await;
+pub(crate) async fn missing(workspace: &Workspace, step: &Step) -> Option<String> {
+    let present = target::present(workspace, &step.symbols).await;
     step.symbols.iter().find(|symbol| !present.contains(symbol)).map(ToString::to_string)
 }
 
 /// The replacements, a line each, where the work left its plan because of a missing symbol or file.
-pub(crate) async fn available(session: &Session, trigger: &Trigger) -> Vec<String> {
+pub(crate) async fn available(workspace: &Workspace, trigger: &Trigger) -> Vec<String> {
     let (Trigger::MissingResource(what) | Trigger::InvalidStep(what)) = trigger else { return Vec::new() };
     let path = SymbolPath::parse(what);
     // A sentence of a tool or an editor holds no name to look for.
@@ -31,11 +31,11 @@ pub(crate) async fn available(session: &Session, trigger: &Trigger) -> Vec<Strin
     let mut lines = Vec::new();
     let last = path.names.rsplit("::").next().unwrap_or_default();
     if !last.is_empty()
-        && let Ok(found) = target::full_path(session, last).await
+        && let Ok(found) = target::full_path(workspace, last).await
     {
         lines.push(format!("available: {last} is at {found}"));
     }
-    match target::document(session, &path.file).await {
+    match target::document(workspace, &path.file).await {
         Ok(document) => {
             let names = language::of_path(&document.path).map(|language| {
                 let outline = Outline::parse(language, &document.text);
@@ -44,7 +44,7 @@ pub(crate) async fn available(session: &Session, trigger: &Trigger) -> Vec<Strin
             lines.push(format!("available in {}: {}", path.file, listed(&names.unwrap_or_default())));
         }
         Err(_) => {
-            let (root, name) = (session.root.clone(), path.file.rsplit('/').next().unwrap_or_default().to_owned());
+            let (root, name) = (workspace.root.clone(), path.file.rsplit('/').next().unwrap_or_default().to_owned());
             let like = move || {
                 let all = workspace_files::list(&root, "", FILES).files;
                 all.into_iter().filter(|file| file.rsplit('/').next() == Some(&name)).collect::<Vec<_>>()

@@ -11,12 +11,15 @@ use crate::plan::{Plan, Step, StepPart, StepState};
 use crate::planner::validate_plan::{self, within};
 use crate::planner::{alternatives, carry_out};
 use crate::run::step_contract;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::task_store::TaskStore;
+use crate::state::workspace::Workspace;
 use crate::step_executors::module::ModuleContext;
 use crate::target;
 use sextant_base::failure::Failure;
+use sextant_model::step::Model;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Outcome of a try of a step.
@@ -39,7 +42,7 @@ impl Tried {
 
 /// The resolved inputs of a step, or the first input that cannot be resolved.
 pub(crate) async fn resolve_inputs(
-    session: &Session,
+    store: &TaskStore,
     plan: &Plan,
     step: &Step,
 ) -> Result<Vec<(String, String)>, String> {
@@ -48,7 +51,7 @@ pub(crate) async fn resolve_inputs(
     let mut resolved = Vec::new();
     for input in &step.inputs {
         let known = match input.value {
-            Value::Preference(_) | Value::Variable(_) => validate_plan::session_value(session, &input.value).await,
+            Value::Preference(_) | Value::Variable(_) => validate_plan::session_value(store, &input.value).await,
             Value::Text(_) | Value::Step(..) => None,
         };
         resolved.push((input.name.clone(), inputs::resolve(&input.value, &outputs, known.as_deref())?));
@@ -59,7 +62,7 @@ pub(crate) async fn resolve_inputs(
 /// The symbols of a step with those that its target has brought. The symbols that a step changes must be in the scope
 /// of the whole task. The symbols that it only reads need not be.
 pub(crate) async fn with_target(
-    session: &Session,
+    workspace: &Workspace,
     step: &Step,
     resolved: &[(String, String)],
     whole: &Scope,
@@ -68,7 +71,7 @@ pub(crate) async fn with_target(
     let brings = step.inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
     let Some((_, target)) = resolved.iter().find(|(name, _)| brings && name == TARGET) else { return Ok(symbols) };
     for text in target.split(", ") {
-        let symbol = target::full_path(session, text).await.map_err(|failure| failure.message)?;
+        let symbol = target::full_path(workspace, text).await.map_err(|failure| failure.message)?;
         if !step.kind.only_looks() && !within(whole, &symbol) {
             return Err(format!("{symbol} is outside {}", whole.names().join(", ")));
         }
@@ -81,15 +84,16 @@ pub(crate) async fn with_target(
 
 /// Tries an editing step, or its fallback, in the scope of its symbols.
 pub(crate) async fn try_step(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &Plan,
     index: usize,
     task: &mut Task,
     fallback: bool,
     cancel: &CancellationToken,
 ) -> Result<Tried, Failure> {
-    let (step, whole) = (&plan.steps[index], task.scope.clone());
-    if let Some(missing) = alternatives::missing(session, step).await {
+    let (step, whole) = (&plan.steps[index], task.work.scope.clone());
+    if let Some(missing) = alternatives::missing(&edits.workspace, step).await {
         let facts =
             StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
         let outcome = format!("{missing} is not there any more");
@@ -99,11 +103,11 @@ pub(crate) async fn try_step(
         let facts = StepReport { unresolved: Some(why.clone()), ..StepReport::default() };
         Tried::failed(StepError::Unresolved, why, facts)
     };
-    let resolved = match resolve_inputs(session, plan, step).await {
+    let resolved = match resolve_inputs(&edits.store, plan, step).await {
         Ok(resolved) => resolved,
         Err(why) => return Ok(unresolved(why)),
     };
-    let symbols = match with_target(session, step, &resolved, &whole).await {
+    let symbols = match with_target(&edits.workspace, step, &resolved, &whole).await {
         Ok(symbols) => symbols,
         Err(why) => return Ok(unresolved(why)),
     };
@@ -125,8 +129,8 @@ pub(crate) async fn try_step(
         .filter(|before| before.state == StepState::Done)
         .flat_map(|before| before.symbols.iter().chain(&before.creates).cloned())
         .collect();
-    let tried = carry_out::carry_out(session, step, (&context, &leaned), task, cancel).await;
-    (task.scope, task.progress.course.inputs) = (whole, Vec::new());
+    let tried = carry_out::carry_out(edits, model, step, (&context, &leaned), task, cancel).await;
+    (task.work.scope, task.progress.course.inputs) = (whole, Vec::new());
     task.progress.course.contract = Default::default();
     tried
 }

@@ -7,7 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::plan::criteria::CheckResult;
+use crate::plan::plan_progress::PlanProgress;
 use crate::plan::{Step, StepPart, StepState};
 use crate::planner::attempt::Tried;
 use crate::planner::step_checks;
@@ -15,13 +17,16 @@ use crate::planner::step_judgement::{facts_after, joined, judge_edit};
 use crate::planner::validate_plan::place_of;
 use crate::run::{choose_loop, completion_checks, sources};
 use crate::state::comparison::{self, Verdict};
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{Baseline, before_first_edits};
+use crate::state::edit_service::EditService;
+use crate::state::journal::Journal;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task, TaskWork};
 use crate::state::task_scope::{Scope, source};
 use crate::state::unlooked::Unlooked;
+use crate::state::workspace::Workspace;
 use crate::step_executors::edit_step;
 use crate::step_executors::module::ModuleContext;
 use crate::target;
@@ -30,7 +35,7 @@ use sextant_base::one_line::headline;
 use sextant_model::abilities::Style;
 use sextant_model::prompt::conversation;
 use sextant_model::prompt::prompt_budget::PromptBudget;
-use sextant_model::step::LastResult;
+use sextant_model::step::{LastResult, Model};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// How many times the unmet results go back to the step.
@@ -53,56 +58,58 @@ struct StepView {
 /// Carries out a step in the scope of its symbols. `leaned` are the changes of the steps that it leans on. The step may
 /// change them too where it does not hold otherwise.
 pub(crate) async fn carry_out(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     step: &Step,
     (context, leaned): (&ModuleContext, &[SymbolPath]),
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Tried, Failure> {
-    let done = task.journal.checkpoints.len();
+    let done = task.work.journal.checkpoints.len();
     let mark = step.result.begun.map_or(done, |begun| begun.min(done));
     let scope = scope_of(&context.symbols, &step.creates);
-    let expected = targets(session, step, &scope).await;
-    let before = collect_diagnostics::known(session).await;
-    task.reports.first = begun_with(task, mark);
-    task.keep.begun = (mark < done).then_some(mark);
-    let PartsDone { mut ended, parts } = run_parts(session, step, context, task, cancel).await?;
-    let mut view = look_back(session, step, task, &before, mark).await;
+    let expected = targets(&edits.hub, step, &scope).await;
+    let before = collect_diagnostics::known(&edits.hub).await;
+    task.work.reports.first = begun_with(task, mark);
+    task.work.begun = (mark < done).then_some(mark);
+    let PartsDone { mut ended, parts } = run_parts(edits, model, step, context, task, cancel).await?;
+    let mut view = look_back(edits, model, step, &task.work, &before, mark).await;
     for _ in 0..LESSONS {
-        let Some(lesson) = lesson(session, step, &ended, &view).await else { break };
-        teach(session, task, &lesson).await;
-        task.scope = task.scope.widened(leaned);
-        ended = joined(Some(ended), under_title(session, step, &context.title, task, cancel).await?);
-        view = look_back(session, step, task, &before, mark).await;
+        let Some(lesson) = lesson(model, step, &ended, &view).await else { break };
+        teach(&edits.hub.events, model, &mut task.conversation, &mut task.progress.course, &lesson).await;
+        task.work.scope = task.work.scope.widened(leaned);
+        ended = joined(Some(ended), under_title(edits, model, step, &context.title, task, cancel).await?);
+        view = look_back(edits, model, step, &task.work, &before, mark).await;
     }
     let StepView { verdict, findings, left } = view;
-    let facts = facts_after(session, (step, mark), task, &verdict, &ended, (expected, left), &findings);
-    Ok(judge_edit(session, step, task, mark, (ended, verdict, facts), (findings, parts)))
+    let facts = facts_after(&edits.workspace.config, (step, mark), task, &verdict, &ended, (expected, left), &findings);
+    Ok(judge_edit(&edits.workspace.config, step, task, mark, (ended, verdict, facts), (findings, parts)))
 }
 
 /// Runs the parts one after the other, until one does not come to its end. The task's scope is then all of theirs.
 async fn run_parts(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     step: &Step,
     context: &ModuleContext,
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<PartsDone, Failure> {
-    let portions = portions(session, context).await;
+    let portions = portions(&edits.workspace, model, context).await;
     let (mut ended, mut parts) = (None, Vec::new());
     let (mut files, mut symbols) = (Vec::new(), Vec::new());
     for (number, portion) in (1..).zip(&portions) {
-        task.scope = scope_of(&portion.symbols, &step.creates);
+        task.work.scope = scope_of(&portion.symbols, &step.creates);
         if number == 1 {
             task.conversation.results.clear();
         }
-        (task.counts.step, task.counts.errors, task.counts.mended) = (0, 0, 0);
+        (task.work.step, task.counts.errors, task.work.reports.offers.served) = (0, 0, 0);
         task.counts.applied = 0;
         let part = if portions.len() > 1 { format!(" ({})", portion.title) } else { String::new() };
         let title = format!("{}{part}", context.title);
-        let came_to = under_title(session, step, &title, task, cancel).await?;
-        files.extend(task.scope.whole_files().iter().cloned());
-        symbols.extend(task.scope.symbols().iter().cloned());
+        let came_to = under_title(edits, model, step, &title, task, cancel).await?;
+        files.extend(task.work.scope.whole_files().iter().cloned());
+        symbols.extend(task.work.scope.symbols().iter().cloned());
         let good = matches!(came_to, Ended::Done { .. });
         let state = if good { StepState::Done } else { StepState::Failed };
         parts.push(StepPart { title: portion.title.clone(), state });
@@ -116,46 +123,55 @@ async fn run_parts(
     if portions.len() < 2 {
         parts.clear();
     }
-    task.scope = if files.is_empty() { Scope::Symbols(symbols) } else { Scope::Parts { files, symbols } };
+    task.work.scope = if files.is_empty() { Scope::Symbols(symbols) } else { Scope::Parts { files, symbols } };
     Ok(PartsDone { ended: ended.unwrap_or(Ended::Done { changed: false, answer: String::new() }), parts })
 }
 
 /// Works on the step, or a part of it, under its own words.
 async fn under_title(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     step: &Step,
     title: &str,
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Ended, Failure> {
-    let request = std::mem::take(&mut task.request);
+    let request = std::mem::take(&mut task.work.request);
     let checks: Vec<String> = step.checks.iter().map(ToString::to_string).collect();
     let checks = if checks.is_empty() { String::new() } else { format!(" (checked: {})", checks.join("; ")) };
-    task.request = format!("{title}. Expected after it: {}{checks}", step.expect);
-    let came_to = choose_loop::work(session, task, cancel).await;
-    task.request = request;
+    task.work.request = format!("{title}. Expected after it: {}{checks}", step.expect);
+    let came_to = choose_loop::work(edits, model, task, cancel).await;
+    task.work.request = request;
     came_to
 }
 
 /// The step's effect on the diagnostics, and the state of its checks.
-async fn look_back(session: &Session, step: &Step, task: &mut Task, before: &Snapshots, mark: usize) -> StepView {
+async fn look_back(
+    edits: &EditService,
+    model: &dyn Model,
+    step: &Step,
+    work: &TaskWork,
+    before: &Snapshots,
+    mark: usize,
+) -> StepView {
     let mut before = before.clone();
     // A file that was first looked at in this step, right before its edit, has its baseline there.
-    for (key, snap) in &task.reports.start {
+    for (key, snap) in &work.reports.start {
         before.entry(key.clone()).or_insert_with(|| snap.clone());
     }
-    before_first_edits(&mut before, &task.reports.first.snaps, &texts_before(task, mark));
-    let mut verdict = comparison::compared(&before, &collect_diagnostics::known(session).await, &[]).await;
-    collect_diagnostics::doubt_unheard(session, task, mark, &mut verdict).await;
-    let left = targets(session, step, &task.scope).await;
-    let findings = step_checks::findings(session, step, task, (&before, &verdict, mark)).await;
+    before_first_edits(&mut before, &work.reports.first.snaps, &texts_before(&work.journal, mark));
+    let mut verdict = comparison::compared(&before, &collect_diagnostics::known(&edits.hub).await, &[]).await;
+    collect_diagnostics::doubt_unheard(&edits.hub, &work.journal, mark, &mut verdict).await;
+    let left = targets(&edits.hub, step, &work.scope).await;
+    let findings = step_checks::findings(edits, model, step, work, (&before, &verdict, mark)).await;
     StepView { verdict, findings, left }
 }
 
 /// The baseline of the texts that a resumed step found when it first began.
 fn begun_with(task: &Task, mark: usize) -> Baseline {
-    let texts = texts_before(task, mark);
+    let texts = texts_before(&task.work.journal, mark);
     let found = task
+        .work
         .reports
         .start
         .iter()
@@ -164,9 +180,9 @@ fn begun_with(task: &Task, mark: usize) -> Baseline {
 }
 
 /// The text of each file as the first edit since this checkpoint found it.
-fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, Arc<str>> {
+fn texts_before(journal: &Journal, mark: usize) -> BTreeMap<String, Arc<str>> {
     let mut texts = BTreeMap::new();
-    for file in task.journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files) {
+    for file in journal.checkpoints.get(mark..).unwrap_or_default().iter().flat_map(|one| &one.files) {
         if let Some(text) = &file.before {
             texts.entry(file.path.clone()).or_insert_with(|| text.clone());
         }
@@ -176,8 +192,8 @@ fn texts_before(task: &Task, mark: usize) -> BTreeMap<String, Arc<str>> {
 
 /// The unmet results of a step that came to its own end, for its model. `None` where all hold, or no model would read
 /// them. A small model has had its tries, and would make the same change a second time.
-async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) -> Option<Vec<String>> {
-    let reads = !session.model.needs_providers() && session.model.abilities().await.style != Style::Compact;
+async fn lesson(model: &dyn Model, step: &Step, ended: &Ended, view: &StepView) -> Option<Vec<String>> {
+    let reads = !model.needs_providers() && model.abilities().await.style != Style::Compact;
     if !reads || !matches!(ended, Ended::Done { .. }) {
         return None;
     }
@@ -191,23 +207,29 @@ async fn lesson(session: &Session, step: &Step, ended: &Ended, view: &StepView) 
 }
 
 /// Returns the unmet results: the model reads them before its next answer.
-async fn teach(session: &Session, task: &mut Task, lesson: &[String]) {
+async fn teach(
+    events: &EventStream,
+    model: &dyn Model,
+    conversation: &mut Conversation,
+    course: &mut PlanProgress,
+    lesson: &[String],
+) {
     let what = "The step is not done: this does not hold after it. Mend it.";
-    session.emit(Event::Progress { text: format!("back to the model: {}", headline(&lesson.join("; "))) });
-    if task.conversation.transcript.is_open() {
-        let budget = PromptBudget::of(session.model.abilities().await);
-        let fence = task.conversation.transcript.fence.clone();
-        task.conversation.transcript.tell(conversation::told((&fence, budget), what, "After the step", lesson));
+    events.show(Event::Progress { text: format!("back to the model: {}", headline(&lesson.join("; "))) });
+    if conversation.transcript.is_open() {
+        let budget = PromptBudget::of(model.abilities().await);
+        let fence = conversation.transcript.fence.clone();
+        conversation.transcript.tell(conversation::told((&fence, budget), what, "After the step", lesson));
     }
     let text = format!("{what}\n{}", lesson.join("\n"));
-    task.conversation.results.push(LastResult { tool: "check".to_owned(), ok: false, text });
-    task.progress.course.fresh = 1;
+    conversation.results.push(LastResult { tool: "check".to_owned(), ok: false, text });
+    course.fresh = 1;
 }
 
 /// The parts of an edit, as its module cuts it.
-async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit_step::Portion> {
+async fn portions(workspace: &Workspace, model: &dyn Model, context: &ModuleContext) -> Vec<edit_step::Portion> {
     let whole = || vec![edit_step::Portion { title: context.title.clone(), symbols: context.symbols.clone() }];
-    let abilities = session.model.abilities().await;
+    let abilities = model.abilities().await;
     if abilities.style == Style::Conversation {
         // The step reads the sources that it needs by itself.
         return whole();
@@ -216,9 +238,9 @@ async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit_step::
     let mut sizes = Vec::new();
     for symbol in &context.symbols {
         let bytes = if symbol.names.is_empty() {
-            target::document(session, &symbol.file).await.map_or(0, |document| document.text.len())
+            target::document(workspace, &symbol.file).await.map_or(0, |document| document.text.len())
         } else {
-            let place = target::place(session, &symbol.to_string()).await;
+            let place = target::place(workspace, &symbol.to_string()).await;
             place.map_or(0, |place| source(&place.document.text, &place.outline, place.symbol).len())
         };
         // The outline stands for a source that is too long for any prompt.
@@ -233,9 +255,9 @@ async fn portions(session: &Session, context: &ModuleContext) -> Vec<edit_step::
 }
 
 /// How many of the diagnostics that a step names are there.
-async fn targets(session: &Session, step: &Step, scope: &Scope) -> usize {
+async fn targets(hub: &DiagnosticsHub, step: &Step, scope: &Scope) -> usize {
     let named = |code: &Option<String>| code.as_ref().is_some_and(|code| step.because.contains(code.as_str()));
-    reported::in_scope(session, scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
+    reported::in_scope(hub, scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
 }
 
 /// The symbols and files that a step may touch: its symbols, the created ones, and the place for them.

@@ -9,14 +9,17 @@ use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState, plan_event};
 use crate::run::finish;
 use crate::run::unfit_ending::CameTo;
+use crate::state::durable::Keep;
+use crate::state::edit_service::EditService;
 use crate::state::outcome::{Ending, FailedStep, Outcome};
 use crate::state::session::Session;
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::HintCode;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
+use sextant_model::step::Model;
 
 /// Most failed steps that a summary lists; the document has them all.
 const LISTED: usize = 3;
@@ -67,15 +70,19 @@ pub(crate) fn words((done, all): (usize, usize), replans: u32, failed: &[FailedS
 ///
 /// # Errors
 /// A file cannot be put back.
-pub(crate) async fn take_back_unfinished(session: &Session, task: &mut Task) -> Result<(), Failure> {
-    let Some(mark) = task.keep.mark.take() else { return Ok(()) };
-    if task.journal.checkpoints.len() <= mark {
+pub(crate) async fn take_back_unfinished(
+    edits: &EditService,
+    work: &mut TaskWork,
+    keep: &mut Keep,
+) -> Result<(), Failure> {
+    let Some(mark) = keep.mark.take() else { return Ok(()) };
+    if work.journal.checkpoints.len() <= mark {
         return Ok(());
     }
-    let left = rollback::roll_back_to(session, task, mark, true).await?;
+    let left = rollback::roll_back_to(edits, work, mark, true).await?;
     if !left.is_empty() {
         let text = format!("left as you changed it since: {}", left.join(", "));
-        session.emit(Event::Progress { text });
+        edits.hub.events.show(Event::Progress { text });
     }
     Ok(())
 }
@@ -83,7 +90,8 @@ pub(crate) async fn take_back_unfinished(session: &Session, task: &mut Task) -> 
 /// Ends or pauses a run: the document, the open question, the outcome. `stopped` means that a step could not be done
 /// and nothing else is tried.
 pub(crate) async fn end_run(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &Plan,
     task: &mut Task,
     (phase, stopped): (Phase, bool),
@@ -96,31 +104,36 @@ pub(crate) async fn end_run(
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let failed = failed_steps(plan, task.progress.course.replaced);
     let word = words((done, plan.steps.len()), task.progress.replans, &failed);
-    let word =
-        if phase == Phase::Completed { format!("{word}{}", says_what_is_left(session, task).await) } else { word };
+    let word = if phase == Phase::Completed {
+        format!("{word}{}", says_what_is_left(edits, &mut task.work).await)
+    } else {
+        word
+    };
     let fails = stopped || failed.iter().any(|step| !step.replaced) || task.progress.question.is_some();
     let came_to = match phase {
         _ if fails => CameTo::Short,
         Phase::Completed => CameTo::End,
         Phase::Planning | Phase::Executing | Phase::Paused | Phase::Error => CameTo::Waits,
     };
-    let mut outcome = finish::finish(session, task, &word, came_to).await;
+    let mut outcome = finish::finish(edits, &mut task.work, &task.counts, &word, came_to).await;
     if phase == Phase::Completed || phase == Phase::Error {
-        workspace_look::leave_all(session).await;
+        workspace_look::leave_all(&edits.hub).await;
     }
     outcome.failed_steps = failed;
-    keep::remember_run(session, plan, task, phase, &outcome).await;
+    keep::remember_run(&edits.store, model, plan, &task.work, &task.progress, &mut task.keep, phase, &outcome).await;
     outcome
 }
 
 /// The words about the fixes that are left. A plan of offered fixes is done where there are none; otherwise they give
 /// the number.
-pub(crate) async fn says_what_is_left(session: &Session, task: &mut Task) -> String {
-    if !session.model.needs_providers() {
+pub(crate) async fn says_what_is_left(edits: &EditService, work: &mut TaskWork) -> String {
+    if !edits.hub.needs_providers {
         return String::new();
     }
-    let cancel = session.cancelled();
-    let Ok(left) = stop::unless_stopped(session, &cancel, reported::fixes_left(session, task)).await else {
+    let cancel = edits.hub.cancelled();
+    let Ok(left) =
+        stop::unless_stopped(&edits.making, &cancel, reported::fixes_left(&edits.hub, &edits.store, work)).await
+    else {
         return String::new();
     };
     let count = counted(left.open, "more fix");
@@ -150,10 +163,10 @@ pub(crate) async fn pause(session: &Session) -> Ending<Outcome> {
 
 /// Shows the plan of the session as it stands, with its results so far.
 pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Vec<Event>) -> Result<Outcome, Failure> {
-    let mut waiting = session.plan.lock().await;
+    let mut waiting = session.plans.waiting.lock().await;
     let Some((plan, task)) = waiting.as_mut() else {
         return Err(Failure::user("there is no plan", HintCode::Plan));
     };
-    durable::keep_task(session, task, Some(plan), phase).await;
-    Ok(end_run(session, plan, task, (phase, false), events).await)
+    durable::keep_task(&session.store, task, Some(plan), phase).await;
+    Ok(end_run(&session.edits, session.model.as_ref(), plan, task, (phase, false), events).await)
 }

@@ -6,7 +6,7 @@ use crate::editor::event::Event;
 use crate::plan::{Plan, Step};
 use crate::planner::{plan_chat, validate_plan};
 use crate::run::{context, model_turn};
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::stop;
 use crate::state::task::Task;
 use crate::task_budget;
@@ -14,7 +14,7 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::abilities::Style;
 use sextant_model::input::PlanAsk;
-use sextant_model::step::{ModelError, PlanReply};
+use sextant_model::step::{Model, ModelError, PlanReply};
 
 /// How often a model is asked again when its plan does not fit the project.
 const ATTEMPTS: usize = 2;
@@ -34,43 +34,60 @@ pub(crate) struct PlanRequest {
 
 /// Asks the model for steps from the present state, and checks them against the project.
 pub(crate) async fn propose(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     wanted: PlanRequest,
     cancel: &CancellationToken,
 ) -> Result<Plan, Failure> {
     let because = wanted.problems.clone();
     let ask = PlanAsk { problems: wanted.problems, standing: wanted.standing, change: wanted.change };
-    let mut input = stop::unless_stopped(session, cancel, context::plan_facts(session, task, ask)).await?;
-    let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
-    let abilities = stop::unless_stopped(session, cancel, session.model.abilities()).await?;
+    let mut input = stop::unless_stopped(
+        &edits.making,
+        cancel,
+        context::plan_facts(edits, model, &mut task.work, &mut task.conversation, ask),
+    )
+    .await?;
+    let words = |text: &str| edits.hub.events.show(Event::Words { text: text.to_owned() });
+    let abilities = stop::unless_stopped(&edits.making, cancel, model.abilities()).await?;
     let talk = match abilities.style {
-        Style::Conversation => Some(plan_chat::open(session, task, &input).await),
+        Style::Conversation => Some(
+            plan_chat::open(&edits.approvals, model, task.work.mode, &mut task.conversation.transcript, &input).await,
+        ),
         Style::Step | Style::Compact => None,
     };
     let mut attempt = 0;
     loop {
         attempt += 1;
-        if let Some(why) = task_budget::over_budget(session, task) {
-            return Err(task_budget::stop(task, &why));
+        if let Some(why) = task_budget::over_budget(&edits.workspace.config, model, &task.work.spent) {
+            return Err(task_budget::stop(&task.work.journal, &why));
         }
         let reply = match &talk {
-            Some(talk) => plan_chat::ask(session, task, talk, cancel).await?,
-            None => model_turn::answered(session, task, cancel, session.model.plan(&input, &words)).await?,
+            Some(talk) => plan_chat::ask(edits, model, task, talk, cancel).await?,
+            None => {
+                model_turn::answered(
+                    &edits.workspace.config,
+                    &task.work.spent,
+                    &task.work.events,
+                    cancel,
+                    model.plan(&input, &words),
+                )
+                .await?
+            }
         };
         let Some(reply) = reply else { continue };
-        let problems = match held(session, task, reply, &wanted.kept, cancel).await? {
+        let problems = match held(edits, model, task, reply, &wanted.kept, cancel).await? {
             Ok(plan) => return Ok(plan),
             Err(problems) => problems,
         };
-        let trace = Trace::new(Effect::Refused, "a plan", session.model.name(), problems.join("; "));
-        task.events.trace(1, trace);
+        let trace = Trace::new(Effect::Refused, "a plan", model.name(), problems.join("; "));
+        task.work.events.trace(1, trace);
         if attempt > ATTEMPTS {
             let message = format!("no usable plan came back: {}", problems.join("; "));
             return Err(Failure::new(FailureKind::Model, message, "ask in other words, or use another model"));
         }
         match &talk {
-            Some(talk) => plan_chat::again(task, talk, &problems),
+            Some(talk) => plan_chat::again(&mut task.conversation.transcript, talk, &problems),
             None => input.ask.problems = because.iter().cloned().chain(problems).collect(),
         }
     }
@@ -78,7 +95,8 @@ pub(crate) async fn propose(
 
 /// A reply that was checked against the project: the plan, or all of its faults.
 async fn held(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &Task,
     reply: Result<PlanReply, ModelError>,
     kept: &[Step],
@@ -88,17 +106,19 @@ async fn held(
         Ok(reply) => reply,
         Err(ModelError::Unusable { problems, .. }) => return Ok(Err(problems)),
         Err(error) => {
-            let trace = Trace::new(Effect::Stopped, "the plan", session.model.name(), error.to_string());
-            task.events.trace(1, trace);
+            let trace = Trace::new(Effect::Stopped, "the plan", model.name(), error.to_string());
+            task.work.events.trace(1, trace);
             return Err(crate::run::run_loop::model_failure(&error));
         }
     };
-    let held = stop::unless_stopped(session, cancel, validate_plan::validate(session, task, reply, kept)).await?;
+    let held =
+        stop::unless_stopped(&edits.making, cancel, validate_plan::validate(edits, &task.work.scope, reply, kept))
+            .await?;
     Ok(held.map(|mut plan| {
-        session.model.name().clone_into(&mut plan.model);
+        model.name().clone_into(&mut plan.model);
         for (number, step) in (1..).zip(&plan.steps) {
-            let trace = Trace::new(Effect::Planned, &step.title, session.model.name(), &step.because);
-            task.events.trace_step(number, trace);
+            let trace = Trace::new(Effect::Planned, &step.title, model.name(), &step.because);
+            task.work.events.trace_step(number, trace);
         }
         plan
     }))

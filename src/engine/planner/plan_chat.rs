@@ -3,11 +3,14 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::plan::work_mode::Mode;
 use crate::run::calls::{action, is_look, result_of};
 use crate::run::converse::within;
 use crate::run::{act, compaction_summary, model_turn};
-use crate::state::session::Session;
+use crate::state::approvals::Approvals;
+use crate::state::edit_service::EditService;
 use crate::state::task::Task;
+use crate::state::transcript::Transcript;
 use crate::tools;
 use sextant_base::failure::Failure;
 use sextant_model::chat::{ChatInput, ChatReply, ToolResult, ToolUse};
@@ -16,7 +19,7 @@ use sextant_model::plan_contract::Contract;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::prompt::{conversation, planning};
 use sextant_model::reply;
-use sextant_model::step::{ModelError, PlanReply};
+use sextant_model::step::{Model, ModelError, PlanReply};
 use sextant_model::tools::ToolSpec;
 
 /// Most answers that may only look, before the plan is requested outright.
@@ -32,10 +35,16 @@ pub(crate) struct PlanTalk {
 }
 
 /// Asks for the plan, in the present conversation or in a new one.
-pub(crate) async fn open(session: &Session, task: &mut Task, input: &PlanInput) -> PlanTalk {
-    let budget = PromptBudget::of(session.model.abilities().await);
-    let transcript = &mut task.conversation.transcript;
-    transcript.take_up(session.model.name());
+pub(crate) async fn open(
+    approvals: &Approvals,
+    model: &dyn Model,
+    mode: Mode,
+    talked: &mut Transcript,
+    input: &PlanInput,
+) -> PlanTalk {
+    let budget = PromptBudget::of(model.abilities().await);
+    let transcript = talked;
+    transcript.take_up(model.name());
     if !transcript.is_open() {
         let opening = conversation::opening(&input.context, &Contract::Simple, &[], budget);
         transcript.fence = opening.fence;
@@ -44,29 +53,33 @@ pub(crate) async fn open(session: &Session, task: &mut Task, input: &PlanInput) 
     let fence = transcript.fence.clone();
     let asked = planning::planning(input, (&fence, budget), |words| transcript.tells(words));
     transcript.tell(asked);
-    PlanTalk { budget, tools: crate::run::converse::tools(session, task, input.context.framing.commands) }
+    PlanTalk { budget, tools: crate::run::converse::tools(approvals, mode, input.context.framing.commands) }
 }
 
 /// The next plan of the model, after the looks that it wants. `None` where the time is over before.
 pub(crate) async fn ask(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     talk: &PlanTalk,
     cancel: &CancellationToken,
 ) -> Result<Option<Result<PlanReply, ModelError>>, Failure> {
     let mut round = 0;
     loop {
-        compaction_summary::shorten(task, talk.budget);
+        compaction_summary::shorten(&task.work.journal, &mut task.conversation.transcript, talk.budget);
         let transcript = &task.conversation.transcript;
         let system = conversation::system(&transcript.fence);
         let input = ChatInput { system: &system, messages: &transcript.messages, tools: &talk.tools };
         // A plan is data: it is shown as a document, and not as its words come.
-        let asked = session.model.chat(&input, &|_| {});
-        let reply = match model_turn::answered(session, task, cancel, asked).await? {
-            None => return Ok(None),
-            Some(Err(error)) => return Ok(Some(Err(error))),
-            Some(Ok(reply)) => reply,
-        };
+        let asked = model.chat(&input, &|_| {});
+        let reply =
+            match model_turn::answered(&edits.workspace.config, &task.work.spent, &task.work.events, cancel, asked)
+                .await?
+            {
+                None => return Ok(None),
+                Some(Err(error)) => return Ok(Some(Err(error))),
+                Some(Ok(reply)) => reply,
+            };
         task.conversation.transcript.answer(reply.clone());
         if reply.uses.is_empty() {
             return Ok(Some(read(&reply)));
@@ -79,16 +92,16 @@ pub(crate) async fn ask(
         }
         // Each look is a step of its own for those who watch.
         round += 1;
-        task.counts.step = round;
-        let results = look(session, task, &reply.uses, talk.budget).await;
-        task.counts.step = 0;
+        task.work.step = round;
+        let results = look(edits, model, task, &reply.uses, talk.budget).await;
+        task.work.step = 0;
         task.conversation.transcript.results(results);
     }
 }
 
 /// Sends the model the faults of its plan.
-pub(crate) fn again(task: &mut Task, talk: &PlanTalk, problems: &[String]) {
-    let transcript = &mut task.conversation.transcript;
+pub(crate) fn again(talked: &mut Transcript, talk: &PlanTalk, problems: &[String]) {
+    let transcript = talked;
     let fence = transcript.fence.clone();
     transcript.tell(planning::again(problems, (&fence, talk.budget)));
 }
@@ -99,10 +112,16 @@ fn read(reply: &ChatReply) -> Result<PlanReply, ModelError> {
 }
 
 /// Carries out calls that only look; nothing is changed before there is a plan.
-async fn look(session: &Session, task: &mut Task, uses: &[ToolUse], budget: PromptBudget) -> Vec<ToolResult> {
+async fn look(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    uses: &[ToolUse],
+    budget: PromptBudget,
+) -> Vec<ToolResult> {
     let looks = |used: &&ToolUse| used.problem.is_none() && is_look(used);
     let actions: Vec<_> = uses.iter().filter(looks).map(action).collect();
-    let mut looked = act::look_together(session, task, &actions, "").await.into_iter();
+    let mut looked = act::look_together(edits, model, task, &actions, "").await.into_iter();
     let result = |used: &ToolUse| {
         let (ok, text) = match (&used.problem, is_look(used)) {
             (Some(problem), _) => (false, problem.clone()),

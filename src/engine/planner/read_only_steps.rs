@@ -18,13 +18,15 @@ use crate::planner::alternatives;
 use crate::planner::attempt::{self, Tried};
 use crate::planner::step_checks::{self, unmet};
 use crate::state::comparison::{Status, Verdict};
+use crate::state::edit_service::EditService;
 use crate::state::read_views::SeenTexts;
 use crate::state::render::Line;
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::span;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
+use crate::state::task_store::TaskStore;
+use crate::state::workspace::Workspace;
 use crate::step_executors::module::{ModuleContext, ModuleResult, ReadOnlyTools};
 use crate::step_executors::run_at_once;
 use crate::target;
@@ -33,12 +35,14 @@ use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-/// The session as a module sees it: the tools that only look.
+/// The tools that only look, for a module.
 struct SessionEyes<'a> {
-    session: &'a Session,
+    edits: &'a EditService,
+    model: &'a dyn Model,
     cancel: &'a CancellationToken,
     /// The texts that the model has seen, or will have seen by reading.
     seen: Mutex<SeenTexts>,
@@ -57,22 +61,22 @@ impl ReadOnlyTools for SessionEyes<'_> {
         let step = u32::try_from(context.number).unwrap_or(u32::MAX);
         let (tool, target) = (tool.to_owned(), call.subject().shown().to_owned());
         let reasoning = context.title.clone();
-        self.session.emit(Event::Acting { step, tool: tool.clone(), target, reasoning });
+        self.edits.hub.events.show(Event::Acting { step, tool: tool.clone(), target, reasoning });
         let span = span::plan_step(context.number.saturating_sub(1)).in_scope(|| span::tool(&tool));
         let mut own = Task::new(&context.title, Mode::Simple, None, Scope::Workspace);
         let before = self.seen.lock().await.clone();
-        own.conversation.seen.clone_from(&before);
+        own.work.seen.clone_from(&before);
         let answer = tokio::select! {
-            answer = call.run(self.session, &mut own).instrument(span.clone()) => answer,
+            answer = call.run(self.edits, self.model, &mut own.work).instrument(span.clone()) => answer,
             () = self.cancel.cancelled() => Err(Failure::cancelled()),
         };
-        self.seen.lock().await.take(own.conversation.seen, &before);
+        self.seen.lock().await.take(own.work.seen, &before);
         let (ok, text) = match &answer {
             Ok(answer) => (true, counted(answer.text.lines().count(), "line")),
             Err(failure) => (false, failure.one_line()),
         };
         span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
-        self.session.emit(Event::Acted { step, tool, ok, text });
+        self.edits.hub.events.show(Event::Acted { step, tool, ok, text });
         answer.map(|answer| answer.text)
     }
 
@@ -80,35 +84,41 @@ impl ReadOnlyTools for SessionEyes<'_> {
         if self.cancel.is_cancelled() {
             return Vec::new();
         }
-        let session = self.session;
-        if session.config.diagnostics.on_edit
-            && let Ok(document) = target::document(session, &symbol.file).await
+        let hub = &self.edits.hub;
+        if hub.workspace.config.diagnostics.on_edit
+            && let Ok(document) = target::document(&hub.workspace, &symbol.file).await
         {
-            let bystanders = collect_diagnostics::bystanders(session, std::slice::from_ref(&document.path)).await;
-            let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
-            collect_diagnostics::ensure_baseline(session, &[document], &bystanders, deadline).await;
+            let bystanders = collect_diagnostics::bystanders(
+                hub.workspace.editor.as_ref(),
+                &hub.looked,
+                std::slice::from_ref(&document.path),
+            )
+            .await;
+            let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms);
+            collect_diagnostics::ensure_baseline(hub, &[document], &bystanders, deadline).await;
         }
         let scope = if symbol.names.is_empty() {
             Scope::Files(vec![symbol.file.clone()])
         } else {
             Scope::Symbols(vec![symbol.clone()])
         };
-        reported::in_scope(session, &scope).await.iter().map(|found| Line::of(found).text(&symbol.file)).collect()
+        reported::in_scope(hub, &scope).await.iter().map(|found| Line::of(found).text(&symbol.file)).collect()
     }
 }
 
 /// Runs steps that only look, all at once; returns their outcomes in order.
 pub(crate) async fn look_steps(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &Plan,
     batch: &[usize],
-    task: &mut Task,
+    work: &mut TaskWork,
     cancel: &CancellationToken,
 ) -> Result<Vec<Tried>, Failure> {
     let mut contexts = Vec::new();
     let mut tried: Vec<Option<Tried>> = Vec::new();
     for index in batch {
-        match look_context(session, plan, *index, task).await {
+        match look_context(&edits.store, &edits.workspace, plan, *index, &work.scope, work.mode).await {
             Ok(context) => {
                 contexts.push(context);
                 tried.push(None);
@@ -116,19 +126,19 @@ pub(crate) async fn look_steps(
             Err(failed) => tried.push(Some(failed)),
         }
     }
-    let eyes = SessionEyes { session, cancel, seen: Mutex::new(task.conversation.seen.clone()) };
+    let eyes = SessionEyes { edits, model, cancel, seen: Mutex::new(work.seen.clone()) };
     let results = run_at_once(&contexts, &eyes).await;
     if cancel.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    task.conversation.seen = eyes.seen.into_inner();
+    work.seen = eyes.seen.into_inner();
     let mut results = contexts.iter().zip(results);
     let mut all = Vec::new();
     for (index, known) in batch.iter().zip(tried) {
         all.push(match known {
             Some(failed) => failed,
             None => match results.next() {
-                Some((context, result)) => judge_look(session, plan, *index, task, context, result).await,
+                Some((context, result)) => judge_look(edits, model, plan, *index, work, context, result).await,
                 None => Tried::default(),
             },
         });
@@ -136,9 +146,16 @@ pub(crate) async fn look_steps(
     Ok(all)
 }
 
-async fn look_context(session: &Session, plan: &Plan, index: usize, task: &Task) -> Result<ModuleContext, Tried> {
+async fn look_context(
+    store: &TaskStore,
+    workspace: &Workspace,
+    plan: &Plan,
+    index: usize,
+    scope: &Scope,
+    mode: Mode,
+) -> Result<ModuleContext, Tried> {
     let step = &plan.steps[index];
-    if let Some(missing) = alternatives::missing(session, step).await {
+    if let Some(missing) = alternatives::missing(workspace, step).await {
         let facts =
             StepReport { missing: Some(missing.clone()), error: Some(StepError::Missing), ..StepReport::default() };
         let outcome = format!("{missing} is not there any more");
@@ -148,23 +165,24 @@ async fn look_context(session: &Session, plan: &Plan, index: usize, task: &Task)
         let facts = StepReport { unresolved: Some(why.clone()), ..StepReport::default() };
         Tried::failed(StepError::Unresolved, why, facts)
     };
-    let inputs = attempt::resolve_inputs(session, plan, step).await.map_err(unresolved)?;
+    let inputs = attempt::resolve_inputs(store, plan, step).await.map_err(unresolved)?;
     // A search looks for the places that use its target.
     let symbols = match step.kind {
         StepKind::Search => step.symbols.clone(),
-        _ => attempt::with_target(session, step, &inputs, &task.scope).await.map_err(unresolved)?,
+        _ => attempt::with_target(workspace, step, &inputs, scope).await.map_err(unresolved)?,
     };
     let (number, title, kind) = (index + 1, step.title.clone(), step.kind);
     let mut context = ModuleContext { number, title, kind, inputs, symbols, memory: Vec::new() };
-    context.memory = step_memory::module_memory(session, task.mode, &context).await;
+    context.memory = step_memory::module_memory(store, mode, &context).await;
     Ok(context)
 }
 
 async fn judge_look(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &Plan,
     index: usize,
-    task: &mut Task,
+    work: &mut TaskWork,
     context: &ModuleContext,
     result: ModuleResult,
 ) -> Tried {
@@ -174,10 +192,10 @@ async fn judge_look(
     if let Some(error) = result.error {
         return Tried { parts: result.parts, ..Tried::failed(StepError::LookFailed, error, facts) };
     }
-    let whole = std::mem::replace(&mut task.scope, Scope::Symbols(context.symbols.clone()));
-    let (nothing, mark) = (Verdict::without(Status::Complete), task.journal.checkpoints.len());
-    let findings = step_checks::findings(session, step, task, (&Snapshots::default(), &nothing, mark)).await;
-    task.scope = whole;
+    let whole = std::mem::replace(&mut work.scope, Scope::Symbols(context.symbols.clone()));
+    let (nothing, mark) = (Verdict::without(Status::Complete), work.journal.checkpoints.len());
+    let findings = step_checks::findings(edits, model, step, work, (&Snapshots::default(), &nothing, mark)).await;
+    work.scope = whole;
     facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {
         CheckResult::Unmet(why) => Some(format!("check `{check}` does not hold: {}", headline(why))),

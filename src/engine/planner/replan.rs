@@ -10,6 +10,8 @@ use crate::plan::evaluate::Trigger;
 use crate::plan::{Plan, Step, StepState, depends, document};
 use crate::planner::alternatives;
 use crate::planner::make::{self, PlanRequest};
+use crate::state::edit_service::EditService;
+use crate::state::plan_service::PlanService;
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::span;
@@ -18,6 +20,7 @@ use crate::state::taken_plan::TakenPlan;
 use crate::state::task::Task;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
+use sextant_model::step::Model;
 
 /// Opening of a request about the waiting plan.
 const CHANGE: &str = "change:";
@@ -30,37 +33,37 @@ pub fn change(text: &str) -> Option<&str> {
 }
 
 /// Whether there is a plan that can be changed now.
-pub(crate) fn has_plan(session: &Session) -> bool {
-    session.plan.try_lock().is_ok_and(|plan| plan.is_some())
+pub(crate) fn has_plan(plans: &PlanService) -> bool {
+    plans.waiting.try_lock().is_ok_and(|plan| plan.is_some())
 }
 
-pub(crate) async fn change_of(session: &Session, request: &Request) -> Option<String> {
+pub(crate) async fn change_of(plans: &PlanService, request: &Request) -> Option<String> {
     let words = change(&request.text)?;
-    session.plan.lock().await.is_some().then(|| words.to_owned())
+    plans.waiting.lock().await.is_some().then(|| words.to_owned())
 }
 
 /// Gives the waiting plan to the model with the user's words. Done steps stay; the whole plan stays where the model
 /// returns no usable one.
 pub(crate) async fn change_plan(session: &Session, words: &str, cancel: &CancellationToken) -> Result<Plan, Failure> {
-    session.use_cancel(cancel);
-    let mut taken = TakenPlan::take(session).await;
+    session.hub.use_cancel(cancel);
+    let mut taken = TakenPlan::take(&session.plans).await;
     let Some((plan, task)) = taken.as_mut().and_then(TakenPlan::parts) else {
         return Err(Failure::user("there is no plan to change", HintCode::Plan));
     };
-    session.take_up(task);
+    task.work.take_up(&session.events);
     span::belongs_to(task);
     let standing = document::numbered(plan);
     let mut new = plan.clone();
     depends::keep_closed(&mut new);
     let wanted = PlanRequest { standing, change: words.to_owned(), kept: new.steps.clone(), ..PlanRequest::default() };
-    let proposed = make::propose(session, task, wanted, cancel).await?;
+    let proposed = make::propose(&session.edits, session.model.as_ref(), task, wanted, cancel).await?;
     new.steps.extend(proposed.steps);
     (new.title, new.reason, new.model) = (proposed.title, proposed.reason, proposed.model);
     task.progress.question = None;
-    task.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(plan, &new) });
+    task.work.events.did(TaskFact::PlanChanged { words: words.to_owned(), changes: changes(plan, &new) });
     *plan = new;
-    keep::keep(session, task).await;
-    durable::keep_plan(session, plan, task).await;
+    keep::keep(&session.store, &task.work, &mut task.keep).await;
+    durable::keep_plan(&session.store, plan, task).await;
     Ok(plan.clone())
 }
 
@@ -84,17 +87,18 @@ pub(crate) fn changes(before: &Plan, after: &Plan) -> Vec<StepChange> {
 
 /// Plans again for the open part; done steps stay, with their outputs. False when nothing is left to be done.
 pub(crate) async fn replan(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &mut Plan,
     task: &mut Task,
     trigger: &Trigger,
     cancel: &CancellationToken,
 ) -> Result<bool, Failure> {
-    durable::keep_replan(session, plan, task, trigger).await;
+    durable::keep_replan(&edits.store, plan, task, trigger).await;
     task.progress.replans += 1;
-    task.intent.consent.replanned = true;
+    task.work.intent.consent.replanned = true;
     task.progress.plan_errors = 0;
-    session.emit(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
+    edits.hub.events.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
     let leaning: Vec<String> = plan
         .steps
         .iter()
@@ -104,13 +108,14 @@ pub(crate) async fn replan(
     let mut new = plan.clone();
     depends::keep_closed(&mut new);
     let mut problems = vec![trigger.words()];
-    problems.extend(stop::unless_stopped(session, cancel, alternatives::available(session, trigger)).await?);
+    problems
+        .extend(stop::unless_stopped(&edits.making, cancel, alternatives::available(&edits.workspace, trigger)).await?);
     if !leaning.is_empty() {
         problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
     }
     let wanted =
         PlanRequest { problems, standing: document::numbered(&new), kept: new.steps.clone(), change: String::new() };
-    let proposed = make::propose(session, task, wanted, cancel).await?;
+    let proposed = make::propose(edits, model, task, wanted, cancel).await?;
     let more = !proposed.steps.is_empty();
     if more {
         task.progress.course.replaced = new.steps.len();
@@ -140,8 +145,8 @@ mod tests {
         let after = plan(vec![step("three", "a.py::h"), step("one, gently", "a.py::f"), step("four", "b.py::k")]);
         let task = Task::new("fix total", Mode::Planner, None, Scope::Workspace);
         let words = "h first, and gently".to_owned();
-        task.events.did(TaskFact::PlanChanged { words, changes: changes(&before, &after) });
-        let drafts: Vec<String> = task.notes.take_drafts().into_iter().map(|draft| draft.content).collect();
+        task.work.events.did(TaskFact::PlanChanged { words, changes: changes(&before, &after) });
+        let drafts: Vec<String> = task.work.notes.take_drafts().into_iter().map(|draft| draft.content).collect();
         assert_eq!(
             drafts,
             [
@@ -151,7 +156,7 @@ mod tests {
                 "The user added the step “four”."
             ]
         );
-        let lessons = task.notes.counted().approaches;
+        let lessons = task.work.notes.counted().approaches;
         assert_eq!((lessons.len(), lessons[0].approach.as_str(), lessons[0].success), (1, "step two", false));
     }
 

@@ -3,8 +3,8 @@
 use crate::plan::document::{self, Problem};
 use crate::plan::{Plan, Step, StepResult, StepState};
 use crate::planner::validate_plan;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task_scope::Scope;
 use sextant_model::step::PlanReplyStep;
 
 /// The outcome of a step that the user has left out.
@@ -13,8 +13,8 @@ const LEFT_OUT: &str = "left out by you";
 /// The plan of a document, or all of its faults, each with its line. Done steps stay as they are, with their results: a
 /// document has only their words.
 pub(crate) async fn rewritten(
-    session: &Session,
-    task: &Task,
+    edits: &EditService,
+    scope: &Scope,
     standing: &Plan,
     text: &str,
 ) -> Result<Plan, Vec<Problem>> {
@@ -52,7 +52,7 @@ pub(crate) async fn rewritten(
             continue;
         }
         let before: Vec<&Step> = steps[..index].iter().collect();
-        let (held, wrong) = validate_plan::check_step(session, task, as_reply(&steps[index]), &before).await;
+        let (held, wrong) = validate_plan::check_step(edits, scope, as_reply(&steps[index]), &before).await;
         problems.extend(wrong.into_iter().map(|message| Problem { line: line(index), message }));
         steps[index] = Step { state: StepState::Open, ..held };
     }

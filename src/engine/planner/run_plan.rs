@@ -8,25 +8,32 @@ use crate::durable;
 use crate::edit::{edit_transaction, rollback};
 use crate::editor::event::Event;
 use crate::events::fact::TaskFact;
+use crate::events::stream::EventStream;
+use crate::events::task_events::TaskEvents;
 use crate::memory::keep;
 use crate::plan::evaluate::{self, Decision, PlanSoFar, StepReport, Trigger};
 use crate::plan::recovery::{StepError, Then};
 use crate::plan::user_question::Question;
-use crate::plan::work_mode::Phase;
+use crate::plan::work_mode::{Mode, Phase};
 use crate::plan::{Plan, Step, StepState, Steps, depends, plan_event};
 use crate::planner::attempt::{self, Tried};
 use crate::planner::ending::{self, goes_on, resumable};
 use crate::planner::{alternatives, read_only_steps, replan};
 use crate::run::run_loop;
+use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
+use crate::state::in_flight::Making;
 use crate::state::outcome::Outcome;
 use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskProgress, TaskWork};
+use crate::state::workspace::Workspace;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::HintCode;
 use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::step::Model;
 
 /// How a run without a failure from outside came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,24 +50,30 @@ pub(crate) async fn carry_out(
     cancel: &CancellationToken,
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
-    edit_transaction::catch_up(session).await?;
-    let Some((mut plan, mut task)) = session.plan.lock().await.take() else {
+    edit_transaction::catch_up(&session.edits, &session.plans).await?;
+    let Some((mut plan, mut task)) = session.plans.waiting.lock().await.take() else {
         return Err(Failure::user("there is no plan to approve", HintCode::Plan));
     };
     if !plan.steps.iter().any(|step| step.state == StepState::Open) {
         let failure = Failure::user("the plan has no open step", HintCode::Plan);
-        *session.plan.lock().await = Some((plan, task));
+        *session.plans.waiting.lock().await = Some((plan, task));
         return Err(failure);
     }
-    session.use_cancel(cancel);
-    session.take_up(&mut task);
-    durable::claim(session, &mut task, Some(&plan)).await?;
-    ending::take_back_unfinished(session, &mut task).await?;
-    task.events.did(TaskFact::WorkBegan);
-    task.intent.consent.replanned = false;
-    task.events.did(TaskFact::BudgetRenewed { whole: false });
-    let ran = match stop::unless_stopped(session, cancel, say_what_is_missing(session, &plan)).await {
-        Ok(()) => run_plan(session, &mut plan, &mut task, steps, cancel).await,
+    session.hub.use_cancel(cancel);
+    task.work.take_up(&session.events);
+    durable::claim(&session.store, &mut task, Some(&plan)).await?;
+    ending::take_back_unfinished(&session.edits, &mut task.work, &mut task.keep).await?;
+    task.work.events.did(TaskFact::WorkBegan);
+    task.work.intent.consent.replanned = false;
+    task.work.events.did(TaskFact::BudgetRenewed { whole: false });
+    let ran = match stop::unless_stopped(
+        &session.edits.making,
+        cancel,
+        say_what_is_missing(&session.workspace, &session.events, &plan),
+    )
+    .await
+    {
+        Ok(()) => run_plan(&session.edits, session.model.as_ref(), &mut plan, &mut task, steps, cancel).await,
         Err(stopped) => Err(stopped),
     };
     let phase = match &ran {
@@ -74,47 +87,49 @@ pub(crate) async fn carry_out(
         // The user who stops it sees the work of the step so far, and keeps it.
         task.keep.mark = None;
     }
-    durable::keep_task(session, &mut task, Some(&plan), phase).await;
+    durable::keep_task(&session.store, &mut task, Some(&plan), phase).await;
     let stopped = matches!(ran, Ok(Run::Stopped));
-    let outcome = ending::end_run(session, &plan, &mut task, (phase, stopped), events).await;
-    let changed = run_loop::may_have_changed(session, &task);
-    *session.plan.lock().await = Some((plan, task));
+    let outcome =
+        ending::end_run(&session.edits, session.model.as_ref(), &plan, &mut task, (phase, stopped), events).await;
+    let changed = run_loop::may_have_changed(&session.edits.making, &task);
+    *session.plans.waiting.lock().await = Some((plan, task));
     let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
     ran.map(|_| outcome).map_err(resumable)
 }
 
 /// Names the symbols that a change of the project has removed since the plan was made. The user sees them before
 /// anything runs; the rules decide how the run handles them.
-async fn say_what_is_missing(session: &Session, plan: &Plan) {
-    for what in invalid_steps(session, plan).await {
-        session.emit(Event::Progress { text: format!("before the start: {what} is not there any more") });
+async fn say_what_is_missing(workspace: &Workspace, events: &EventStream, plan: &Plan) {
+    for what in invalid_steps(workspace, plan).await {
+        events.show(Event::Progress { text: format!("before the start: {what} is not there any more") });
     }
 }
 
 async fn run_plan(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &mut Plan,
     task: &mut Task,
     steps: Steps,
     cancel: &CancellationToken,
 ) -> Result<Run, Failure> {
     loop {
-        stop_leaning(session, plan, task);
+        stop_leaning(&edits.hub.events, plan, &task.work.events);
         let mut batch = depends::next(plan);
         if steps == Steps::One {
             batch.truncate(1);
         }
         let Some(first) = batch.first().copied() else { return Ok(Run::Ended) };
         let decisions = if plan.steps[first].kind.only_looks() {
-            run_looks(session, plan, &batch, task, cancel).await?
+            run_looks(edits, model, plan, &batch, task, cancel).await?
         } else {
-            vec![(first, run_edit(session, plan, first, task, cancel).await?)]
+            vec![(first, run_edit(edits, model, plan, first, task, cancel).await?)]
         };
         for (index, (decision, question)) in decisions {
             match decision {
                 Decision::Continue | Decision::Repeat(_) | Decision::Fallback(_) => {}
                 Decision::Replan(trigger) => {
-                    if !replan::replan(session, plan, task, &trigger, cancel).await? {
+                    if !replan::replan(edits, model, plan, task, &trigger, cancel).await? {
                         return Ok(Run::Ended);
                     }
                     // The new plan already counts the steps that ran beside it.
@@ -122,12 +137,12 @@ async fn run_plan(
                 }
                 Decision::Ask(_) => {
                     task.progress.question = question;
-                    task.events.did(TaskFact::Escalated);
-                    say_what_leans(session, plan, index);
+                    task.work.events.did(TaskFact::Escalated);
+                    say_what_leans(&edits.hub.events, plan, index);
                     return Ok(Run::Ended);
                 }
                 Decision::Stop(why) => {
-                    session.emit(Event::Progress { text: why });
+                    edits.hub.events.show(Event::Progress { text: why });
                     return Ok(Run::Stopped);
                 }
             }
@@ -139,42 +154,47 @@ async fn run_plan(
 }
 
 /// Skips the steps that lean on one without result.
-fn stop_leaning(session: &Session, plan: &mut Plan, task: &Task) {
+fn stop_leaning(events: &EventStream, plan: &mut Plan, task_events: &TaskEvents) {
     let stopped = depends::stop(plan);
     for index in &stopped {
         let step = &plan.steps[*index];
         let trace = Trace::new(Effect::SetAside, about(*index, step), "dependency", &step.result.outcome);
-        task.events.trace_step(number(*index), trace);
+        task_events.trace_step(number(*index), trace);
     }
     if !stopped.is_empty() {
-        session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+        events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     }
 }
 
 /// Names the leaning steps, which stay open while the user is asked.
-fn say_what_leans(session: &Session, plan: &Plan, index: usize) {
+fn say_what_leans(events: &EventStream, plan: &Plan, index: usize) {
     let leaning = depends::leaning(plan, index + 1);
     if !leaning.is_empty() {
         let names: Vec<String> = leaning.iter().map(ToString::to_string).collect();
         let text = format!("steps that lean on step {}: {}", index + 1, names.join(", "));
-        session.emit(Event::Progress { text });
+        events.show(Event::Progress { text });
     }
 }
 
 /// Runs several steps that only look, at once. Each is judged when all have ended.
 async fn run_looks(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &mut Plan,
     batch: &[usize],
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Vec<(usize, (Decision, Option<Question>))>, Failure> {
     batch.iter().for_each(|index| plan.steps[*index].state = StepState::Running);
-    durable::keep_step(session, plan, task, batch[0]).await;
-    session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
-    let mark = task.journal.checkpoints.len();
-    let looked =
-        stop::unless_stopped(session, cancel, read_only_steps::look_steps(session, plan, batch, task, cancel)).await;
+    durable::keep_step(&edits.store, plan, task, batch[0]).await;
+    edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
+    let mark = task.work.journal.checkpoints.len();
+    let looked = stop::unless_stopped(
+        &edits.making,
+        cancel,
+        read_only_steps::look_steps(edits, model, plan, batch, &mut task.work, cancel),
+    )
+    .await;
     let tried = match looked.and_then(|tried| tried) {
         Ok(tried) => tried,
         Err(failure) => {
@@ -183,14 +203,25 @@ async fn run_looks(
         }
     };
     for (index, tried) in batch.iter().zip(&tried) {
-        take(plan, *index, task, tried);
-        keep::remember_step(session, plan, *index, task).await;
+        take(plan, *index, &mut task.progress, &task.work.events, tried);
+        keep::remember_step(&edits.store, plan, *index, &task.work, &mut task.keep).await;
     }
-    durable::keep_judged(session, plan, task).await;
-    session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
+    durable::keep_judged(&edits.store, plan, task).await;
+    edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
     let mut decisions = Vec::new();
     for (index, tried) in batch.iter().zip(tried) {
-        let decision = decide(session, plan, *index, task, tried, (1, mark, true)).await;
+        let decision = decide(
+            &edits.hub,
+            &edits.making,
+            plan,
+            *index,
+            &task.progress,
+            &task.work.events,
+            task.work.mode,
+            tried,
+            (1, mark, true),
+        )
+        .await;
         decisions.push((*index, decision));
     }
     Ok(decisions)
@@ -198,32 +229,36 @@ async fn run_looks(
 
 /// Runs one step that edits: its tries, then its fallback, until the way is clear.
 async fn run_edit(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     plan: &mut Plan,
     index: usize,
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<(Decision, Option<Question>), Failure> {
-    let done = task.journal.checkpoints.len();
+    let done = task.work.journal.checkpoints.len();
     let mark = plan.steps[index].result.begun.map_or(done, |begun| begun.min(done));
     let (mut attempts, mut fallback) = (1, false);
     loop {
         plan.steps[index].state = StepState::Running;
-        durable::keep_step(session, plan, task, index).await;
-        session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
-        task.intent.consent.withheld.clear();
-        task.intent.consent.foreseen.clear();
-        let (scope, request) = (task.scope.clone(), task.request.clone());
-        let tried =
-            stop::unless_stopped(session, cancel, attempt::try_step(session, plan, index, task, fallback, cancel))
-                .instrument(span::plan_step(index))
-                .await;
+        durable::keep_step(&edits.store, plan, task, index).await;
+        edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
+        task.work.intent.consent.withheld.clear();
+        task.work.intent.consent.foreseen.clear();
+        let (scope, request) = (task.work.scope.clone(), task.work.request.clone());
+        let tried = stop::unless_stopped(
+            &edits.making,
+            cancel,
+            attempt::try_step(edits, model, plan, index, task, fallback, cancel),
+        )
+        .instrument(span::plan_step(index))
+        .await;
         // A stop drops the try wherever it stands.
-        (task.scope, task.request) = (scope, request);
+        (task.work.scope, task.work.request) = (scope, request);
         let tried = match tried.and_then(|tried| tried) {
             Ok(tried) => tried,
             Err(failure) if StepError::of(failure.kind).recovery().then == Then::Stop => {
-                cut_off(&mut plan.steps[index], &failure, (mark, task.journal.checkpoints.len()));
+                cut_off(&mut plan.steps[index], &failure, (mark, task.work.journal.checkpoints.len()));
                 return Err(failure);
             }
             Err(failure) => {
@@ -231,21 +266,35 @@ async fn run_edit(
                 Tried::failed(StepError::of(failure.kind), failure.message, facts)
             }
         };
-        take(plan, index, task, &tried);
-        keep::remember_step(session, plan, index, task).await;
-        durable::keep_judged(session, plan, task).await;
+        take(plan, index, &mut task.progress, &task.work.events, &tried);
+        keep::remember_step(&edits.store, plan, index, &task.work, &mut task.keep).await;
+        durable::keep_judged(&edits.store, plan, task).await;
         let step = &plan.steps[index];
-        if let Some(question) = task.intent.consent.question((index, &step.title), step.state, mark) {
+        if let Some(question) = task.work.intent.consent.question((index, &step.title), step.state, mark) {
             return Ok((Decision::Ask(Trigger::Consent), Some(question)));
         }
-        session.emit(plan_event::plan_event(plan, Phase::Executing.words()));
-        let decided = decide(session, plan, index, task, tried, (attempts, mark, fallback)).await;
+        edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
+        let decided = decide(
+            &edits.hub,
+            &edits.making,
+            plan,
+            index,
+            &task.progress,
+            &task.work.events,
+            task.work.mode,
+            tried,
+            (attempts, mark, fallback),
+        )
+        .await;
         match decided.0 {
             Decision::Repeat(_) => attempts += 1,
             Decision::Fallback(_) => {
                 fallback = true;
-                session.emit(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
-                clear_for_fallback(session, task, mark).await;
+                edits
+                    .hub
+                    .events
+                    .show(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
+                clear_for_fallback(edits, &mut task.work, mark).await;
             }
             _ => return Ok(decided),
         }
@@ -265,65 +314,68 @@ fn cut_off(step: &mut Step, failure: &Failure, (mark, now): (usize, usize)) {
 
 /// Puts the files back where the step began, for its fallback. Where that fails, the fallback goes on from the present
 /// state.
-async fn clear_for_fallback(session: &Session, task: &mut Task, mark: usize) {
-    if task.journal.checkpoints.len() == mark {
+async fn clear_for_fallback(edits: &EditService, work: &mut TaskWork, mark: usize) {
+    if work.journal.checkpoints.len() == mark {
         return;
     }
     let files: Vec<String> =
-        task.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
-    if let Err(failure) = rollback::roll_back_to(session, task, mark, false).await {
-        session.emit(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
+        work.journal.checkpoints[mark..].iter().flat_map(|c| &c.files).map(|file| file.path.clone()).collect();
+    if let Err(failure) = rollback::roll_back_to(edits, work, mark, false).await {
+        edits.hub.events.show(Event::Progress { text: format!("the failed step stays: {}", failure.message) });
         return;
     }
     let mut documents = Vec::new();
     for file in &files {
-        documents.extend(session.editor.read(file).await.ok());
+        documents.extend(edits.workspace.editor.read(file).await.ok());
     }
-    let bystanders = collect_diagnostics::bystanders(session, &files).await;
-    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
-    if session.config.diagnostics.on_edit {
-        collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await;
+    let bystanders = collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, &files).await;
+    let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms);
+    if edits.workspace.config.diagnostics.on_edit {
+        collect_diagnostics::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await;
     }
 }
 
 /// Enters the outcome of a try into the plan and the trace.
-fn take(plan: &mut Plan, index: usize, task: &mut Task, tried: &Tried) {
+fn take(plan: &mut Plan, index: usize, progress: &mut TaskProgress, task_events: &TaskEvents, tried: &Tried) {
     let step = &mut plan.steps[index];
     (step.state, step.result.outcome) = (tried.state, tried.outcome.clone());
     (step.result.parts, step.result.output) = (tried.parts.clone(), tried.output.clone());
     step.result.begun = None;
     if tried.state == StepState::Failed {
-        task.progress.plan_errors += 1;
+        progress.plan_errors += 1;
         let failed = format!("failed: {}", step.result.outcome);
-        task.events.trace(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
+        task_events.trace(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
     }
     for part in &step.result.parts {
         let ok = if part.state == StepState::Done { "done" } else { "failed" };
         let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
-        task.events.trace_step(number(index), trace);
+        task_events.trace_step(number(index), trace);
     }
 }
 
 async fn decide(
-    session: &Session,
+    hub: &DiagnosticsHub,
+    making: &Making,
     plan: &Plan,
     index: usize,
-    task: &mut Task,
+    progress: &TaskProgress,
+    task_events: &TaskEvents,
+    mode: Mode,
     tried: Tried,
     (attempts, mark, fallback_tried): (u32, usize, bool),
 ) -> (Decision, Option<Question>) {
     let mut facts = tried.facts;
-    let invalid = stop::unless_stopped(session, &session.cancelled(), invalid_steps(session, plan)).await;
+    let invalid = stop::unless_stopped(making, &hub.cancelled(), invalid_steps(&hub.workspace, plan)).await;
     facts.so_far = PlanSoFar {
         attempts,
-        errors: task.progress.plan_errors,
-        replans: task.progress.replans,
+        errors: progress.plan_errors,
+        replans: progress.replans,
         invalid: invalid.unwrap_or_default(),
     };
     let step = &plan.steps[index];
     facts.fallback = !fallback_tried && !step.fallback.is_empty();
-    let decision = evaluate::decide(task.mode, &facts);
-    task.events.trace_step(number(index), decision.trace(&about(index, step), &facts));
+    let decision = evaluate::decide(mode, &facts);
+    task_events.trace_step(number(index), decision.trace(&about(index, step), &facts));
     let question = match &decision {
         Decision::Ask(trigger) => Some(Question::new(index, step, trigger, mark).with_objection(tried.objection)),
         _ => None,
@@ -332,7 +384,7 @@ async fn decide(
 }
 
 /// The missing symbols of open steps.
-async fn invalid_steps(session: &Session, plan: &Plan) -> Vec<String> {
+async fn invalid_steps(workspace: &Workspace, plan: &Plan) -> Vec<String> {
     let mut gone = Vec::new();
     for (index, step) in plan.steps.iter().enumerate().filter(|(_, step)| step.state == StepState::Open) {
         let made_before = |missing: &str| {
@@ -344,7 +396,7 @@ async fn invalid_steps(session: &Session, plan: &Plan) -> Vec<String> {
                     })
             })
         };
-        gone.extend(alternatives::missing(session, step).await.filter(|missing| !made_before(missing)));
+        gone.extend(alternatives::missing(workspace, step).await.filter(|missing| !made_before(missing)));
     }
     gone
 }

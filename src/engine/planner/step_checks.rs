@@ -5,23 +5,27 @@ use crate::plan::Step;
 use crate::plan::criteria::{CheckFacts, CheckResult, Criterion, ReportedThere};
 use crate::planner::validate_plan;
 use crate::state::comparison::{Status, Verdict};
+use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
 use crate::state::frequent_codes::UsualKinds;
+use crate::state::journal::Journal;
 use crate::state::render::Line;
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_diagnostics::model::Severity;
+use sextant_model::step::Model;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The results of a step's checks, in their order. `before` are the reports before it, `mark` the number of the task's
 /// checkpoints then.
 pub(crate) async fn findings(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     step: &Step,
-    task: &mut Task,
+    work: &TaskWork,
     (before, verdict, mark): (&Snapshots, &Verdict, usize),
 ) -> Vec<CheckResult> {
     if step.checks.is_empty() {
@@ -30,10 +34,10 @@ pub(crate) async fn findings(
     let mut commands: Vec<(String, CheckResult)> = Vec::new();
     for check in &step.checks {
         if let Criterion::CommandPasses(name) = check {
-            commands.push((name.clone(), validate_plan::command_stands(session, task, name).await));
+            commands.push((name.clone(), validate_plan::command_stands(edits, model, work, name).await));
         }
     }
-    let spoken = spoken_of(session, &task.scope.files()).await;
+    let spoken = spoken_of(&edits.hub, &work.scope.files()).await;
     let asked: Vec<SymbolPath> = step
         .checks
         .iter()
@@ -42,54 +46,54 @@ pub(crate) async fn findings(
             _ => None,
         })
         .collect();
-    let found = reported::in_scope(session, &task.scope).await;
-    let changed = changed_since(task, mark);
+    let found = reported::in_scope(&edits.hub, &work.scope).await;
+    let changed = changed_since(&work.journal, mark);
     let reported = found.iter().map(|found| ReportedThere {
         code: found.diagnostic.code.clone().unwrap_or_default(),
         is_error: found.diagnostic.severity == Severity::Error,
         is_touched: step.kind.only_looks() || changed.holds(&found.symbol),
         line: Line::of(found).text(""),
     });
-    let kinds = UsualKinds::of(before, &task.reports.created);
-    let new: Vec<Line> = verdict.new_from(session.config.diagnostics.severity_floor).map(Line::of).collect();
+    let kinds = UsualKinds::of(before, &work.reports.created);
+    let new: Vec<Line> = verdict.new_from(edits.workspace.config.diagnostics.severity_floor).map(Line::of).collect();
     let facts = CheckFacts {
         spoken,
         reported: reported.collect(),
         new_errors: verdict.new_from(Severity::Error).map(|found| Line::of(found).text("")).collect(),
         new: new.iter().filter(|line| kinds.speaks_against(line)).map(|line| line.text("")).collect(),
         compared: verdict.status == Status::Complete,
-        present: target::present(session, &asked).await,
+        present: target::present(&edits.workspace, &asked).await,
         commands,
     };
     step.checks.iter().map(|check| check.judge(&facts)).collect()
 }
 
 /// The changes of a task since this checkpoint: symbols, and files where an edit names none.
-fn changed_since(task: &Task, mark: usize) -> Scope {
-    let rows = task.journal.checkpoints.get(mark..).unwrap_or_default();
+fn changed_since(journal: &Journal, mark: usize) -> Scope {
+    let rows = journal.checkpoints.get(mark..).unwrap_or_default();
     let symbols = rows.iter().flat_map(|row| &row.symbols).map(|symbol| SymbolPath::parse(symbol));
     let whole = rows.iter().filter(|row| row.symbols.is_empty()).flat_map(|row| &row.files);
     Scope::Parts { files: whole.map(|file| file.path.clone()).collect(), symbols: symbols.collect() }
 }
 
 /// Whether the reports on every one of these files are about its present text. Asks for reports where they are not.
-pub(crate) async fn spoken_of(session: &Session, files: &[String]) -> bool {
+pub(crate) async fn spoken_of(hub: &DiagnosticsHub, files: &[String]) -> bool {
     let mut documents = Vec::new();
     for file in files {
-        documents.extend(session.editor.read(file).await.ok());
+        documents.extend(hub.workspace.editor.read(file).await.ok());
     }
-    if documents.is_empty() || !session.config.diagnostics.on_edit {
+    if documents.is_empty() || !hub.workspace.config.diagnostics.on_edit {
         return false;
     }
-    let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
+    let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms);
     collect_diagnostics::ensure_baseline(
-        session,
+        hub,
         &documents,
-        &collect_diagnostics::bystanders(session, files).await,
+        &collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, files).await,
         deadline,
     )
     .await;
-    let ledger = session.ledger.lock().await;
+    let ledger = hub.ledger.lock().await;
     documents.iter().all(|document| ledger.is_current(&document.path, &document.text))
 }
 

@@ -8,23 +8,23 @@ use crate::plan::{Step, StepPart, StepState};
 use crate::planner::attempt::Tried;
 use crate::planner::step_checks;
 use crate::run::step_contract;
+use crate::state::agent_config::Config;
 use crate::state::comparison::Verdict;
 use crate::state::delta_wording;
 use crate::state::journal::Journal;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Severity;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
-fn floor(session: &Session) -> Severity {
-    session.config.diagnostics.severity_floor
+fn floor(config: &Config) -> Severity {
+    config.diagnostics.severity_floor
 }
 
 pub(crate) fn facts_after(
-    session: &Session,
+    config: &Config,
     (step, mark): (&Step, usize),
     task: &Task,
     verdict: &Verdict,
@@ -32,7 +32,7 @@ pub(crate) fn facts_after(
     (targets, left): (usize, usize),
     findings: &[CheckResult],
 ) -> StepReport {
-    let (errors, all) = (verdict.count(Severity::Error), verdict.new_from(floor(session)).count());
+    let (errors, all) = (verdict.count(Severity::Error), verdict.new_from(floor(config)).count());
     StepReport {
         diagnosed: StepDiagnosed {
             expected: targets,
@@ -41,7 +41,7 @@ pub(crate) fn facts_after(
             new_warnings: all.saturating_sub(errors),
         },
         checked: StepChecked { checks: step.checks.len(), unmet: step_checks::unmet(findings) },
-        changed: task.journal.checkpoints.len() > mark,
+        changed: task.work.journal.checkpoints.len() > mark,
         answered: matches!(ended, Ended::Done { answer, .. } if !answer.is_empty()),
         broken: match ended {
             Ended::Done { .. } => None,
@@ -57,14 +57,14 @@ pub(crate) fn facts_after(
 
 /// The judgement of a step: new errors and unmet checks mean that it failed, even when it claims success.
 pub(crate) fn judge_edit(
-    session: &Session,
+    config: &Config,
     step: &Step,
     task: &Task,
     mark: usize,
     (ended, verdict, facts): (Ended, Verdict, StepReport),
     (findings, parts): (Vec<CheckResult>, Vec<StepPart>),
 ) -> Tried {
-    let (fixed, new) = (verdict.fixed_from(floor(session)), verdict.new_from(floor(session)).count());
+    let (fixed, new) = (verdict.fixed_from(floor(config)), verdict.new_from(floor(config)).count());
     let broken = verdict.count(Severity::Error);
     let failed = |error: StepError, outcome: String| {
         let mut tried = Tried::failed(error, outcome.clone(), facts.clone());
@@ -84,7 +84,7 @@ pub(crate) fn judge_edit(
     let answer = match ended {
         // The step's changes before a stop count as well.
         Ended::Done { answer, .. } if !facts.changed && fixed == 0 => {
-            return failed(StepError::NothingDone, idle(task, &answer));
+            return failed(StepError::NothingDone, idle(&task.conversation, &answer));
         }
         Ended::Done { answer, .. } => answer,
         Ended::OutOfSteps => return failed(StepError::OutOfSteps, "ran out of steps".to_owned()),
@@ -109,8 +109,8 @@ pub(crate) fn judge_edit(
 }
 
 /// Why a step that came to its end did nothing: the last refusal, and the model's own words.
-fn idle(task: &Task, answer: &str) -> String {
-    let refused = task.conversation.results.iter().rev().find(|result| !result.ok);
+fn idle(conversation: &Conversation, answer: &str) -> String {
+    let refused = conversation.results.iter().rev().find(|result| !result.ok);
     let refused = refused.map(|result| format!(" ({} failed: {})", result.tool, headline(&result.text)));
     let claim = if answer.is_empty() { String::new() } else { format!("; the model says “{}”", headline(answer)) };
     format!("nothing was changed{}{claim}", refused.unwrap_or_default())
@@ -128,10 +128,10 @@ pub(crate) fn joined(before: Option<Ended>, now: Ended) -> Ended {
 
 /// The symbols of the step in the files that it changed; all of them where it changed none.
 fn changed_symbols(task: &Task, mark: usize) -> Vec<SymbolPath> {
-    let checkpoints = task.journal.checkpoints.get(mark..).unwrap_or_default().to_vec();
+    let checkpoints = task.work.journal.checkpoints.get(mark..).unwrap_or_default().to_vec();
     let changed = Journal { checkpoints, ..Journal::default() }.net();
     let mut out: Vec<SymbolPath> = Vec::new();
-    for symbol in task.scope.symbols() {
+    for symbol in task.work.scope.symbols() {
         let touched = changed.is_empty() || changed.iter().any(|change| change.path == symbol.file);
         if touched && !out.contains(symbol) {
             out.push(symbol.clone());

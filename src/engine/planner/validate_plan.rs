@@ -4,20 +4,25 @@ use crate::diagnostics::collect_diagnostics;
 use crate::memory::{self, chosen_preferences};
 use crate::plan::inputs::{self, Input, TARGET, Value};
 use crate::plan::{Plan, Step, StepKind, StepState, criteria};
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::approvals::Approvals;
+use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
+use crate::state::task_store::TaskStore;
+use crate::state::workspace::Workspace;
 use crate::tools::{self, check, run_command};
 use crate::{step_executors, target};
 use sextant_base::failure::Failure;
-use sextant_model::step::{PlanReply, PlanReplyStep};
+use sextant_model::step::{Model, PlanReply, PlanReplyStep};
 use sextant_model::tools::ToolSpec;
+use sextant_store::workspace::root::Root;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The steps of a reply as a plan, numbered behind those that are kept; or all of their faults.
 pub(crate) async fn validate(
-    session: &Session,
-    task: &Task,
+    edits: &EditService,
+    scope: &Scope,
     reply: PlanReply,
     kept: &[Step],
 ) -> Result<Plan, Vec<String>> {
@@ -26,7 +31,7 @@ pub(crate) async fn validate(
     for (index, given) in reply.steps.into_iter().enumerate() {
         let number = kept.len() + index + 1;
         let before: Vec<&Step> = kept.iter().chain(&steps).collect();
-        let (step, wrong) = check_step(session, task, given, &before).await;
+        let (step, wrong) = check_step(edits, scope, given, &before).await;
         problems.extend(wrong.into_iter().map(|what| format!("step {number}: {what}")));
         steps.push(step);
     }
@@ -42,7 +47,7 @@ pub(crate) async fn validate(
 type Checked = (Step, Vec<String>);
 
 /// Checks one step that follows these.
-pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyStep, before: &[&Step]) -> Checked {
+pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanReplyStep, before: &[&Step]) -> Checked {
     let mut problems = Vec::new();
     let kind = StepKind::parse(&given.kind).unwrap_or_else(|| {
         problems.push(format!("there is no kind {:?}", given.kind));
@@ -56,7 +61,7 @@ pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyS
     problems.extend(references(&inputs, &given.after, before));
     for input in &inputs {
         if matches!(input.value, Value::Preference(_) | Value::Variable(_))
-            && session_value(session, &input.value).await.is_none()
+            && session_value(&edits.store, &input.value).await.is_none()
         {
             problems.push(format!("{} is not known in this session", input.value));
         }
@@ -68,9 +73,9 @@ pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyS
             Err(problem) => problems.push(problem),
         }
     }
-    problems.extend(unknown_commands(session, &checks).await);
-    let symbols = symbols_of(session, task, &given, kind, before, &mut problems).await;
-    let creates = created_by(session, task, &given.creates, &mut problems);
+    problems.extend(unknown_commands(&edits.hub, &edits.approvals, &checks).await);
+    let symbols = symbols_of(&edits.workspace, scope, &given, kind, before, &mut problems).await;
+    let creates = created_by(&edits.workspace.root, scope, &given.creates, &mut problems);
     let has_target = inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
     let searches =
         kind == StepKind::Search && !step_executors::search_step::terms(&given.title, &as_texts(&inputs)).is_empty();
@@ -102,8 +107,8 @@ pub(crate) async fn check_step(session: &Session, task: &Task, given: PlanReplyS
 
 /// Each symbol exists, or an earlier step creates it; a symbol to change is in the scope of the request.
 async fn symbols_of(
-    session: &Session,
-    task: &Task,
+    workspace: &Workspace,
+    scope: &Scope,
     given: &PlanReplyStep,
     kind: StepKind,
     before: &[&Step],
@@ -114,16 +119,16 @@ async fn symbols_of(
         let path = SymbolPath::parse(text);
         let made_before =
             before.iter().any(|step| step.state != StepState::Done && step.creates.iter().any(|new| makes(new, &path)));
-        let found = match target::full_path(session, text).await {
+        let found = match target::full_path(workspace, text).await {
             Err(_) if made_before => Ok(path),
             // A symbol that the step makes itself is in its scope.
             Err(_) if given.creates.contains(text) => continue,
             found => found,
         };
         match found {
-            Ok(symbol) if kind.only_looks() || within(&task.scope, &symbol) => symbols.push(symbol),
+            Ok(symbol) if kind.only_looks() || within(scope, &symbol) => symbols.push(symbol),
             Ok(symbol) => {
-                problems.push(format!("{symbol} is outside {}", task.scope.names().join(", ")));
+                problems.push(format!("{symbol} is outside {}", scope.names().join(", ")));
             }
             Err(failure) => problems.push(failure.one_line()),
         }
@@ -132,21 +137,21 @@ async fn symbols_of(
 }
 
 /// New symbols and files: inside the root and the scope, with a path.
-fn created_by(session: &Session, task: &Task, given: &[String], problems: &mut Vec<String>) -> Vec<SymbolPath> {
+fn created_by(root: &Root, scope: &Scope, given: &[String], problems: &mut Vec<String>) -> Vec<SymbolPath> {
     let mut creates = Vec::new();
     for text in given {
-        let path = target::written(session, text);
+        let path = target::written(root, text);
         if path.file.is_empty() {
             problems.push(format!("creates {text:?}: give the full path, path::name, or ./{text} for a file"));
             continue;
         }
-        match session.root.resolve(&path.file) {
+        match root.resolve(&path.file) {
             Ok(file) => {
                 let symbol = SymbolPath::new(file, path.names);
-                if may_create(&task.scope, &symbol) {
+                if may_create(scope, &symbol) {
                     creates.push(symbol);
                 } else {
-                    problems.push(format!("creates {symbol}: outside {}", task.scope.names().join(", ")));
+                    problems.push(format!("creates {symbol}: outside {}", scope.names().join(", ")));
                 }
             }
             Err(error) => problems.push(Failure::from(error).one_line()),
@@ -156,13 +161,13 @@ fn created_by(session: &Session, task: &Task, given: &[String], problems: &mut V
 }
 
 /// The problems of checks by command: each needs a command that has reported, or one that may be run.
-async fn unknown_commands(session: &Session, checks: &[criteria::Criterion]) -> Vec<String> {
+async fn unknown_commands(hub: &DiagnosticsHub, approvals: &Approvals, checks: &[criteria::Criterion]) -> Vec<String> {
     let mut problems = Vec::new();
     for check in checks {
         if let criteria::Criterion::CommandPasses(name) = check {
             let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
-            if reported_by(session, name).await.is_none()
-                && let Some(why) = run_command::cannot_run(session, &command)
+            if reported_by(hub, name).await.is_none()
+                && let Some(why) = run_command::cannot_run(&hub.workspace, approvals, &command)
             {
                 problems.push(format!("check `{check}`: no command {name} has reported, and {}", why.message));
             }
@@ -172,20 +177,25 @@ async fn unknown_commands(session: &Session, checks: &[criteria::Criterion]) -> 
 }
 
 /// How much a configured command reports under this name; `None` where it has no report.
-async fn reported_by(session: &Session, name: &str) -> Option<usize> {
-    let known = collect_diagnostics::known(session).await;
+async fn reported_by(hub: &DiagnosticsHub, name: &str) -> Option<usize> {
+    let known = collect_diagnostics::known(hub).await;
     let own = known.iter().filter(|((_, provider), _)| provider.strip_prefix("tool:") == Some(name));
     own.map(|(_, snap)| snap.diagnostics.len()).reduce(|all, more| all + more)
 }
 
 /// The result of a check by command: by the reports under its name, else by running it.
-pub(crate) async fn command_stands(session: &Session, task: &mut Task, name: &str) -> criteria::CheckResult {
+pub(crate) async fn command_stands(
+    edits: &EditService,
+    model: &dyn Model,
+    work: &TaskWork,
+    name: &str,
+) -> criteria::CheckResult {
     use criteria::CheckResult;
-    if let Some(count) = reported_by(session, name).await {
+    if let Some(count) = reported_by(&edits.hub, name).await {
         return if count > 0 { CheckResult::Unmet(format!("{name} reports {count}")) } else { CheckResult::Met };
     }
     let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
-    match check::run_check(session, task, &command).await {
+    match check::run_check(edits, model, work, &command).await {
         Ok(ran) if ran.passed => CheckResult::Met,
         Ok(ran) => CheckResult::Unmet(ran.text),
         Err(refused) => CheckResult::Unknown(refused.message),
@@ -193,13 +203,13 @@ pub(crate) async fn command_stands(session: &Session, task: &mut Task, name: &st
 }
 
 /// The session's value for a reference to it; `None` where there is none.
-pub(crate) async fn session_value(session: &Session, value: &Value) -> Option<String> {
+pub(crate) async fn session_value(store: &TaskStore, value: &Value) -> Option<String> {
     let found = match value {
-        Value::Preference(key) => chosen_preferences::preferences(session).await.remove(key),
+        Value::Preference(key) => chosen_preferences::preferences(store).await.remove(key),
         Value::Variable(name) => {
-            let remember = memory::remember(session).await?;
-            let (session, name) = (remember.session.clone(), name.clone());
-            remember.run(move |memory| Ok(memory.variable(&session, &name))).await.ok().flatten()
+            let remember = memory::remember(store).await?;
+            let (owner, name) = (remember.session.clone(), name.clone());
+            remember.run(move |memory| Ok(memory.variable(&owner, &name))).await.ok().flatten()
         }
         Value::Text(_) | Value::Step(..) => None,
     };

@@ -6,14 +6,17 @@ use tracing::{Instrument, Span};
 use crate::durable::stored_traces;
 use crate::edit::change;
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::memory::keep;
 use crate::plan::work_mode::Mode;
 use crate::run::last_look;
 use crate::state::call_summary::{self, Called};
+use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
 use crate::state::frequent_codes::UsualKinds;
+use crate::state::in_flight::Making;
 use crate::state::render::Line;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task, TaskReports, TaskWork};
 use crate::state::{edit_answer, span, stop};
 use crate::tools::tool::ToolCall;
 use crate::tools::tool_answer::ToolAnswer;
@@ -23,7 +26,7 @@ use sextant_base::one_line;
 use sextant_base::plural::counted;
 use sextant_base::secrets::mask;
 use sextant_diagnostics::policy::{Effect, Trace};
-use sextant_model::step::{Action, LastResult};
+use sextant_model::step::{Action, LastResult, Model};
 use sextant_model::tools::Access;
 
 /// A call that was shown and has not returned.
@@ -38,111 +41,140 @@ struct Begun {
 }
 
 /// Runs one call to its end, and words its result.
-pub(crate) async fn act(session: &Session, task: &mut Task, action: &Action, reasoning: &str) -> (LastResult, bool) {
-    let (begun, call) = begin(session, task, action, reasoning);
-    let cancel = session.cancelled();
+pub(crate) async fn act(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    action: &Action,
+    reasoning: &str,
+) -> (LastResult, bool) {
+    let (begun, call) = begin(&edits.hub.events, &task.work, action, reasoning);
+    let cancel = edits.hub.cancelled();
     let ran = async {
-        let call = validate_call::gate(session, task, &begun.tool, call).await?;
+        let call = validate_call::gate(&edits.workspace, &edits.approvals, &task.work, &begun.tool, call).await?;
         task.conversation.answered.before(call.access());
         match call.access() {
-            Access::Read => read_once::run_once(session, task, &call).await,
-            Access::Edit | Access::Run => call.run(session, task).await,
+            Access::Read => read_once::run_once(edits, model, &mut task.work, &mut task.conversation, &call).await,
+            Access::Edit | Access::Run => call.run(edits, model, &mut task.work).await,
         }
     };
-    let ran = stop::unless_stopped(session, &cancel, ran).instrument(begun.span.clone()).await.and_then(|ran| ran);
-    end(session, task, begun, ran).await
+    let ran =
+        stop::unless_stopped(&edits.making, &cancel, ran).instrument(begun.span.clone()).await.and_then(|ran| ran);
+    end(edits, model, task, begun, ran).await
 }
 
 /// Runs calls that only look at the same time; returns their results in the order of the calls.
 pub(crate) async fn look_together(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     actions: &[Action],
     reasoning: &str,
 ) -> Vec<(LastResult, bool)> {
-    let cancel = session.cancelled();
+    let cancel = edits.hub.cancelled();
     let mut begun = Vec::new();
     for action in actions {
-        let (one, call) = begin(session, task, action, reasoning);
-        let gate = validate_call::gate(session, task, &one.tool, call);
-        let call = stop::unless_stopped(session, &cancel, gate).instrument(one.span.clone()).await;
+        let (one, call) = begin(&edits.hub.events, &task.work, action, reasoning);
+        let gate = validate_call::gate(&edits.workspace, &edits.approvals, &task.work, &one.tool, call);
+        let call = stop::unless_stopped(&edits.making, &cancel, gate).instrument(one.span.clone()).await;
         begun.push((one, call.and_then(|call| call)));
     }
-    let (request, scope, step) = (task.request.clone(), task.scope.clone(), task.counts.step);
-    let current = task.intent.current_file.clone();
-    let before = task.conversation.seen.clone();
+    let (request, scope, step) = (task.work.request.clone(), task.work.scope.clone(), task.work.step);
+    let current = task.work.intent.current_file.clone();
+    let before = task.work.seen.clone();
     let runs = begun.into_iter().map(|(one, call)| {
         let mut own = Task::new(&request, Mode::Simple, current.clone(), scope.clone());
-        own.counts.step = step;
-        own.conversation.seen.clone_from(&before);
+        own.work.step = step;
+        own.work.seen.clone_from(&before);
         let cancel = cancel.clone();
         async move {
             let ran = match call {
-                Ok(call) => stop::unless_stopped(session, &cancel, call.run(session, &mut own))
+                Ok(call) => stop::unless_stopped(&edits.making, &cancel, call.run(edits, model, &mut own.work))
                     .instrument(one.span.clone())
                     .await
                     .and_then(|ran| ran),
                 Err(failure) => Err(failure),
             };
-            (one, ran, own.conversation.seen)
+            (one, ran, own.work.seen)
         }
     });
     let mut results = Vec::new();
     for (one, ran, seen) in join_all(runs).await {
-        task.conversation.seen.take(seen, &before);
-        results.push(end(session, task, one, ran).await);
+        task.work.seen.take(seen, &before);
+        results.push(end(edits, model, task, one, ran).await);
     }
     results
 }
 
-fn begin(session: &Session, task: &Task, action: &Action, reasoning: &str) -> (Begun, Result<ToolCall, Failure>) {
+fn begin(
+    events: &EventStream,
+    work: &TaskWork,
+    action: &Action,
+    reasoning: &str,
+) -> (Begun, Result<ToolCall, Failure>) {
     let tool = action.tool.clone();
     let call = validate_call::call(&tool, &action.parameters);
     let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
     let called = call.as_ref().map_or_else(unread, ToolCall::called);
     let target = called.subject.shown();
-    let target = task.offered_title(target).unwrap_or_else(|| target.to_owned());
+    let target = work.offered_title(target).unwrap_or_else(|| target.to_owned());
     let about = format!("{tool} {target}");
     let (reasoning, span) = (reasoning.to_owned(), span::tool(&tool));
-    session.emit(Event::Acting { step: task.counts.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
-    (Begun { tool, called, about, reasoning, edits: task.journal.checkpoints.len(), span }, call)
+    events.show(Event::Acting { step: work.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
+    (Begun { tool, called, about, reasoning, edits: work.journal.checkpoints.len(), span }, call)
 }
 
 /// The deferred diagnostics of the edits, as the model reads them; `None` where there are none.
-pub(crate) async fn settled(session: &Session, task: &mut Task) -> Option<String> {
-    let cancel = session.cancelled();
-    let verdict = stop::unless_stopped(session, &cancel, change::settle_deferred(session, task)).await.ok()??;
-    let checks = &session.config.diagnostics;
+pub(crate) async fn settled(
+    hub: &DiagnosticsHub,
+    making: &Making,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
+) -> Option<String> {
+    let cancel = hub.cancelled();
+    let verdict = stop::unless_stopped(making, &cancel, change::settle_deferred(hub, work)).await.ok()??;
+    let checks = &hub.workspace.config.diagnostics;
     let lines: Vec<Line> = verdict.new_from(checks.severity_floor).map(Line::of).collect();
-    unread(task, &lines);
+    unread(conversation, &work.reports, &lines);
     Some(edit_answer::deferred(&verdict, checks))
 }
 
 /// Notes the new diagnostics that speak against an end that was written before they were read.
-fn unread(task: &mut Task, lines: &[Line]) {
-    let kinds = UsualKinds::of(&task.reports.start, &task.reports.created);
+fn unread(conversation: &mut Conversation, reports: &TaskReports, lines: &[Line]) {
+    let kinds = UsualKinds::of(&reports.start, &reports.created);
     let against: Vec<&Line> = lines.iter().filter(|line| kinds.speaks_against(line)).collect();
-    task.conversation.open.extend(edit_answer::introduced(&against));
+    conversation.open.extend(edit_answer::introduced(&against));
 }
 
 /// The diagnostics of the edits before an end that were deferred or unknown when the edits were answered. The model
 /// reads them; `None` where there are none.
-pub(crate) async fn known_at_end(session: &Session, task: &mut Task) -> Option<String> {
-    let put_off = settled(session, task).await;
-    let cancel = session.cancelled();
-    stop::unless_stopped(session, &cancel, last_look::wait(session, task)).await.ok()?;
-    let floor = session.config.diagnostics.severity_floor;
-    let late = std::mem::take(&mut task.reports.late.found);
+pub(crate) async fn known_at_end(
+    hub: &DiagnosticsHub,
+    making: &Making,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
+) -> Option<String> {
+    let put_off = settled(hub, making, work, conversation).await;
+    let cancel = hub.cancelled();
+    stop::unless_stopped(making, &cancel, last_look::wait(hub, work)).await.ok()?;
+    let floor = hub.workspace.config.diagnostics.severity_floor;
+    let late = std::mem::take(&mut work.reports.late.found);
     let lines: Vec<Line> = late.iter().filter(|found| found.diagnostic.severity <= floor).map(Line::of).collect();
-    unread(task, &lines);
+    unread(conversation, &work.reports, &lines);
     let late = lines.iter().map(|line| format!("late: {}", line.text("")));
     let diagnostics: Vec<String> = put_off.into_iter().chain(late).collect();
     (!diagnostics.is_empty()).then(|| diagnostics.join("\n"))
 }
 
-async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolAnswer, Failure>) -> (LastResult, bool) {
+async fn end(
+    edit_service: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    begun: Begun,
+    ran: Result<ToolAnswer, Failure>,
+) -> (LastResult, bool) {
     let Begun { tool, called, about, reasoning, edits, span } = begun;
-    let step = task.counts.step;
+    let step = task.work.step;
     let (ok, mut text) = match ran {
         Ok(answer) => {
             task.conversation.open.extend(answer.open);
@@ -150,26 +182,34 @@ async fn end(session: &Session, task: &mut Task, begun: Begun, ran: Result<ToolA
         }
         Err(failure) => (false, mask(&failure.one_line()).into_owned()),
     };
-    if task.journal.checkpoints.len() == edits
-        && let Some(diagnostics) = settled(session, task).await
+    if task.work.journal.checkpoints.len() == edits
+        && let Some(diagnostics) =
+            settled(&edit_service.hub, &edit_service.making, &mut task.work, &mut task.conversation).await
     {
         text = format!("{text}\n{diagnostics}");
     }
     span.in_scope(|| tracing::info!(ok, "the call of a tool is over"));
     // For an edit the text also holds its effect on the diagnostics: whether its target is gone.
-    let lines = if task.journal.checkpoints.len() == edits { 1 } else { 2 };
+    let lines = if task.work.journal.checkpoints.len() == edits { 1 } else { 2 };
     let came_of_it = one_line::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
-    task.events.trace(step, Trace::new(Effect::Acted, about, session.model.name(), reason));
-    session.emit(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
-    stored_traces::keep(session).await;
+    task.work.events.trace(step, Trace::new(Effect::Acted, about, model.name(), reason));
+    edit_service.hub.events.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
+    stored_traces::keep(&edit_service.store).await;
     // A fix that is gone is no judgement on the edits.
     if called.edits() && tool != apply_fix::TOOL.name {
         task.counts.refused = !ok;
     }
     task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
-    task.events.did(call_summary::came_back(task, &called, ok, &text));
-    keep::keep(session, task).await;
+    task.work.events.did(call_summary::came_back(
+        &task.work.journal,
+        &task.work.request,
+        &task.work.reports.offers,
+        &called,
+        ok,
+        &text,
+    ));
+    keep::keep(&edit_service.store, &task.work, &mut task.keep).await;
     (LastResult { tool, ok, text }, ok)
 }
 

@@ -1,10 +1,11 @@
 //! Analyses a request before any model is asked. It finds question or change, the named symbols and files, and the
 //! known diagnostics that bear on it.
 
+use crate::events::task_events::TaskEvents;
 use crate::state::analysis::{Analysis, Mention, SHORTEST};
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
-use crate::state::task::Task;
+use crate::state::task::TaskIntent;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::request_kind::{self, Ask};
@@ -162,25 +163,24 @@ pub(crate) fn analyse(root: &Root, here: Option<&(String, String)>, text: &str) 
 }
 
 /// Keeps the symbols and files that the request's words name.
-pub(crate) async fn analyse_into(session: &Session, task: &mut Task) {
-    let here = match &task.intent.current_file {
-        Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
+pub(crate) async fn analyse_into(workspace: &Workspace, intent: &mut TaskIntent, request: &str) {
+    let here = match &intent.current_file {
+        Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
-    let (root, text) = (session.root.clone(), task.request.clone());
+    let (root, text) = (workspace.root.clone(), request.to_owned());
     let done = tokio::task::spawn_blocking(move || analyse(&root, here.as_ref(), &text)).await;
-    task.intent.analysis = done.unwrap_or_default();
+    intent.analysis = done.unwrap_or_default();
 }
 
 /// Keeps the known diagnostics that bear on the request, and puts all into the trace.
-pub(crate) async fn weigh_named(task: &mut Task, known: &Snapshots) {
+pub(crate) async fn weigh_named(task_events: &TaskEvents, request: &str, analysis: &mut Analysis, known: &Snapshots) {
     let files = known.keys().map(|(file, _)| file.clone()).collect();
     let found = crate::state::comparison::all(known, files).await;
     let codes = found.iter().filter_map(|found| found.diagnostic.code.clone());
-    task.intent.analysis.codes =
-        codes.filter(|code| code.len() > SHORTEST && task.request.contains(code.as_str())).collect();
-    task.intent.analysis.bearing = found.iter().filter(|found| task.intent.analysis.bears_on(found)).count();
-    task.events.trace(1, Trace::new(Effect::Understood, "the request", "analysis", task.intent.analysis.words()));
+    analysis.codes = codes.filter(|code| code.len() > SHORTEST && request.contains(code.as_str())).collect();
+    analysis.bearing = found.iter().filter(|found| analysis.bears_on(found)).count();
+    task_events.trace(1, Trace::new(Effect::Understood, "the request", "analysis", analysis.words()));
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@
 use crate::run::act;
 use crate::run::control::{self, Control};
 use crate::state::edit_answer;
+use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task};
 use crate::tools::{self, apply_fix};
 use sextant_base::one_line::headline;
 use sextant_model::chat::{ToolResult, ToolUse};
-use sextant_model::step::Action;
+use sextant_model::step::{Action, Model};
 use sextant_model::tools::{Access, ToolSpec, find};
 
 /// Outcome of the calls of one answer.
@@ -30,7 +30,8 @@ pub(crate) struct Ran {
 /// Runs the calls of one answer in their order. Calls that only look run together. Calls that change something run one
 /// after the other, until the first failure.
 pub(crate) async fn carry_out(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     tools: &[ToolSpec],
     uses: &[ToolUse],
@@ -41,7 +42,7 @@ pub(crate) async fn carry_out(
     let mut ran = Ran::default();
     while let Some(used) = uses.get(ran.results.len()) {
         let left = &uses[ran.results.len()..];
-        if session.cancelled().is_cancelled() {
+        if edits.hub.cancelled().is_cancelled() {
             break;
         }
         if let Some(problem) = &used.problem {
@@ -49,13 +50,15 @@ pub(crate) async fn carry_out(
             ran.results.push(result_of(used, false, problem.clone()));
             continue;
         }
-        if let Some(control) = control::run(session, task, used).await {
+        if let Some(control) = control::run(edits, model, &mut task.work, &task.progress.course, used).await {
             // An end depends on the diagnostics of the edits before it, shown or deferred.
             let shown = match control {
-                Control::Done(_) => act::known_at_end(session, task).await,
+                Control::Done(_) => {
+                    act::known_at_end(&edits.hub, &edits.making, &mut task.work, &mut task.conversation).await
+                }
                 Control::Answer(_) | Control::Ends(_) => None,
             };
-            if ran.controlled(task, (tools, uses), control, shown) {
+            if ran.controlled(&task.conversation, (tools, uses), control, shown) {
                 return ran;
             }
             continue;
@@ -64,7 +67,7 @@ pub(crate) async fn carry_out(
         if looks > 0 {
             let together = &left[..looks];
             let actions: Vec<Action> = together.iter().map(action).collect();
-            let looked = act::look_together(session, task, &actions, &reasoning).await;
+            let looked = act::look_together(edits, model, task, &actions, &reasoning).await;
             ran.results
                 .extend(together.iter().zip(looked).map(|(used, (result, ok))| result_of(used, ok, result.text)));
             continue;
@@ -73,7 +76,7 @@ pub(crate) async fn carry_out(
             ran.results.push(result_of(used, false, format!("not run: the {before} before it failed")));
             continue;
         }
-        let (result, ok) = act::act(session, task, &put_off(tools, left), &reasoning).await;
+        let (result, ok) = act::act(edits, model, task, &put_off(tools, left), &reasoning).await;
         // A fix that is gone is no objection to the edits behind it.
         if !ok && changes(tools, used) && used.tool != apply_fix::TOOL.name {
             ran.broken = Some(used.tool.clone());
@@ -88,7 +91,7 @@ impl Ran {
     /// Takes the outcome of a control; returns whether the answer ends with it.
     fn controlled(
         &mut self,
-        task: &Task,
+        conversation: &Conversation,
         (tools, uses): (&[ToolSpec], &[ToolUse]),
         control: Control,
         shown: Option<String>,
@@ -101,8 +104,8 @@ impl Ran {
                 return false;
             }
             Control::Done(answer) => {
-                if let Some(why) = not_over(task, tools, before, &self.results) {
-                    self.told_new = task.conversation.open.iter().any(|why| why.starts_with(edit_answer::NEW));
+                if let Some(why) = not_over(conversation, tools, before, &self.results) {
+                    self.told_new = conversation.open.iter().any(|why| why.starts_with(edit_answer::NEW));
                     let shown = shown.map(|shown| format!("\n{shown}")).unwrap_or_default();
                     self.results.push(result_of(used, false, format!("not over: {why}{shown}")));
                     return false;
@@ -127,7 +130,12 @@ impl Ran {
 }
 
 /// Why an end does not stand that the model wrote before it saw the results of the earlier calls.
-fn not_over(task: &Task, tools: &[ToolSpec], before: &[ToolUse], results: &[ToolResult]) -> Option<String> {
+fn not_over(
+    conversation: &Conversation,
+    tools: &[ToolSpec],
+    before: &[ToolUse],
+    results: &[ToolResult],
+) -> Option<String> {
     if let Some(failed) = results.iter().find(|result| !result.ok) {
         return Some(format!("the {} before it failed", failed.tool));
     }
@@ -135,7 +143,7 @@ fn not_over(task: &Task, tools: &[ToolSpec], before: &[ToolUse], results: &[Tool
     if let Some(looked) = looked {
         return Some(format!("read what {} gave first", looked.tool));
     }
-    task.conversation.open.first().cloned()
+    conversation.open.first().cloned()
 }
 
 pub(crate) fn action(used: &ToolUse) -> Action {

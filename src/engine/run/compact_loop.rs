@@ -17,30 +17,39 @@ use crate::plan::work_mode::Mode;
 use crate::run::compact_loop::tries::TargetEnd;
 use crate::run::model_turn::{answered, next_step};
 use crate::run::run_loop;
+use crate::state::agent_config::Config;
+use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
 use crate::state::span;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_model::chat::{ChatInput, ChatMessage, ChatReply};
 use sextant_model::prompt::Prompt;
 use sextant_model::request_kind::{self, Ask};
+use sextant_model::step::Model;
 
 /// Works on a task without tools: one symbol after the other, each asked for as a whole.
-pub(crate) async fn work(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
-    if is_question(task) {
-        let facts = code_excerpt::question(session, task).await;
-        let words = |text: &str| session.emit(Event::Words { text: text.to_owned() });
-        let Some(reply) = ask_model(session, task, &facts.question(), &words, cancel).await? else {
+pub(crate) async fn work(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Ended, Failure> {
+    if is_question(&task.work) {
+        let facts = code_excerpt::question(&edits.hub, model, &mut task.work, &task.progress.course).await;
+        let words = |text: &str| edits.hub.events.show(Event::Words { text: text.to_owned() });
+        let Some(reply) =
+            ask_model(&edits.workspace.config, model, &mut task.work, &facts.question(), &words, cancel).await?
+        else {
             return Ok(Ended::OutOfSteps);
         };
         return Ok(Ended::Done { changed: false, answer: reply.text.trim().to_owned() });
     }
-    let targets = choose::targets(session, task).await?;
+    let targets = choose::targets(&edits.hub, model, &task.work).await?;
     let (mut changed, mut unsolved) = (false, Vec::new());
     for target in &targets {
-        match tries::tried(session, task, target, cancel).await? {
+        match tries::tried(edits, model, task, target, cancel).await? {
             TargetEnd::Changed => changed = true,
             TargetEnd::Unsolved(why) => {
                 let whose = if targets.len() > 1 { format!("{target}: ") } else { String::new() };
@@ -61,12 +70,12 @@ const ASKING: &str = "what why how when where who which whose explain describe t
 
 /// Whether the task wants an answer and no edit. Only text in the form of a question counts. This style asks once, and
 /// cannot correct an answer in place of a wanted change.
-fn is_question(task: &Task) -> bool {
-    let asked = match task.mode {
-        Mode::Simple => request_kind::classify(&task.request),
-        Mode::Planner | Mode::Supervised => request_kind::classify_step(&task.request),
+fn is_question(work: &TaskWork) -> bool {
+    let asked = match work.mode {
+        Mode::Simple => request_kind::classify(&work.request),
+        Mode::Planner | Mode::Supervised => request_kind::classify_step(&work.request),
     };
-    task.intent.read_only || asked == Ask::Question && has_its_form(&task.request)
+    work.intent.read_only || asked == Ask::Question && has_its_form(&work.request)
 }
 
 fn has_its_form(request: &str) -> bool {
@@ -76,20 +85,21 @@ fn has_its_form(request: &str) -> bool {
 
 /// One question to the model; `None` where no step is left for it.
 async fn ask_model(
-    session: &Session,
-    task: &mut Task,
+    config: &Config,
+    model: &dyn Model,
+    work: &mut TaskWork,
     prompt: &Prompt,
     words: &(dyn Fn(&str) + Send + Sync),
     cancel: &CancellationToken,
 ) -> Result<Option<ChatReply>, Failure> {
     loop {
-        if next_step(session, task, cancel)?.is_some() {
+        if next_step(config, model, work, cancel)?.is_some() {
             return Ok(None);
         }
         let messages = [ChatMessage::User(prompt.user.clone())];
         let input = ChatInput { system: &prompt.system, messages: &messages, tools: &[] };
-        let asked = session.model.chat(&input, words).instrument(span::step(task.counts.step));
-        if let Some(reply) = answered(session, task, cancel, asked).await? {
+        let asked = model.chat(&input, words).instrument(span::step(work.step));
+        if let Some(reply) = answered(config, &work.spent, &work.events, cancel, asked).await? {
             return reply.map(Some).map_err(|error| run_loop::model_failure(&error));
         }
     }
@@ -111,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_wish_that_holds_a_question_s_words_is_none() {
-        let question = |request: &str| is_question(&Task::new(request, Mode::Simple, None, Scope::Workspace));
+        let question = |request: &str| is_question(&Task::new(request, Mode::Simple, None, Scope::Workspace).work);
         for asked in ["what does total do?", "explain total", "¿qué hace total?", "is it sorted", "change nothing"] {
             assert!(question(asked), "{asked}");
         }

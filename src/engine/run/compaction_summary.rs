@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::state::journal::Checkpoint;
+use crate::state::journal::{Checkpoint, Journal};
 use crate::state::task::Task;
+use crate::state::transcript::Transcript;
 use sextant_base::plural::counted;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::token_estimate::newest_within;
@@ -12,17 +13,17 @@ use sextant_model::token_estimate::newest_within;
 const NAMES: usize = 4;
 
 /// Keeps the conversation of a task within the context of its model.
-pub(crate) fn shorten(task: &mut Task, budget: PromptBudget) {
-    let mut transcript = std::mem::take(&mut task.conversation.transcript);
-    transcript.shorten(budget.conversation, || so_far(task, budget.conversation / 8));
-    task.conversation.transcript = transcript;
+pub(crate) fn shorten(journal: &Journal, talked: &mut Transcript, budget: PromptBudget) {
+    let mut transcript = std::mem::take(talked);
+    transcript.shorten(budget.conversation, || so_far(journal, budget.conversation / 8));
+    *talked = transcript;
 }
 
 /// The edits, the newest ones by name, as many as the budget in tokens has room for. Request, plan and the newest
 /// messages stay as they are.
-fn so_far(task: &Task, budget: usize) -> String {
+fn so_far(journal: &Journal, budget: usize) -> String {
     let mut lines = vec!["(Earlier messages are left out here. What was done in them:)".to_owned()];
-    let edits: Vec<&Checkpoint> = task.journal.checkpoints.iter().filter(|row| !row.files.is_empty()).collect();
+    let edits: Vec<&Checkpoint> = journal.checkpoints.iter().filter(|row| !row.files.is_empty()).collect();
     let summaries: Vec<String> = edits.iter().map(|edit| line(edit)).collect();
     let shown = newest_within(&summaries, budget);
     let older = &edits[..edits.len() - shown.len()];
@@ -70,9 +71,9 @@ mod tests {
                 marks_after: Marks::Null,
             };
             let symbols = (0..500).map(|symbol| format!("src/file{number}.py::symbol{symbol}")).collect();
-            task.journal.checkpoints.push(Checkpoint { files: vec![file], symbols, ..Checkpoint::default() });
+            task.work.journal.checkpoints.push(Checkpoint { files: vec![file], symbols, ..Checkpoint::default() });
         }
-        let summary = so_far(&task, 300);
+        let summary = so_far(&task.work.journal, 300);
         assert!(estimate(&summary) < 400, "{}", estimate(&summary));
         assert!(
             summary.contains("- edited src/file1999.py\n") && summary.contains("edits before that, in"),

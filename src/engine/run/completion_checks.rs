@@ -4,9 +4,10 @@ use crate::edit::change;
 use crate::plan::work_mode::Mode;
 use crate::run::{finish, last_look};
 use crate::state::comparison::Verdict;
+use crate::state::edit_service::EditService;
+use crate::state::journal::Journal;
 use crate::state::render::Line;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::{TaskIntent, TaskWork};
 use sextant_diagnostics::model::Severity;
 use sextant_model::request_kind::{self, Ask};
 
@@ -25,24 +26,29 @@ pub(crate) struct Unfinished {
 }
 
 /// The objection to the end; `None` where the task may end, also after `MOST` objections.
-pub(crate) async fn unfinished(session: &Session, task: &mut Task, mark: usize, objections: u32) -> Option<Unfinished> {
+pub(crate) async fn unfinished(
+    edits: &EditService,
+    work: &mut TaskWork,
+    mark: usize,
+    objections: u32,
+) -> Option<Unfinished> {
     // Deferred diagnostics are unknown before this.
-    change::settle_deferred(session, task).await;
-    last_look::wait(session, task).await;
+    change::settle_deferred(&edits.hub, work).await;
+    last_look::wait(&edits.hub, work).await;
     // A step of a plan is judged by its plan.
-    if objections >= MOST || session.model.needs_providers() || task.mode != Mode::Simple {
+    if objections >= MOST || edits.hub.needs_providers || work.mode != Mode::Simple {
         return None;
     }
     // A resumed task may have done it before its stop.
-    if task.journal.checkpoints.len() == mark && task.journal.net().is_empty() {
-        return (objections == 0 && asks_for_change(task)).then(|| Unfinished {
+    if work.journal.checkpoints.len() == mark && work.journal.net().is_empty() {
+        return (objections == 0 && asks_for_change(&work.journal, &work.intent)).then(|| Unfinished {
             text: "Nothing was changed, and the request reads as if something should be. Do it, or answer why nothing \
                    has to be changed."
                 .to_owned(),
             errors: Vec::new(),
         });
     }
-    let errors = errors(&finish::known_verdict(session, task).await);
+    let errors = errors(&finish::known_verdict(edits, work).await);
     if errors.is_empty() {
         return None;
     }
@@ -59,6 +65,6 @@ pub(crate) fn errors(verdict: &Verdict) -> Vec<String> {
 
 /// Whether the request asks for a change, as far as its words show. Where they do not show it, an answer alone may end
 /// the task.
-pub(crate) fn asks_for_change(task: &Task) -> bool {
-    !task.intent.read_only && request_kind::classify(&task.journal.request) == Ask::Work
+pub(crate) fn asks_for_change(journal: &Journal, intent: &TaskIntent) -> bool {
+    !intent.read_only && request_kind::classify(&journal.request) == Ask::Work
 }

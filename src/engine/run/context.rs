@@ -10,9 +10,9 @@ use crate::memory::{learn, project_scan, prompt_memory};
 use crate::plan::work_mode::Mode;
 use crate::run::{conventions, file_list, sources};
 use crate::state::authority;
+use crate::state::edit_service::EditService;
 use crate::state::render;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, OfferReports, Task, TaskWork};
 use crate::state::{comparison, wanted_diagnostics};
 use crate::tools;
 use sextant_base::deadline::Deadline;
@@ -24,7 +24,7 @@ use sextant_model::input::{
     MemoryFacts, ModelContext, PlanAsk, PlanInput, ReportFacts, RequestFacts, SourceFacts, StepAsk, StepInput,
 };
 use sextant_model::prompt::prompt_budget::PromptBudget;
-use sextant_model::step::{DiagnosticLine, FixOffer};
+use sextant_model::step::{DiagnosticLine, FixOffer, Model};
 
 /// Most diagnostics of one question. More would not be read, and would cost.
 const DIAGNOSTICS: usize = 12;
@@ -40,37 +40,47 @@ const THEME_GROUPS: usize = 5;
 const FIXES: usize = 4;
 const FILES: usize = 40;
 
-pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput {
-    let only_fixes = session.model.needs_providers();
+pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mut Task) -> StepInput {
+    let only_fixes = model.needs_providers();
     let (most, shown) = if only_fixes { (usize::MAX, OFFLINE_DIAGNOSTICS) } else { (PLAN_DIAGNOSTICS, DIAGNOSTICS) };
-    let Relevant { found, fixable, older } = relevant(session, task).await;
+    let Relevant { found, fixable, older } = relevant(&edits.hub, &task.work).await;
     let all = found.len();
-    let mut found = first_ones(task, found, fixable, most).await;
+    let mut found = first_ones(&task.work, found, fixable, most).await;
     let unseen = all - found.len();
     if only_fixes {
         // A report that had no fix a moment ago comes last: there may be hundreds of them.
-        found.sort_by_cached_key(|found| task.reports.offers.barren.contains(&triage::key(found)));
+        found.sort_by_cached_key(|found| task.work.reports.offers.barren.contains(&triage::key(found)));
     }
-    let checks = &session.config.diagnostics;
+    let checks = &edits.workspace.config.diagnostics;
     // A model that depends on the servers' offers waits as long as a server may take to start.
     let start = if only_fixes { checks.start_timeout_ms } else { 0 };
     let deadline = Deadline::after_ms(OFFERS_MS.max(checks.timeout_ms).max(start));
     // No server is asked for fixes that are not shown.
     let asked_of = if only_fixes { found.len() } else { fixable.min(found.len()).min(DIAGNOSTICS) };
-    let (fixes, asked) = code_actions::offers(session, task, &found[..asked_of], FIXES, (deadline, only_fixes)).await;
+    let (fixes, asked) = code_actions::offers(
+        &edits.workspace,
+        &edits.hub.events,
+        &task.work.events,
+        task.work.step,
+        &mut task.work.reports.offers,
+        &found[..asked_of],
+        FIXES,
+        (deadline, only_fixes),
+    )
+    .await;
     let left_out = if only_fixes { found.len() - asked } else { 0 };
     let unweighed = found.len().saturating_sub(asked.max(PLAN_DIAGNOSTICS));
     found.truncate(asked.max(PLAN_DIAGNOSTICS));
-    let fixes = learn::trusted(session, task, &found, fixes).await;
-    let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
+    let fixes = learn::trusted(&edits.store, &task.work.events, task.work.step, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(&edits.hub, &mut task.work, &found, fixes).await;
     let (seen, left, fixes) = shorten(seen, fixes, shown);
     let more = if only_fixes { 0 } else { unseen + unweighed + left.len() };
-    task.note_left_out(left).await;
-    let absent = if only_fixes { absent(task).await } else { Vec::new() };
+    task.work.note_left_out(left).await;
+    let absent = if only_fixes { absent(&task.work).await } else { Vec::new() };
     let reports = ReportFacts { left_out, older, more, fixes, absent, ..ReportFacts::default() };
-    let context = context(session, task, &seen, reports, false).await;
+    let context = context(edits, model, &mut task.work, &mut task.conversation, &seen, reports, false).await;
     let ask = StepAsk {
-        step: task.counts.step,
+        step: task.work.step,
         error_count: task.counts.errors,
         results: task.conversation.results.clone(),
         fresh: task.progress.course.fresh,
@@ -81,36 +91,52 @@ pub(crate) async fn step_facts(session: &Session, task: &mut Task) -> StepInput 
     StepInput { context, ask }
 }
 
-pub(crate) async fn plan_facts(session: &Session, task: &mut Task, ask: PlanAsk) -> PlanInput {
-    let Relevant { found, fixable, older } = relevant(session, task).await;
+pub(crate) async fn plan_facts(
+    edits: &EditService,
+    model: &dyn Model,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
+    ask: PlanAsk,
+) -> PlanInput {
+    let Relevant { found, fixable, older } = relevant(&edits.hub, work).await;
     let groups = groups(&found).await;
-    let only_fixes = session.model.needs_providers();
+    let only_fixes = model.needs_providers();
     let (all, most) = (found.len(), if only_fixes { OFFLINE_DIAGNOSTICS } else { PLAN_DIAGNOSTICS });
-    let mut found = first_ones(task, found, fixable, most).await;
-    let checks = &session.config.diagnostics;
+    let mut found = first_ones(work, found, fixable, most).await;
+    let checks = &edits.workspace.config.diagnostics;
     let deadline = Deadline::after_ms((4 * OFFERS_MS).max(checks.timeout_ms).max(checks.start_timeout_ms));
     let most = if only_fixes { usize::MAX } else { most };
     let asked_of = fixable.min(found.len());
-    let (mut fixes, asked) = code_actions::offers(session, task, &found[..asked_of], most, (deadline, true)).await;
+    let (mut fixes, asked) = code_actions::offers(
+        &edits.workspace,
+        &edits.hub.events,
+        &work.events,
+        work.step,
+        &mut work.reports.offers,
+        &found[..asked_of],
+        most,
+        (deadline, true),
+    )
+    .await;
     if only_fixes {
         found.truncate(asked);
     }
     let left_out = all - found.len();
-    code_actions::look_up_changes(session, task, &mut fixes, deadline).await;
-    let fixes = learn::trusted(session, task, &found, fixes).await;
-    let (seen, fixes) = triage::weigh(session, task, &found, fixes).await;
-    let absent = if only_fixes { absent(task).await } else { Vec::new() };
+    code_actions::look_up_changes(&edits.workspace, &work.scope, &work.reports.offers, &mut fixes, deadline).await;
+    let fixes = learn::trusted(&edits.store, &work.events, work.step, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(&edits.hub, work, &found, fixes).await;
+    let absent = if only_fixes { absent(work).await } else { Vec::new() };
     let reports = ReportFacts { groups, left_out, older, fixes, absent, ..ReportFacts::default() };
-    PlanInput { context: context(session, task, &seen, reports, true).await, ask }
+    PlanInput { context: context(edits, model, work, conversation, &seen, reports, true).await, ask }
 }
 
 /// The names of the request without reports in its scope when the task began.
-async fn absent(task: &Task) -> Vec<String> {
-    let (narrowed, scope) = (wanted_diagnostics::wanted(task), task.scope.clone());
+async fn absent(work: &TaskWork) -> Vec<String> {
+    let (narrowed, scope) = (wanted_diagnostics::wanted(work), work.scope.clone());
     if narrowed.is_all() {
         return Vec::new();
     }
-    let start = &task.reports.start;
+    let start = &work.reports.start;
     let mut found = comparison::all(start, reported::files_of(&scope, start)).await;
     found.retain(|found| scope.holds(&found.symbol));
     tokio::task::spawn_blocking(move || wanted_diagnostics::absent(&narrowed, &found)).await.unwrap_or_default()
@@ -118,45 +144,57 @@ async fn absent(task: &Task) -> Vec<String> {
 
 /// The present state, with the reports as they were weighed.
 async fn context(
-    session: &Session,
-    task: &mut Task,
+    edits: &EditService,
+    model: &dyn Model,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
     seen: &[RankedDiagnostic],
     reports: ReportFacts,
     planning: bool,
 ) -> ModelContext {
-    task.note_seen(seen);
-    let part = prompt_memory::memory_part(session, task, codes(seen), planning).await;
-    let abilities = session.model.abilities().await;
+    work.note_seen(seen);
+    let part = prompt_memory::memory_part(&edits.store, work, conversation, codes(seen), planning).await;
+    let abilities = model.abilities().await;
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
-    let texts = sources::sources(session, task, sources::room(talks, budget)).await;
+    let texts = sources::sources(&edits.workspace, work, sources::room(talks, budget)).await;
     let workspace = if planning && !talks {
-        project_scan::files_by_use(session, FILES, file_list::useful_files(session, task, FILES).await).await
+        project_scan::files_by_use(
+            &edits.store,
+            &edits.workspace.root,
+            FILES,
+            file_list::useful_files(&edits.workspace.root, &work.intent, &work.scope, FILES).await,
+        )
+        .await
     } else {
-        file_list::file_list(session, task, budget.files).await
+        file_list::file_list(&edits.workspace.root, &work.intent, &work.scope, budget.files).await
     };
-    let unsettled = reported::unsettled(session, &task.scope).await;
-    let guides = planning || talks || task.counts.step > 1 || task.mode != Mode::Simple;
+    let unsettled = reported::unsettled(&edits.hub, &work.scope).await;
+    let guides = planning || talks || work.step > 1 || work.mode != Mode::Simple;
     ModelContext {
         tools: tools::specs(),
-        request: request_facts(task, &texts),
+        request: request_facts(work, &texts),
         sources: SourceFacts { texts, workspace },
-        reports: ReportFacts { diagnostics: seen.iter().map(|seen| line(task, seen)).collect(), unsettled, ..reports },
+        reports: ReportFacts {
+            diagnostics: seen.iter().map(|seen| line(&work.reports.offers, seen)).collect(),
+            unsettled,
+            ..reports
+        },
         memory: MemoryFacts { lines: part.lines, tokens: Some(part.limit) },
-        framing: conventions::framing(session, guides).await,
+        framing: conventions::framing(edits, model, guides).await,
         budget,
     }
 }
 
-fn request_facts(task: &Task, shown: &[(String, String)]) -> RequestFacts {
-    let user = if task.request == task.journal.request { String::new() } else { task.journal.request.clone() };
+fn request_facts(work: &TaskWork, shown: &[(String, String)]) -> RequestFacts {
+    let user = if work.request == work.journal.request { String::new() } else { work.journal.request.clone() };
     RequestFacts {
-        query: task.request.clone(),
+        query: work.request.clone(),
         user,
-        cursor: task.intent.cursor.clone(),
-        current_file: task.intent.current_file.clone(),
-        places: task.intent.places.clone(),
-        scope: task.scope.told(),
-        named: task.intent.analysis.lines(|path| {
+        cursor: work.intent.cursor.clone(),
+        current_file: work.intent.current_file.clone(),
+        places: work.intent.places.clone(),
+        scope: work.scope.told(),
+        named: work.intent.analysis.lines(|path| {
             let own = path.to_string();
             // A source has its path above it, and a whole source shows its definitions.
             shown.iter().any(|(name, text)| *name == own || (*name == path.file && !sources::is_list(text)))
@@ -178,12 +216,12 @@ fn codes(seen: &[RankedDiagnostic]) -> Vec<String> {
 /// As many diagnostics as can be weighed, worst first; those that the request names come before them. The trace sums up
 /// the rest.
 async fn first_ones(
-    task: &Task,
+    work: &TaskWork,
     mut found: Vec<LocatedDiagnostic>,
     fixable: usize,
     most: usize,
 ) -> Vec<LocatedDiagnostic> {
-    let (analysis, request) = (task.intent.analysis.clone(), task.request.clone());
+    let (analysis, request) = (work.intent.analysis.clone(), work.request.clone());
     let sorted = move || {
         let second =
             |found: &LocatedDiagnostic| !(analysis.bears_on(found) || authority::is_named(&request, &found.diagnostic));
@@ -196,7 +234,7 @@ async fn first_ones(
         (found, left)
     };
     let (found, left) = tokio::task::spawn_blocking(sorted).await.unwrap_or_default();
-    task.note_left_out(left).await;
+    work.note_left_out(left).await;
     found
 }
 
@@ -216,8 +254,8 @@ async fn groups(found: &[LocatedDiagnostic]) -> Vec<String> {
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
-fn line(task: &Task, seen: &RankedDiagnostic) -> DiagnosticLine {
-    let unanswered = task.reports.offers.unanswered.get(&triage::key(&seen.found)).cloned().unwrap_or_default();
+fn line(offers: &OfferReports, seen: &RankedDiagnostic) -> DiagnosticLine {
+    let unanswered = offers.unanswered.get(&triage::key(&seen.found)).cloned().unwrap_or_default();
     let line = render::question(&seen.found, seen.source(), seen.confidence, seen.doubtful);
     DiagnosticLine { also: seen.codes.clone(), unanswered, ..line }
 }

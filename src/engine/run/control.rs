@@ -10,11 +10,14 @@ use serde_json::Value;
 use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::QuestionKind;
 use crate::events::fact::TaskFact;
-use crate::plan::plan_progress::Objection;
+use crate::events::task_events::TaskEvents;
+use crate::plan::plan_progress::{Objection, PlanProgress};
 use crate::plan::work_mode::Mode;
+use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
+use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::target;
 use crate::tools::tool::schema;
 use sextant_base::failure::{Failure, tool_failure};
@@ -22,6 +25,7 @@ use sextant_base::one_line::clean;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::chat::ToolUse;
 use sextant_model::plan_contract::Contract;
+use sextant_model::step::Model;
 use sextant_model::tools::{Access, ToolSpec};
 use sextant_store::workspace::auto_executed::runs_code;
 use sextant_text::symbols::symbol_path::SymbolPath;
@@ -88,7 +92,13 @@ pub(crate) enum Control {
 }
 
 /// Carries out a use that is a control; `None` for a tool.
-pub(crate) async fn run(session: &Session, task: &mut Task, used: &ToolUse) -> Option<Control> {
+pub(crate) async fn run(
+    edits: &EditService,
+    model: &dyn Model,
+    work: &mut TaskWork,
+    course: &PlanProgress,
+    used: &ToolUse,
+) -> Option<Control> {
     match used.tool.as_str() {
         REPLAN => Some(match read::<Replan>(&used.parameters) {
             Ok(Replan { reason }) => Control::Ends(objects(reason, String::new(), Vec::new())),
@@ -100,10 +110,10 @@ pub(crate) async fn run(session: &Session, task: &mut Task, used: &ToolUse) -> O
         }),
         ASK_USER => Some(match read::<AskUser>(&used.parameters) {
             // A plan that was agreed with the user waits for the user with its own question, in another process too.
-            Ok(asked) if matches!(task.progress.course.contract, Contract::Supervised(_)) => {
+            Ok(asked) if matches!(course.contract, Contract::Supervised(_)) => {
                 Control::Ends(objects(asked.question.clone(), asked.question, asked.options.unwrap_or_default()))
             }
-            Ok(asked) => Control::Answer(ask(session, task, asked).await),
+            Ok(asked) => Control::Answer(ask(edits, model, &mut work.scope, &work.events, work.step, asked).await),
             Err(failure) => Control::Answer(Err(failure)),
         }),
         _ => None,
@@ -118,10 +128,17 @@ fn objects(reason: String, question: String, options: Vec<String>) -> Ended {
     Ended::Objected(Objection { reason, question, options })
 }
 
-async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<String, Failure> {
+async fn ask(
+    edits: &EditService,
+    model: &dyn Model,
+    scope: &mut Scope,
+    task_events: &TaskEvents,
+    step_number: u32,
+    asked: AskUser,
+) -> Result<String, Failure> {
     let question = clean(&asked.question);
-    let step = task.counts.step;
-    let wanted = wider(session, task, &asked.allow.unwrap_or_default()).await?;
+    let step = step_number;
+    let wanted = wider(&edits.workspace, scope, &asked.allow.unwrap_or_default()).await?;
     let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
     let (text, options) = if names.is_empty() {
         let given: Vec<String> = asked.options.unwrap_or_default().iter().map(|option| clean(option)).collect();
@@ -140,38 +157,38 @@ async fn ask(session: &Session, task: &mut Task, asked: AskUser) -> Result<Strin
         () => QuestionKind::Scope,
     };
     let began = std::time::Instant::now();
-    let choice = questions::ask_user(session, UserQuestion::of(kind, &text, &options)).await;
-    task.events.did(TaskFact::UserWaited { time: began.elapsed() });
+    let choice = questions::ask_user(&edits.approvals, UserQuestion::of(kind, &text, &options)).await;
+    task_events.did(TaskFact::UserWaited { time: began.elapsed() });
     let choice = choice.map_err(|failure| {
         tool_failure(failure.message, "go on without it, within \"May edit\"; say in your answer what is left")
     })?;
     let answer = options.get(choice.saturating_sub(1)).cloned().unwrap_or_default();
-    task.events.trace(step, Trace::new(Effect::Asked, &text, session.model.name(), &answer));
+    task_events.trace(step, Trace::new(Effect::Asked, &text, model.name(), &answer));
     if wanted.is_empty() {
         return Ok(format!("The user answers: {answer}"));
     }
     if choice != 1 {
         return Ok("The user answers: no. \"May edit\" stays as it is.".to_owned());
     }
-    task.scope = task.scope.widened(&wanted);
-    Ok(format!("The user answers: yes. May edit now: {}", task.scope.told().join(", ")))
+    *scope = scope.widened(&wanted);
+    Ok(format!("The user answers: yes. May edit now: {}", scope.told().join(", ")))
 }
 
 /// The files and symbols that a model names; each of them exists or may be created.
-async fn wider(session: &Session, task: &Task, given: &[String]) -> Result<Vec<SymbolPath>, Failure> {
+async fn wider(workspace: &Workspace, scope: &Scope, given: &[String]) -> Result<Vec<SymbolPath>, Failure> {
     let mut wanted = Vec::new();
     for text in given {
         let path = SymbolPath::parse(text);
-        let known = match target::full_path(session, text).await {
+        let known = match target::full_path(workspace, text).await {
             Ok(known) => known,
             // A file or symbol to create.
-            Err(_) if !path.file.is_empty() => SymbolPath::new(session.root.resolve(&path.file)?, path.names),
-            Err(failure) => match session.root.resolve(text) {
-                Ok(file) if session.root.join(&file).is_file() => SymbolPath::new(file, ""),
+            Err(_) if !path.file.is_empty() => SymbolPath::new(workspace.root.resolve(&path.file)?, path.names),
+            Err(failure) => match workspace.root.resolve(text) {
+                Ok(file) if workspace.root.join(&file).is_file() => SymbolPath::new(file, ""),
                 _ => return Err(failure),
             },
         };
-        if !task.scope.holds(&known) && !wanted.contains(&known) {
+        if !scope.holds(&known) && !wanted.contains(&known) {
             wanted.push(known);
         }
     }

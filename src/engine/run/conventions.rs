@@ -1,11 +1,13 @@
 //! Reads the project's own guides for its conventions, as data: a short excerpt, or whole within a budget.
 
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
+use crate::state::task_store::TaskStore;
 use crate::tools::run_command;
 use sextant_base::plural::counted;
 use sextant_model::abilities::Style;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::question_frame::Framing;
+use sextant_model::step::Model;
 use sextant_model::token_estimate;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
@@ -20,31 +22,31 @@ const LINE: usize = 160;
 const FREE: [&str; 5] = ["git status", "git log", "git diff", "git show", "git blame"];
 
 /// The frame of the task's questions.
-pub(crate) async fn framing(session: &Session, conventions: bool) -> Framing {
-    let root = session.root.clone();
+pub(crate) async fn framing(edits: &EditService, model: &dyn Model, conventions: bool) -> Framing {
+    let root = edits.workspace.root.clone();
     let read = async {
         if !conventions {
             return String::new();
         }
-        let abilities = session.model.abilities().await;
+        let abilities = model.abilities().await;
         let budget = PromptBudget::of(abilities).guides;
         let is_told_once = abilities.style == Style::Conversation;
         let read = move || if is_told_once { whole(&root, budget) } else { excerpt(&root, budget) };
         tokio::task::spawn_blocking(read).await.unwrap_or_default()
     };
-    let (detail, commands) = (detail(session).await, run_command::could_run(session));
-    let mut allowed = session.config.commands_allowed.clone();
-    if run_command::has_git(session) {
+    let (detail, commands) = (detail(&edits.store).await, run_command::could_run(&edits.workspace, &edits.approvals));
+    let mut allowed = edits.workspace.config.commands_allowed.clone();
+    if run_command::has_git(&edits.workspace.root) {
         allowed.extend(FREE.map(str::to_owned));
     }
     Framing { conventions: read.await, detail, commands, allowed }
 }
 
 /// The length of answer that the user likes: the project's preference, or else the general one.
-async fn detail(session: &Session) -> String {
-    let general = session.config.preferences.get("detail").cloned().unwrap_or_default();
+async fn detail(store: &TaskStore) -> String {
+    let general = store.config.preferences.get("detail").cloned().unwrap_or_default();
     // Memory that is not open yet stays closed here.
-    let Some(Some(remember)) = session.opened.memory.get().cloned() else { return general };
+    let Some(Some(remember)) = store.memory.get().cloned() else { return general };
     let project = remember.project;
     let own = remember.run(move |memory| memory.preference("detail", Some(project))).await.ok().flatten();
     own.and_then(|own| own.value.as_str().map(str::to_owned)).unwrap_or(general)

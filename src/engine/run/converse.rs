@@ -6,6 +6,8 @@ use tracing::Instrument;
 
 use crate::durable;
 use crate::editor::event::Event;
+use crate::plan::plan_progress::PlanProgress;
+use crate::plan::work_mode::Mode;
 use crate::run::calls::{Ran, carry_out};
 use crate::run::completion_checks::unfinished;
 use crate::run::control;
@@ -13,18 +15,22 @@ use crate::run::model_turn::{answered, next_step};
 use crate::run::paragraphs::Paragraphs;
 use crate::run::run_loop::{RESULTS, model_failure};
 use crate::run::{compaction_summary, context, sources};
+use crate::state::agent_config::Config;
+use crate::state::approvals::Approvals;
+use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
 use crate::state::span;
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task, TaskCounts, TaskWork};
+use crate::state::task_store::TaskStore;
+use crate::state::transcript::Transcript;
 use crate::tools;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
 use sextant_model::chat::{ChatInput, ChatReply, ToolResult};
 use sextant_model::prompt::conversation;
 use sextant_model::prompt::prompt_budget::PromptBudget;
-use sextant_model::step::{LastResult, ModelError};
+use sextant_model::step::{LastResult, Model, ModelError};
 use sextant_model::token_estimate::head_and_tail;
 use sextant_model::tools::{ToolSpec, find, offered};
 
@@ -42,38 +48,52 @@ struct Talk {
 }
 
 /// Continues the conversation of a task until one of the ends. A step of a plan continues where the last one ended.
-pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &CancellationToken) -> Result<Ended, Failure> {
+pub(crate) async fn converse(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    cancel: &CancellationToken,
+) -> Result<Ended, Failure> {
     let mut talk = Talk {
         tools: Vec::new(),
-        budget: PromptBudget::of(session.model.abilities().await),
-        mark: task.journal.checkpoints.len(),
+        budget: PromptBudget::of(model.abilities().await),
+        mark: task.work.journal.checkpoints.len(),
         objections: 0,
         objected_at: None,
         paragraphs: Paragraphs::default(),
     };
-    task.conversation.transcript.take_up(session.model.name());
-    let commands = stop::unless_stopped(session, cancel, open(session, task, talk.budget)).await?;
-    talk.tools = tools(session, task, commands);
+    task.conversation.transcript.take_up(model.name());
+    let commands = stop::unless_stopped(&edits.making, cancel, open(edits, model, task, talk.budget)).await?;
+    talk.tools = tools(&edits.approvals, task.work.mode, commands);
     loop {
-        if let Some(ended) = next_step(session, task, cancel)? {
+        if let Some(ended) = next_step(&edits.workspace.config, model, &mut task.work, cancel)? {
             return Ok(ended);
         }
-        compaction_summary::shorten(task, talk.budget);
-        let span = span::step(task.counts.step);
-        let ended = match ask(session, task, (&talk.tools, &talk.paragraphs), cancel).instrument(span.clone()).await? {
+        compaction_summary::shorten(&task.work.journal, &mut task.conversation.transcript, talk.budget);
+        let span = span::step(task.work.step);
+        let ended = match ask(&edits.store, model, task, (&talk.tools, &talk.paragraphs), cancel)
+            .instrument(span.clone())
+            .await?
+        {
             None => continue,
-            Some(Ok(reply)) => take(session, task, &mut talk, reply).instrument(span).await,
+            Some(Ok(reply)) => take(edits, model, task, &mut talk, reply).instrument(span).await,
             Some(Err(ModelError::Unusable { problems, .. })) => {
                 let problem = problems.join("; ");
                 let message = format!("Your answer could not be used: {problem}.");
-                failed(session, task, problem, Some(message))
+                failed(
+                    &edits.workspace.config,
+                    &mut task.counts,
+                    &mut task.conversation.transcript,
+                    problem,
+                    Some(message),
+                )
             }
             Some(Err(error)) => return Err(model_failure(&error)),
         };
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        durable::keep_call(session, task).await;
+        durable::keep_call(&edits.store, task).await;
         if let Some(ended) = ended {
             return Ok(ended);
         }
@@ -82,16 +102,16 @@ pub(crate) async fn converse(session: &Session, task: &mut Task, cancel: &Cancel
 
 /// The tools of this task. They are the same from the first question to the last, so that later messages stay in a
 /// provider's cache.
-pub(crate) fn tools(session: &Session, task: &Task, commands: bool) -> Vec<ToolSpec> {
-    let controls = control::offered(task.mode, session.approvals.can_ask());
+pub(crate) fn tools(approvals: &Approvals, mode: Mode, commands: bool) -> Vec<ToolSpec> {
+    let controls = control::offered(mode, approvals.can_ask());
     offered(tools::specs(), commands).chain(controls).cloned().collect()
 }
 
 /// Adds the facts that the model needs to begin with; returns whether commands may be run. A task that was stopped goes
 /// on from its last point. A step of a plan adds to the earlier messages.
-async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool {
-    let resumes = task.conversation.transcript.is_open() && task.counts.step > 0;
-    let mut input = context::step_facts(session, task).await;
+async fn open(edits: &EditService, model: &dyn Model, task: &mut Task, budget: PromptBudget) -> bool {
+    let resumes = task.conversation.transcript.is_open() && task.work.step > 0;
+    let mut input = context::step_facts(edits, model, task).await;
     if task.conversation.transcript.is_open() {
         // The opening has listed the sources that may be read.
         input.context.sources.texts.retain(|(_, text)| !sources::is_list(text));
@@ -119,55 +139,68 @@ async fn open(session: &Session, task: &mut Task, budget: PromptBudget) -> bool 
 
 /// The next answer; `None` where the time of the task is over.
 async fn ask(
-    session: &Session,
+    store: &TaskStore,
+    model: &dyn Model,
     task: &Task,
     (tools, paragraphs): (&[ToolSpec], &Paragraphs),
     cancel: &CancellationToken,
 ) -> Result<Option<Result<ChatReply, ModelError>>, Failure> {
     paragraphs.begin();
-    let words = |text: &str| paragraphs.say(session, text);
+    let words = |text: &str| paragraphs.say(&store.events, text);
     let transcript = &task.conversation.transcript;
     let system = conversation::system(&transcript.fence);
     let input = ChatInput { system: &system, messages: &transcript.messages, tools };
-    answered(session, task, cancel, session.model.chat(&input, &words)).await
+    answered(&store.config, &task.work.spent, &task.work.events, cancel, model.chat(&input, &words)).await
 }
 
 /// Carries out the calls of a reply. `Some` where that ends the task or the step.
-async fn take(session: &Session, task: &mut Task, talk: &mut Talk, reply: ChatReply) -> Option<Ended> {
+async fn take(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    talk: &mut Talk,
+    reply: ChatReply,
+) -> Option<Ended> {
     let (uses, text, cut) = (reply.uses.clone(), reply.text.clone(), reply.cut);
     task.conversation.transcript.answer(reply);
     if uses.is_empty() {
         if cut {
-            return failed(session, task, CUT.to_owned(), Some(CUT.to_owned()));
+            return failed(
+                &edits.workspace.config,
+                &mut task.counts,
+                &mut task.conversation.transcript,
+                CUT.to_owned(),
+                Some(CUT.to_owned()),
+            );
         }
-        return ends(session, task, talk, text).await;
+        return ends(edits, &mut task.work, &mut task.conversation.transcript, talk, text).await;
     }
-    let Ran { results, ended, done, told_new, .. } = carry_out(session, task, &talk.tools, &uses, &text).await;
+    let Ran { results, ended, done, told_new, .. } = carry_out(edits, model, task, &talk.tools, &uses, &text).await;
     if uses.iter().any(|used| find(tools::specs(), &used.tool).is_some()) {
         talk.paragraphs.interrupt();
     }
     let ok = results.iter().any(|result| result.ok);
     let problem = results.iter().rev().find(|result| !result.ok).map(|result| result.text.clone()).unwrap_or_default();
-    keep_for_others(task, &results);
+    keep_for_others(&mut task.conversation, &mut task.progress.course, &results);
     let results = results.into_iter().map(|result| within(result, talk.budget.result)).collect();
     task.conversation.transcript.results(results);
     if ended.is_some() {
         return ended;
     }
     if told_new {
-        (talk.objections, talk.objected_at) = (talk.objections + 1, Some(task.journal.checkpoints.len()));
+        (talk.objections, talk.objected_at) = (talk.objections + 1, Some(task.work.journal.checkpoints.len()));
     }
     if let Some(answer) = done {
         // It is not the text of an answer, and was not shown as it came.
         talk.paragraphs.begin();
-        talk.paragraphs.say(session, &answer);
-        return ends(session, task, talk, answer).await;
+        talk.paragraphs.say(&edits.hub.events, &answer);
+        return ends(edits, &mut task.work, &mut task.conversation.transcript, talk, answer).await;
     }
     if cut {
         task.conversation.transcript.tell(CUT.to_owned());
     }
     if !ok {
-        return failed(session, task, problem, None);
+        return failed(&edits.workspace.config, &mut task.counts, &mut task.conversation.transcript, problem, None);
     }
     task.counts.errors = 0;
     None
@@ -179,32 +212,48 @@ const CUT: &str = "Your answer was cut off at the limit of tokens. Write it in p
 
 /// Counts an answer without result, and sends the model the fact that it does not know yet. `Some` where there are too
 /// many such answers.
-fn failed(session: &Session, task: &mut Task, problem: String, message: Option<String>) -> Option<Ended> {
-    task.counts.errors += 1;
-    message.into_iter().for_each(|text| task.conversation.transcript.tell(text));
-    (task.counts.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(problem))
+fn failed(
+    config: &Config,
+    counts: &mut TaskCounts,
+    transcript: &mut Transcript,
+    problem: String,
+    message: Option<String>,
+) -> Option<Ended> {
+    counts.errors += 1;
+    message.into_iter().for_each(|text| transcript.tell(text));
+    (counts.errors >= config.limits.errors).then_some(Ended::TooManyErrors(problem))
 }
 
 /// Handles the end that the model declares.
-async fn ends(session: &Session, task: &mut Task, talk: &mut Talk, answer: String) -> Option<Ended> {
-    let cancel = session.cancelled();
-    let edits = task.journal.checkpoints.len();
+async fn ends(
+    edit_service: &EditService,
+    work: &mut TaskWork,
+    transcript: &mut Transcript,
+    talk: &mut Talk,
+    answer: String,
+) -> Option<Ended> {
+    let cancel = edit_service.hub.cancelled();
+    let edits = work.journal.checkpoints.len();
     let left = if talk.objected_at == Some(edits) {
         None
     } else {
-        let left = stop::unless_stopped(session, &cancel, unfinished(session, task, talk.mark, talk.objections));
+        let left = stop::unless_stopped(
+            &edit_service.making,
+            &cancel,
+            unfinished(edit_service, work, talk.mark, talk.objections),
+        );
         left.await.ok().flatten()
     };
     match left {
         Some(left) => {
             (talk.objections, talk.objected_at) = (talk.objections + 1, Some(edits));
-            session.emit(Event::Progress { text: headline(&left.text) });
-            let fence = task.conversation.transcript.fence.clone();
+            edit_service.hub.events.show(Event::Progress { text: headline(&left.text) });
+            let fence = transcript.fence.clone();
             let message = conversation::told((&fence, talk.budget), &left.text, "New errors", &left.errors);
-            task.conversation.transcript.tell(message);
+            transcript.tell(message);
             None
         }
-        None => Some(Ended::Done { changed: task.journal.checkpoints.len() > talk.mark, answer }),
+        None => Some(Ended::Done { changed: work.journal.checkpoints.len() > talk.mark, answer }),
     }
 }
 
@@ -214,11 +263,11 @@ pub(crate) fn within(result: ToolResult, budget: usize) -> ToolResult {
 }
 
 /// The results in the form that the judgement of a step reads.
-fn keep_for_others(task: &mut Task, results: &[ToolResult]) {
+fn keep_for_others(conversation: &mut Conversation, course: &mut PlanProgress, results: &[ToolResult]) {
     let kept =
         results.iter().map(|result| LastResult { tool: result.tool.clone(), ok: result.ok, text: result.text.clone() });
-    task.conversation.results.extend(kept);
-    let old = task.conversation.results.len().saturating_sub(RESULTS);
-    task.conversation.results.drain(..old);
-    task.progress.course.fresh = results.len().min(RESULTS);
+    conversation.results.extend(kept);
+    let old = conversation.results.len().saturating_sub(RESULTS);
+    conversation.results.drain(..old);
+    course.fresh = results.len().min(RESULTS);
 }

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::TaskIntent;
+use crate::state::task_scope::Scope;
 use sextant_base::plural::counted;
 use sextant_model::token_estimate;
+use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files::{self, Listing};
 use sextant_text::symbols::language;
 
@@ -37,24 +38,24 @@ pub(crate) struct Near {
 }
 
 impl Near {
-    fn of(task: &Task) -> Self {
-        let analysis = &task.intent.analysis;
+    fn of(intent: &TaskIntent, scope: &Scope) -> Self {
+        let analysis = &intent.analysis;
         let symbols = analysis.symbols.iter().map(|symbol| symbol.file.clone());
-        let named = task.scope.files().into_iter().chain(analysis.files.iter().cloned()).chain(symbols).collect();
-        Self { active: task.intent.current_file.clone(), named }
+        let named = scope.files().into_iter().chain(analysis.files.iter().cloned()).chain(symbols).collect();
+        Self { active: intent.current_file.clone(), named }
     }
 }
 
 /// The useful part of the tree within a budget of tokens, a line each; empty without files.
-pub(crate) async fn file_list(session: &Session, task: &Task, tokens: usize) -> Vec<String> {
-    let (root, near) = (session.root.clone(), Near::of(task));
+pub(crate) async fn file_list(root: &Root, intent: &TaskIntent, scope: &Scope, tokens: usize) -> Vec<String> {
+    let (root, near) = (root.clone(), Near::of(intent, scope));
     let listed = tokio::task::spawn_blocking(move || within(&workspace_files::list(&root, "", MOST), &near, tokens));
     listed.await.unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
 /// The files of the workspace, the most useful ones first.
-pub(crate) async fn useful_files(session: &Session, task: &Task, most: usize) -> Vec<String> {
-    let (root, near) = (session.root.clone(), Near::of(task));
+pub(crate) async fn useful_files(root: &Root, intent: &TaskIntent, scope: &Scope, most: usize) -> Vec<String> {
+    let (root, near) = (root.clone(), Near::of(intent, scope));
     let listed = tokio::task::spawn_blocking(move || {
         let mut files = ranked(workspace_files::list(&root, "", MOST).files, &near);
         files.truncate(most);

@@ -13,14 +13,15 @@ use crate::run::unfit_ending::CameTo;
 use crate::run::{listed, unfit_ending};
 use crate::state::comparison::{self, Status, Verdict};
 use crate::state::delta_wording;
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{doubt, without_late, without_others};
+use crate::state::edit_service::EditService;
 use crate::state::in_flight::RunningStart;
 use crate::state::journal::Journal;
 use crate::state::outcome::Outcome;
 use crate::state::render::{self, Line};
-use crate::state::session::Session;
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots, with_created};
-use crate::state::task::Task;
+use crate::state::task::{TaskCounts, TaskWork};
 use crate::state::{concurrent_edits, stop};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
@@ -40,40 +41,47 @@ pub(crate) const GLANCE: usize = 5;
 pub(crate) const THEMES: usize = 8;
 
 /// Ends a task: one last look where something is open, the list for the editor, the summary, the undo.
-pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_to: CameTo) -> Outcome {
-    let cancel = session.cancelled();
-    stop::soon(&cancel, collect_diagnostics::take_late(session, task)).await;
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let verdict = stop::soon(&cancel, task_verdict(session, task, &files)).await;
+pub(crate) async fn finish(
+    edits: &EditService,
+    work: &mut TaskWork,
+    counts: &TaskCounts,
+    word: &str,
+    came_to: CameTo,
+) -> Outcome {
+    let cancel = edits.hub.cancelled();
+    stop::soon(&cancel, collect_diagnostics::take_late(&edits.hub, work)).await;
+    let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
+    let verdict = stop::soon(&cancel, task_verdict(edits, work, &files)).await;
     let verdict = verdict.unwrap_or_else(|| unreached(&files));
-    if !task.journal.is_empty() {
-        let mut history = session.history.lock().await;
-        stack::note(&mut history, &task.journal);
+    if !work.journal.is_empty() {
+        let mut history = edits.history.lock().await;
+        stack::note(&mut history, &work.journal);
         stack::bound(&mut history);
     }
-    let floor = session.config.diagnostics.severity_floor;
+    let floor = edits.workspace.config.diagnostics.severity_floor;
     let with_word = |found: &LocatedDiagnostic| {
         let mut found = found.clone();
-        if let Some(word) = task.reports.suggested.get(&key(&found)) {
+        if let Some(word) = work.reports.suggested.get(&key(&found)) {
             found.diagnostic.suggested_action = Some(word.clone());
         }
         found
     };
     let new: Vec<LocatedDiagnostic> = verdict.new_from(floor).map(with_word).collect();
-    listed::show(session, task, &new, &verdict.pending).await;
-    reached::keep_open(session, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect()).await;
-    let word = match task.reports.reach {
+    listed::show(&edits.hub, work, &new, &verdict.pending).await;
+    reached::keep_open(&edits.hub.looked, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect())
+        .await;
+    let word = match work.reports.reach {
         Some(reach) if word.is_empty() => reach.words(),
         Some(reach) => format!("{word}. {}", reach.words()),
         None => word.to_owned(),
     };
-    let judged = unfit_ending::judge(session, task, came_to, (&files, &verdict));
+    let judged = unfit_ending::judge(edits.hub.needs_providers, work, counts, came_to, (&files, &verdict));
     let mut summary = summary(
         &word,
         &files,
         &verdict,
         (new.len(), verdict.fixed_from(floor), verdict.unchanged_from(floor)),
-        task.counts.spent.now().used,
+        work.spent.now().used,
     );
     summary.extend(judged.why.iter().flat_map(|why| [" ", why, "."]));
     let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
@@ -88,9 +96,9 @@ pub(crate) async fn finish(session: &Session, task: &mut Task, word: &str, came_
         unchanged: verdict.unchanged_from(floor),
         diagnostics_status: verdict.status,
         pending: verdict.pending,
-        usage: task.counts.spent.now().used,
+        usage: work.spent.now().used,
         failed_steps: Vec::new(),
-        trace: session.trace.of(&task.journal.task),
+        trace: edits.store.trace.of(&work.journal.task),
     }
 }
 
@@ -104,8 +112,8 @@ fn unreached(files: &[String]) -> Verdict {
 }
 
 /// Names the providers without a report on these files as they are now, where a stop has prevented a look.
-async fn doubt_stopped(session: &Session, documents: &[Document], verdict: &mut Verdict) {
-    let ledger = session.ledger.lock().await;
+async fn doubt_stopped(hub: &DiagnosticsHub, documents: &[Document], verdict: &mut Verdict) {
+    let ledger = hub.ledger.lock().await;
     let mut open = Vec::new();
     for Document { path, text, .. } in documents {
         let unsettled = ledger.unsettled(path, text);
@@ -116,30 +124,34 @@ async fn doubt_stopped(session: &Session, documents: &[Document], verdict: &mut 
     doubt(verdict, open);
 }
 
-pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[String]) -> Verdict {
-    if !session.config.diagnostics.on_edit {
+pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files: &[String]) -> Verdict {
+    if !edits.workspace.config.diagnostics.on_edit {
         return Verdict::without(Status::Off);
     }
     if files.is_empty() {
         return Verdict::without(Status::Complete);
     }
-    let documents = reached::documents(session, files).await;
-    let mut bystanders = collect_diagnostics::bystanders(session, files).await;
-    bystanders.extend(reached::others(session, &task.reports.elsewhere.reached, files).await);
-    let budget =
-        session.config.diagnostics.timeout_ms.max(LAST_LOOK_MS) + reached::longer(task.reports.elsewhere.reached.len());
-    let open = task.reports.pending.is_some();
+    let documents = reached::documents(edits.workspace.editor.as_ref(), files).await;
+    let mut bystanders =
+        collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, files).await;
+    bystanders.extend(
+        reached::others(edits.workspace.editor.as_ref(), &edits.hub.looked, &work.reports.elsewhere.reached, files)
+            .await,
+    );
+    let budget = edits.workspace.config.diagnostics.timeout_ms.max(LAST_LOOK_MS)
+        + reached::longer(work.reports.elsewhere.reached.len());
+    let open = work.reports.pending.is_some();
     let deadline = Deadline::after_ms(budget);
-    let waited = task.reports.late.last_look.take().filter(|look| look.edits == task.journal.checkpoints.len());
-    let is_stopped = session.cancelled().is_cancelled();
+    let waited = work.reports.late.last_look.take().filter(|look| look.edits == work.journal.checkpoints.len());
+    let is_stopped = edits.hub.cancelled().is_cancelled();
     let reports = if let Some(look) = waited {
         look.reports
     } else if open {
-        collect_diagnostics::look(session, &documents, &bystanders, deadline).await
+        collect_diagnostics::look(&edits.hub, &documents, &bystanders, deadline).await
     } else {
-        collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await
+        collect_diagnostics::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await
     };
-    let known = collect_diagnostics::known(session).await;
+    let known = collect_diagnostics::known(&edits.hub).await;
     // A report on this very text stands, though it may be incomplete. A provider that reported an error here, and is
     // silent after the edit of another file, has not withdrawn it.
     let said_of_this = |report: &Report| {
@@ -152,7 +164,7 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
         .filter(|report| !report.freshness.is_fresh() && !said_of_this(report))
         .map(|report| (report.file.clone(), report.provider.clone()))
         .collect();
-    let mut start = with_created(&task.reports.start, &task.reports.created, &known);
+    let mut start = with_created(&work.reports.start, &work.reports.created, &known);
     // A report on an earlier text of an edited file does not count for this one.
     let of_now = |key: &SnapshotKey, snap: &Snapshot| {
         let now = documents.iter().find(|document| document.path == key.0);
@@ -160,46 +172,52 @@ pub(crate) async fn task_verdict(session: &Session, task: &mut Task, files: &[St
     };
     let is_known = |(key, snap): &(SnapshotKey, Arc<Snapshot>)| !unfresh.contains(key) && of_now(key, snap);
     let mut after: Snapshots = known.into_iter().filter(is_known).collect();
-    let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut after)).await;
-    let floor = session.config.diagnostics.severity_floor;
-    let late = without_late(&mut start, &mut after, &task.reports.elsewhere.late, floor);
+    let others = of_other_tasks(edits, (&work.journal.task, &work.journal.files()), (&mut start, &mut after)).await;
+    let floor = edits.workspace.config.diagnostics.severity_floor;
+    let late = without_late(&mut start, &mut after, &work.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &after, &reports).await;
-    doubt(&mut verdict, [others, late, reached::unlooked(session, task).await].concat());
+    doubt(
+        &mut verdict,
+        [others, late, reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await].concat(),
+    );
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
-    concurrent_edits::leave_out(&mut verdict, &task.journal, &after);
+    concurrent_edits::leave_out(&mut verdict, &work.journal, &after);
     if is_stopped {
-        doubt_stopped(session, &documents, &mut verdict).await;
+        doubt_stopped(&edits.hub, &documents, &mut verdict).await;
     }
     comparison::doubt_coverage(&mut verdict, files, &after, &reports);
-    edit_guard::discount_all(task, &mut verdict);
+    edit_guard::discount_all(&work.journal, &work.intent.consent, &mut verdict);
     verdict
 }
 
 /// The same from the reports known by now, without asking a provider.
-pub(crate) async fn known_verdict(session: &Session, task: &Task) -> Verdict {
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let mut known = collect_diagnostics::known(session).await;
-    let mut start = with_created(&task.reports.start, &task.reports.created, &known);
-    let others = of_other_tasks(session, (&task.journal.task, &task.journal.files()), (&mut start, &mut known)).await;
-    let floor = session.config.diagnostics.severity_floor;
-    let late = without_late(&mut start, &mut known, &task.reports.elsewhere.late, floor);
+pub(crate) async fn known_verdict(edits: &EditService, work: &TaskWork) -> Verdict {
+    let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
+    let mut known = collect_diagnostics::known(&edits.hub).await;
+    let mut start = with_created(&work.reports.start, &work.reports.created, &known);
+    let others = of_other_tasks(edits, (&work.journal.task, &work.journal.files()), (&mut start, &mut known)).await;
+    let floor = edits.workspace.config.diagnostics.severity_floor;
+    let late = without_late(&mut start, &mut known, &work.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &known, &[]).await;
-    doubt(&mut verdict, [others, late, reached::unlooked(session, task).await].concat());
-    concurrent_edits::leave_out(&mut verdict, &task.journal, &known);
+    doubt(
+        &mut verdict,
+        [others, late, reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await].concat(),
+    );
+    concurrent_edits::leave_out(&mut verdict, &work.journal, &known);
     comparison::doubt_coverage(&mut verdict, &files, &known, &[]);
-    edit_guard::discount_all(task, &mut verdict);
+    edit_guard::discount_all(&work.journal, &work.intent.consent, &mut verdict);
     verdict
 }
 
 /// Removes the reports on files that another task beside this one has changed, and this one has not.
 async fn of_other_tasks(
-    session: &Session,
+    edits: &EditService,
     (task, own): (&str, &BTreeSet<String>),
     (start, after): (&mut Snapshots, &mut Snapshots),
 ) -> Vec<String> {
-    let history = session.history.lock().await;
+    let history = edits.history.lock().await;
     let others = history.iter().filter(|journal| journal.task != task);
     let others: BTreeSet<String> = others.flat_map(Journal::files).collect();
     drop(history);
@@ -207,14 +225,14 @@ async fn of_other_tasks(
 }
 
 /// The same for the running task, as a list for an outside reader; `None` where it has changed nothing.
-pub(crate) async fn introduced_so_far(session: &Session, task: &str) -> Option<Vec<QuickfixEntry>> {
+pub(crate) async fn introduced_so_far(edits: &EditService, task: &str) -> Option<Vec<QuickfixEntry>> {
     let RunningStart { files, start, created, .. } =
-        Some(lock(&session.making.running).clone()).filter(|running| running.task == task)?;
-    let mut known = collect_diagnostics::known(session).await;
+        Some(lock(&edits.making.running).clone()).filter(|running| running.task == task)?;
+    let mut known = collect_diagnostics::known(&edits.hub).await;
     let mut start = with_created(&start, &created, &known);
-    of_other_tasks(session, (task, &files), (&mut start, &mut known)).await;
+    of_other_tasks(edits, (task, &files), (&mut start, &mut known)).await;
     let verdict = comparison::compared(&start, &known, &[]).await;
-    Some(verdict.new_from(session.config.diagnostics.severity_floor).map(render::entry).collect())
+    Some(verdict.new_from(edits.workspace.config.diagnostics.severity_floor).map(render::entry).collect())
 }
 
 /// The new diagnostics, a line for each theme, where there are more than fit a glance.

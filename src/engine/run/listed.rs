@@ -8,13 +8,16 @@ use tokio_util::sync::CancellationToken;
 use crate::diagnostics::{collect_diagnostics, reached};
 use crate::editor::event::{Event, QuickfixEntry};
 use crate::events::envelope::TaskEvent;
+use crate::events::stream::EventStream;
 use crate::plan::work_mode::Mode;
+use crate::state::agent_config::Config;
 use crate::state::comparison;
+use crate::state::diagnostics_hub::{DiagnosticsHub, OWN_CANCEL};
 use crate::state::edit_baseline::{without_late, without_others};
+use crate::state::edit_service::EditService;
 use crate::state::outcome::Listed;
-use crate::state::session::{OWN_CANCEL, Session};
 use crate::state::snapshots::{SnapshotKey, with_created};
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::{concurrent_edits, render};
 use sextant_base::deadline::Deadline;
@@ -26,30 +29,30 @@ const MOST: usize = 8;
 
 /// Shows the list of a task that has changed something, at its end. It replaces the lists of earlier tasks, except
 /// those of clients, which are not the user's own.
-pub(crate) async fn show(session: &Session, task: &mut Task, new: &[LocatedDiagnostic], pending: &[String]) {
-    if task.journal.is_empty() {
+pub(crate) async fn show(hub: &DiagnosticsHub, work: &mut TaskWork, new: &[LocatedDiagnostic], pending: &[String]) {
+    if work.journal.is_empty() {
         return;
     }
-    let of = if task.intent.client.is_some() { task.journal.task.clone() } else { String::new() };
+    let of = if work.intent.client.is_some() { work.journal.task.clone() } else { String::new() };
     let entries: Vec<QuickfixEntry> = new.iter().map(render::entry).collect();
     // A client whose task has introduced nothing has no list.
-    if !of.is_empty() && entries.is_empty() && !task.reports.shown {
+    if !of.is_empty() && entries.is_empty() && !work.reports.shown {
         return;
     }
     let listed = Listed {
         of: of.clone(),
-        task: task.journal.task.clone(),
-        request: task.request.clone(),
-        start: task.reports.start.clone(),
-        created: task.reports.created.clone(),
-        late: task.reports.elsewhere.late.clone(),
+        task: work.journal.task.clone(),
+        request: work.request.clone(),
+        start: work.reports.start.clone(),
+        created: work.reports.created.clone(),
+        late: work.reports.elsewhere.late.clone(),
         pending: pending.to_vec(),
-        title: title(&task.request, pending),
+        title: title(&work.request, pending),
         entries,
     };
-    emit(session, &listed, task.reports.shown);
-    task.reports.shown = true;
-    let mut lists = session.listed.lock().await;
+    emit(&hub.workspace.config, &hub.events, &listed, work.reports.shown);
+    work.reports.shown = true;
+    let mut lists = hub.listed.lock().await;
     lists.retain(|known| known.of != of);
     lists.push(listed);
     let over = lists.len().saturating_sub(MOST);
@@ -62,75 +65,75 @@ fn title(request: &str, pending: &[String]) -> String {
     format!("Sextant: {request}{open}")
 }
 
-fn emit(session: &Session, listed: &Listed, amend: bool) {
+fn emit(config: &Config, events: &EventStream, listed: &Listed, amend: bool) {
     let Listed { of, task, title, entries, .. } = listed;
     let event = Event::Introduced {
         title: title.clone(),
         entries: entries.clone(),
-        open: session.config.quickfix.open && of.is_empty(),
+        open: config.quickfix.open && of.is_empty(),
         amend,
         of: of.clone(),
     };
     // Another task may be worked on meanwhile.
-    session.events.emit(Some(task), TaskEvent::Shown { event });
+    events.emit(Some(task), TaskEvent::Shown { event });
 }
 
 /// Updates the lists after an answer that came when its task was over. Shows the user the subject of the last one.
-pub(crate) async fn amend(session: &Session) {
+pub(crate) async fn amend(edits: &EditService) {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-    collect_diagnostics::take_late(session, &mut nobody).await;
-    let is_open = session.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty());
-    follow(session).await;
-    let new = session.listed.lock().await.iter().find(|known| known.of.is_empty()).map(|known| known.entries.len());
+    collect_diagnostics::take_late(&edits.hub, &mut nobody.work).await;
+    let is_open = edits.hub.listed.lock().await.iter().any(|known| known.of.is_empty() && !known.pending.is_empty());
+    follow(edits).await;
+    let new = edits.hub.listed.lock().await.iter().find(|known| known.of.is_empty()).map(|known| known.entries.len());
     let Some(new) = new.filter(|_| is_open) else { return };
-    let (shown, open) = (counted(new, "new diagnostic"), collect_diagnostics::silent(session).await);
+    let (shown, open) = (counted(new, "new diagnostic"), collect_diagnostics::silent(&edits.hub).await);
     let text = if open.is_empty() {
         format!("a late answer came: {shown} in all")
     } else {
         let so_far = if new == 0 { "nothing new" } else { &shown };
         format!("a late answer came: {so_far} so far, not known yet: {}", open.join(", "))
     };
-    session.emit(Event::Progress { text });
+    edits.hub.events.show(Event::Progress { text });
 }
 
 /// Compares the lists with the known reports, and shows the changed ones again.
-pub(crate) async fn follow(session: &Session) {
-    let lists = session.listed.lock().await.clone();
+pub(crate) async fn follow(edits: &EditService) {
+    let lists = edits.hub.listed.lock().await.clone();
     for listed in lists {
-        let Some(now) = as_known(session, &listed).await else { continue };
+        let Some(now) = as_known(edits, &listed).await else { continue };
         let is_same = now.title == listed.title && now.entries == listed.entries;
-        let mut known = session.listed.lock().await;
+        let mut known = edits.hub.listed.lock().await;
         // A task that has ended meanwhile has a list of its own.
         let Some(place) = known.iter_mut().find(|known| known.task == listed.task) else { continue };
         place.clone_from(&now);
         drop(known);
         if !is_same {
-            emit(session, &now, true);
+            emit(&edits.workspace.config, &edits.hub.events, &now, true);
         }
     }
 }
 
 /// A list by the reports known now; `None` where its task is not known any more.
-async fn as_known(session: &Session, listed: &Listed) -> Option<Listed> {
-    let journal = session.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
-    let known = collect_diagnostics::known(session).await;
+async fn as_known(edits: &EditService, listed: &Listed) -> Option<Listed> {
+    let journal = edits.history.lock().await.iter().find(|known| known.task == listed.task).cloned()?;
+    let known = collect_diagnostics::known(&edits.hub).await;
     let mut start = with_created(&listed.start, &listed.created, &known);
     let mut after = known.clone();
     let files = journal.files();
     without_others(&mut start, &mut after, |file| files.contains(file), |_| true);
-    let floor = session.config.diagnostics.severity_floor;
+    let floor = edits.workspace.config.diagnostics.severity_floor;
     without_late(&mut start, &mut after, &listed.late, floor);
     let mut verdict = comparison::compared(&start, &after, &[]).await;
     concurrent_edits::leave_out(&mut verdict, &journal, &known);
     let entries = verdict.new_from(floor).map(render::entry).collect();
-    let pending = if journal.net().is_empty() { Vec::new() } else { still_open(session, &listed.pending).await };
+    let pending = if journal.net().is_empty() { Vec::new() } else { still_open(&edits.hub, &listed.pending).await };
     let title = title(&listed.request, &pending);
     Some(Listed { entries, pending, title, ..listed.clone() })
 }
 
 /// The entries that are still unknown: a silent provider may have answered since.
-async fn still_open(session: &Session, pending: &[String]) -> Vec<String> {
-    let ledger = session.ledger.lock().await;
+async fn still_open(hub: &DiagnosticsHub, pending: &[String]) -> Vec<String> {
+    let ledger = hub.ledger.lock().await;
     let silent: BTreeSet<&SnapshotKey> = ledger.silent().collect();
     let known = ledger.snaps();
     let answered = |entry: &String| {
@@ -151,19 +154,20 @@ const UNANSWERED: &[&str] = &[", not available", ", by guess only", ", stopped w
 
 /// Asks for the reports of these files, since taking back or bringing back has changed their texts. It does so only
 /// where a list may change.
-pub(crate) async fn look_again(session: &Session, task: &str, files: &[String]) {
+pub(crate) async fn look_again(edits: &EditService, task: &str, files: &[String]) {
     let may_change = |known: &Listed| known.task == task || !(known.pending.is_empty() && known.entries.is_empty());
-    let is_listed = session.listed.lock().await.iter().any(may_change);
-    if !is_listed || !session.config.diagnostics.on_edit {
+    let is_listed = edits.hub.listed.lock().await.iter().any(may_change);
+    if !is_listed || !edits.workspace.config.diagnostics.on_edit {
         return;
     }
     let looked = async {
         let files: Vec<String> = files.to_vec();
-        let documents = reached::documents(session, &files).await;
-        let bystanders = collect_diagnostics::bystanders(session, &files).await;
-        let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms);
-        collect_diagnostics::ensure_baseline(session, &documents, &bystanders, deadline).await;
-        follow(session).await;
+        let documents = reached::documents(edits.workspace.editor.as_ref(), &files).await;
+        let bystanders =
+            collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, &files).await;
+        let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms);
+        collect_diagnostics::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await;
+        follow(edits).await;
     };
     // An earlier stop of the task does not stop this look.
     OWN_CANCEL.scope(CancellationToken::new(), looked).await;

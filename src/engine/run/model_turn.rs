@@ -6,30 +6,33 @@ use std::future::Future;
 use tokio_util::sync::CancellationToken;
 
 use crate::events::fact::TaskFact;
+use crate::events::task_events::TaskEvents;
+use crate::state::agent_config::Config;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
+use crate::state::usage::SpentLog;
 use crate::task_budget;
 use sextant_base::failure::Failure;
-use sextant_model::step::{ModelError, Usage};
+use sextant_model::step::{Model, ModelError, Usage};
 
 /// Counts the step that begins. `Some` where the task ends instead.
 pub(crate) fn next_step(
-    session: &Session,
-    task: &mut Task,
+    config: &Config,
+    model: &dyn Model,
+    work: &mut TaskWork,
     cancel: &CancellationToken,
 ) -> Result<Option<Ended>, Failure> {
     if cancel.is_cancelled() {
         return Err(Failure::cancelled());
     }
-    task.counts.step += 1;
+    work.step += 1;
     // A model that only applies offered fixes costs nothing: its repairs do not count, its attempts do.
-    let free = if session.model.needs_providers() { task.counts.mended } else { 0 };
-    if task.counts.step > session.config.limits.steps.saturating_add(free) {
+    let free = if model.needs_providers() { work.reports.offers.served } else { 0 };
+    if work.step > config.limits.steps.saturating_add(free) {
         return Ok(Some(Ended::OutOfSteps));
     }
-    match task_budget::over_budget(session, task) {
-        Some(why) => Err(task_budget::stop(task, &why)),
+    match task_budget::over_budget(config, model, &work.spent) {
+        Some(why) => Err(task_budget::stop(&work.journal, &why)),
         None => Ok(None),
     }
 }
@@ -37,16 +40,17 @@ pub(crate) fn next_step(
 /// Waits for the model's answer, and counts it. `None` where the time of the task is over before. The caller then looks
 /// again at what may still be done.
 pub(crate) async fn answered<T>(
-    session: &Session,
-    task: &Task,
+    config: &Config,
+    spent: &SpentLog,
+    task_events: &TaskEvents,
     cancel: &CancellationToken,
     asked: impl Future<Output = (Result<T, ModelError>, Usage)>,
 ) -> Result<Option<Result<T, ModelError>>, Failure> {
     let (reply, usage) = tokio::select! {
         answered = asked => answered,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
-        () = task_budget::out_of_time(session, task.counts.spent.now()) => return Ok(None),
+        () = task_budget::out_of_time(config, spent.now()) => return Ok(None),
     };
-    task.events.did(TaskFact::ModelAnswered { usage });
+    task_events.did(TaskFact::ModelAnswered { usage });
     Ok(Some(reply))
 }

@@ -2,11 +2,13 @@
 //! at.
 
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
+use crate::events::task_events::TaskEvents;
 use crate::run::analyse;
 use crate::state::analysis::Meaning;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::mentions;
@@ -18,58 +20,63 @@ const PLACES: &str = "in of from inside at en de del aus von im";
 
 /// Adds the certain names of the request to the scope. A question widens nothing. Names that are to be left alone stay
 /// out, and so does an ambiguous name, which is shown.
-pub(crate) async fn widen(session: &Session, task: &mut Task) {
-    let asks = request_kind::classify(&task.request) == Ask::Question;
-    if task.scope == Scope::Workspace || task.intent.read_only || asks {
+pub(crate) async fn widen(workspace: &Workspace, events: &EventStream, work: &mut TaskWork) {
+    let asks = request_kind::classify(&work.request) == Ask::Question;
+    if work.scope == Scope::Workspace || work.intent.read_only || asks {
         return;
     }
-    let meanings = task.intent.analysis.meanings.clone();
+    let meanings = work.intent.analysis.meanings.clone();
     let mut more = Vec::new();
     for meaning in meanings.iter().filter(|meaning| meaning.sure) {
         let [path] = meaning.paths.as_slice() else {
-            if meaning.paths.iter().any(|path| !task.scope.holds(path)) {
-                ambiguous(session, task, meaning);
+            if meaning.paths.iter().any(|path| !work.scope.holds(path)) {
+                ambiguous(events, &work.events, meaning);
             }
             continue;
         };
-        if task.scope.holds(path) || is_place(&task.request, path, &meanings, &task.scope) {
+        if work.scope.holds(path) || is_place(&work.request, path, &meanings, &work.scope) {
             continue;
         }
-        match out_of_reach(session, task, &meaning.name, path).await {
+        match out_of_reach(workspace, &work.request, &meaning.name, path).await {
             Some((rule, why)) => {
-                task.events.trace(1, Trace::new(Effect::Kept, format!("the scope without {path}"), rule, why))
+                work.events.trace(1, Trace::new(Effect::Kept, format!("the scope without {path}"), rule, why))
             }
             None => more.push(path.clone()),
         }
     }
-    for file in task.intent.analysis.new_files.clone() {
-        if !leaves_alone(&task.request, &file) {
+    for file in work.intent.analysis.new_files.clone() {
+        if !leaves_alone(&work.request, &file) {
             more.push(SymbolPath::new(file, ""));
         }
     }
     if more.is_empty() {
         return;
     }
-    task.scope = task.scope.widened(&more);
+    work.scope = work.scope.widened(&more);
     let names: Vec<String> = more.iter().map(ToString::to_string).collect();
     let may = if names.len() == 1 { "it may be changed too" } else { "they may be changed too" };
     let why = format!("the request names {}: {may}", names.join(", "));
-    task.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
+    work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
 }
 
-fn ambiguous(session: &Session, task: &mut Task, meaning: &Meaning) {
+fn ambiguous(events: &EventStream, task_events: &TaskEvents, meaning: &Meaning) {
     let all: Vec<String> = meaning.paths.iter().map(ToString::to_string).collect();
     let text = format!("{} may be {}, so none of them joins the scope", meaning.name, all.join(" or "));
-    task.events.trace(1, Trace::new(Effect::Understood, "the scope", "ambiguous", &*text));
-    session.emit(Event::Progress { text });
+    task_events.trace(1, Trace::new(Effect::Understood, "the scope", "ambiguous", &*text));
+    events.show(Event::Progress { text });
 }
 
 /// Why the named thing cannot be changed, and by which rule.
-async fn out_of_reach(session: &Session, task: &Task, name: &str, path: &SymbolPath) -> Option<(&'static str, String)> {
-    if leaves_alone(&task.request, name) {
+async fn out_of_reach(
+    workspace: &Workspace,
+    request: &str,
+    name: &str,
+    path: &SymbolPath,
+) -> Option<(&'static str, String)> {
+    if leaves_alone(request, name) {
         return Some(("left_alone", "the request says to leave it alone".to_owned()));
     }
-    match target::document(session, &path.file).await {
+    match target::document(workspace, &path.file).await {
         Ok(document) => document.locked.map(|reason| ("locked", reason)),
         Err(failure) => Some(("unreadable", failure.message)),
     }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::editor::event::Event;
-use crate::state::session::Session;
+use crate::events::stream::EventStream;
 
 /// The state of the words of a piece of work.
 #[derive(Debug, Default)]
@@ -25,11 +25,11 @@ impl Paragraphs {
         self.open.store(false, Ordering::Relaxed);
     }
 
-    pub(crate) fn say(&self, session: &Session, text: &str) {
+    pub(crate) fn say(&self, events: &EventStream, text: &str) {
         if text.is_empty() {
             return;
         }
-        session.emit(Event::Words { text: self.apart(text) });
+        events.show(Event::Words { text: self.apart(text) });
     }
 
     fn apart(&self, text: &str) -> String {

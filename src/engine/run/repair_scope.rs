@@ -1,10 +1,11 @@
 //! Narrows the scope of a request to repair to the place that it names.
 
 use crate::run::analyse;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::journal::Journal;
+use crate::state::task::{TaskIntent, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::wanted_diagnostics;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::request_kind::repair_filter::RepairPlace;
@@ -17,35 +18,35 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 const MOST_FILES: usize = 2000;
 
 /// Looks up the names of the request and takes them as the scope, for a model that applies offered fixes.
-pub(crate) async fn narrow(session: &Session, task: &mut Task) {
-    look_up(session, task).await;
-    let places = wanted_diagnostics::wanted(task).places();
+pub(crate) async fn narrow(workspace: &Workspace, needs_providers: bool, work: &mut TaskWork) {
+    look_up(workspace, needs_providers, &work.journal, &mut work.intent).await;
+    let places = wanted_diagnostics::wanted(work).places();
     if places.is_empty() {
         return;
     }
-    let root = session.root.clone();
+    let root = workspace.root.clone();
     let paths = places.clone();
     let is_folder = move || paths.iter().any(|path| !path.contains("::") && root.join(path).is_dir());
     // A folder's content is searched like the workspace, and the rest of the workspace is left alone.
-    task.scope = match tokio::task::spawn_blocking(is_folder).await.unwrap_or_default() {
+    work.scope = match tokio::task::spawn_blocking(is_folder).await.unwrap_or_default() {
         true => Scope::Workspace,
         false => scope_of(&places),
     };
     let why = format!("the request names {}: nothing else is repaired", places.join(", "));
-    task.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
+    work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
 }
 
 /// Looks up the names of the request, and leaves the scope as it is.
-pub(crate) async fn look_up(session: &Session, task: &mut Task) {
-    let request = task.journal.request.clone();
-    if !session.model.needs_providers() || request_kind::classify(&request) != Ask::Repair {
+pub(crate) async fn look_up(workspace: &Workspace, needs_providers: bool, journal: &Journal, intent: &mut TaskIntent) {
+    let request = journal.request.clone();
+    if !needs_providers || request_kind::classify(&request) != Ask::Repair {
         return;
     }
-    let here = match &task.intent.current_file {
-        Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
+    let here = match &intent.current_file {
+        Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
-    let root = session.root.clone();
+    let root = workspace.root.clone();
     let find = move || {
         let wanted = request_kind::repair_filter(&request, "");
         let found = |(name, wide): (&str, bool)| {
@@ -54,7 +55,7 @@ pub(crate) async fn look_up(session: &Session, task: &mut Task) {
         };
         wanted.names().into_iter().filter_map(found).collect()
     };
-    task.intent.places = tokio::task::spawn_blocking(find).await.unwrap_or_default();
+    intent.places = tokio::task::spawn_blocking(find).await.unwrap_or_default();
 }
 
 fn scope_of(places: &[String]) -> Scope {

@@ -2,8 +2,8 @@
 
 use crate::editor::Document;
 use crate::state::request::Request;
-use crate::state::session::Session;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
@@ -21,23 +21,23 @@ pub(crate) fn refuse_long(request: &Request) -> Result<(), Failure> {
     Err(Failure::user(message, "put what is long into a file of the project and name it").without_change())
 }
 
-pub(crate) async fn requested(session: &Session, request: &Request) -> Result<Option<Document>, Failure> {
+pub(crate) async fn requested(workspace: &Workspace, request: &Request) -> Result<Option<Document>, Failure> {
     if request.text.trim().is_empty() {
         return Err(Failure::user("the request has no text", Hint::from("say what to do").and(HintCode::Request)));
     }
     match &request.path {
-        Some(path) => Ok(Some(target::document(session, path).await?)),
+        Some(path) => Ok(Some(target::document(workspace, path).await?)),
         None => Ok(None),
     }
 }
 
 /// The scope of a task: named symbols, or the innermost symbol around the lines, or the file.
-pub(crate) async fn scope(session: &Session, request: &Request) -> Result<Scope, Failure> {
-    let document = requested(session, request).await?;
+pub(crate) async fn scope(workspace: &Workspace, request: &Request) -> Result<Scope, Failure> {
+    let document = requested(workspace, request).await?;
     if !request.symbols.is_empty() {
         let mut symbols = Vec::new();
         for given in &request.symbols {
-            symbols.push(target::full_path(session, given).await?);
+            symbols.push(target::full_path(workspace, given).await?);
         }
         return Ok(Scope::Symbols(symbols));
     }

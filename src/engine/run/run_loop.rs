@@ -11,62 +11,77 @@ use crate::run::completion_checks::unfinished;
 use crate::run::model_turn::{answered, next_step};
 use crate::run::paragraphs::Paragraphs;
 use crate::run::{context, early_stop, step_contract};
+use crate::state::edit_service::EditService;
+use crate::state::in_flight::Making;
 use crate::state::outcome::Ended;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::{span, stop};
 use crate::tools;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_model::step::{Action, LastResult, ModelError};
+use sextant_model::step::{Action, LastResult, Model, ModelError};
 use sextant_model::tools::{looks, names};
 
 /// Most results that are kept for the model; older ones have been acted upon.
 pub(crate) const RESULTS: usize = 6;
 
 /// Whether a task has changed a file, or an edit or a command of it may have.
-pub(crate) fn may_have_changed(session: &Session, task: &Task) -> bool {
-    !task.journal.is_empty() || session.making.open() || task.conversation.answered.ran_command
+pub(crate) fn may_have_changed(making: &Making, task: &Task) -> bool {
+    !task.work.journal.is_empty() || making.open() || task.conversation.answered.ran_command
 }
 
 /// Runs steps until one of the ends. A cancelled call leaves whole tool calls behind, never half ones.
 pub(crate) async fn run_steps(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Ended, Failure> {
-    let changes = task.journal.checkpoints.len();
+    let changes = task.work.journal.checkpoints.len();
     // Every step repeats the facts: one objection more is enough.
     let mut objections = 1;
     let paragraphs = Paragraphs::default();
     loop {
-        if let Some(ended) = next_step(session, task, cancel)? {
+        if let Some(ended) = next_step(&edits.workspace.config, model, &mut task.work, cancel)? {
             return Ok(ended);
         }
-        let span = span::step(task.counts.step);
-        let input =
-            stop::unless_stopped(session, cancel, context::step_facts(session, task)).instrument(span.clone()).await?;
+        let span = span::step(task.work.step);
+        let input = stop::unless_stopped(&edits.making, cancel, context::step_facts(edits, model, task))
+            .instrument(span.clone())
+            .await?;
         paragraphs.begin();
-        let words = |text: &str| paragraphs.say(session, text);
-        let asked = session.model.step(&input, &words).instrument(span.clone());
-        let Some(reply) = answered(session, task, cancel, asked).await? else { continue };
+        let words = |text: &str| paragraphs.say(&edits.hub.events, text);
+        let asked = model.step(&input, &words).instrument(span.clone());
+        let Some(reply) = answered(&edits.workspace.config, &task.work.spent, &task.work.events, cancel, asked).await?
+        else {
+            continue;
+        };
         let mut more = Vec::new();
-        let changed = task.journal.checkpoints.len() > changes;
-        if let Some(ended) = reply.as_ref().ok().and_then(|reply| step_contract::ends(task, reply, changed)) {
+        let changed = task.work.journal.checkpoints.len() > changes;
+        if let Some(ended) =
+            reply.as_ref().ok().and_then(|reply| step_contract::ends(&mut task.progress.course, reply, changed))
+        {
             return Ok(ended);
         }
         let result = match reply {
             Ok(reply) => match reply.action.clone() {
-                None => match told_unfinished(session, task, changes, &mut objections).instrument(span.clone()).await {
+                None => match told_unfinished(edits, &mut task.work, changes, &mut objections)
+                    .instrument(span.clone())
+                    .await
+                {
                     Some(result) => result,
                     None => return Ok(Ended::Done { changed, answer: reply.answer }),
                 },
                 Some(action) => {
                     paragraphs.interrupt();
                     more.clone_from(&reply.more);
-                    let (result, ok) = act(session, task, &action, &reply.reasoning).instrument(span.clone()).await;
-                    if ok && (!reply.proceed || early_stop::mended(session, task).instrument(span.clone()).await) {
-                        let changed = task.journal.checkpoints.len() > changes;
-                        match told_unfinished(session, task, changes, &mut objections).instrument(span.clone()).await {
+                    let (result, ok) =
+                        act(edits, model, task, &action, &reply.reasoning).instrument(span.clone()).await;
+                    if ok && (!reply.proceed || early_stop::mended(edits, &task.work).instrument(span.clone()).await) {
+                        let changed = task.work.journal.checkpoints.len() > changes;
+                        match told_unfinished(edits, &mut task.work, changes, &mut objections)
+                            .instrument(span.clone())
+                            .await
+                        {
                             Some(result) => result,
                             None => return Ok(Ended::Done { changed, answer: reply.answer }),
                         }
@@ -83,32 +98,45 @@ pub(crate) async fn run_steps(
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
-        if let Some(ended) = enter(session, task, result, &more).instrument(span).await {
+        if let Some(ended) = enter(edits, model, task, result, &more).instrument(span).await {
             return Ok(ended);
         }
     }
 }
 
 /// The objection to the end that the model wants, as a result that it reads; `None` where it may end.
-async fn told_unfinished(session: &Session, task: &mut Task, mark: usize, objections: &mut u32) -> Option<LastResult> {
-    let cancel = session.cancelled();
-    let left =
-        stop::unless_stopped(session, &cancel, unfinished(session, task, mark, *objections)).await.ok().flatten()?;
+async fn told_unfinished(
+    edits: &EditService,
+    work: &mut TaskWork,
+    mark: usize,
+    objections: &mut u32,
+) -> Option<LastResult> {
+    let cancel = edits.hub.cancelled();
+    let left = stop::unless_stopped(&edits.making, &cancel, unfinished(edits, work, mark, *objections))
+        .await
+        .ok()
+        .flatten()?;
     *objections += 1;
     let text = format!("{}\n{}", left.text, left.errors.join("\n"));
     Some(LastResult { tool: "end".to_owned(), ok: false, text })
 }
 
 /// Enters the result of a call into the task, with the further reads of the model.
-async fn enter(session: &Session, task: &mut Task, result: LastResult, more: &[Action]) -> Option<Ended> {
+async fn enter(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    result: LastResult,
+    more: &[Action],
+) -> Option<Ended> {
     task.counts.errors = if result.ok { 0 } else { task.counts.errors + 1 };
     let text = result.text.clone();
     task.conversation.results.push(result);
-    task.progress.course.fresh = 1 + look_further(session, task, more).await;
+    task.progress.course.fresh = 1 + look_further(edits, model, task, more).await;
     let old = task.conversation.results.len().saturating_sub(RESULTS.max(task.progress.course.fresh));
     task.conversation.results.drain(..old);
-    durable::keep_call(session, task).await;
-    (task.counts.errors >= session.config.limits.errors).then_some(Ended::TooManyErrors(text))
+    durable::keep_call(&edits.store, task).await;
+    (task.counts.errors >= edits.workspace.config.limits.errors).then_some(Ended::TooManyErrors(text))
 }
 
 pub(crate) fn model_failure(error: &ModelError) -> Failure {
@@ -128,16 +156,16 @@ pub(crate) fn model_failure(error: &ModelError) -> Failure {
 
 /// Runs the further actions of an answer where all of them only look, and none of them otherwise. The model then reads
 /// which one is not allowed. Returns how many results were added.
-pub(crate) async fn look_further(session: &Session, task: &mut Task, more: &[Action]) -> usize {
+pub(crate) async fn look_further(edits: &EditService, model: &dyn Model, task: &mut Task, more: &[Action]) -> usize {
     if let Some(problem) = refused(more) {
         task.conversation.results.push(LastResult { tool: "more".to_owned(), ok: false, text: problem });
         return 1;
     }
     for action in more {
-        let (result, _) = act(session, task, action, "asked for together").await;
+        let (result, _) = act(edits, model, task, action, "asked for together").await;
         task.conversation.results.push(result);
         // Asked for one at a time, each of them would have been a question of its own.
-        task.events.did(TaskFact::CallSaved);
+        task.work.events.did(TaskFact::CallSaved);
     }
     more.len()
 }

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use crate::run::named;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::journal::Journal;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::{Scope, source};
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::plural::counted;
 use sextant_base::secrets::mask;
@@ -43,17 +44,22 @@ struct Wanted {
 
 /// The source in scope as the editor has it now, or a list of its content where it is long. For a long file in which
 /// the request names something, that part.
-pub(crate) async fn sources(session: &Session, task: &mut Task, mut room: usize) -> Vec<(String, String)> {
+pub(crate) async fn sources(workspace: &Workspace, work: &mut TaskWork, mut room: usize) -> Vec<(String, String)> {
     let mut sources: Vec<(String, String)> = Vec::new();
     // A file that the request only names may not need to be read whole.
     let (of_scope, of_named) = (room, room / 3);
-    let mut wanted: Vec<Wanted> = in_scope(&task.scope).map(|path| Wanted { path, most: of_scope }).collect();
+    let mut wanted: Vec<Wanted> = in_scope(&work.scope).map(|path| Wanted { path, most: of_scope }).collect();
     // A name that is to be left alone need not be read.
-    let named: Vec<SymbolPath> =
-        task.intent.analysis.named(&task.scope).into_iter().filter(|path| !is_left_alone(task, path)).collect();
+    let named: Vec<SymbolPath> = work
+        .intent
+        .analysis
+        .named(&work.scope)
+        .into_iter()
+        .filter(|path| !is_left_alone(&work.journal, path))
+        .collect();
     wanted.extend(named.into_iter().map(|path| Wanted { path, most: of_named }));
     let within: Vec<SymbolPath> =
-        task.intent.analysis.symbols.iter().filter(|path| !is_left_alone(task, path)).cloned().collect();
+        work.intent.analysis.symbols.iter().filter(|path| !is_left_alone(&work.journal, path)).cloned().collect();
     let mut at = 0;
     while let Some(Wanted { path, most }) = wanted.get(at) {
         let (path, most) = (path.clone(), room.min(*most));
@@ -62,7 +68,7 @@ pub(crate) async fn sources(session: &Session, task: &mut Task, mut room: usize)
         if sources.iter().any(|(known, _)| *known == shown) {
             continue;
         }
-        let Ok(document) = target::document(session, &path.file).await else { continue };
+        let Ok(document) = target::document(workspace, &path.file).await else { continue };
         let text = mask(&document.text);
         if path.names.is_empty() && text.len() > most {
             let parts: Vec<&SymbolPath> = within.iter().filter(|part| part.file == path.file).collect();
@@ -73,15 +79,15 @@ pub(crate) async fn sources(session: &Session, task: &mut Task, mut room: usize)
         }
         let Some((excerpt, lines)) = excerpt(&document.path, &text, &path.names, most) else { continue };
         room = room.saturating_sub(excerpt.len());
-        task.conversation.seen.lines(&document.path, &document.text, lines);
+        work.seen.lines(&document.path, &document.text, lines);
         sources.push((shown, excerpt));
     }
     sources
 }
 
-fn is_left_alone(task: &Task, path: &SymbolPath) -> bool {
+fn is_left_alone(journal: &Journal, path: &SymbolPath) -> bool {
     let last = path.names.rsplit("::").next().unwrap_or_default();
-    let alone = |name: &str| !name.is_empty() && named::leaves_alone(&task.journal.request, name);
+    let alone = |name: &str| !name.is_empty() && named::leaves_alone(&journal.request, name);
     alone(&path.file) || alone(last)
 }
 

@@ -9,48 +9,52 @@ use crate::editor::event::Event;
 use crate::memory::keep;
 use crate::plan::work_mode::Mode;
 use crate::run::{analyse, listed, named, repair_scope};
+use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
 use crate::state::request::Request;
 use crate::state::risk;
-use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
 use crate::state::span;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::{target, task_budget};
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::hint::{Hint, HintCode};
 use sextant_diagnostics::syntax;
 use sextant_model::request_kind::{self, Ask};
+use sextant_model::step::Model;
 
 /// Starts a task: shows it, and learns the providers' reports on its files before anything changes.
 pub(crate) async fn begin(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     request: &Request,
     mode: Mode,
     scope: Scope,
     cancel: &CancellationToken,
 ) -> Result<Task, Failure> {
-    session.use_cancel(cancel);
-    let current = request.path.as_deref().and_then(|path| session.root.resolve(path).ok());
+    edits.hub.use_cancel(cancel);
+    let current = request.path.as_deref().and_then(|path| edits.workspace.root.resolve(path).ok());
     let mut task = Task::new(&request.text, mode, current, scope);
-    task.intent.cursor = cursor(session, request).await;
-    session.take_up(&mut task);
+    task.work.intent.cursor = cursor(&edits.workspace, request).await;
+    task.work.take_up(&edits.hub.events);
     span::belongs_to(&task);
-    session.note_asked(&task.journal.task, &request.text);
-    analyse::analyse_into(session, &mut task).await;
-    named::widen(session, &mut task).await;
-    repair_scope::narrow(session, &mut task).await;
-    session.emit(Event::Started {
+    edits.store.note_asked(&task.work.journal.task, &request.text);
+    analyse::analyse_into(&edits.workspace, &mut task.work.intent, &task.work.request).await;
+    named::widen(&edits.workspace, &edits.hub.events, &mut task.work).await;
+    repair_scope::narrow(&edits.workspace, model.needs_providers(), &mut task.work).await;
+    edits.hub.events.show(Event::Started {
         request: request.text.clone(),
         mode: mode.to_string(),
-        model: session.model.name().to_owned(),
+        model: model.name().to_owned(),
     });
-    task_budget::say_what_is_not_counted(session);
+    task_budget::say_what_is_not_counted(&edits.store, model);
     let mut documents = Vec::new();
-    for file in task.scope.files() {
-        let document = match target::document(session, &file).await {
-            Err(_) if task.intent.analysis.new_files.contains(&file) => continue,
+    for file in task.work.scope.files() {
+        let document = match target::document(&edits.workspace, &file).await {
+            Err(_) if task.work.intent.analysis.new_files.contains(&file) => continue,
             read => read?,
         };
         if let Some(reason) = &document.locked {
@@ -59,31 +63,31 @@ pub(crate) async fn begin(
         }
         documents.push(document);
     }
-    workspace_look::drop_stale(session, &documents).await;
-    first_look(session, &documents, cancel).await?;
-    listed::follow(session).await;
-    if workspace_look::is_wide(session, &task) {
+    workspace_look::drop_stale(&edits.hub, &documents).await;
+    first_look(&edits.hub, &documents, cancel).await?;
+    listed::follow(edits).await;
+    if workspace_look::is_wide(&edits.workspace.config, model.needs_providers(), &task) {
         let text = "looking over the files of the workspace".to_owned();
-        session.emit(Event::Progress { text });
-        let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
-        task.reports.reach = Some(workspace_look::look_over(session, deadline).await);
+        edits.hub.events.show(Event::Progress { text });
+        let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.start_timeout_ms);
+        task.work.reports.reach = Some(workspace_look::look_over(&edits.hub, deadline).await);
     }
-    let known = collect_diagnostics::known(session).await;
-    if session.model.needs_providers() && request_kind::classify(&request.text) == Ask::Repair {
+    let known = collect_diagnostics::known(&edits.hub).await;
+    if model.needs_providers() && request_kind::classify(&request.text) == Ask::Repair {
         refuse_blind(&documents, &known)?;
     }
-    permissions::begin_on_reports(session, &task).await?;
-    task.remember_start(&known, false);
-    analyse::weigh_named(&mut task, &known).await;
-    keep::remember_start(session, &mut task).await;
-    tell_risk(session, &mut task, None).await;
+    permissions::begin_on_reports(&edits.hub, &task).await?;
+    task.work.remember_start(&known, false);
+    analyse::weigh_named(&task.work.events, &task.work.request, &mut task.work.intent.analysis, &known).await;
+    keep::remember_start(&edits.store, &edits.workspace.root, &task.work.events, &task.work.request).await;
+    tell_risk(&edits.hub, &mut task.work, None).await;
     Ok(task)
 }
 
 /// The line that the user is on, with its text; empty where the request is about no single line.
-async fn cursor(session: &Session, request: &Request) -> String {
+async fn cursor(workspace: &Workspace, request: &Request) -> String {
     let (Some(path), Some((first, last))) = (&request.path, request.lines) else { return String::new() };
-    let Ok(document) = target::document(session, path).await else { return String::new() };
+    let Ok(document) = target::document(workspace, path).await else { return String::new() };
     let line = document.text.lines().nth(first.saturating_sub(1)).unwrap_or_default().trim().to_owned();
     match (first == last, line.is_empty()) {
         (true, true) => format!("line {first}, an empty one"),
@@ -103,31 +107,31 @@ pub(crate) fn refuse_blind(documents: &[Document], known: &Snapshots) -> Result<
 }
 
 pub(crate) async fn first_look(
-    session: &Session,
+    hub: &DiagnosticsHub,
     documents: &[Document],
     cancel: &CancellationToken,
 ) -> Result<(), Failure> {
-    if !session.config.diagnostics.on_edit {
+    if !hub.workspace.config.diagnostics.on_edit {
         return Ok(());
     }
     let paths: Vec<String> = documents.iter().map(|document| document.path.clone()).collect();
-    let bystanders = collect_diagnostics::bystanders(session, &paths).await;
+    let bystanders = collect_diagnostics::bystanders(hub.workspace.editor.as_ref(), &hub.looked, &paths).await;
     if documents.is_empty() && bystanders.is_empty() {
         let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
-        session.emit(Event::Progress { text });
+        hub.events.show(Event::Progress { text });
     }
-    let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
+    let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.start_timeout_ms);
     let look = async {
-        collect_diagnostics::let_go(session).await;
-        collect_diagnostics::ensure_baseline(session, documents, &bystanders, deadline).await
+        collect_diagnostics::let_go(hub).await;
+        collect_diagnostics::ensure_baseline(hub, documents, &bystanders, deadline).await
     };
     let reports = tokio::select! {
-        reports = collect_diagnostics::waiting(session, look) => reports,
+        reports = collect_diagnostics::waiting(&hub.events, look) => reports,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
     };
     for report in reports.iter().filter(|report| !report.freshness.is_fresh()) {
         let why = report.note.as_deref().unwrap_or("no answer in time");
-        session.emit(Event::Progress {
+        hub.events.show(Event::Progress {
             text: format!("{} says nothing about {} yet: {why}", report.provider, report.file),
         });
     }
@@ -135,11 +139,10 @@ pub(crate) async fn first_look(
 }
 
 /// Assesses a task and shows it; again with the steps of its plan, once there is one.
-pub(crate) async fn tell_risk(session: &Session, task: &mut Task, plan_steps: Option<usize>) {
-    let risk =
-        risk::assess(&task.request, &task.scope, reported::count_in_scope(session, &task.scope).await, plan_steps);
+pub(crate) async fn tell_risk(hub: &DiagnosticsHub, work: &mut TaskWork, plan_steps: Option<usize>) {
+    let risk = risk::assess(&work.request, &work.scope, reported::count_in_scope(hub, &work.scope).await, plan_steps);
     tracing::info!(?risk, "the risk of a task");
-    session.emit(Event::Risk {
+    hub.events.show(Event::Risk {
         level: risk.level.to_string(),
         steps: risk.estimated_steps,
         complexity: risk.complexity,
@@ -147,5 +150,5 @@ pub(crate) async fn tell_risk(session: &Session, task: &mut Task, plan_steps: Op
         reasons: risk.reasons.clone(),
         line: risk::line(&risk),
     });
-    task.intent.risk = Some(risk);
+    work.intent.risk = Some(risk);
 }

@@ -1,6 +1,6 @@
 //! Gives a step's question the facts of its plan, by mode, and handles a model that objects to the plan.
 
-use crate::plan::plan_progress::Objection;
+use crate::plan::plan_progress::{Objection, PlanProgress};
 use crate::plan::work_mode::Mode;
 use crate::plan::{Plan, StepState, depends, document, evaluate};
 use crate::state::outcome::Ended;
@@ -11,7 +11,7 @@ use sextant_model::step::StepReply;
 /// The facts of a plan for the step at this index.
 pub(crate) fn contract(plan: &Plan, index: usize, task: &Task) -> Contract {
     let facts = plan_facts(plan, index);
-    match task.mode {
+    match task.work.mode {
         Mode::Simple => Contract::Simple,
         Mode::Planner => Contract::Planner(facts),
         Mode::Supervised => Contract::Supervised(SupervisedFacts {
@@ -62,10 +62,10 @@ pub(crate) fn adherence(plan: &Plan) -> f64 {
 /// The end of a step that the model does not want to continue. `None` where it goes on.
 ///
 /// Only the wishes of the mode's contract count: a model in simple mode has no plan to object to.
-pub(crate) fn ends(task: &mut Task, reply: &StepReply, changed: bool) -> Option<Ended> {
+pub(crate) fn ends(course: &mut PlanProgress, reply: &StepReply, changed: bool) -> Option<Ended> {
     let wish = &reply.wish;
     let reason = |given: &str| if given.is_empty() { reply.reasoning.clone() } else { given.to_owned() };
-    match task.progress.course.contract {
+    match course.contract {
         Contract::Simple => None,
         Contract::Planner(_) => {
             let reason = wish.replan.clone()?;
@@ -73,8 +73,7 @@ pub(crate) fn ends(task: &mut Task, reply: &StepReply, changed: bool) -> Option<
         }
         Contract::Supervised(_) => {
             if let Some(adherence) = wish.adherence {
-                task.progress.course.adherence =
-                    Some(task.progress.course.adherence.map_or(adherence, |least| least.min(adherence)));
+                course.adherence = Some(course.adherence.map_or(adherence, |least| least.min(adherence)));
             }
             match wish.decision? {
                 StepDecision::Continue => None,
@@ -158,21 +157,27 @@ mod tests {
             escalation: Some(Escalation { reason: "two ways".into(), question: "Which?".into(), options: vec![] }),
         };
         let reply = StepReply { reasoning: "hm".into(), wish, ..StepReply::default() };
-        assert_eq!(ends(&mut task(Mode::Simple), &reply, false), None);
-        let Some(Ended::Objected(planner)) = ends(&mut task(Mode::Planner), &reply, false) else { panic!("planner") };
+        assert_eq!(ends(&mut task(Mode::Simple).progress.course, &reply, false), None);
+        let Some(Ended::Objected(planner)) = ends(&mut task(Mode::Planner).progress.course, &reply, false) else {
+            panic!("planner")
+        };
         assert_eq!((planner.reason.as_str(), planner.question.as_str()), ("wrong", ""));
         let mut supervised = task(Mode::Supervised);
-        let Some(Ended::Objected(asked)) = ends(&mut supervised, &reply, false) else { panic!("supervised") };
+        let Some(Ended::Objected(asked)) = ends(&mut supervised.progress.course, &reply, false) else {
+            panic!("supervised")
+        };
         assert_eq!((asked.reason.as_str(), asked.question.as_str()), ("two ways", "Which?"));
         assert_eq!(supervised.progress.course.adherence, Some(0.4));
         let with = |decision| StepReply { wish: PlanFeedback { decision, ..PlanFeedback::default() }, ..reply.clone() };
-        assert_eq!(ends(&mut supervised, &with(Some(StepDecision::Continue)), false), None);
-        assert_eq!(ends(&mut supervised, &with(None), false), None);
+        assert_eq!(ends(&mut supervised.progress.course, &with(Some(StepDecision::Continue)), false), None);
+        assert_eq!(ends(&mut supervised.progress.course, &with(None), false), None);
         assert!(matches!(
-            ends(&mut supervised, &with(Some(StepDecision::Complete)), true),
+            ends(&mut supervised.progress.course, &with(Some(StepDecision::Complete)), true),
             Some(Ended::Done { changed: true, .. })
         ));
-        let Some(Ended::Objected(pause)) = ends(&mut supervised, &with(Some(StepDecision::Pause)), false) else {
+        let Some(Ended::Objected(pause)) =
+            ends(&mut supervised.progress.course, &with(Some(StepDecision::Pause)), false)
+        else {
             panic!("pause")
         };
         assert_eq!(pause.reason, "it wants to pause: hm");

@@ -6,8 +6,9 @@ use crate::plan::work_mode::Mode;
 use crate::run::{completion_checks, finish};
 use crate::state::agent_config::NewErrors;
 use crate::state::comparison::Verdict;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::journal::Journal;
+use crate::state::task::{TaskCounts, TaskWork};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Severity;
@@ -17,22 +18,22 @@ use sextant_model::request_kind::{self, Ask};
 
 /// Takes back the changes of a task that are worse than nothing, as far as the user's option allows it. Returns the
 /// reason where it did; `None` where everything stays.
-pub(crate) async fn take_back(session: &Session, task: &mut Task) -> Option<String> {
-    let rule = session.config.diagnostics.new_errors;
-    if task.journal.is_empty() || rule == NewErrors::Keep {
+pub(crate) async fn take_back(edits: &EditService, work: &mut TaskWork) -> Option<String> {
+    let rule = edits.workspace.config.diagnostics.new_errors;
+    if work.journal.is_empty() || rule == NewErrors::Keep {
         return None;
     }
-    let files: Vec<String> = task.journal.net().into_iter().map(|change| change.path).collect();
-    let verdict = finish::known_verdict(session, task).await;
+    let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
+    let verdict = finish::known_verdict(edits, work).await;
     let reason = why(&verdict, rule)?;
-    match rollback::roll_back_to(session, task, 0, false).await {
+    match rollback::roll_back_to(edits, work, 0, false).await {
         Ok(_) => {
             let about = format!("the changes of {}", files.join(", "));
-            task.events.trace(task.counts.step.max(1), Trace::new(Effect::Refused, about, "new_errors", &reason));
+            work.events.trace(work.step.max(1), Trace::new(Effect::Refused, about, "new_errors", &reason));
             Some(reason)
         }
         Err(failure) => {
-            session.emit(Event::Progress { text: format!("what was changed stays: {}", failure.one_line()) });
+            edits.hub.events.show(Event::Progress { text: format!("what was changed stays: {}", failure.one_line()) });
             None
         }
     }
@@ -78,8 +79,9 @@ pub(crate) struct WorkVerdict {
 /// The one verdict on a task and on the run of a plan. It leaves no new error, and its intended changes are made. The
 /// changes of a plan's steps were agreed on with the plan; each step is judged by itself.
 pub(crate) fn judge(
-    session: &Session,
-    task: &Task,
+    needs_providers: bool,
+    work: &TaskWork,
+    counts: &TaskCounts,
     came_to: CameTo,
     (files, verdict): (&[String], &Verdict),
 ) -> WorkVerdict {
@@ -98,31 +100,31 @@ pub(crate) fn judge(
         return WorkVerdict::default();
     }
     if came_to == CameTo::End
-        && let Some(why) = left_undone(session, task)
+        && let Some(why) = left_undone(needs_providers, work)
     {
         return not_done(why);
     }
-    if came_to == CameTo::End && task.mode == Mode::Simple && files.is_empty() {
-        if completion_checks::asks_for_change(task) {
+    if came_to == CameTo::End && work.mode == Mode::Simple && files.is_empty() {
+        if completion_checks::asks_for_change(&work.journal, &work.intent) {
             return not_done("Not done: the request asks for a change".to_owned());
         }
-        if task.counts.refused && request_kind::classify(&task.request) != Ask::Question {
+        if counts.refused && request_kind::classify(&work.request) != Ask::Question {
             return not_done("Not done: the edit was refused".to_owned());
         }
-        if task.notes.had_work() && request_kind::classify(&task.request) == Ask::Repair {
+        if work.notes.had_work() && request_kind::classify(&work.request) == Ask::Repair {
             return not_done("Not done: nothing was repaired".to_owned());
         }
     }
-    WorkVerdict { ok: !declines(session, task), why: None }
+    WorkVerdict { ok: !declines(needs_providers, &work.journal, work.mode, &work.request), why: None }
 }
 
 /// The further wish of a request to repair that a model which applies offered fixes has not fulfilled.
-fn left_undone(session: &Session, task: &Task) -> Option<String> {
-    let request = &task.journal.request;
-    if !session.model.needs_providers() || request_kind::classify(request) != Ask::Repair {
+fn left_undone(needs_providers: bool, work: &TaskWork) -> Option<String> {
+    let request = &work.journal.request;
+    if !needs_providers || request_kind::classify(request) != Ask::Repair {
         return None;
     }
-    let narrowed = request_kind::repair_filter(request, "").resolved(&task.intent.places, &task.scope.told());
+    let narrowed = request_kind::repair_filter(request, "").resolved(&work.intent.places, &work.scope.told());
     if let Some(name) = narrowed.missing.first() {
         return Some(format!("Not done: `{name}` is not found"));
     }
@@ -131,9 +133,6 @@ fn left_undone(session: &Session, task: &Task) -> Option<String> {
 }
 
 /// Whether the model could only name the need for another model: it serves repairs alone.
-fn declines(session: &Session, task: &Task) -> bool {
-    task.mode == Mode::Simple
-        && session.model.needs_providers()
-        && request_kind::classify(&task.request) != Ask::Repair
-        && task.journal.is_empty()
+fn declines(needs_providers: bool, journal: &Journal, mode: Mode, request: &str) -> bool {
+    mode == Mode::Simple && needs_providers && request_kind::classify(request) != Ask::Repair && journal.is_empty()
 }

@@ -1,16 +1,17 @@
 //! The open question, and the user's permissions for the session.
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::oneshot;
 
+use crate::events::stream::EventStream;
 use sextant_base::lock::lock;
 
 /// The open question, and the user's permissions for the session.
-#[derive(Debug, Default)]
 pub(crate) struct Approvals {
+    pub(crate) events: Arc<EventStream>,
     /// Whether a door brings answers.
     pub(crate) someone: AtomicBool,
     /// Held by the asking task, so that a second question waits for its turn.
@@ -31,6 +32,18 @@ pub(crate) struct OpenQuestion {
 }
 
 impl Approvals {
+    pub(crate) fn new(events: Arc<EventStream>) -> Self {
+        Self {
+            events,
+            someone: AtomicBool::default(),
+            turn: tokio::sync::Mutex::default(),
+            waiting: Mutex::default(),
+            commands: Mutex::default(),
+            files: Mutex::default(),
+            unread: AtomicBool::default(),
+        }
+    }
+
     pub(crate) fn open(&self) -> std::sync::MutexGuard<'_, Option<OpenQuestion>> {
         lock(&self.waiting)
     }

@@ -10,7 +10,7 @@ use crate::plan::user_question::Question;
 use crate::plan::work_mode::Mode;
 use crate::state::edit_request::EditRequest;
 use crate::state::journal::Journal;
-use crate::state::task::Task;
+use crate::state::task::TaskIntent;
 use crate::state::task_scope::{self, Scope};
 use crate::state::uncredited_fix::{Doubt, Uncounted};
 use sextant_diagnostics::model::Diagnostic;
@@ -78,8 +78,8 @@ impl Consent {
 }
 
 /// The basis of a task. A client outside follows its own user: the reports of providers do not bind it.
-pub(crate) fn basis_of(task: &Task, request: &str, needs_providers: bool) -> Basis {
-    if task.intent.client.is_some() { Basis::Asked } else { basis(task.mode, request, needs_providers) }
+pub(crate) fn basis_of(intent: &TaskIntent, mode: Mode, request: &str, needs_providers: bool) -> Basis {
+    if intent.client.is_some() { Basis::Asked } else { basis(mode, request, needs_providers) }
 }
 
 pub(crate) fn basis(mode: Mode, request: &str, needs_providers: bool) -> Basis {

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::events::fact::{CallFact, FixFact, TaskFact};
+use crate::state::journal::Journal;
 use crate::state::notes::{TAKEN_BACK, plain};
-use crate::state::task::Task;
+use crate::state::task::OfferReports;
 use sextant_model::tools::Access;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
@@ -92,10 +93,17 @@ impl Called {
 }
 
 /// The result of a call, for observers that count and remember.
-pub(crate) fn came_back(task: &Task, called: &Called, ok: bool, text: &str) -> TaskFact {
+pub(crate) fn came_back(
+    journal: &Journal,
+    request: &str,
+    offers: &OfferReports,
+    called: &Called,
+    ok: bool,
+    text: &str,
+) -> TaskFact {
     let given = called.subject.named();
-    let offer = task.conversation.offered.iter().find(|offer| offer.id == given);
-    let done = task.journal.checkpoints.last().filter(|_| ok && called.edits());
+    let offer = offers.offered.iter().find(|offer| offer.id == given);
+    let done = journal.checkpoints.last().filter(|_| ok && called.edits());
     TaskFact::ToolCalled {
         call: CallFact {
             tool: called.tool.clone(),
@@ -109,7 +117,7 @@ pub(crate) fn came_back(task: &Task, called: &Called, ok: bool, text: &str) -> T
             }),
             problem: if ok { String::new() } else { plain(text) },
             taken_back: !ok && text.starts_with(TAKEN_BACK),
-            goal: if called.edits() { task.request.clone() } else { String::new() },
+            goal: if called.edits() { request.to_owned() } else { String::new() },
             checkpoint: done.map(|checkpoint| checkpoint.id.clone()).unwrap_or_default(),
         },
     }

@@ -18,12 +18,8 @@ use sextant_store::memory::store::Memory;
 /// A task's own record of its place in the store.
 #[derive(Debug, Default)]
 pub(crate) struct Keep {
-    /// The step of the plan that runs, or ran last; counted from 1, 0 before the first.
-    pub at: usize,
     /// Checkpoints before the running step; `None` between steps.
     pub mark: Option<usize>,
-    /// Checkpoints before the resumed work, where a stop interrupted it and its earlier changes stay.
-    pub begun: Option<usize>,
     /// The reason why the plan is being made again.
     pub replanning: Option<Trigger>,
     /// The part of the task's baseline that is stored already.

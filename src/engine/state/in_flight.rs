@@ -1,7 +1,7 @@
 //! The changes of files that are in progress.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use tokio::sync::watch;
@@ -92,8 +92,6 @@ pub(crate) struct Making {
     pub(crate) running: Mutex<RunningStart>,
     /// The sessions to ask before a change: the others of the workspace, where there may be some.
     pub(crate) neighbours: OnceLock<Arc<dyn Neighbours>>,
-    /// The number of the last checkpoint.
-    pub(crate) checkpoints: AtomicU64,
 }
 
 impl Making {

@@ -9,6 +9,7 @@ use crate::events::fact::{CallFact, PlanEndFact, PlanFact, RecallFact, RunFact, 
 use crate::events::stream::Observer;
 use crate::state::kind;
 use crate::state::notes::{Approach, CLAUSE, Counted, Draft, Notes, SENTENCE, Tally, short};
+use crate::state::task::TaskWork;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
 use sextant_store::memory::entry::{EntryId, Kind, Role};
@@ -260,7 +261,7 @@ mod tests {
 
     fn task() -> Task {
         let mut task = Task::new("fix total", Mode::Simple, None, Scope::Workspace);
-        task.conversation.offered.push(Offered {
+        task.work.reports.offers.offered.push(Offered {
             id: "f1".into(),
             key: "Add None check|a.py::f|bad".into(),
             about: "a.py::f|bad".into(),
@@ -273,40 +274,40 @@ mod tests {
         Called { tool: tool.into(), access: Some(access), subject }
     }
 
-    fn acted(task: &Task, called: &Called, ok: bool, text: &str) {
-        task.events.did(came_back(task, called, ok, text));
+    fn acted(work: &TaskWork, called: &Called, ok: bool, text: &str) {
+        work.events.did(came_back(&work.journal, &work.request, &work.reports.offers, called, ok, text));
     }
 
     #[test]
     fn an_error_and_what_repaired_it_are_kept_in_a_sentence() {
         let task = task();
         let edit = called("edit_symbol", Access::Edit, Subject::symbol("a.py::f"));
-        acted(&task, &edit, false, "no single symbol f in a.py (there is g)\nmore");
-        acted(&task, &called("read_file", Access::Read, Subject::file("a.py")), true, "def f(): ...");
-        acted(&task, &edit, true, "edited a.py::f");
-        acted(&task, &called("edit_file", Access::Edit, Subject::file("b.py")), true, "edited b.py");
-        assert!(task.notes.has_drafts());
-        let drafts = task.notes.take_drafts();
+        acted(&task.work, &edit, false, "no single symbol f in a.py (there is g)\nmore");
+        acted(&task.work, &called("read_file", Access::Read, Subject::file("a.py")), true, "def f(): ...");
+        acted(&task.work, &edit, true, "edited a.py::f");
+        acted(&task.work, &called("edit_file", Access::Edit, Subject::file("b.py")), true, "edited b.py");
+        assert!(task.work.notes.has_drafts());
+        let drafts = task.work.notes.take_drafts();
         let kept: Vec<(Kind, &str)> = drafts.iter().map(|draft| (draft.kind, draft.content.as_str())).collect();
         assert_eq!(kept[0], (Kind::Error, "edit_symbol a.py::f failed: no single symbol f in a.py (there is g)"));
         let solution =
             "After “edit_symbol a.py::f: no single symbol f in a.py (there is g)” this worked: edit_symbol a.py::f.";
         assert_eq!(kept[1..], [(Kind::Solution, solution)]);
         assert_eq!(drafts[1].files, ["a.py"]);
-        let counted = task.notes.counted();
+        let counted = task.work.notes.counted();
         assert_eq!((counted.steps, counted.errors), (4, 1));
-        assert!(!task.notes.has_drafts(), "what was taken counts as written");
+        assert!(!task.work.notes.has_drafts(), "what was taken counts as written");
     }
 
     #[test]
     fn a_fix_that_was_taken_back_is_no_approach_and_a_fix_that_is_gone_says_nothing_of_it() {
         let task = task();
         let apply = called("apply_fix", Access::Edit, Subject::fix("f1"));
-        acted(&task, &apply, false, "there is no such fix any more");
-        assert_eq!(task.notes.counted().approaches, []);
-        acted(&task, &apply, false, &format!("{TAKEN_BACK}: it introduced an error"));
-        acted(&task, &apply, true, "edited a.py::f");
-        let approaches = task.notes.take_run().approaches;
+        acted(&task.work, &apply, false, "there is no such fix any more");
+        assert_eq!(task.work.notes.counted().approaches, []);
+        acted(&task.work, &apply, false, &format!("{TAKEN_BACK}: it introduced an error"));
+        acted(&task.work, &apply, true, "edited a.py::f");
+        let approaches = task.work.notes.take_run().approaches;
         let learned: Vec<(&str, &str, bool)> =
             approaches.iter().map(|one| (one.kind.as_str(), one.approach.as_str(), one.success)).collect();
         assert_eq!(learned, [("fix reportX", "Add None check", false), ("fix reportX", "Add None check", true)]);
@@ -316,13 +317,13 @@ mod tests {
     fn what_is_asked_of_memory_is_summed_up_over_the_runs_of_a_task() {
         let task = task();
         let recall = |entry, hit| RecallFact { entries: vec![EntryId(entry)], hit, took_us: 5, found: 9, given: 4 };
-        task.events.did(TaskFact::Recalled { recall: recall(1, true) });
-        task.events.did(TaskFact::Recalled { recall: recall(2, false) });
-        let first = task.notes.take_run();
+        task.work.events.did(TaskFact::Recalled { recall: recall(1, true) });
+        task.work.events.did(TaskFact::Recalled { recall: recall(2, false) });
+        let first = task.work.notes.take_run();
         let sums = |tally: Tally| (tally.lookups, tally.hits, tally.retrieval_us, tally.found, tally.given);
         assert_eq!((sums(first.tally), first.recalled.len()), ((2, 1, 10, 18, 8), 2));
-        task.events.did(TaskFact::Recalled { recall: recall(1, true) });
-        let second = task.notes.take_run();
+        task.work.events.did(TaskFact::Recalled { recall: recall(1, true) });
+        let second = task.work.notes.take_run();
         assert_eq!((second.tally.lookups, second.recalled.len()), (1, 1), "a run has its own");
         assert_eq!((second.counted.total.lookups, second.counted.total.hits), (3, 2), "the task has all");
     }
@@ -341,7 +342,7 @@ mod tests {
         let step = StepFact { title: "one".into(), done: true, outcome: "ok".into(), files: vec!["a.py".into()] };
         let facts = [
             TaskFact::InView { codes: vec!["reportX".into()] },
-            came_back(&task, &edit, false, "not there"),
+            came_back(&task.work.journal, &task.work.request, &task.work.reports.offers, &edit, false, "not there"),
             TaskFact::CallSaved,
             TaskFact::AnswerGiven { question: "go on?".into(), answer: "yes".into() },
             TaskFact::StepEnded { step },
@@ -352,12 +353,13 @@ mod tests {
             let text = serde_json::to_string(&fact).unwrap();
             let read: TaskFact = serde_json::from_str(&text).unwrap();
             assert_eq!(read, fact, "{text}");
-            task.events.did(fact);
-            other.events.did(read);
+            task.work.events.did(fact);
+            other.work.events.did(read);
         }
-        assert_eq!(task.notes.counted(), other.notes.counted());
-        let contents =
-            |task: &Task| -> Vec<String> { task.notes.take_drafts().into_iter().map(|draft| draft.content).collect() };
+        assert_eq!(task.work.notes.counted(), other.work.notes.counted());
+        let contents = |task: &Task| -> Vec<String> {
+            task.work.notes.take_drafts().into_iter().map(|draft| draft.content).collect()
+        };
         let notes = contents(&task);
         assert_eq!(notes, contents(&other));
         assert_eq!(
@@ -370,7 +372,7 @@ mod tests {
                 "done"
             ]
         );
-        let counted = task.notes.counted();
+        let counted = task.work.notes.counted();
         assert_eq!((counted.calls_saved, counted.escalations, counted.had_work), (1, 1, true));
     }
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::state::journal::Journal;
 use crate::state::read_views::SeenTexts;
 use crate::state::task::Task;
 use sextant_base::lock::lock;
@@ -52,9 +53,9 @@ impl ClientWork {
     }
 
     /// Whether the next edit goes on with this task.
-    pub(crate) fn goes_on(&self, task: &Task) -> bool {
+    pub(crate) fn goes_on(&self, journal: &Journal) -> bool {
         let paused = std::mem::replace(&mut *lock(&self.last), Instant::now()).elapsed() > PAUSE;
-        !paused && task.journal.checkpoints.len() < EDITS
+        !paused && journal.checkpoints.len() < EDITS
     }
 }
 

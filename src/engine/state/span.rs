@@ -6,7 +6,7 @@
 use tracing::field::Empty;
 use tracing::{Span, error_span};
 
-use crate::state::session::Session;
+use crate::state::plan_service::PlanService;
 use crate::state::task::Task;
 
 /// A command of a user. [`belongs_to`] records its task once that is known; some commands have no task.
@@ -17,13 +17,13 @@ pub(crate) fn task() -> Span {
 /// Assigns the current span to this task.
 pub(crate) fn belongs_to(task: &Task) {
     let span = Span::current();
-    span.record("id", task.journal.task.as_str());
-    span.record("mode", tracing::field::display(&task.mode));
+    span.record("id", task.work.journal.task.as_str());
+    span.record("mode", tracing::field::display(&task.work.mode));
 }
 
 /// Assigns the current span to the task whose plan waits.
-pub(crate) async fn belongs_to_plan(session: &Session) {
-    if let Some((_, task)) = session.plan.lock().await.as_ref() {
+pub(crate) async fn belongs_to_plan(plans: &PlanService) {
+    if let Some((_, task)) = plans.waiting.lock().await.as_ref() {
         belongs_to(task);
     }
 }

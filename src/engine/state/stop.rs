@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::state::session::Session;
+use crate::state::in_flight::Making;
 use sextant_base::failure::Failure;
 
 /// The time that a stopped task may still take to sum itself up, at each of its two last looks.
@@ -34,7 +34,7 @@ pub(crate) async fn soon<T>(cancel: &CancellationToken, work: impl Future<Output
 /// Does the work, unless the task is stopped before it is done. Then the work is dropped where it stands, or once the
 /// edit that it waits for is whole. That is [`EDIT`] after the stop at the latest.
 pub(crate) async fn unless_stopped<T>(
-    session: &Session,
+    making: &Making,
     cancel: &CancellationToken,
     work: impl Future<Output = T>,
 ) -> Result<T, Failure> {
@@ -46,7 +46,7 @@ pub(crate) async fn unless_stopped<T>(
     let mut is_late = false;
     poll_fn(|context| {
         is_late = is_late || late.as_mut().poll(context).is_ready();
-        let stops = || cancel.is_cancelled() && (is_late || !session.making.busy());
+        let stops = || cancel.is_cancelled() && (is_late || !making.busy());
         if stops() {
             return Poll::Ready(Err(Failure::cancelled()));
         }

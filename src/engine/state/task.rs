@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::events::stream::Observer;
+use crate::events::stream::{EventStream, Observer};
 use crate::events::task_events::TaskEvents;
 use crate::plan::plan_progress::PlanProgress;
 use crate::plan::user_question::Question;
@@ -37,20 +37,37 @@ use sextant_model::step::LastResult;
 /// The knowledge and the actions of one task. It outlives its steps and, for the undo, the task itself.
 #[derive(Debug)]
 pub(crate) struct Task {
-    pub request: String,
-    pub mode: Mode,
-    pub scope: Scope,
-    /// Its changes; its name is the task's, see [`clock::new_id`].
-    pub journal: Journal,
-    /// The stream that it reports its events to.
-    pub events: TaskEvents,
-    pub intent: TaskIntent,
-    pub reports: TaskReports,
+    pub work: TaskWork,
     pub conversation: Conversation,
     pub counts: TaskCounts,
     pub progress: TaskProgress,
     /// The part of it that is stored for another process to go on with.
     pub keep: Keep,
+}
+
+/// The part of a task that a look at diagnostics, an edit, or a call of a tool needs: the request, the changes and the
+/// known reports.
+#[derive(Debug)]
+pub(crate) struct TaskWork {
+    pub request: String,
+    pub mode: Mode,
+    pub scope: Scope,
+    /// The number of the running step or call.
+    pub step: u32,
+    /// The step of the plan that runs, or ran last; counted from 1, 0 before the first.
+    pub plan_step: usize,
+    /// Its changes; its name is the task's, see [`clock::new_id`].
+    pub journal: Journal,
+    /// Checkpoints before the resumed work, where a stop interrupted it and its earlier changes stay.
+    pub begun: Option<usize>,
+    /// The stream that it reports its events to.
+    pub events: TaskEvents,
+    pub intent: TaskIntent,
+    pub reports: TaskReports,
+    /// The text of each file as the model has seen it last.
+    pub seen: SeenTexts,
+    /// Its usage: an observer counts it.
+    pub spent: Arc<SpentLog>,
     /// Its notes for memory: an observer collects them.
     pub notes: Arc<NotesLog>,
 }
@@ -117,6 +134,12 @@ pub(crate) struct OfferReports {
     pub(crate) waited: BTreeMap<String, bool>,
     /// Diagnostics without an offered fix when the servers were asked last: asked about again after the rest.
     pub(crate) barren: BTreeSet<String>,
+    /// The fixes of the last question.
+    pub(crate) offered: Vec<Offered>,
+    /// Fixes that were tried without their purpose reached: they are not offered again.
+    pub(crate) tried: BTreeSet<String>,
+    /// Fixes of this step that served their purpose and left nothing new.
+    pub(crate) served: u32,
 }
 
 /// Diagnostics that come too late for the answer of an edit.
@@ -184,16 +207,11 @@ impl TaskReports {
 pub(crate) struct Conversation {
     /// All messages, where the model takes part in a conversation.
     pub transcript: Transcript,
-    pub seen: SeenTexts,
     pub results: Vec<LastResult>,
     /// The reasons why the task should not end before the results of the last answer are read.
     pub open: Vec<String>,
     /// The reads that it was answered.
     pub answered: Answered,
-    /// The fixes of the last question.
-    pub offered: Vec<Offered>,
-    /// Fixes that were tried without their purpose reached: they are not offered again.
-    pub tried: BTreeSet<String>,
     /// Whether the user has seen which preferences its prompts have no room for.
     pub unsaid_told: bool,
 }
@@ -201,17 +219,12 @@ pub(crate) struct Conversation {
 /// The figures that are compared with the limits.
 #[derive(Debug, Default)]
 pub(crate) struct TaskCounts {
-    pub step: u32,
     /// Errors in a row.
     pub errors: u32,
-    /// Fixes of this step that served their purpose and left nothing new.
-    pub mended: u32,
     /// Whether the last edit that was tried was refused.
     pub refused: bool,
     /// Offered fixes that were applied since this work began.
     pub applied: usize,
-    /// Its usage: an observer counts it.
-    pub spent: Arc<SpentLog>,
 }
 
 /// The progress of the plan that it carries out; stored as it is for another process.
@@ -240,20 +253,35 @@ impl Task {
         own.into_iter().for_each(|observer| events.observe(observer));
         let read_only =
             request_kind::forbids(request) && (mode == Mode::Simple || !request_kind::forbids_for_now(request));
-        Self {
-            events,
-            journal: Journal::new(id, request),
+        let work = TaskWork {
             request: request.to_owned(),
             mode,
             scope,
+            step: 0,
+            plan_step: 0,
+            journal: Journal::new(id, request),
+            begun: None,
+            events,
             intent: TaskIntent { current_file, read_only, ..TaskIntent::default() },
             reports: TaskReports::default(),
+            seen: SeenTexts::default(),
+            spent,
+            notes,
+        };
+        Self {
+            work,
             conversation: Conversation::default(),
-            counts: TaskCounts { spent, ..TaskCounts::default() },
+            counts: TaskCounts::default(),
             progress: TaskProgress::default(),
             keep: Keep::default(),
-            notes,
         }
+    }
+}
+
+impl TaskWork {
+    /// Makes the task the current work from here on.
+    pub(crate) fn take_up(&mut self, stream: &Arc<EventStream>) {
+        self.events.take_up(stream, &self.request, self.mode);
     }
 
     /// Keeps the first known state of each file as the task's baseline.
@@ -281,14 +309,14 @@ impl Task {
         (self.reports.start, self.reports.elsewhere.late) = (start.snaps, start.late);
     }
 
-    /// The number of the step for an undo: that of the plan, or of the task where it has none; counted from 1.
-    pub(crate) fn step_number(&self) -> usize {
-        if self.mode == Mode::Simple { usize::try_from(self.counts.step).unwrap_or(0) } else { self.keep.at }
-    }
-
     /// The title of an offered fix, for a reader.
     pub(crate) fn offered_title(&self, id: &str) -> Option<String> {
-        let offer = self.conversation.offered.iter().find(|offer| offer.id == id)?;
+        let offer = self.reports.offers.offered.iter().find(|offer| offer.id == id)?;
         offer.key.split('|').next().map(str::to_owned)
+    }
+
+    /// The number of the step for an undo: that of the plan, or of the task where it has none; counted from 1.
+    pub(crate) fn step_number(&self) -> usize {
+        if self.mode == Mode::Simple { usize::try_from(self.step).unwrap_or(0) } else { self.plan_step }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use sextant_diagnostics::code_aliases;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::merge::{self, Placed};
@@ -11,11 +11,11 @@ use sextant_model::request_kind::kinds::Reported;
 use sextant_model::request_kind::repair_filter::Narrowed;
 
 /// The wish of the task: in a step of its plan the words of the step, else the request of the plan.
-pub(crate) fn wanted(task: &Task) -> Narrowed {
-    let request = &task.journal.request;
-    let user = if task.request == *request { "" } else { request.as_str() };
+pub(crate) fn wanted(work: &TaskWork) -> Narrowed {
+    let request = &work.journal.request;
+    let user = if work.request == *request { "" } else { request.as_str() };
     let mut narrowed =
-        request_kind::repair_filter(&task.request, user).resolved(&task.intent.places, &task.scope.told());
+        request_kind::repair_filter(&work.request, user).resolved(&work.intent.places, &work.scope.told());
     if !user.is_empty() {
         // A step has its symbols as its scope: names of the request elsewhere are for other steps.
         narrowed.missing.clear();

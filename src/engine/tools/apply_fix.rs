@@ -6,14 +6,19 @@ use serde::Deserialize;
 
 use crate::diagnostics::{code_actions, reported, triage};
 use crate::edit::change;
+use crate::events::task_events::TaskEvents;
 use crate::plan::StepKind;
+use crate::state::approvals::Approvals;
 use crate::state::call_summary::Subject;
 use crate::state::comparison::{Status, Verdict};
+use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_request::{EditOutcome, When};
+use crate::state::edit_service::EditService;
 use crate::state::notes::TAKEN_BACK;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::{OfferReports, TaskWork};
+use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::deadline::Deadline;
@@ -21,6 +26,7 @@ use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Severity;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 
 /// The least time, in milliseconds, that the verification of a fix may take: an unverified fix is worth little.
@@ -41,54 +47,60 @@ impl Tool for ApplyFix {
         Subject::fix(&self.fix)
     }
 
-    async fn permit(&self, _: &Session, task: &mut Task) -> Result<(), Failure> {
+    async fn permit(
+        &self,
+        _workspace: &Workspace,
+        _approvals: &Approvals,
+        _task_events: &TaskEvents,
+        offers: &OfferReports,
+    ) -> Result<(), Failure> {
         let id = &self.fix;
-        let offered = task.conversation.offered.iter().any(|offer| offer.id == *id);
+        let offered = offers.offered.iter().any(|offer| offer.id == *id);
         if offered { Ok(()) } else { Err(tool_failure(format!("no fix {id:?} is offered"), "name one that is")) }
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let deadline = Deadline::after_ms(session.config.diagnostics.timeout_ms.max(VERIFY_MS));
-        let name = task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.key.clone());
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
+        let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms.max(VERIFY_MS));
+        let name = work.reports.offers.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.key.clone());
         let about =
-            task.conversation.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.about.clone());
-        let wanted = code_actions::wanted(session, &self.fix, deadline).await;
+            work.reports.offers.offered.iter().find(|offer| offer.id == self.fix).map(|offer| offer.about.clone());
+        let wanted = code_actions::wanted(&edits.workspace, &self.fix, deadline).await;
         let wanted = match wanted {
             Ok(wanted) => wanted,
             Err(failure) => {
-                task.conversation.tried.extend(name);
+                work.reports.offers.tried.extend(name);
                 return Err(failure);
             }
         };
-        let alike = count_alike(session, task, about.as_deref()).await;
-        task.conversation.tried.extend(name.clone());
-        let changed = change::change(session, task, wanted, When::Now, deadline).await?;
+        let alike = count_alike(&edits.hub, &work.scope, about.as_deref()).await;
+        work.reports.offers.tried.extend(name.clone());
+        let changed = change::change(edits, work, wanted, When::Now, deadline).await?;
         if changed.verdict.status == Status::Complete
             && changed.verdict.fixed.is_empty()
             && let Some(about) = &about
         {
-            *task.reports.survived.entry(about.clone()).or_default() += 1;
+            *work.reports.survived.entry(about.clone()).or_default() += 1;
         }
         if let Some(reason) = worse(&changed.verdict) {
-            change::take_back(session, task, &changed).await?;
+            change::take_back(edits, work, &changed).await?;
             return Err(tool_failure(format!("{TAKEN_BACK}: {reason}"), "take another way"));
         }
-        if changed.verdict.new.is_empty() && count_alike(session, task, about.as_deref()).await < alike {
+        if changed.verdict.new.is_empty() && count_alike(&edits.hub, &work.scope, about.as_deref()).await < alike {
             // The fix worked: the same may be offered for another diagnostic of the same words. Each such fix leaves
             // fewer to repair, so that this comes to an end.
-            task.counts.mended += 1;
-            task.conversation.tried.retain(|tried| Some(tried) != name.as_ref());
+            work.reports.offers.served += 1;
+            work.reports.offers.tried.retain(|tried| Some(tried) != name.as_ref());
         }
-        let late = std::mem::take(&mut task.reports.late.found);
-        let answer = EditAnswer::of(&changed, &session.config.diagnostics, &late, unverified(&changed));
+        let late = std::mem::take(&mut work.reports.late.found);
+        let answer = EditAnswer::of(&changed, &edits.workspace.config.diagnostics, &late, unverified(&changed));
         Ok(answer.into())
     }
 }
 
 /// How many diagnostics in scope read like the target of a fix.
-async fn count_alike(session: &Session, task: &Task, about: Option<&str>) -> usize {
+async fn count_alike(hub: &DiagnosticsHub, scope: &Scope, about: Option<&str>) -> usize {
     let Some(about) = about else { return 0 };
-    reported::in_scope(session, &task.scope).await.iter().filter(|found| triage::key(found) == about).count()
+    reported::in_scope(hub, scope).await.iter().filter(|found| triage::key(found) == about).count()
 }
 
 fn unverified(changed: &EditOutcome) -> Vec<String> {

@@ -9,9 +9,11 @@ use serde::Deserialize;
 use crate::editor::editor_lookup::places;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::read_views::SeenTexts;
+use crate::state::task::TaskWork;
 use crate::state::task_scope;
+use crate::state::workspace::Workspace;
 use crate::target;
 use crate::tools::symbol_lookup;
 use crate::tools::tool::{Tool, ToolDefinition};
@@ -21,6 +23,7 @@ use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_base::positions::{Encoding, LineIndex, Range};
 use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
@@ -60,12 +63,13 @@ impl Tool for Definition {
         true
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let asked = symbol_lookup::ask(session, &self.symbol, self.name.as_deref(), &NameQuestion::Definition).await?;
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
+        let asked =
+            symbol_lookup::ask(&edits.workspace, &self.symbol, self.name.as_deref(), &NameQuestion::Definition).await?;
         let found = places(&asked.said.value);
         let mut out = Vec::new();
         for place in found.iter().take(MOST) {
-            out.push(shown(session, task, &place.file, place.range, asked.said.encoding).await);
+            out.push(shown(&edits.workspace, &mut work.seen, &place.file, place.range, asked.said.encoding).await);
         }
         if found.len() > MOST {
             out.push(format!("[{}]", counted(found.len() - MOST, "more definition")));
@@ -76,7 +80,7 @@ impl Tool for Definition {
 }
 
 /// A definition with its source, as far as the file may be read.
-async fn shown(session: &Session, task: &mut Task, file: &Path, range: Range, encoding: Encoding) -> String {
+async fn shown(workspace: &Workspace, seen: &mut SeenTexts, file: &Path, range: Range, encoding: Encoding) -> String {
     let line = range.start.line.saturating_add(1);
     if let Some(library) = in_library(file) {
         let name = library_name(file);
@@ -86,16 +90,16 @@ async fn shown(session: &Session, task: &mut Task, file: &Path, range: Range, en
             None => format!("{name}, line {line} (it cannot be read)"),
         };
     }
-    let Some(relative) = path::relative(session.root.path(), file) else {
+    let Some(relative) = path::relative(workspace.root.path(), file) else {
         return format!("outside of the workspace, and of its libraries, line {line}: it is not read");
     };
     let resolved =
-        session.root.resolve(&relative).ok().filter(|path| !workspace_files::is_ignored(&session.root, path));
+        workspace.root.resolve(&relative).ok().filter(|path| !workspace_files::is_ignored(&workspace.root, path));
     let Some(resolved) = resolved else { return format!("{relative}, line {line} (it is not read)") };
-    match target::document(session, &resolved).await {
+    match target::document(workspace, &resolved).await {
         Ok(document) => {
             let (text, lines) = source(&document.path, &document.text, range, encoding);
-            task.conversation.seen.lines(&document.path, &document.text, lines);
+            seen.lines(&document.path, &document.text, lines);
             text
         }
         Err(failure) => format!("{relative}, line {line} ({})", failure.message),

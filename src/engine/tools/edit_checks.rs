@@ -9,8 +9,9 @@ use serde::Deserialize;
 use crate::edit::{change, rebase_edit};
 use crate::editor::Document;
 use crate::state::edit_request::{EditRequest, When};
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::read_views::SeenTexts;
+use crate::state::task::{TaskReports, TaskWork};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_text::edits::TextEdit;
@@ -42,9 +43,9 @@ pub(crate) struct Worked {
 }
 
 /// Refuses an edit of a text that the model has seen in another state, and shows it the current one.
-pub(crate) fn refuse_stale(task: &mut Task, document: &Document) -> Result<(), Failure> {
-    match task.conversation.seen.other_than(&document.path, &document.text) {
-        Some(seen) => Err(rebase_edit::refuse(task, document, &seen)),
+pub(crate) fn refuse_stale(seen_texts: &mut SeenTexts, document: &Document) -> Result<(), Failure> {
+    match seen_texts.other_than(&document.path, &document.text) {
+        Some(seen) => Err(rebase_edit::refuse(seen_texts, document, &seen)),
         None => Ok(()),
     }
 }
@@ -52,29 +53,29 @@ pub(crate) fn refuse_stale(task: &mut Task, document: &Document) -> Result<(), F
 /// Works an edit out on the text that the model has seen, and applies it to the present text. Where these differ, each
 /// symbol that it touches must be alike in both; the answer then shows the differences.
 pub(crate) async fn make(
-    session: &Session,
-    task: &mut Task,
+    edits: &EditService,
+    task_work: &mut TaskWork,
     document: Document,
     when: When,
     work: impl Fn(&Document) -> Result<Worked, Failure>,
 ) -> Result<ToolAnswer, Failure> {
     let path = document.path.clone();
-    let seen = task.conversation.seen.other_than(&path, &document.text);
+    let seen = task_work.seen.other_than(&path, &document.text);
     let Worked { hunks, notes, of_symbols } = match &seen {
         None => match work(&document) {
             Ok(worked) => worked,
-            Err(_) if stands(task, &document, &work) => return Ok(ToolAnswer::text(format!("{path}: {STANDS}"))),
+            Err(_) if stands(task_work, &document, &work) => return Ok(ToolAnswer::text(format!("{path}: {STANDS}"))),
             Err(failure) => return Err(failure),
         },
-        Some(seen) => match moved(task, &document, seen, work) {
+        Some(seen) => match moved(&task_work.reports, &document, seen, work) {
             Some(worked) => worked,
-            None => return Err(rebase_edit::refuse(task, &document, seen)),
+            None => return Err(rebase_edit::refuse(&mut task_work.seen, &document, seen)),
         },
     };
     let wanted = vec![EditRequest::Change { document, hunks, of_symbols }];
-    let answer = change::edit(session, task, wanted, notes, when).await?;
+    let answer = change::edit(edits, task_work, wanted, notes, when).await?;
     if seen.is_some() {
-        change::told(task, &path);
+        change::told(&task_work.journal, &mut task_work.seen, &path);
     }
     Ok(answer.into())
 }
@@ -83,9 +84,9 @@ pub(crate) async fn make(
 const STANDS: &str = "this edit stands already: it was made before the stop. Nothing was changed now";
 
 /// Whether the resumed work has made this very edit before a stop cut it off, and its text is there.
-fn stands(task: &Task, document: &Document, work: impl Fn(&Document) -> Result<Worked, Failure>) -> bool {
-    let Some(begun) = task.keep.begun else { return false };
-    let rows = task.journal.checkpoints.get(begun..).unwrap_or_default();
+fn stands(task_work: &TaskWork, document: &Document, work: impl Fn(&Document) -> Result<Worked, Failure>) -> bool {
+    let Some(begun) = task_work.begun else { return false };
+    let rows = task_work.journal.checkpoints.get(begun..).unwrap_or_default();
     let changes = rows.iter().flat_map(|row| &row.files).filter(|change| change.path == document.path);
     let is_this = |(before, after): (&Arc<str>, &Arc<str>)| {
         let then = Document { text: before.to_string(), ..document.clone() };
@@ -96,13 +97,13 @@ fn stands(task: &Task, document: &Document, work: impl Fn(&Document) -> Result<W
 }
 
 fn moved(
-    task: &Task,
+    reports: &TaskReports,
     document: &Document,
     seen: &str,
     work: impl Fn(&Document) -> Result<Worked, Failure>,
 ) -> Option<Worked> {
     // A deferred edit is answered against the text before its first edit: changes by others would count as its own.
-    let put_off = task.reports.deferred.as_ref().is_some_and(|burst| burst.changes(&document.path));
+    let put_off = reports.deferred.as_ref().is_some_and(|burst| burst.changes(&document.path));
     let then = Document { text: seen.to_owned(), ..document.clone() };
     let worked = work(&then).ok().filter(|worked| worked.of_symbols && !put_off)?;
     let (hunks, note) = rebase_edit::onto(document, seen, &worked.hunks)?;

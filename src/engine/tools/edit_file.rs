@@ -7,8 +7,8 @@ use serde::Deserialize;
 use crate::editor::Document;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::TaskWork;
 use crate::target;
 use crate::tools::edit_checks::{self, Defer, Worked};
 use crate::tools::tool::{self, Tool, ToolDefinition};
@@ -16,6 +16,7 @@ use crate::tools::tool_answer::ToolAnswer;
 use crate::tools::unnumbered::{self, UNNUMBERED};
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::secrets::MASK;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_text::edits::find_old_string::{Replace, Rung, find};
 use sextant_text::edits::hunks;
@@ -45,15 +46,15 @@ impl Tool for EditFile {
         Subject { symbol: self.symbol.clone(), ..Subject::file(&self.path) }
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let document = target::document(session, &self.path).await?;
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
+        let document = target::document(&edits.workspace, &self.path).await?;
         let wish = Wish {
             old: &self.old_string,
             new: &self.new_string,
             all: self.replace_all,
             symbol: self.symbol.as_deref(),
         };
-        edit_checks::make(session, task, document, self.diagnostics.into(), |document| replaced(document, &wish)).await
+        edit_checks::make(edits, work, document, self.diagnostics.into(), |document| replaced(document, &wish)).await
     }
 }
 

@@ -6,14 +6,15 @@ use serde::Deserialize;
 
 use crate::editor::Document;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::TaskWork;
 use crate::target;
 use crate::tools::edit_checks::{self, Defer, Worked};
 use crate::tools::edit_file::{Wish, replaced};
 use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::{Failure, tool_failure};
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_text::edits::apply_text::apply;
 use sextant_text::edits::hunks;
@@ -78,14 +79,19 @@ impl Tool for EditInFile {
         Subject { symbol: self.symbol.clone(), ..Subject::file(&self.path) }
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(
+        &self,
+        edits: &EditService,
+        _model: &dyn Model,
+        task_work: &mut TaskWork,
+    ) -> Result<ToolAnswer, Failure> {
         let wishes = self.wishes()?;
-        let document = target::document(session, &self.path).await?;
+        let document = target::document(&edits.workspace, &self.path).await?;
         let work = |document: &Document| match wishes.as_slice() {
             [one] => replaced(document, one),
             several => all_of(document, several),
         };
-        edit_checks::make(session, task, document, self.diagnostics.into(), work).await
+        edit_checks::make(edits, task_work, document, self.diagnostics.into(), work).await
     }
 }
 

@@ -7,8 +7,8 @@ use serde::Deserialize;
 use crate::editor::Document;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::TaskWork;
 use crate::target::{self, SymbolPlace};
 use crate::tools::edit_checks::{self, Defer, Worked};
 use crate::tools::tool::{self, Tool, ToolDefinition};
@@ -16,6 +16,7 @@ use crate::tools::tool_answer::ToolAnswer;
 use crate::tools::unnumbered::{self, UNNUMBERED};
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::headline;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_text::edits::hunks;
 use sextant_text::edits::symbol::{self, SymbolAction};
@@ -45,11 +46,11 @@ impl Tool for EditSymbol {
         Subject::symbol(&self.symbol)
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let place = target::place(session, &self.symbol).await?;
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
+        let place = target::place(&edits.workspace, &self.symbol).await?;
         let names = place.outline.path_of(place.symbol);
         let SymbolPlace { document, language, .. } = place;
-        edit_checks::make(session, task, document, self.diagnostics.into(), |document| {
+        edit_checks::make(edits, work, document, self.diagnostics.into(), |document| {
             self.worked_out(document, language, &names)
         })
         .await

@@ -10,8 +10,9 @@ use serde::Deserialize;
 use crate::editor::editor_lookup::{MOST_PLACES, places};
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::TaskWork;
+use crate::state::workspace::Workspace;
 use crate::tools::symbol_lookup::{self, AnsweredName};
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
@@ -20,7 +21,9 @@ use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_base::positions::{LineIndex, Range};
 use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
+use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
@@ -50,15 +53,15 @@ impl Tool for FindReferences {
         true
     }
 
-    async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
-        let asked = symbol_lookup::ask(session, &self.symbol, None, &NameQuestion::References).await?;
+    async fn run(&self, edits: &EditService, _model: &dyn Model, _work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
+        let asked = symbol_lookup::ask(&edits.workspace, &self.symbol, None, &NameQuestion::References).await?;
         let found = places(&asked.said.value);
         let known = found.len();
         let mut by_file: BTreeMap<PathBuf, Vec<Range>> = BTreeMap::new();
         for place in found {
             by_file.entry(place.file).or_default().push(place.range);
         }
-        let (own, uses) = without_declaration(session, &asked, by_file);
+        let (own, uses) = without_declaration(&edits.workspace.root, &asked, by_file);
         let total: usize = uses.values().map(Vec::len).sum();
         let least = if known == MOST_PLACES { "at least " } else { "" };
         let mut out = vec![format!(
@@ -68,10 +71,10 @@ impl Tool for FindReferences {
             counted(uses.len(), "file")
         )];
         let mut left = MOST;
-        let loaded: BTreeSet<String> = session.editor.loaded().await.into_iter().collect();
+        let loaded: BTreeSet<String> = edits.workspace.editor.loaded().await.into_iter().collect();
         let mut beyond = Vec::new();
         for (file, ranges) in &uses {
-            let Some(path) = path::relative(session.root.path(), file) else {
+            let Some(path) = path::relative(edits.workspace.root.path(), file) else {
                 out.push(format!("outside of the workspace: {}", counted(ranges.len(), "place")));
                 continue;
             };
@@ -79,7 +82,7 @@ impl Tool for FindReferences {
                 beyond.push(format!("{path} ({})", ranges.len()));
                 continue;
             }
-            let lines = lines(session, &path, loaded.contains(&path), ranges).await;
+            let lines = lines(&edits.workspace, &path, loaded.contains(&path), ranges).await;
             let more = lines.len().saturating_sub(left);
             out.push(path.clone());
             let shown = lines.into_iter().take(left);
@@ -99,13 +102,13 @@ impl Tool for FindReferences {
 
 /// Removes the declaration from the places, and returns whether it was among them.
 fn without_declaration(
-    session: &Session,
+    root: &Root,
     asked: &AnsweredName,
     mut by_file: BTreeMap<PathBuf, Vec<Range>>,
 ) -> (String, BTreeMap<PathBuf, Vec<Range>>) {
     let document = &asked.place.document;
     let index = LineIndex::new(&document.text);
-    let file = session.root.join(&document.path);
+    let file = root.join(&document.path);
     let line = index.line_of(asked.offset) + 1;
     if let Some(ranges) = by_file.get_mut(&file) {
         ranges.retain(|range| index.offset(&document.text, range.start, asked.said.encoding) != asked.offset);
@@ -121,11 +124,11 @@ type Line = (String, usize, String);
 
 /// The lines of these places. A loaded file is read as the editor has it, the rest from the disk: the list opens no
 /// file.
-async fn lines(session: &Session, path: &str, loaded: bool, ranges: &[Range]) -> Vec<Line> {
+async fn lines(workspace: &Workspace, path: &str, loaded: bool, ranges: &[Range]) -> Vec<Line> {
     let text = match loaded {
-        true => session.editor.read(path).await.map(|document| document.text).ok(),
+        true => workspace.editor.read(path).await.map(|document| document.text).ok(),
         false => {
-            let (root, file) = (session.root.clone(), path.to_owned());
+            let (root, file) = (workspace.root.clone(), path.to_owned());
             let read = move || {
                 let resolved = root.resolve(&file).ok().filter(|file| !workspace_files::is_ignored(&root, file))?;
                 workspace_files::text(&root, &resolved)

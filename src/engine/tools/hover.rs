@@ -7,13 +7,14 @@ use serde::Deserialize;
 use crate::editor::editor_lookup::hover;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::TaskWork;
 use crate::tools::symbol_lookup;
 use crate::tools::tool::{Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
 use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 
 /// Most characters that are shown.
@@ -40,8 +41,9 @@ impl Tool for Hover {
         true
     }
 
-    async fn run(&self, session: &Session, _: &mut Task) -> Result<ToolAnswer, Failure> {
-        let asked = symbol_lookup::ask(session, &self.symbol, self.name.as_deref(), &NameQuestion::Hover).await?;
+    async fn run(&self, edits: &EditService, _model: &dyn Model, _work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
+        let asked =
+            symbol_lookup::ask(&edits.workspace, &self.symbol, self.name.as_deref(), &NameQuestion::Hover).await?;
         let text = hover(&asked.said.value).replace("\r\n", "\n");
         let more = text.chars().count().saturating_sub(LONGEST);
         let mut shown: String = text.chars().take(LONGEST).collect();

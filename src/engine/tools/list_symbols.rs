@@ -6,14 +6,15 @@ use serde::Deserialize;
 
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::TaskWork;
 use crate::target;
 use crate::tools::text_page;
 use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::positions::LineIndex;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
@@ -48,7 +49,7 @@ impl Tool for ListSymbols {
         Subject::words(&self.query)
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let query = self.query.trim();
         if query.is_empty() {
             return Err(tool_failure(
@@ -56,16 +57,16 @@ impl Tool for ListSymbols {
                 "give a file, or a part of a symbol's name",
             ));
         }
-        let is_file = session.root.resolve(query).is_ok_and(|path| session.root.join(&path).is_file());
+        let is_file = edits.workspace.root.resolve(query).is_ok_and(|path| edits.workspace.root.join(&path).is_file());
         if is_file {
-            let document = target::document(session, query).await?;
+            let document = target::document(&edits.workspace, query).await?;
             let language = language::of_path(&document.path).ok_or_else(|| target::no_grammar(&document.path))?;
             let outline = Outline::parse(language, &document.text);
             let found = lines(&document.path, &document.text, &outline, self.plain, |_| true);
-            return Ok(self.part(&found, text_page::limits(session, task).await.lines / 2));
+            return Ok(self.part(&found, text_page::limits(model, work.step).await.lines / 2));
         }
-        let (root, wanted, plain) = (session.root.clone(), query.to_owned(), self.plain);
-        let most = text_page::limits(session, task).await.lines / 2;
+        let (root, wanted, plain) = (edits.workspace.root.clone(), query.to_owned(), self.plain);
+        let most = text_page::limits(model, work.step).await.lines / 2;
         let enough = self.offset.unwrap_or(1).saturating_add(most);
         // Many files are read: a stop must not have to wait for that.
         let found = tokio::task::spawn_blocking(move || holding(&root, &wanted, plain, enough)).await;

@@ -5,12 +5,14 @@ use std::hash::{Hash, Hasher};
 use std::time::SystemTime;
 
 use crate::events::fact::TaskFact;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::{Conversation, TaskWork};
+use crate::state::workspace::Workspace;
 use crate::target;
 use crate::tools::tool::ToolCall;
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
+use sextant_model::step::Model;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 
@@ -18,36 +20,42 @@ use sextant_store::workspace::workspace_files;
 const MOST_FILES: usize = 20_000;
 
 /// Runs a reading tool that was let through, or repeats its last answer when nothing can have changed since.
-pub(crate) async fn run_once(session: &Session, task: &mut Task, call: &ToolCall) -> Result<ToolAnswer, Failure> {
+pub(crate) async fn run_once(
+    edits: &EditService,
+    model: &dyn Model,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
+    call: &ToolCall,
+) -> Result<ToolAnswer, Failure> {
     let (key, file) = (call.key(), call.only_file());
-    if let Some((state, step, text)) = task.conversation.answered.known.get(&key).cloned()
-        && state_of(session, file.as_deref()).await == Some(state)
+    if let Some((state, step, text)) = conversation.answered.known.get(&key).cloned()
+        && state_of(&edits.workspace, file.as_deref()).await == Some(state)
     {
-        task.events.did(TaskFact::CallSaved);
+        work.events.did(TaskFact::CallSaved);
         return Ok(ToolAnswer::text(format!("(as in step {step}; nothing has changed since)\n{text}")));
     }
-    let before = state_of(session, file.as_deref()).await;
-    let answer = call.run(session, task).await?;
+    let before = state_of(&edits.workspace, file.as_deref()).await;
+    let answer = call.run(edits, model, work).await?;
     if let Some(state) = before {
-        task.conversation.answered.known.insert(key, (state, task.counts.step, answer.text.clone()));
+        conversation.answered.known.insert(key, (state, work.step, answer.text.clone()));
     }
     Ok(answer)
 }
 
 /// A number that differs whenever the answer may; `None` where the state is unknown. The answer about one file depends
 /// on its text alone, any other on every file.
-async fn state_of(session: &Session, file: Option<&str>) -> Option<u64> {
+async fn state_of(workspace: &Workspace, file: Option<&str>) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     if let Some(file) = file {
-        target::document(session, file).await.ok()?.text.hash(&mut hasher);
+        target::document(workspace, file).await.ok()?.text.hash(&mut hasher);
         return Some(hasher.finish());
     }
     // Unsaved buffers count as well: `list_symbols` reads a file through the editor.
-    for path in session.editor.loaded().await {
-        let document = session.editor.read(&path).await.ok()?;
+    for path in workspace.editor.loaded().await {
+        let document = workspace.editor.read(&path).await.ok()?;
         (path, document.version).hash(&mut hasher);
     }
-    let root = session.root.clone();
+    let root = workspace.root.clone();
     let on_disk = tokio::task::spawn_blocking(move || disk_state(&root)).await.ok()??;
     on_disk.hash(&mut hasher);
     Some(hasher.finish())

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::TaskWork;
 use crate::state::task_scope;
 use crate::target;
 use crate::tools::text_page::{self, Wanted};
@@ -17,6 +17,7 @@ use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
 use sextant_base::secrets::mask;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
@@ -44,9 +45,9 @@ impl Tool for ReadSymbol {
         Subject::symbol(&self.symbol)
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        let (place, symbols) = target::places(session, &self.symbol).await?;
-        let mut limits = text_page::limits(session, task).await;
+    async fn run(&self, edits: &EditService, model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
+        let (place, symbols) = target::places(&edits.workspace, &self.symbol).await?;
+        let mut limits = text_page::limits(model, work.step).await;
         let index = LineIndex::new(&place.document.text);
         let wanted = Wanted { offset: self.offset, limit: self.limit };
         let mut parts: Vec<String> = Vec::new();
@@ -74,7 +75,7 @@ impl Tool for ReadSymbol {
                 text.push_str(&format!("\n[lines {} to {}{more}]", part.first, part.last));
             }
             let lines = part.first.saturating_sub(1)..part.last;
-            task.conversation.seen.lines(&place.document.path, &place.document.text, lines);
+            work.seen.lines(&place.document.path, &place.document.text, lines);
             let used = text.lines().count();
             limits.lines = if part.next.is_some() { 0 } else { limits.lines.saturating_sub(used) };
             limits.bytes = limits.bytes.saturating_sub(text.len());

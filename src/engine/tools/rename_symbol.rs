@@ -11,9 +11,11 @@ use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_request::{EditOutcome, EditRequest, When};
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::TaskWork;
 use crate::state::task_scope;
+use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::target::{self, SymbolPlace};
 use crate::tools::symbol_lookup::{self, AnsweredName};
 use crate::tools::tool::{Tool, ToolDefinition};
@@ -23,7 +25,9 @@ use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::plural::counted;
 use sextant_base::positions::{LineIndex, Range};
 use sextant_diagnostics::server::server_lookup::NameQuestion;
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
+use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::edits::{TextEdit, apply_text, hunks};
 
@@ -58,15 +62,15 @@ impl Tool for RenameSymbol {
         Subject::symbol(&self.symbol)
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let new_name = self.new_name.trim();
-        let place = target::place(session, &self.symbol).await?;
+        let place = target::place(&edits.workspace, &self.symbol).await?;
         check_name(&place, new_name)?;
         let question = NameQuestion::Rename { new_name: new_name.to_owned() };
         let mut again = true;
         let (asked, renaming) = loop {
-            let asked = symbol_lookup::ask(session, &self.symbol, None, &question).await?;
-            match read(session, task, &asked).await? {
+            let asked = symbol_lookup::ask(&edits.workspace, &self.symbol, None, &question).await?;
+            match read(&edits.workspace, work, &asked).await? {
                 Some(renaming) => break (asked, renaming),
                 None if again => again = false,
                 None => return Err(symbol_lookup::outdated()),
@@ -74,8 +78,8 @@ impl Tool for RenameSymbol {
         };
         if !renaming.outside.is_empty() {
             let files: Vec<String> = renaming.places.iter().map(|(path, _)| path.clone()).collect();
-            session.editor.close(&files).await;
-            return Err(wider(task, &asked, &renaming));
+            edits.workspace.editor.close(&files).await;
+            return Err(wider(&work.scope, &asked, &renaming));
         }
         if renaming.wanted.is_empty() {
             return Err(tool_failure(
@@ -83,12 +87,12 @@ impl Tool for RenameSymbol {
                 "search finds its places, and edit_file changes them",
             ));
         }
-        let checks = &session.config.diagnostics;
+        let checks = &edits.workspace.config.diagnostics;
         let deadline = Deadline::after_ms(checks.timeout_ms);
-        let changed = change::change(session, task, renaming.wanted, When::Now, deadline).await?;
-        let late = std::mem::take(&mut task.reports.late.found);
+        let changed = change::change(edits, work, renaming.wanted, When::Now, deadline).await?;
+        let late = std::mem::take(&mut work.reports.late.found);
         let mut notes = vec![summary(&asked.name, new_name, &renaming.places)];
-        notes.extend(left_over(session, &changed, &asked.name).await);
+        notes.extend(left_over(&edits.workspace.root, &changed, &asked.name).await);
         notes.extend(asked.notes);
         Ok(EditAnswer::of(&changed, checks, &late, notes).into())
     }
@@ -131,8 +135,8 @@ fn check_name(place: &SymbolPlace, new_name: &str) -> Result<(), Failure> {
 }
 
 /// Reads the edit of the server; `None` where it belongs to an older text. Nothing is changed yet.
-async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Option<Renaming>, Failure> {
-    let edit = workspace_edit::read(&asked.said.value, session.root.path());
+async fn read(workspace: &Workspace, work: &TaskWork, asked: &AnsweredName) -> Result<Option<Renaming>, Failure> {
+    let edit = workspace_edit::read(&asked.said.value, workspace.root.path());
     if let Some(operation) = edit.operations.first() {
         return Err(tool_failure(
             format!("{} wants more than edits in the workspace: {operation}; nothing was changed", asked.provider),
@@ -143,8 +147,8 @@ async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Op
     let mut listed: Vec<_> = edit.files.into_iter().filter(|(_, edits)| !edits.is_empty()).collect();
     listed.sort_by_key(|(path, _)| (*path != asked.place.document.path, path.clone()));
     for (path, edits) in listed {
-        let document = match session.root.resolve(&path) {
-            Ok(resolved) if resolved == path => target::document(session, &path).await?,
+        let document = match workspace.root.resolve(&path) {
+            Ok(resolved) if resolved == path => target::document(workspace, &path).await?,
             Ok(resolved) => {
                 renaming.outside.push(format!("{path} (a link to {resolved})"));
                 continue;
@@ -165,13 +169,13 @@ async fn read(session: &Session, task: &Task, asked: &AnsweredName) -> Result<Op
                 "search finds the places, and edit_file changes them",
             )
         })?;
-        if workspace_files::is_ignored(&session.root, &path) && !edit_guard::is_named(task, &path) {
+        if workspace_files::is_ignored(&workspace.root, &path) && !edit_guard::is_named(work, &path) {
             renaming.outside.push(format!("{path} (left out of version control)"));
             continue;
         }
         for one in &texts {
             let want = EditRequest::Change { document: document.clone(), hunks: vec![one.clone()], of_symbols: false };
-            if task.scope.check(&want).is_err() {
+            if work.scope.check(&want).is_err() {
                 let names = task_scope::touched(&want);
                 renaming.outside.extend(names);
             }
@@ -207,8 +211,8 @@ fn texts(document: &Document, edits: Vec<(Range, String)>, asked: &AnsweredName)
 }
 
 /// The refusal of a renaming that reaches further than the task may.
-fn wider(task: &Task, asked: &AnsweredName, renaming: &Renaming) -> Failure {
-    let names = task.scope.names();
+fn wider(scope: &Scope, asked: &AnsweredName, renaming: &Renaming) -> Failure {
+    let names = scope.names();
     tool_failure(
         format!(
             "renaming {} changes {} outside of the scope of this task ({}): {}; nothing was changed",
@@ -234,14 +238,14 @@ fn summary(old: &str, new: &str, places: &[(String, usize)]) -> String {
 }
 
 /// The lines of the workspace that still have the old name. The language server does not see or does not mean them.
-async fn left_over(session: &Session, changed: &EditOutcome, old: &str) -> Option<String> {
+async fn left_over(root: &Root, changed: &EditOutcome, old: &str) -> Option<String> {
     let word = Regex::new(&format!(r"\b{}\b", regex::escape(old))).ok()?;
     let edited: Vec<(String, String)> = changed
         .applied
         .iter()
         .filter_map(|done| done.document.as_ref().map(|document| (done.path.clone(), document.text.clone())))
         .collect();
-    let root = session.root.clone();
+    let root = root.clone();
     let look = move || {
         let mut lines = Vec::new();
         for path in workspace_files::list(&root, "", MOST_FILES).files {

@@ -8,12 +8,13 @@ use serde::Deserialize;
 
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::TaskWork;
 use crate::tools::text_page;
 use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::{Failure, tool_failure};
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::{text_search, workspace_files};
@@ -45,9 +46,9 @@ impl Tool for Search {
         Subject { within: self.path.clone(), ..Subject::words(&self.pattern) }
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let (root, given, most) =
-            (session.root.clone(), self.clone(), text_page::limits(session, task).await.lines / 8);
+            (edits.workspace.root.clone(), self.clone(), text_page::limits(model, work.step).await.lines / 8);
         // Many files are read: a stop must not have to wait for that.
         let found = tokio::task::spawn_blocking(move || find(&root, &given, most)).await;
         found.unwrap_or_else(|error| {

@@ -3,13 +3,14 @@
 use crate::editor::Document;
 use crate::editor::editor_error::EditorError;
 use crate::editor::editor_lookup::{LookupAnswer, NameLookup, SaidOfName, Worth, worth};
-use crate::state::session::Session;
+use crate::state::workspace::Workspace;
 use crate::target::{self, SymbolPlace};
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::clean;
 use sextant_base::positions::{Encoding, LineIndex};
 use sextant_diagnostics::server::server_lookup::{LookupError, NameQuestion};
+use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
 
@@ -38,15 +39,15 @@ pub(crate) struct AnsweredName {
 /// Asks about a name in a symbol, or about the symbol's own. When the text has changed meanwhile, the question is
 /// repeated once.
 pub(crate) async fn ask(
-    session: &Session,
+    workspace: &Workspace,
     symbol: &str,
     name: Option<&str>,
     question: &NameQuestion,
 ) -> Result<AnsweredName, Failure> {
-    let checks = &session.config.diagnostics;
+    let checks = &workspace.config.diagnostics;
     let deadline = Deadline::after_ms(checks.timeout_ms.max(checks.start_timeout_ms).max(PATIENCE_MS));
     for _ in 0..2 {
-        if let Some(asked) = once(session, symbol, name, question, deadline).await? {
+        if let Some(asked) = once(workspace, symbol, name, question, deadline).await? {
             return Ok(asked);
         }
     }
@@ -63,20 +64,20 @@ pub(crate) fn outdated() -> Failure {
 
 /// `None` where the answer belongs to an older text.
 async fn once(
-    session: &Session,
+    workspace: &Workspace,
     symbol: &str,
     name: Option<&str>,
     question: &NameQuestion,
     deadline: Deadline,
 ) -> Result<Option<AnsweredName>, Failure> {
-    let place = target::place(session, symbol).await?;
+    let place = target::place(workspace, symbol).await?;
     let (offset, name) = named(&place, name)?;
     let document = &place.document;
     let at = LineIndex::new(&document.text).position(&document.text, offset, Encoding::Utf8);
-    let beside = beside(session, document, &name, question).await;
+    let beside = beside(&workspace.root, document, &name, question).await;
     let (path, version) = (document.path.clone(), document.version);
     let wanted = NameLookup { path, version, at, question: question.clone(), beside };
-    let answers = match session.editor.look_up(&wanted, deadline).await {
+    let answers = match workspace.editor.look_up(&wanted, deadline).await {
         Err(EditorError::Stale(_)) => return Ok(None),
         answers => answers?,
     };
@@ -84,7 +85,7 @@ async fn once(
     for LookupAnswer { provider, said } in &answers {
         match said {
             Ok(said) if worth(question, &said.value) == Worth::Something => {
-                if session.editor.read(&wanted.path).await?.version != wanted.version {
+                if workspace.editor.read(&wanted.path).await?.version != wanted.version {
                     return Ok(None);
                 }
                 let (provider, said) = (provider.clone(), said.clone());
@@ -101,11 +102,11 @@ async fn once(
 }
 
 /// The other files of the language that hold the name, for a question about all of them.
-async fn beside(session: &Session, document: &Document, name: &str, question: &NameQuestion) -> Vec<String> {
+async fn beside(root: &Root, document: &Document, name: &str, question: &NameQuestion) -> Vec<String> {
     if !matches!(question, NameQuestion::References | NameQuestion::Rename { .. }) {
         return Vec::new();
     }
-    let (root, own, name) = (session.root.clone(), document.path.clone(), name.to_owned());
+    let (root, own, name) = (root.clone(), document.path.clone(), name.to_owned());
     let look = move || {
         let wanted = language::of_path(&own).map(|language| language.name);
         let same = |path: &String| *path != own && language::of_path(path).map(|language| language.name) == wanted;

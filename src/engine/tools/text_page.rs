@@ -3,11 +3,10 @@
 //! The lines have no numbers in front of them: no call uses such numbers, and the quotes of an edit have none. They
 //! would be a fifth of the tokens of a read.
 
-use crate::state::session::Session;
-use crate::state::task::Task;
 use sextant_base::plural::counted;
 use sextant_model::abilities::Style;
 use sextant_model::prompt::prompt_budget::PromptBudget;
+use sextant_model::step::Model;
 
 /// The size limits of one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +37,11 @@ impl ResultLimits {
 }
 
 /// The limits of a result of a task. Where no model works on it yet, no model is asked for its context size.
-pub(crate) async fn limits(session: &Session, task: &Task) -> ResultLimits {
-    if task.counts.step == 0 {
+pub(crate) async fn limits(model: &dyn Model, step: u32) -> ResultLimits {
+    if step == 0 {
         return ResultLimits::of_context(0);
     }
-    let abilities = session.model.abilities().await;
+    let abilities = model.abilities().await;
     let limits = ResultLimits::of_context(abilities.context);
     if abilities.style != Style::Conversation {
         return limits;

@@ -9,12 +9,16 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::events::task_events::TaskEvents;
 use crate::plan::StepKind;
+use crate::state::approvals::Approvals;
 use crate::state::call_summary::{Called, Subject};
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::{OfferReports, TaskWork};
+use crate::state::workspace::Workspace;
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
+use sextant_model::step::Model;
 use sextant_model::tools::{Access, ToolSpec, UNTOLD};
 
 /// The parameters of one tool; a value of the type is a call of it.
@@ -29,12 +33,18 @@ pub(crate) trait Tool: fmt::Debug + Send + Sync {
     }
 
     /// Checks the conditions of this call besides its scope; may ask the user. Nothing has run then.
-    async fn permit(&self, _: &Session, _: &mut Task) -> Result<(), Failure> {
+    async fn permit(
+        &self,
+        _workspace: &Workspace,
+        _approvals: &Approvals,
+        _task_events: &TaskEvents,
+        _offers: &OfferReports,
+    ) -> Result<(), Failure> {
         Ok(())
     }
 
     /// Runs a call that was let through. A refusal is a failure; nothing was changed then.
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure>;
+    async fn run(&self, edits: &EditService, model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure>;
 }
 
 /// A tool before it is called.
@@ -183,11 +193,22 @@ impl ToolCall {
         self.subject().one_file().filter(|_| !self.given.spans_files())
     }
 
-    pub(crate) async fn permit(&self, session: &Session, task: &mut Task) -> Result<(), Failure> {
-        self.given.permit(session, task).await
+    pub(crate) async fn permit(
+        &self,
+        workspace: &Workspace,
+        approvals: &Approvals,
+        task_events: &TaskEvents,
+        offers: &OfferReports,
+    ) -> Result<(), Failure> {
+        self.given.permit(workspace, approvals, task_events, offers).await
     }
 
-    pub(crate) async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
-        self.given.run(session, task).await
+    pub(crate) async fn run(
+        &self,
+        edits: &EditService,
+        model: &dyn Model,
+        work: &mut TaskWork,
+    ) -> Result<ToolAnswer, Failure> {
+        self.given.run(edits, model, work).await
     }
 }

@@ -6,15 +6,17 @@
 use serde_json::{Map, Value};
 
 use crate::edit::edit_guard;
+use crate::state::approvals::Approvals;
 use crate::state::call_summary::Subject;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::tools;
 use crate::tools::tool::{ToolCall, ToolDefinition};
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::tools::{Access, names};
+use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 
 /// A call as its tool takes it. A model's call was validated where its reply was read. A call from elsewhere that does
@@ -53,46 +55,47 @@ fn read(tool: &'static ToolDefinition, given: &Value) -> Result<ToolCall, Failur
 /// Lets a call through, or refuses it before anything is done. A refusal is in the trace with its reason; so is that of
 /// an unreadable call.
 pub(crate) async fn gate(
-    session: &Session,
-    task: &mut Task,
+    workspace: &Workspace,
+    approvals: &Approvals,
+    work: &TaskWork,
     tool: &str,
     read: Result<ToolCall, Failure>,
 ) -> Result<ToolCall, Failure> {
     let about = read.as_ref().map(|call| call.subject().traced()).unwrap_or_default();
     let passed = match read {
-        Ok(call) => check(session, task, &call).await.map(|()| call),
+        Ok(call) => check(workspace, approvals, work, &call).await.map(|()| call),
         Err(failure) => Err(failure),
     };
     if let Err(failure) = &passed
         && failure.kind != FailureKind::Cancelled
     {
         let about = format!("{tool} {about}");
-        task.events.trace(task.counts.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));
+        work.events.trace(work.step, Trace::new(Effect::Refused, about.trim_end(), "gate", failure.one_line()));
     }
     passed
 }
 
-async fn check(session: &Session, task: &mut Task, call: &ToolCall) -> Result<(), Failure> {
+async fn check(workspace: &Workspace, approvals: &Approvals, work: &TaskWork, call: &ToolCall) -> Result<(), Failure> {
     let subject = call.subject();
-    known_to_git(session, task, &subject)?;
+    known_to_git(&workspace.root, work, &subject)?;
     if call.access() == Access::Edit {
-        if task.intent.read_only {
+        if work.intent.read_only {
             return Err(forbidden());
         }
-        writable(session, task, &subject)?;
+        writable(&workspace.root, &work.scope, &subject)?;
     }
-    call.permit(session, task).await
+    call.permit(workspace, approvals, &work.events, &work.reports.offers).await
 }
 
 /// Refuses a file that the project keeps out of version control, where the user has not named it. Built, fetched and
 /// private files are no part of the work.
-fn known_to_git(session: &Session, task: &Task, subject: &Subject) -> Result<(), Failure> {
+fn known_to_git(root: &Root, work: &TaskWork, subject: &Subject) -> Result<(), Failure> {
     let Some(path) = subject.place() else { return Ok(()) };
     // The tool refuses an unresolvable path, with its own words.
-    let Ok(path) = session.root.resolve(&path) else { return Ok(()) };
-    if task.reports.created.contains(&path)
-        || edit_guard::is_named(task, &path)
-        || !workspace_files::is_ignored(&session.root, &path)
+    let Ok(path) = root.resolve(&path) else { return Ok(()) };
+    if work.reports.created.contains(&path)
+        || edit_guard::is_named(work, &path)
+        || !workspace_files::is_ignored(root, &path)
     {
         return Ok(());
     }
@@ -104,15 +107,15 @@ fn known_to_git(session: &Session, task: &Task, subject: &Subject) -> Result<(),
 
 /// Whether the file to write can belong to the scope. The edit itself checks which part of its text may change, in
 /// [`crate::edit::change::change`].
-fn writable(session: &Session, task: &Task, subject: &Subject) -> Result<(), Failure> {
+fn writable(root: &Root, task_scope: &Scope, subject: &Subject) -> Result<(), Failure> {
     // The tool resolves, and then checks, a subject without a file: a symbol's bare name, an offered fix.
     let Some(path) = subject.file.clone().or_else(|| subject.one_file()) else { return Ok(()) };
-    let path = session.root.resolve(&path)?;
-    let inside = match &task.scope {
+    let path = root.resolve(&path)?;
+    let inside = match task_scope {
         Scope::Workspace => true,
         scope => scope.files().contains(&path),
     };
-    if inside { Ok(()) } else { Err(task.scope.outside(&path)) }
+    if inside { Ok(()) } else { Err(task_scope.outside(&path)) }
 }
 
 fn forbidden() -> Failure {

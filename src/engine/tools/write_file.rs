@@ -10,8 +10,8 @@ use crate::edit::change;
 use crate::editor::editor_error::EditorError;
 use crate::state::call_summary::Subject;
 use crate::state::edit_request::EditRequest;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::edit_service::EditService;
+use crate::state::task::TaskWork;
 use crate::target;
 use crate::tools::edit_checks;
 use crate::tools::edit_checks::Defer;
@@ -19,6 +19,7 @@ use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use crate::tools::unnumbered::{self, UNNUMBERED};
 use sextant_base::failure::{Failure, tool_failure};
+use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_text::edits::hunks;
 use sextant_text::symbols::language;
@@ -42,18 +43,18 @@ impl Tool for WriteFile {
         Subject::file(&self.path)
     }
 
-    async fn run(&self, session: &Session, task: &mut Task) -> Result<ToolAnswer, Failure> {
+    async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         target::refuse_large(&self.path, self.content.len() as u64)?;
-        let path = session.root.resolve(&self.path)?;
+        let path = edits.workspace.root.resolve(&self.path)?;
         let returns = self.content.contains("\r\n").then(|| self.content.replace("\r\n", "\n"));
         let content = returns.map_or(Cow::Borrowed(self.content.as_str()), Cow::Owned);
         // In a text without a language such numbers may be its content.
         let plain = unnumbered::without_numbers(&content).filter(|_| language::of_path(&path).is_some());
         let notes = plain.iter().map(|_| UNNUMBERED.to_owned()).collect();
         let content = plain.map_or(content, Cow::Owned);
-        let wanted = match session.editor.read(&path).await {
+        let wanted = match edits.workspace.editor.read(&path).await {
             Ok(document) => {
-                edit_checks::refuse_stale(task, &document)?;
+                edit_checks::refuse_stale(&mut work.seen, &document)?;
                 let hunks = hunks::hunks(&document.text, &content);
                 if hunks.is_empty() {
                     return Err(tool_failure(format!("{path} has this text already"), "nothing has to be written"));
@@ -63,6 +64,6 @@ impl Tool for WriteFile {
             Err(EditorError::NotFound(_)) => EditRequest::Create { path, text: content.into_owned() },
             Err(error) => return Err(error.into()),
         };
-        Ok(change::edit(session, task, vec![wanted], notes, self.diagnostics.into()).await?.into())
+        Ok(change::edit(edits, work, vec![wanted], notes, self.diagnostics.into()).await?.into())
     }
 }

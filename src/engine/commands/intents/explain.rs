@@ -6,7 +6,7 @@ use crate::commands::intents::phrase::Phrase;
 use crate::durable::stored_traces;
 use crate::memory;
 use crate::state::request::Request;
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
 use sextant_diagnostics::policy::Effect;
@@ -83,11 +83,11 @@ pub fn is_stop(text: &str) -> bool {
 
 /// The last thing that was done or refused, and the part of its step that led to it. `None` where there was no task and
 /// lines are named: the question is about them.
-pub(crate) async fn direct_why(session: &Session, request: &Request) -> Option<DirectAnswer> {
-    let entries = match session.trace() {
+pub(crate) async fn direct_why(store: &TaskStore, request: &Request) -> Option<DirectAnswer> {
+    let entries = match store.trace.entries() {
         entries if !entries.is_empty() => entries,
         // Of the last task here, from any of its workers.
-        _ => stored_traces::find(session, "").await.map(|found| found.entries).unwrap_or_default(),
+        _ => stored_traces::find(store, "").await.map(|found| found.entries).unwrap_or_default(),
     };
     let decided = |effect| matches!(effect, Effect::Acted | Effect::Refused | Effect::Planned | Effect::Stopped);
     let Some(last) = entries.iter().rev().find(|entry| decided(entry.trace.effect)) else {
@@ -114,8 +114,8 @@ pub(crate) async fn direct_why(session: &Session, request: &Request) -> Option<D
     Some(DirectAnswer::new(text, "the trace shows all of it".to_owned()))
 }
 
-pub(crate) async fn direct_stats(session: &Session) -> Result<DirectAnswer, Failure> {
-    let Some(remember) = memory::remember(session).await else {
+pub(crate) async fn direct_stats(store: &TaskStore) -> Result<DirectAnswer, Failure> {
+    let Some(remember) = memory::remember(store).await else {
         return Err(Failure::user("nothing is counted without memory", "`memory.enabled` turns it on"));
     };
     let stats = remember.run(|memory| memory.stats(0, None)).await;

@@ -6,12 +6,15 @@ use crate::commands::intents::intent::Direct;
 use crate::commands::intents::intent_answer::DirectAnswer;
 use crate::commands::intents::phrase::{Phrase, name};
 use crate::commands::intents::read_intent::{self, ends_with, is_sure, last_part};
+use crate::state::approvals::Approvals;
+use crate::state::edit_service::EditService;
 use crate::state::request::Request;
-use crate::state::session::Session;
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_base::positions::LineIndex;
+use sextant_model::step::Model;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 
@@ -71,21 +74,22 @@ pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
 }
 
 pub(crate) async fn direct_where(
-    session: &Session,
+    workspace: &Workspace,
+    approvals: &Approvals,
     request: &Request,
     given: &str,
 ) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = read_intent::named(session, request, given).await? else { return Ok(None) };
+    let Some(found) = read_intent::named(workspace, approvals, request, given).await? else { return Ok(None) };
     if found.names.is_empty() {
         return Ok(Some(DirectAnswer::new("", format!("{} is a file", found.file))));
     }
-    let line = line_of(session, &found.file, &found.names).await?.unwrap_or(1);
+    let line = line_of(workspace, &found.file, &found.names).await?.unwrap_or(1);
     Ok(Some(DirectAnswer::new("", format!("{found}, line {line}"))))
 }
 
 /// One-based line of a symbol's name.
-async fn line_of(session: &Session, file: &str, names: &str) -> Result<Option<usize>, Failure> {
-    let document = target::document(session, file).await?;
+async fn line_of(workspace: &Workspace, file: &str, names: &str) -> Result<Option<usize>, Failure> {
+    let document = target::document(workspace, file).await?;
     let Some(language) = language::of_path(&document.path) else { return Ok(None) };
     let outline = Outline::parse(language, &document.text);
     let found = outline.find(names).ok().map(|index| outline.symbols[index].name_range.start);
@@ -94,11 +98,14 @@ async fn line_of(session: &Session, file: &str, names: &str) -> Result<Option<us
 
 /// Lines that hold the name as a word, with the symbol around each; the definition itself is left out.
 pub(crate) async fn direct_uses(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     request: &Request,
     given: &str,
 ) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = read_intent::named(session, request, given).await? else { return Ok(None) };
+    let Some(found) = read_intent::named(&edits.workspace, &edits.approvals, request, given).await? else {
+        return Ok(None);
+    };
     let word = if found.names.is_empty() {
         // A file is used by the name that it is imported under.
         let stem = found.file.rsplit('/').next().unwrap_or(&found.file);
@@ -107,8 +114,8 @@ pub(crate) async fn direct_uses(
         last_part(&found.names).to_owned()
     };
     let pattern = format!(r"\b{}\b", regex::escape(&word));
-    let hits = read_intent::read_for_user(session, "search", json!({"pattern": pattern, "plain": true})).await?;
-    let own = match line_of(session, &found.file, &found.names).await? {
+    let hits = read_intent::read_for_user(edits, model, "search", json!({"pattern": pattern, "plain": true})).await?;
+    let own = match line_of(&edits.workspace, &found.file, &found.names).await? {
         Some(line) if !found.names.is_empty() => format!("{found}:{line}: "),
         _ => String::new(),
     };

@@ -61,30 +61,32 @@ pub(crate) async fn direct(
 ) -> Result<Option<Outcome>, Failure> {
     let Some(direct) = recognise(&request.text) else { return Ok(None) };
     let answer = match &direct {
-        Direct::Read(name) => read_intent::direct_read(session, request, name).await?,
-        Direct::Outline(name) => read_intent::direct_outline(session, name).await?,
-        Direct::Where(name) => find_intent::direct_where(session, request, name).await?,
-        Direct::Uses(name) => find_intent::direct_uses(session, request, name).await?,
-        Direct::Undo { target, reason } => Some(undo_intent::undo(session, target, reason).await?),
-        Direct::Redo => Some(undo_intent::redo(session).await?),
-        Direct::Forget(text) => Some(answered(forget::forget(session, text, cancel).await?)),
-        Direct::ForgetAll => Some(answered(forget::forget_all(session, cancel).await?)),
-        Direct::Remember(text) => Some(answered(remember::prefer(session, text).await?)),
-        Direct::Recall(text) => Some(answered(remember::recall_about(session, text).await?)),
-        Direct::Learned => Some(answered(remember::learned(session).await?)),
-        Direct::Mode(wanted) => Some(mode_intent::direct_mode(session, *wanted)),
-        Direct::Why => explain::direct_why(session, request).await,
+        Direct::Read(name) => read_intent::direct_read(&session.edits, session.model.as_ref(), request, name).await?,
+        Direct::Outline(name) => read_intent::direct_outline(&session.edits, session.model.as_ref(), name).await?,
+        Direct::Where(name) => find_intent::direct_where(&session.workspace, &session.approvals, request, name).await?,
+        Direct::Uses(name) => find_intent::direct_uses(&session.edits, session.model.as_ref(), request, name).await?,
+        Direct::Undo { target, reason } => {
+            Some(undo_intent::undo(&session.edits, &session.plans, target, reason).await?)
+        }
+        Direct::Redo => Some(undo_intent::redo(&session.edits, &session.plans).await?),
+        Direct::Forget(text) => Some(answered(forget::forget(&session.edits, &session.plans, text, cancel).await?)),
+        Direct::ForgetAll => Some(answered(forget::forget_all(&session.edits, &session.plans, cancel).await?)),
+        Direct::Remember(text) => Some(answered(remember::prefer(&session.store, text).await?)),
+        Direct::Recall(text) => Some(answered(remember::recall_about(&session.store, text).await?)),
+        Direct::Learned => Some(answered(remember::learned(&session.store).await?)),
+        Direct::Mode(wanted) => Some(mode_intent::direct_mode(&session.plans, &session.events, *wanted)),
+        Direct::Why => explain::direct_why(&session.store, request).await,
         Direct::Stop => Some(DirectAnswer::new("", "nothing is running".to_owned())),
-        Direct::Stats => Some(explain::direct_stats(session).await?),
+        Direct::Stats => Some(explain::direct_stats(&session.store).await?),
     };
     let Some(answer) = answer else { return Ok(None) };
-    session.emit(Event::Started {
+    session.events.show(Event::Started {
         request: request.text.clone(),
         mode: "direct".to_owned(),
         model: "no model".to_owned(),
     });
     if !answer.text.is_empty() {
-        session.emit(Event::Words { text: format!("{}\n", answer.text) });
+        session.events.show(Event::Words { text: format!("{}\n", answer.text) });
     }
     let reason = format!("{}; no model was asked", answer.summary);
     let trace = Trace::new(Effect::Acted, "the request", "direct", reason);
@@ -93,7 +95,7 @@ pub(crate) async fn direct(
     let about_work = matches!(direct, Direct::Undo { .. } | Direct::Redo | Direct::Why | Direct::Stats | Direct::Stop);
     let forgets = matches!(direct, Direct::Forget(_) | Direct::ForgetAll);
     if !about_work && !forgets {
-        session.note_asked("", &request.text);
+        session.store.note_asked("", &request.text);
     }
     // The answer to a why is about the task before, and stays about it.
     if !forgets && !matches!(direct, Direct::Why | Direct::Stats | Direct::Stop) {

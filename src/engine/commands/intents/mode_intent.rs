@@ -4,8 +4,9 @@ use crate::commands::intents::intent::{Direct, ModeWish};
 use crate::commands::intents::intent_answer::DirectAnswer;
 use crate::commands::intents::phrase::{Phrase, fold};
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
 use crate::state::agent_config::PlanMode;
-use crate::state::session::Session;
+use crate::state::plan_service::PlanService;
 
 const OPENINGS: &[&str] = &[
     "switch to",
@@ -49,16 +50,16 @@ pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
     }))
 }
 
-pub(crate) fn direct_mode(session: &Session, wanted: ModeWish) -> DirectAnswer {
+pub(crate) fn direct_mode(plans: &PlanService, events: &EventStream, wanted: ModeWish) -> DirectAnswer {
     let ModeWish::Plan(mode) = wanted else {
         let text =
             "a request without a plan is the simple mode already; planner and supervised are how a plan is carried out"
                 .to_owned();
         return DirectAnswer::new("", text);
     };
-    session.set_mode(mode);
-    let name = session.mode().to_string();
+    plans.set_mode(mode);
+    let name = plans.mode().to_string();
     // The front end keeps the mode for the sessions of other workspaces.
-    session.emit(Event::Mode { mode: name.clone() });
+    events.show(Event::Mode { mode: name.clone() });
     DirectAnswer::new("", format!("plans are now carried out in mode {name}"))
 }

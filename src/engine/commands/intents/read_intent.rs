@@ -9,14 +9,17 @@ use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::QuestionKind;
 use crate::plan::work_mode::Mode;
 use crate::run::analyse;
+use crate::state::approvals::Approvals;
+use crate::state::edit_service::EditService;
 use crate::state::request::Request;
-use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
 use crate::target;
 use crate::tools::validate_call;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
+use sextant_model::step::Model;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 const READ: &[&str] =
@@ -67,12 +70,17 @@ pub(crate) fn is_sure(name: &str) -> bool {
 }
 
 /// The symbol or file that a name stands for; asks the user where there are several. `None` where there is none.
-pub(crate) async fn named(session: &Session, request: &Request, given: &str) -> Result<Option<SymbolPath>, Failure> {
+pub(crate) async fn named(
+    workspace: &Workspace,
+    approvals: &Approvals,
+    request: &Request,
+    given: &str,
+) -> Result<Option<SymbolPath>, Failure> {
     let here = match &request.path {
-        Some(path) => target::document(session, path).await.ok().map(|document| (document.path, document.text)),
+        Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
         None => None,
     };
-    let (root, wanted) = (session.root.clone(), given.to_owned());
+    let (root, wanted) = (workspace.root.clone(), given.to_owned());
     let look = move || {
         let mut found: Vec<SymbolPath> =
             analyse::files_named(&root, &wanted).into_iter().map(|file| SymbolPath::new(file, "")).collect();
@@ -100,45 +108,57 @@ pub(crate) async fn named(session: &Session, request: &Request, given: &str) -> 
         )),
         [] => Ok(None),
         [one] => Ok(Some(one.clone())),
-        many => which(session, given, many).await.map(Some),
+        many => which(approvals, given, many).await.map(Some),
     }
 }
 
-async fn which(session: &Session, given: &str, many: &[SymbolPath]) -> Result<SymbolPath, Failure> {
+async fn which(approvals: &Approvals, given: &str, many: &[SymbolPath]) -> Result<SymbolPath, Failure> {
     let options: Vec<String> = many.iter().take(MOST).map(ToString::to_string).collect();
-    if !session.approvals.can_ask() {
+    if !approvals.can_ask() {
         let message = format!("{given} is in several places");
         return Err(Failure::user(message, format!("name one: {}", options.join(", "))));
     }
     let question = format!("Which {given}?");
-    let choice = questions::ask_user(session, UserQuestion::of(QuestionKind::Ask, &question, &options)).await?;
+    let choice = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Ask, &question, &options)).await?;
     Ok(many[choice.clamp(1, many.len()) - 1].clone())
 }
 
 /// Runs a reading tool for the user.
-pub(crate) async fn read_for_user(session: &Session, tool: &str, given: serde_json::Value) -> Result<String, Failure> {
+pub(crate) async fn read_for_user(
+    edits: &EditService,
+    model: &dyn Model,
+    tool: &str,
+    given: serde_json::Value,
+) -> Result<String, Failure> {
     let mut nobody = Task::new("", Mode::Simple, None, Scope::Workspace);
-    Ok(validate_call::call(tool, &given)?.run(session, &mut nobody).await?.text)
+    Ok(validate_call::call(tool, &given)?.run(edits, model, &mut nobody.work).await?.text)
 }
 
 pub(crate) async fn direct_read(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     request: &Request,
     given: &str,
 ) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = named(session, request, given).await? else { return Ok(None) };
+    let Some(found) = named(&edits.workspace, &edits.approvals, request, given).await? else { return Ok(None) };
     let text = if found.names.is_empty() {
-        read_for_user(session, "read_file", json!({"path": found.file})).await?
+        read_for_user(edits, model, "read_file", json!({"path": found.file})).await?
     } else {
-        read_for_user(session, "read_symbol", json!({"symbol": found.to_string(), "plain": true})).await?
+        read_for_user(edits, model, "read_symbol", json!({"symbol": found.to_string(), "plain": true})).await?
     };
     let lines = text.lines().count() - usize::from(!found.names.is_empty()).min(text.lines().count());
     Ok(Some(DirectAnswer::new(text, format!("{found}: {}", counted(lines, "line")))))
 }
 
-pub(crate) async fn direct_outline(session: &Session, given: &str) -> Result<Option<DirectAnswer>, Failure> {
-    let Some(found) = named(session, &Request::default(), given).await? else { return Ok(None) };
-    let text = read_for_user(session, "list_symbols", json!({"query": found.file, "plain": true})).await?;
+pub(crate) async fn direct_outline(
+    edits: &EditService,
+    model: &dyn Model,
+    given: &str,
+) -> Result<Option<DirectAnswer>, Failure> {
+    let Some(found) = named(&edits.workspace, &edits.approvals, &Request::default(), given).await? else {
+        return Ok(None);
+    };
+    let text = read_for_user(edits, model, "list_symbols", json!({"query": found.file, "plain": true})).await?;
     let count = text.lines().count();
     let summary = format!("{}: {}", found.file, counted(count, "symbol"));
     Ok(Some(DirectAnswer::new(text, summary)))

@@ -7,8 +7,10 @@ use crate::commands::intents::phrase::{Phrase, fold};
 use crate::commands::undo::redo::bring_back;
 use crate::commands::undo::{UndoRequest, Undone, take_back};
 use crate::editor::event::Event;
+use crate::events::stream::EventStream;
+use crate::state::edit_service::EditService;
 use crate::state::outcome::Ending;
-use crate::state::session::Session;
+use crate::state::plan_service::PlanService;
 use crate::state::undo_target::Target;
 use sextant_base::failure::Failure;
 
@@ -95,22 +97,27 @@ pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
     alone.then_some(Direct::Undo { target, reason })
 }
 
-pub(crate) async fn undo(session: &Session, target: &Target, reason: &str) -> Result<DirectAnswer, Failure> {
+pub(crate) async fn undo(
+    edits: &EditService,
+    plans: &PlanService,
+    target: &Target,
+    reason: &str,
+) -> Result<DirectAnswer, Failure> {
     let wish = UndoRequest { target: target.clone(), partial: false, reason: reason.to_owned() };
-    let undone = with_its_plan(session, take_back(session, &wish).await)?;
+    let undone = with_its_plan(&edits.hub.events, take_back(edits, plans, &wish).await)?;
     let kept = if reason.is_empty() { String::new() } else { format!("; noted: {reason}") };
     Ok(DirectAnswer::new("", format!("{}{kept}", undone.summary)))
 }
 
-pub(crate) async fn redo(session: &Session) -> Result<DirectAnswer, Failure> {
-    let undone = with_its_plan(session, bring_back(session).await)?;
+pub(crate) async fn redo(edits: &EditService, plans: &PlanService) -> Result<DirectAnswer, Failure> {
+    let undone = with_its_plan(&edits.hub.events, bring_back(edits, plans).await)?;
     Ok(DirectAnswer::new("", undone.summary))
 }
 
 /// Shows the plan as an undo has left it. The last words come from the direct request.
-fn with_its_plan(session: &Session, ending: Ending<Undone>) -> Result<Undone, Failure> {
+fn with_its_plan(events: &EventStream, ending: Ending<Undone>) -> Result<Undone, Failure> {
     for event in ending.events.into_iter().filter(|event| matches!(event, Event::Plan { .. })) {
-        session.emit(event);
+        events.show(event);
     }
     ending.result
 }

@@ -9,7 +9,7 @@ use crate::memory::relevance::ENTRIES;
 use crate::memory::{self, learn, mode_of};
 use crate::state::memory_handle::Remember;
 use crate::state::notes::{Approach, short};
-use crate::state::session::Session;
+use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_store::memory::decision_record::{Event, TraceRecord};
 use sextant_store::memory::entry::{EntryId, Kind, Mode, NewEntry};
@@ -160,11 +160,11 @@ fn hear(memory: &Memory, remember: &Remember, mode: Mode, about: &About, undone:
 }
 
 /// The user took something back, or brought it back again: that work counts as bad, or as good.
-pub(crate) async fn feedback(session: &Session, about: About, undone: bool) {
-    let (Some(remember), Some(durable)) = (memory::remember(session).await, open_store::durable(session).await) else {
+pub(crate) async fn feedback(store: &TaskStore, about: About, undone: bool) {
+    let (Some(remember), Some(durable)) = (memory::remember(store).await, open_store::durable(store).await) else {
         return;
     };
-    let Some((run, _)) = resumable::kept(session, &durable, &about.task).await else { return };
+    let Some((run, _)) = resumable::kept(&store.events, &durable, &about.task).await else { return };
     let about = About { reason: short(&about.reason, 160), ..about };
     let (known, mode) = (Arc::clone(&remember), mode_of(run.mode));
     remember.written().await;

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::durable::stack::{self, UndoPlace};
 use crate::edit::{edit_transaction, recover};
+use crate::state::edit_service::EditService;
 use crate::state::journal::{CheckpointKind, Journal};
-use crate::state::session::Session;
+use crate::state::plan_service::PlanService;
 use crate::state::undo_target::{Target, standing};
 use sextant_base::failure::Failure;
 use sextant_base::one_line::clean;
@@ -66,10 +67,10 @@ pub struct History {
 }
 
 /// The last tasks that changed something here.
-pub async fn history(session: &Session) -> Result<History, Failure> {
-    recover::recover_quietly(session).await;
-    edit_transaction::catch_up(session).await?;
-    let stack = stack::stack(session).await;
+pub(crate) async fn history(edits: &EditService, plans: &PlanService) -> Result<History, Failure> {
+    recover::recover_quietly(edits).await;
+    edit_transaction::catch_up(edits, plans).await?;
+    let stack = stack::stack(edits).await;
     let mut out = History::default();
     for known in stack.tasks.iter().take(TASKS) {
         let (task, request) = (known.task.clone(), known.request.clone());
@@ -77,14 +78,14 @@ pub async fn history(session: &Session) -> Result<History, Failure> {
             out.tasks.push(Done { task, request, state: UndoState::Gone, steps: Vec::new() });
             continue;
         }
-        let done = done(&stack::journal(session, known).await?);
+        let done = done(&stack::journal(&edits.store, known).await?);
         if out.undo.is_none() && done.state != UndoState::Undone {
             out.undo = Some(done.task.clone());
         }
         out.tasks.push(done);
     }
     if let Some((row, known)) = stack.redoable().next().and_then(|row| Some((row, stack.find(&row.task)?))) {
-        let journal = stack::journal(session, known).await?;
+        let journal = stack::journal(&edits.store, known).await?;
         let undo = journal.checkpoints.iter().find(|checkpoint| stack::position(checkpoint) == row.at);
         let part = undo.and_then(|undo| undo.symbols.first().cloned()).unwrap_or_default();
         out.redo = Some((known.task.clone(), part));

@@ -9,59 +9,61 @@ use crate::durable::{open_store, resumable};
 use crate::edit::rollback::{RollbackPlan, go};
 use crate::edit::{edit_transaction, recover};
 use crate::editor::event::Event;
+use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal, Taken};
 use crate::state::outcome::Ending;
+use crate::state::plan_service::PlanService;
 use crate::state::reverse::HunkTurn;
-use crate::state::session::Session;
 use crate::state::undo_target::Target;
+use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;
 
 /// Brings back the last undo. A later edit by Sextant in one of its files prevents that. The user's own typing prevents
 /// it in the same place.
-pub(crate) async fn bring_back(session: &Session) -> Ending<Undone> {
+pub(crate) async fn bring_back(edits: &EditService, plans: &PlanService) -> Ending<Undone> {
     let mut events = Vec::new();
-    let result = bring(session, &mut events).await;
+    let result = bring(edits, plans, &mut events).await;
     Ending::new(result, events, |undone| (true, undone.summary.clone()))
 }
 
-async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Failure> {
-    recover::recover_quietly(session).await;
-    edit_transaction::catch_up(session).await?;
-    let stack = stack(session).await;
+async fn bring(edits: &EditService, plans: &PlanService, events: &mut Vec<Event>) -> Result<Undone, Failure> {
+    recover::recover_quietly(edits).await;
+    edit_transaction::catch_up(edits, plans).await?;
+    let stack = stack(edits).await;
     let Some(row) = stack.redoable().next() else { return Err(nothing(&stack)) };
     let known = stack.find(&row.task).ok_or_else(|| nothing(&stack))?;
-    let mut journal = crate::durable::stack::journal(session, known).await?;
+    let mut journal = crate::durable::stack::journal(&edits.store, known).await?;
     let own = |checkpoint: &&Checkpoint| checkpoint.kind == CheckpointKind::Rollback && position(checkpoint) == row.at;
     let Some(undo) = journal.checkpoints.iter().find(own).cloned() else { return Err(nothing(&stack)) };
-    let way = way_forward(session, &journal, &undo).await?;
+    let way = way_forward(&edits.workspace, &journal, &undo).await?;
     if !way.left.is_empty() {
         let message = format!("{} was changed since, in the same place; nothing was brought back", way.left.join(", "));
         return Err(Failure::user(message, "take your own change there back first (`u`), or ask for it again"));
     }
     let files = if way.edits.is_empty() {
         // It is there again by hand: only the undo goes.
-        if let (Some(durable), Some(id)) = (open_store::durable(session).await, undo.record) {
+        if let (Some(durable), Some(id)) = (open_store::durable(&edits.store).await, undo.record) {
             let dropped = durable.run(move |memory| memory.drop_checkpoints(vec![id])).await;
-            open_store::or_tell(session, &durable, dropped);
+            open_store::or_tell(&edits.hub.events, &durable, dropped);
         }
         undo.files.clone()
     } else {
         let back = Checkpoint { files: way.files, step: undo.step, ..Checkpoint::default() };
-        go(session, &journal, back, way.edits, vec![undo.clone()]).await?.files
+        go(edits, &journal, back, way.edits, vec![undo.clone()]).await?.files
     };
     journal.checkpoints.retain(|checkpoint| position(checkpoint) != row.at);
     let target = Target::parse(undo.symbols.first().map(String::as_str).unwrap_or_default());
-    let plan = match (resumable::plan_of(session, &journal.task).await, &undo.plan) {
+    let plan = match (resumable::plan_of(&edits.store, plans, &journal.task).await, &undo.plan) {
         (Some(mut plan), Some(before)) => {
             target.close_again(&mut plan, before);
             Some(plan)
         }
         (now, before) => now.or_else(|| before.clone()),
     };
-    follow(session, &journal, plan, &files, events).await;
+    follow(edits, plans, &journal, plan, &files, events).await;
     let (task, request) = (journal.task.clone(), journal.request.clone());
     let part = if target == Target::Task { String::new() } else { format!("{} of ", target.words()) };
-    feedback::feedback(session, About { task, request, undo: undo.id, part, ..About::default() }, false).await;
+    feedback::feedback(&edits.store, About { task, request, undo: undo.id, part, ..About::default() }, false).await;
     let what = match &target {
         Target::Task => format!("brought back “{}”", journal.request),
         part => format!("brought back {} of “{}”", part.words(), journal.request),
@@ -70,7 +72,7 @@ async fn bring(session: &Session, events: &mut Vec<Event>) -> Result<Undone, Fai
 }
 
 /// Works out the edits that restore the hunks of an undo, oldest first, from the files as they are now.
-async fn way_forward(session: &Session, journal: &Journal, undo: &Checkpoint) -> Result<RollbackPlan, Failure> {
+async fn way_forward(workspace: &Workspace, journal: &Journal, undo: &Checkpoint) -> Result<RollbackPlan, Failure> {
     let taken = journal.taken();
     let mut by_path: BTreeMap<&str, Vec<(&Checkpoint, &Taken)>> = BTreeMap::new();
     for edit in journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit) {
@@ -88,7 +90,7 @@ async fn way_forward(session: &Session, journal: &Journal, undo: &Checkpoint) ->
         }
         let (Some(first), Some(last)) = (turns.first(), turns.last()) else { continue };
         let marks = (first.change.marks_before.clone(), last.change.marks_after.clone());
-        way.add(session, path, &turns, marks).await?;
+        way.add(workspace, path, &turns, marks).await?;
     }
     Ok(way)
 }

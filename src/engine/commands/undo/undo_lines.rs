@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::durable::stack::{self, UndoPlace};
+use crate::state::edit_service::EditService;
 use crate::state::reverse;
-use crate::state::session::Session;
 use crate::state::undo_target::{ChangedLines, Pick, standing};
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
@@ -24,17 +24,17 @@ pub struct StandingChange {
 ///
 /// # Errors
 /// The kept record of the task cannot be read.
-pub(crate) async fn standing_changes(session: &Session) -> Result<Vec<StandingChange>, Failure> {
-    let stack = stack::stack(session).await;
+pub(crate) async fn standing_changes(edits: &EditService) -> Result<Vec<StandingChange>, Failure> {
+    let stack = stack::stack(edits).await;
     for known in stack.tasks.iter().filter(|known| known.place != UndoPlace::Removed) {
-        let journal = stack::journal(session, known).await?;
+        let journal = stack::journal(&edits.store, known).await?;
         let picks: Vec<Pick<'_>> = standing(&journal).collect();
         if picks.is_empty() {
             continue;
         }
         let mut found = Vec::new();
         for pick in picks {
-            if let Ok(now) = session.editor.read(&pick.file.path).await {
+            if let Ok(now) = edits.workspace.editor.read(&pick.file.path).await {
                 found.extend(of_pick(&journal.task, &pick, &Arc::from(now.text)));
             }
         }

@@ -6,12 +6,15 @@ use crate::diagnostics::reported;
 use crate::editor::event::Event;
 use crate::plan::work_mode::Mode;
 use crate::run::sources::SOURCE;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::analysis::Analysis;
+use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::{Scope, source};
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_model::request_kind::{self, Ask};
+use sextant_model::step::Model;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most pieces of one task. A small model cannot handle more.
@@ -39,27 +42,31 @@ impl fmt::Display for CompactTarget {
 
 /// The targets of a request in this scope: the symbols in it, or a small file as a whole. In a larger file these are
 /// the symbols that the request names or the ones with reports.
-pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<CompactTarget>, Failure> {
+pub(super) async fn targets(
+    hub: &DiagnosticsHub,
+    model: &dyn Model,
+    work: &TaskWork,
+) -> Result<Vec<CompactTarget>, Failure> {
     let mut chosen: Vec<CompactTarget> = Vec::new();
-    let symbols = own_symbols(task);
+    let symbols = own_symbols(&work.scope, work.mode, &work.intent.analysis);
     // A file that the request names beside a symbol may be changed with it. It is not a piece of its own.
-    let files = if symbols.is_empty() { task.scope.whole_files() } else { &[] };
-    let mut too_large = task.scope == Scope::Workspace;
+    let files = if symbols.is_empty() { work.scope.whole_files() } else { &[] };
+    let mut too_large = work.scope == Scope::Workspace;
     for symbol in &symbols {
-        match of_symbol(session, symbol).await {
+        match of_symbol(&hub.workspace, model, symbol).await {
             Some(target) => add(&mut chosen, target),
             None => too_large |= !symbol.names.is_empty(),
         }
     }
     for file in files {
-        if is_small(session, file).await {
+        if is_small(&hub.workspace, model, file).await {
             add(&mut chosen, CompactTarget::File(file.clone()))
         } else {
             too_large = true
         }
     }
     if too_large {
-        for target in narrower(session, task).await {
+        for target in narrower(hub, model, &work.scope, &work.request, &work.intent.analysis).await {
             add(&mut chosen, target);
         }
     }
@@ -68,15 +75,15 @@ pub(super) async fn targets(session: &Session, task: &Task) -> Result<Vec<Compac
     }
     if chosen.len() > MOST {
         let left: Vec<String> = chosen.split_off(MOST).iter().map(ToString::to_string).collect();
-        session.emit(Event::Progress { text: format!("left for another request: {}", left.join(", ")) });
+        hub.events.show(Event::Progress { text: format!("left for another request: {}", left.join(", ")) });
     }
     Ok(chosen)
 }
 
 /// The symbols that the user pointed at, without those that are in the scope because the request names them.
-fn own_symbols(task: &Task) -> Vec<SymbolPath> {
-    let widened = |symbol: &SymbolPath| task.mode == Mode::Simple && task.intent.analysis.symbols.contains(symbol);
-    let symbols = task.scope.symbols().iter().enumerate();
+fn own_symbols(scope: &Scope, mode: Mode, analysis: &Analysis) -> Vec<SymbolPath> {
+    let widened = |symbol: &SymbolPath| mode == Mode::Simple && analysis.symbols.contains(symbol);
+    let symbols = scope.symbols().iter().enumerate();
     symbols.filter(|(at, symbol)| *at == 0 || !widened(symbol)).map(|(_, symbol)| symbol.clone()).collect()
 }
 
@@ -102,47 +109,53 @@ fn add(chosen: &mut Vec<CompactTarget>, target: CompactTarget) {
 
 /// A symbol as the model is asked about it: itself where it exists and is not too long. A symbol that is not yet
 /// written stands for its file.
-async fn of_symbol(session: &Session, symbol: &SymbolPath) -> Option<CompactTarget> {
+async fn of_symbol(workspace: &Workspace, model: &dyn Model, symbol: &SymbolPath) -> Option<CompactTarget> {
     if !symbol.names.is_empty()
-        && let Ok(place) = target::place(session, &symbol.to_string()).await
+        && let Ok(place) = target::place(workspace, &symbol.to_string()).await
     {
         let bytes = source(&place.document.text, &place.outline, place.symbol).len();
-        return (bytes <= room(session).await).then(|| CompactTarget::Symbol(symbol.clone()));
+        return (bytes <= room(model).await).then(|| CompactTarget::Symbol(symbol.clone()));
     }
-    is_small(session, &symbol.file).await.then(|| CompactTarget::File(symbol.file.clone()))
+    is_small(workspace, model, &symbol.file).await.then(|| CompactTarget::File(symbol.file.clone()))
 }
 
 /// Most bytes of one symbol.
-async fn room(session: &Session) -> usize {
-    session.model.abilities().await.context.saturating_mul(BYTES) / PART
+async fn room(model: &dyn Model) -> usize {
+    model.abilities().await.context.saturating_mul(BYTES) / PART
 }
 
 /// Whether a file is given as a whole; a file that does not exist yet is.
-async fn is_small(session: &Session, file: &str) -> bool {
-    match target::document(session, file).await {
-        Ok(document) => document.text.len() <= SOURCE.min(room(session).await),
-        Err(_) => session.root.resolve(file).is_ok_and(|path| !session.root.join(&path).exists()),
+async fn is_small(workspace: &Workspace, model: &dyn Model, file: &str) -> bool {
+    match target::document(workspace, file).await {
+        Ok(document) => document.text.len() <= SOURCE.min(room(model).await),
+        Err(_) => workspace.root.resolve(file).is_ok_and(|path| !workspace.root.join(&path).exists()),
     }
 }
 
 /// The symbols that the request names in a scope that is too large. Without such names, those with the reports to fix.
-async fn narrower(session: &Session, task: &Task) -> Vec<CompactTarget> {
+async fn narrower(
+    hub: &DiagnosticsHub,
+    model: &dyn Model,
+    scope: &Scope,
+    request: &str,
+    analysis: &Analysis,
+) -> Vec<CompactTarget> {
     let mut found = Vec::new();
-    for symbol in task.intent.analysis.symbols.iter().filter(|symbol| task.scope.holds(symbol)) {
-        found.extend(of_symbol(session, symbol).await);
+    for symbol in analysis.symbols.iter().filter(|symbol| scope.holds(symbol)) {
+        found.extend(of_symbol(&hub.workspace, model, symbol).await);
     }
-    for file in &task.intent.analysis.files {
-        let inside = task.scope == Scope::Workspace || task.scope.files().contains(file);
-        if inside && is_small(session, file).await {
+    for file in &analysis.files {
+        let inside = *scope == Scope::Workspace || scope.files().contains(file);
+        if inside && is_small(&hub.workspace, model, file).await {
             found.push(CompactTarget::File(file.clone()));
         }
     }
-    let repair = request_kind::mends(&task.request) || request_kind::classify(&task.request) == Ask::Repair;
+    let repair = request_kind::mends(request) || request_kind::classify(request) == Ask::Repair;
     if !found.is_empty() || !repair {
         return found;
     }
-    for report in reported::in_scope(session, &task.scope).await {
-        let target = of_symbol(session, &report.symbol).await;
+    for report in reported::in_scope(hub, scope).await {
+        let target = of_symbol(&hub.workspace, model, &report.symbol).await;
         found.extend(target.filter(|target| !found.contains(target)));
     }
     found
@@ -157,9 +170,13 @@ mod tests {
         let path = |names: &str| SymbolPath::new("a.py", names);
         let scope = Scope::Symbols(vec![path("f"), path("g"), path("h")]);
         let mut task = Task::new("f is like g", Mode::Simple, None, scope);
-        task.intent.analysis.symbols = vec![path("f"), path("g")];
-        assert_eq!(own_symbols(&task), [path("f"), path("h")]);
-        task.mode = Mode::Planner;
-        assert_eq!(own_symbols(&task).len(), 3, "the steps of a plan say themselves what they change");
+        task.work.intent.analysis.symbols = vec![path("f"), path("g")];
+        assert_eq!(own_symbols(&task.work.scope, task.work.mode, &task.work.intent.analysis), [path("f"), path("h")]);
+        task.work.mode = Mode::Planner;
+        assert_eq!(
+            own_symbols(&task.work.scope, task.work.mode, &task.work.intent.analysis).len(),
+            3,
+            "the steps of a plan say themselves what they change"
+        );
     }
 }

@@ -5,12 +5,15 @@ use std::ops::Range;
 use crate::diagnostics::reported;
 use crate::editor::Document;
 use crate::editor::editor_error::EditorError;
+use crate::plan::plan_progress::PlanProgress;
 use crate::run::compact_loop::around::around;
 use crate::run::compact_loop::choose::{self, CompactTarget};
 use crate::run::sources::SOURCE;
-use crate::state::session::Session;
-use crate::state::task::Task;
+use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::read_views::SeenTexts;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::{Scope, source};
+use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
@@ -19,6 +22,7 @@ use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::model::Severity;
 use sextant_model::compact_reply::{self, CompactFacts};
 use sextant_model::request_kind;
+use sextant_model::step::Model;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::SymbolKind;
 use sextant_text::symbols::symbol_path::SymbolPath;
@@ -41,19 +45,30 @@ pub(super) struct ShownPiece {
 }
 
 /// Reads a piece as it is now. The model counts as having seen it.
-pub(super) async fn shown(session: &Session, task: &mut Task, target: &CompactTarget) -> Result<ShownPiece, Failure> {
+pub(super) async fn shown(
+    hub: &DiagnosticsHub,
+    request: &str,
+    seen: &mut SeenTexts,
+    course: &PlanProgress,
+    target: &CompactTarget,
+) -> Result<ShownPiece, Failure> {
     let piece = match target {
-        CompactTarget::Symbol(symbol) => of_symbol(session, task, symbol).await?,
-        CompactTarget::File(file) => of_file(session, task, file).await?,
+        CompactTarget::Symbol(symbol) => of_symbol(hub, request, course, symbol).await?,
+        CompactTarget::File(file) => of_file(hub, request, course, file).await?,
     };
     if let Some(document) = &piece.document {
-        task.conversation.seen.lines(&document.path, &document.text, piece.lines.clone());
+        seen.lines(&document.path, &document.text, piece.lines.clone());
     }
     Ok(piece)
 }
 
-async fn of_symbol(session: &Session, task: &Task, symbol: &SymbolPath) -> Result<ShownPiece, Failure> {
-    let place = target::place(session, &symbol.to_string()).await?;
+async fn of_symbol(
+    hub: &DiagnosticsHub,
+    request_text: &str,
+    course: &PlanProgress,
+    symbol: &SymbolPath,
+) -> Result<ShownPiece, Failure> {
+    let place = target::place(&hub.workspace, &symbol.to_string()).await?;
     let (path, text, outline) = (&place.document.path, &place.document.text, &place.outline);
     let own = &outline.symbols[place.symbol];
     let what = match (own.kind, own.parent) {
@@ -71,17 +86,22 @@ async fn of_symbol(session: &Session, task: &Task, symbol: &SymbolPath) -> Resul
         language: place.language.name.to_owned(),
         source: mask(source(text, outline, place.symbol)).into_owned(),
         around: mask(&around(place.language, text, outline, place.symbol, AROUND)).into_owned(),
-        request: request(task),
-        reports: reports(session, task, &scope, text).await,
+        request: request(request_text, course),
+        reports: reports(hub, request_text, &scope, text).await,
     };
     let (index, own) = (LineIndex::new(text), own.extent.clone());
     let lines = index.line_of(own.start)..index.line_of(own.end) + 1;
     Ok(ShownPiece { path: path.clone(), names, lines, facts, document: Some(place.document) })
 }
 
-async fn of_file(session: &Session, task: &Task, file: &str) -> Result<ShownPiece, Failure> {
-    let path = session.root.resolve(file)?;
-    let document = match session.editor.read(&path).await {
+async fn of_file(
+    hub: &DiagnosticsHub,
+    request_text: &str,
+    course: &PlanProgress,
+    file: &str,
+) -> Result<ShownPiece, Failure> {
+    let path = hub.workspace.root.resolve(file)?;
+    let document = match hub.workspace.editor.read(&path).await {
         Ok(document) => Some(document),
         Err(EditorError::NotFound(_)) => None,
         Err(error) => return Err(error.into()),
@@ -93,39 +113,39 @@ async fn of_file(session: &Session, task: &Task, file: &str) -> Result<ShownPiec
         language: language::of_path(&path).map_or("", |language| language.name).to_owned(),
         source: mask(text).into_owned(),
         around: String::new(),
-        request: request(task),
-        reports: reports(session, task, &Scope::Files(vec![path.clone()]), text).await,
+        request: request(request_text, course),
+        reports: reports(hub, request_text, &Scope::Files(vec![path.clone()]), text).await,
     };
     Ok(ShownPiece { document, path, names: String::new(), lines: 0..usize::MAX, facts })
 }
 
 /// The source of a piece as it stands in its file.
-pub(super) async fn source_now(session: &Session, (path, names): (&str, &str)) -> Option<String> {
+pub(super) async fn source_now(workspace: &Workspace, (path, names): (&str, &str)) -> Option<String> {
     if names.is_empty() {
-        return session.editor.read(path).await.ok().map(|document| document.text);
+        return workspace.editor.read(path).await.ok().map(|document| document.text);
     }
-    let place = target::place(session, &format!("{path}::{names}")).await.ok()?;
+    let place = target::place(workspace, &format!("{path}::{names}")).await.ok()?;
     Some(source(&place.document.text, &place.outline, place.symbol).to_owned())
 }
 
 /// The request, with the inputs of the plan's step.
-fn request(task: &Task) -> String {
-    let inputs = task.progress.course.inputs.iter().map(|(name, value)| format!("\n{name}: {value}"));
-    format!("{}{}", task.request, inputs.collect::<String>())
+fn request(request: &str, course: &PlanProgress) -> String {
+    let inputs = course.inputs.iter().map(|(name, value)| format!("\n{name}: {value}"));
+    format!("{}{}", request, inputs.collect::<String>())
 }
 
 /// The reports in a piece: errors, and the rest where the request is about them.
-async fn reports(session: &Session, task: &Task, scope: &Scope, text: &str) -> Vec<String> {
-    let found = reported::in_scope(session, scope).await;
-    let relevant = found.iter().filter(|found| bears(task, found));
+async fn reports(hub: &DiagnosticsHub, request: &str, scope: &Scope, text: &str) -> Vec<String> {
+    let found = reported::in_scope(hub, scope).await;
+    let relevant = found.iter().filter(|found| bears(request, found));
     relevant.take(REPORTS).map(|found| line(found, text)).collect()
 }
 
 /// Whether a report bears on the request.
-pub(super) fn bears(task: &Task, found: &LocatedDiagnostic) -> bool {
+pub(super) fn bears(request: &str, found: &LocatedDiagnostic) -> bool {
     let error = found.diagnostic.severity == Severity::Error;
-    let quoted = found.diagnostic.code.as_ref().is_some_and(|code| task.request.contains(code.as_str()));
-    error || quoted || request_kind::mends(&task.request)
+    let quoted = found.diagnostic.code.as_ref().is_some_and(|code| request.contains(code.as_str()));
+    error || quoted || request_kind::mends(request)
 }
 
 /// A report with its line of code.
@@ -136,13 +156,18 @@ pub(super) fn line(found: &LocatedDiagnostic, text: &str) -> String {
 }
 
 /// The code that a question is about: the pieces in scope as far as they fit.
-pub(super) async fn question(session: &Session, task: &mut Task) -> CompactFacts {
-    let mut facts = CompactFacts { request: request(task), ..CompactFacts::default() };
-    let named: Vec<CompactTarget> = task.intent.analysis.symbols.iter().cloned().map(CompactTarget::Symbol).collect();
-    let chosen = choose::targets(session, task).await.unwrap_or_default();
+pub(super) async fn question(
+    hub: &DiagnosticsHub,
+    model: &dyn Model,
+    work: &mut TaskWork,
+    course: &PlanProgress,
+) -> CompactFacts {
+    let mut facts = CompactFacts { request: request(&work.request, course), ..CompactFacts::default() };
+    let named: Vec<CompactTarget> = work.intent.analysis.symbols.iter().cloned().map(CompactTarget::Symbol).collect();
+    let chosen = choose::targets(hub, model, work).await.unwrap_or_default();
     let mut pieces = Vec::new();
     for target in named.iter().chain(&chosen) {
-        let Ok(piece) = shown(session, task, target).await else { continue };
+        let Ok(piece) = shown(hub, &work.request, &mut work.seen, course, target).await else { continue };
         if pieces.iter().any(|known: &ShownPiece| known.facts.piece == piece.facts.piece) {
             continue;
         }

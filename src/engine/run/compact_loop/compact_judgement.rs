@@ -8,7 +8,8 @@ use crate::diagnostics::{collect_diagnostics, reported};
 use crate::run::act;
 use crate::run::compact_loop::{code_excerpt, mend};
 use crate::state::comparison;
-use crate::state::session::Session;
+use crate::state::diagnostics_hub::DiagnosticsHub;
+use crate::state::edit_service::EditService;
 use crate::state::snapshots::Snapshots;
 use crate::state::stop;
 use crate::state::task::Task;
@@ -18,7 +19,7 @@ use sextant_base::one_line::clean;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::model::Severity;
 use sextant_model::request_kind;
-use sextant_model::step::Action;
+use sextant_model::step::{Action, Model};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most new reports that the model is shown.
@@ -66,47 +67,49 @@ impl TryVerdict {
 
 /// Judges the text against the reports before the try, after the servers have fixed all that they can.
 pub(super) async fn judge(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     before: &Snapshots,
     place: (&str, &str),
     cancel: &CancellationToken,
 ) -> Result<TryVerdict, Failure> {
-    let mut verdict = mended(session, task, before, place, cancel).await?;
+    let mut verdict = mended(edits, model, task, before, place, cancel).await?;
     if verdict.new_errors == 0 {
-        stop::unless_stopped(session, cancel, check(session, task, &mut verdict)).await?;
+        stop::unless_stopped(&edits.making, cancel, check(edits, model, task, &mut verdict)).await?;
     }
     Ok(verdict)
 }
 
 /// Lets the servers fix as much of a text as they can, and returns the reports that remain.
 pub(super) async fn mended(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     before: &Snapshots,
     place: (&str, &str),
     cancel: &CancellationToken,
 ) -> Result<TryVerdict, Failure> {
-    let mut verdict = stop::unless_stopped(session, cancel, look(session, task, before, place)).await?;
+    let mut verdict = stop::unless_stopped(&edits.making, cancel, look(&edits.hub, task, before, place)).await?;
     for _ in 0..FIXES {
-        if !mend::mend(session, task, &verdict.reports, cancel).await? {
+        if !mend::mend(edits, model, task, &verdict.reports, cancel).await? {
             break;
         }
-        verdict = stop::unless_stopped(session, cancel, look(session, task, before, place)).await?;
+        verdict = stop::unless_stopped(&edits.making, cancel, look(&edits.hub, task, before, place)).await?;
         verdict.mended = true;
     }
     Ok(verdict)
 }
 
-async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names): (&str, &str)) -> TryVerdict {
-    let floor = session.config.diagnostics.severity_floor;
+async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, (path, names): (&str, &str)) -> TryVerdict {
+    let floor = hub.workspace.config.diagnostics.severity_floor;
     let mut known = before.clone();
     // A file that was first looked at right before the edit has its baseline there.
-    for (key, snap) in &task.reports.start {
+    for (key, snap) in &task.work.reports.start {
         known.entry(key.clone()).or_insert_with(|| snap.clone());
     }
-    let compared = comparison::compared(&known, &collect_diagnostics::known(session).await, &[]).await;
-    let text = session.editor.read(path).await.map(|document| document.text).unwrap_or_default();
+    let compared = comparison::compared(&known, &collect_diagnostics::known(hub).await, &[]).await;
+    let text = hub.workspace.editor.read(path).await.map(|document| document.text).unwrap_or_default();
     let words = |found: &LocatedDiagnostic| {
         if found.symbol.file == path {
             code_excerpt::line(found, &text)
@@ -125,7 +128,7 @@ async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names):
         ..TryVerdict::default()
     };
     let is_new = |found: &LocatedDiagnostic| new.iter().any(|one| one.diagnostic == found.diagnostic);
-    for found in left(session, task, path, names).await.iter().filter(|found| !is_new(found)) {
+    for found in left(hub, &task.work.request, path, names).await.iter().filter(|found| !is_new(found)) {
         verdict.left += 1;
         if verdict.left <= SHOWN {
             verdict.problems.push(format!("still there: {}", words(found)));
@@ -136,25 +139,25 @@ async fn look(session: &Session, task: &Task, before: &Snapshots, (path, names):
 }
 
 /// The reports that remain in a piece whose reports are to be fixed.
-async fn left(session: &Session, task: &Task, path: &str, names: &str) -> Vec<LocatedDiagnostic> {
-    if !request_kind::mends(&task.request) {
+async fn left(hub: &DiagnosticsHub, request: &str, path: &str, names: &str) -> Vec<LocatedDiagnostic> {
+    if !request_kind::mends(request) {
         return Vec::new();
     }
     let scope = match names {
         "" => Scope::Files(vec![path.to_owned()]),
         names => Scope::Symbols(vec![SymbolPath::new(path, names)]),
     };
-    let all = request_kind::mends_reports(&task.request);
-    let mut found = reported::in_scope(session, &scope).await;
+    let all = request_kind::mends_reports(request);
+    let mut found = reported::in_scope(hub, &scope).await;
     found.retain(|found| all || found.diagnostic.severity == Severity::Error);
     found
 }
 
 /// Runs the commands that the request names and the user has allowed.
-async fn check(session: &Session, task: &mut Task, verdict: &mut TryVerdict) {
-    for command in named(&task.request, &session.config.commands_allowed) {
+async fn check(edits: &EditService, model: &dyn Model, task: &mut Task, verdict: &mut TryVerdict) {
+    for command in named(&task.work.request, &edits.workspace.config.commands_allowed) {
         let action = Action { tool: "run_command".to_owned(), parameters: json!({"command": command}) };
-        let (result, ok) = act::act(session, task, &action, "the request names it").await;
+        let (result, ok) = act::act(edits, model, task, &action, "the request names it").await;
         let first = result.text.lines().next().unwrap_or_default();
         if ok && first.ends_with("exit status 0") {
             continue;

@@ -9,20 +9,22 @@ use crate::durable;
 use crate::memory::learn;
 use crate::run::act;
 use crate::state::edit_request::EditRequest;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::stop;
 use crate::state::task::Task;
+use crate::state::workspace::Workspace;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
 use sextant_diagnostics::located::LocatedDiagnostic;
-use sextant_model::step::Action;
+use sextant_model::step::{Action, Model};
 
 /// Applies one fix for the new reports: the one that its server prefers, or the only one. Several equal fixes are all
 /// left alone, and `apply_fix` takes back a fix that makes things worse. Returns whether a fix has helped.
 ///
 /// A fix that only removes is left alone: unused code may be code that the model forgot to use.
 pub(super) async fn mend(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     new: &[LocatedDiagnostic],
     cancel: &CancellationToken,
@@ -30,19 +32,28 @@ pub(super) async fn mend(
     if new.is_empty() {
         return Ok(false);
     }
-    let deadline = Deadline::after_ms(OFFERS_MS.max(session.config.diagnostics.timeout_ms));
-    let offers = code_actions::offers(session, task, new, usize::MAX, (deadline, false));
-    let (offers, _) = stop::unless_stopped(session, cancel, offers).await?;
-    let offers = learn::trusted(session, task, new, offers).await;
+    let deadline = Deadline::after_ms(OFFERS_MS.max(edits.workspace.config.diagnostics.timeout_ms));
+    let offers = code_actions::offers(
+        &edits.workspace,
+        &edits.hub.events,
+        &task.work.events,
+        task.work.step,
+        &mut task.work.reports.offers,
+        new,
+        usize::MAX,
+        (deadline, false),
+    );
+    let (offers, _) = stop::unless_stopped(&edits.making, cancel, offers).await?;
+    let offers = learn::trusted(&edits.store, &task.work.events, task.work.step, new, offers).await;
     for at in 0..new.len() {
         let Some(fix) = triage::the_one(&offers, &[at]) else { continue };
-        if stop::unless_stopped(session, cancel, only_removes(session, &fix.id, deadline)).await? {
+        if stop::unless_stopped(&edits.making, cancel, only_removes(&edits.workspace, &fix.id, deadline)).await? {
             continue;
         }
         let action = Action { tool: "apply_fix".to_owned(), parameters: json!({"fix": fix.id}) };
-        let (_, ok) = act::act(session, task, &action, "the new text caused what it is for").await;
+        let (_, ok) = act::act(edits, model, task, &action, "the new text caused what it is for").await;
         task.counts.errors = 0;
-        durable::keep_call(session, task).await;
+        durable::keep_call(&edits.store, task).await;
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
@@ -54,10 +65,10 @@ pub(super) async fn mend(
 }
 
 /// Whether a fix inserts nothing; a fix that cannot be fetched inserts nothing either.
-async fn only_removes(session: &Session, id: &str, deadline: Deadline) -> bool {
+async fn only_removes(workspace: &Workspace, id: &str, deadline: Deadline) -> bool {
     let adds = |wanted: &EditRequest| match wanted {
         EditRequest::Change { hunks, .. } => hunks.iter().any(|hunk| !hunk.text.trim().is_empty()),
         _ => true,
     };
-    code_actions::wanted(session, id, deadline).await.map_or(true, |wanted| !wanted.iter().any(adds))
+    code_actions::wanted(workspace, id, deadline).await.map_or(true, |wanted| !wanted.iter().any(adds))
 }

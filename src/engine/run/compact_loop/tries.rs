@@ -14,7 +14,7 @@ use crate::run::compact_loop::compact_judgement::{self, TryVerdict};
 use crate::run::compact_loop::take::{self, AskedPiece, TakenText};
 use crate::run::compact_loop::{ask_model, given_up};
 use crate::run::run_loop::RESULTS;
-use crate::state::session::Session;
+use crate::state::edit_service::EditService;
 use crate::state::snapshots::Snapshots;
 use crate::state::stop;
 use crate::state::task::Task;
@@ -24,7 +24,7 @@ use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_diagnostics::syntax;
 use sextant_model::chat::ChatReply;
 use sextant_model::compact_reply::CompactFault;
-use sextant_model::step::Action;
+use sextant_model::step::{Action, Model};
 use sextant_text::symbols::language;
 
 /// How many times the model is asked again.
@@ -59,31 +59,38 @@ struct Course {
 }
 
 pub(super) async fn tried(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     target: &CompactTarget,
     cancel: &CancellationToken,
 ) -> Result<TargetEnd, Failure> {
-    let mark = task.journal.checkpoints.len();
-    let before = collect_diagnostics::known(session).await;
+    let mark = task.work.journal.checkpoints.len();
+    let before = collect_diagnostics::known(&edits.hub).await;
     let mut course = Course { mark, before, best: None, fault: None, unchanged: 0, tries: 0, repeats: false };
     while course.tries <= AGAIN && course.unchanged <= AGAIN_UNCHANGED && !course.repeats {
-        let piece = stop::unless_stopped(session, cancel, code_excerpt::shown(session, task, target)).await??;
+        let piece = stop::unless_stopped(
+            &edits.making,
+            cancel,
+            code_excerpt::shown(&edits.hub, &task.work.request, &mut task.work.seen, &task.progress.course, target),
+        )
+        .await??;
         let prompt = match &course.fault {
             None => piece.facts.first(),
             Some(fault) => piece.facts.again(fault),
         };
-        session.emit(Event::Progress { text: progress(target, course.tries) });
-        let Some(reply) = ask_model(session, task, &prompt, &|_| {}, cancel).await? else {
+        edits.hub.events.show(Event::Progress { text: progress(target, course.tries) });
+        let Some(reply) = ask_model(&edits.workspace.config, model, &mut task.work, &prompt, &|_| {}, cancel).await?
+        else {
             return Ok(TargetEnd::OutOfSteps);
         };
         course.tries += 1;
-        match attempt(session, task, &piece, &reply, &mut course, cancel).await? {
+        match attempt(edits, model, task, &piece, &reply, &mut course, cancel).await? {
             Ok(()) => return Ok(TargetEnd::Changed),
             Err(fault) => {
                 let about = format!("try {} of {target}", course.tries);
                 let why = headline(&fault.problems.join("; "));
-                task.events.trace(task.counts.step, Trace::new(Effect::Refused, about, "compact", why));
+                task.work.events.trace(task.work.step, Trace::new(Effect::Refused, about, "compact", why));
                 let before = course.fault.take();
                 course.repeats =
                     before.as_ref().is_some_and(|before| before.text.is_some() && before.text == fault.text);
@@ -91,7 +98,7 @@ pub(super) async fn tried(
             }
         }
     }
-    settle(session, task, target, course, cancel).await
+    settle(edits, model, task, target, course, cancel).await
 }
 
 fn progress(target: &CompactTarget, tries: u32) -> String {
@@ -109,14 +116,15 @@ fn onward(before: Option<CompactFault>, fault: CompactFault) -> CompactFault {
 /// Takes a reply as the new text and checks it. A text that is not good enough is taken back at once. The user does not
 /// see it while the model thinks.
 async fn attempt(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     piece: &ShownPiece,
     reply: &ChatReply,
     course: &mut Course,
     cancel: &CancellationToken,
 ) -> Result<Result<(), CompactFault>, Failure> {
-    let asked = asked(task, piece);
+    let asked = asked(&task.work.request, piece);
     let taken = match take::take(asked, &reply.text, reply.cut) {
         Ok(taken) => taken,
         Err(fault) => {
@@ -127,20 +135,20 @@ async fn attempt(
     if let Some(fault) = breaks_syntax(asked, piece, &taken) {
         return Ok(Err(fault));
     }
-    if let Err(problem) = put(session, task, piece, &taken).await {
+    if let Err(problem) = put(edits, model, task, piece, &taken).await {
         let fault = CompactFault { text: Some(taken.content.clone()), ..take::unread(&problem) };
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(Err(fault)) };
     }
     let place = (piece.path.as_str(), piece.names.as_str());
-    let verdict = compact_judgement::judge(session, task, &course.before, place, cancel).await?;
+    let verdict = compact_judgement::judge(edits, model, task, &course.before, place, cancel).await?;
     if verdict.problems.is_empty() {
         return Ok(Ok(()));
     }
     // The model goes on from the text that the reports are about.
-    let text = if verdict.mended { code_excerpt::source_now(session, place).await } else { None };
+    let text = if verdict.mended { code_excerpt::source_now(&edits.workspace, place).await } else { None };
     let text = Some(text.unwrap_or_else(|| taken.content.clone()));
     let problems = verdict.problems.clone();
-    take_back(session, task, course).await?;
+    take_back(edits, task, course).await?;
     let better = course.best.as_ref().is_none_or(|best| verdict.score() < best.verdict.score());
     if better {
         course.best = Some(Tried { taken, verdict });
@@ -148,18 +156,19 @@ async fn attempt(
     Ok(Err(CompactFault { text, problems, ..CompactFault::default() }))
 }
 
-fn asked<'t>(task: &'t Task, piece: &'t ShownPiece) -> AskedPiece<'t> {
+fn asked<'t>(request: &'t str, piece: &'t ShownPiece) -> AskedPiece<'t> {
     AskedPiece {
         text: piece.document.as_ref().map_or("", |document| document.text.as_str()),
         language: language::of_path(&piece.path),
         names: &piece.names,
-        request: &task.request,
+        request,
     }
 }
 
 /// Ends the used-up tries: puts the best text back where it is better than none.
 async fn settle(
-    session: &Session,
+    edits: &EditService,
+    model: &dyn Model,
     task: &mut Task,
     target: &CompactTarget,
     course: Course,
@@ -169,12 +178,17 @@ async fn settle(
     let Some(best) = course.best.filter(|best| !best.verdict.is_worse_than_before()) else {
         return Ok(TargetEnd::Unsolved(given_up(course.tries, &last, false)));
     };
-    let piece = stop::unless_stopped(session, cancel, code_excerpt::shown(session, task, target)).await??;
-    if let Err(problem) = put(session, task, &piece, &best.taken).await {
+    let piece = stop::unless_stopped(
+        &edits.making,
+        cancel,
+        code_excerpt::shown(&edits.hub, &task.work.request, &mut task.work.seen, &task.progress.course, target),
+    )
+    .await??;
+    if let Err(problem) = put(edits, model, task, &piece, &best.taken).await {
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(TargetEnd::Unsolved(problem)) };
     }
     if best.verdict.mended {
-        compact_judgement::mended(session, task, &course.before, (&piece.path, &piece.names), cancel).await?;
+        compact_judgement::mended(edits, model, task, &course.before, (&piece.path, &piece.names), cancel).await?;
     }
     if best.verdict.is_fit() {
         return Ok(TargetEnd::Changed);
@@ -212,20 +226,26 @@ fn after(asked: AskedPiece<'_>, taken: &TakenText) -> Result<String, CompactFaul
 }
 
 /// Puts a text in its place by the tools, which check the scope and the user's rules.
-async fn put(session: &Session, task: &mut Task, piece: &ShownPiece, taken: &TakenText) -> Result<(), String> {
-    let (tool, parameters) = call(task, piece, taken)?;
+async fn put(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    piece: &ShownPiece,
+    taken: &TakenText,
+) -> Result<(), String> {
+    let (tool, parameters) = call(&task.work.request, piece, taken)?;
     let action = Action { tool: tool.to_owned(), parameters };
-    let (result, ok) = act::act(session, task, &action, "the text that was asked for").await;
+    let (result, ok) = act::act(edits, model, task, &action, "the text that was asked for").await;
     let text = result.text.clone();
     task.counts.errors = 0;
     task.conversation.results.push(result);
     let old = task.conversation.results.len().saturating_sub(RESULTS);
     task.conversation.results.drain(..old);
-    durable::keep_call(session, task).await;
+    durable::keep_call(&edits.store, task).await;
     if ok { Ok(()) } else { Err(text) }
 }
 
-fn call(task: &Task, piece: &ShownPiece, taken: &TakenText) -> Result<(&'static str, Value), String> {
+fn call(request: &str, piece: &ShownPiece, taken: &TakenText) -> Result<(&'static str, Value), String> {
     if piece.names.is_empty() {
         return Ok(("write_file", json!({"path": piece.path, "content": taken.content})));
     }
@@ -233,14 +253,14 @@ fn call(task: &Task, piece: &ShownPiece, taken: &TakenText) -> Result<(&'static 
         let symbol = format!("{}::{}", piece.path, piece.names);
         return Ok(("edit_symbol", json!({"symbol": symbol, "action": "replace", "content": taken.content})));
     }
-    let whole = after(asked(task, piece), taken).map_err(|fault| fault.problems.join("; "))?;
+    let whole = after(asked(request, piece), taken).map_err(|fault| fault.problems.join("; "))?;
     Ok(("write_file", json!({"path": piece.path, "content": whole})))
 }
 
 /// Takes everything back to the text before the first try, with its reports.
-async fn take_back(session: &Session, task: &mut Task, course: &Course) -> Result<(), Failure> {
-    rollback::roll_back_to(session, task, course.mark, false).await?;
-    session.ledger.lock().await.restore(&course.before);
-    durable::keep_call(session, task).await;
+async fn take_back(edits: &EditService, task: &mut Task, course: &Course) -> Result<(), Failure> {
+    rollback::roll_back_to(edits, &mut task.work, course.mark, false).await?;
+    edits.hub.ledger.lock().await.restore(&course.before);
+    durable::keep_call(&edits.store, task).await;
     Ok(())
 }

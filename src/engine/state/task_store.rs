@@ -1,0 +1,74 @@
+//! The stored knowledge of a session: its record, its memory, its traces, and the names of its checkpoints.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::OnceCell;
+
+use crate::events::stream::EventStream;
+use crate::state::agent_config::Config;
+use crate::state::durable::Durable;
+use crate::state::journal::Checkpoint;
+use crate::state::memory_handle::Remember;
+use crate::state::task_trace::TraceLog;
+use sextant_store::workspace::record_folder::Record;
+
+pub(crate) struct TaskStore {
+    pub(crate) config: Arc<Config>,
+    pub(crate) events: Arc<EventStream>,
+    /// The record that remembers this workspace; `None` where there is no state folder.
+    pub(crate) record: Option<Record>,
+    /// Opened with [`crate::memory::remember`].
+    pub(crate) memory: OnceCell<Option<Arc<Remember>>>,
+    /// Opened with [`crate::durable::open_store::durable`].
+    pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
+    /// Whether the traces of a dead process were looked at.
+    pub(crate) recovered: OnceCell<()>,
+    /// When the project was last scanned, in milliseconds since 1970.
+    pub(crate) scanned: AtomicI64,
+    pub(crate) trace: Arc<TraceLog>,
+    /// The task and the words of the last request; a direct request has no task.
+    asked: RwLock<Option<(String, String)>>,
+    /// The number of the last checkpoint.
+    checkpoints: AtomicU64,
+}
+
+impl TaskStore {
+    pub(crate) fn new(config: Arc<Config>, events: Arc<EventStream>, record: Option<Record>) -> Self {
+        let trace = Arc::new(TraceLog::default());
+        events.observe(Arc::<TraceLog>::clone(&trace));
+        Self {
+            config,
+            events,
+            record,
+            memory: OnceCell::default(),
+            durable: OnceCell::default(),
+            recovered: OnceCell::default(),
+            scanned: AtomicI64::default(),
+            trace,
+            asked: RwLock::default(),
+            checkpoints: AtomicU64::default(),
+        }
+    }
+
+    pub(crate) fn note_asked(&self, task: &str, request: &str) {
+        let asked = Some((task.to_owned(), request.to_owned()));
+        *self.asked.write().unwrap_or_else(PoisonError::into_inner) = asked;
+    }
+
+    pub(crate) fn last_asked(&self) -> Option<(String, String)> {
+        self.asked.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn next_checkpoint(&self) -> String {
+        format!("c{}", self.checkpoints.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Skips the names of a journal that was read, so that they are not given again.
+    pub(crate) fn skip_checkpoints(&self, known: &[Checkpoint]) {
+        let numbers = known.iter().filter_map(|checkpoint| checkpoint.id.strip_prefix('c')?.parse::<u64>().ok());
+        if let Some(last) = numbers.max() {
+            self.checkpoints.fetch_max(last, Ordering::Relaxed);
+        }
+    }
+}
