@@ -18,6 +18,20 @@ pub fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().map(|word| word[..bare(word)].trim_start_matches(edge)).collect()
 }
 
+/// The sentences of a text, each with the mark that ends it. A period inside of a word, as in `a.py`, ends none.
+pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(['\n', '?', '!', ';']).flat_map(|part| part.split_inclusive(". "))
+}
+
+/// Words that make a request of a question: `can you fix it?`
+const REQUESTS: &str = "can could would will please podrías puedes puede podría kannst könntest würdest bitte";
+
+/// Whether a sentence is a question that asks for no work.
+pub fn only_asks(sentence: &str) -> bool {
+    let first = words(sentence).into_iter().next().unwrap_or_default().to_lowercase();
+    sentence.trim_end().ends_with('?') && !REQUESTS.split_whitespace().any(|word| word == first)
+}
+
 /// Checkers whose marks are written with a colon and a blank: `type: ignore` is one word here.
 const MARKS: &[&str] = &["type", "pyright", "basedpyright", "mypy", "ruff", "pylint", "ty", "pyrefly", "flake8"];
 
@@ -142,6 +156,15 @@ mod tests {
         ] {
             assert!(!left(text), "{text}");
         }
+    }
+
+    #[test]
+    fn a_question_asks_for_no_work_unless_it_is_a_request() {
+        let asks = |text: &str| sentences(text).map(only_asks).collect::<Vec<_>>();
+        assert_eq!(asks("The Makefile is broken? No: fix a.py"), [true, false]);
+        assert_eq!(asks("what does conftest.py do?"), [true]);
+        assert_eq!(asks("Can you fix the Makefile? And a.py. Thanks"), [false, false, false]);
+        assert_eq!(asks("¿puedes arreglar a.py?"), [false]);
     }
 
     #[test]

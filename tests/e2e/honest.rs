@@ -145,6 +145,10 @@ async fn files_that_run_are_asked_about_unless_the_request_names_them() {
         assert!(last.contains(&format!("Change {path}?")) && last.contains("runs"), "{path}: {last}");
         let (outcome, _) = ask(&project, &format!("do not touch {path}"), &[], write()).await;
         assert!(!made(), "{path}: {outcome}");
+        for passing in [format!("leave {path} alone and set it up"), format!("what does {path} do?")] {
+            let (outcome, _) = ask(&project, &passing, &[], write()).await;
+            assert!(!made(), "{passing}: {outcome}");
+        }
         let (outcome, _) = ask(&project, "set it up", &["--answer", "3"], write()).await;
         assert!(!made(), "{path}: {outcome}");
         let (outcome, _) = ask(&project, &format!("set the project up with {path}"), &[], write()).await;

@@ -110,6 +110,7 @@ fn is_named_by(work: &TaskWork, path: &str, heard: bool) -> bool {
     in_scope || work.intent.current_file.as_deref() == Some(path) || names_file(&words, path)
 }
 
+/// Whether the words ask for work in a file. Its name in a question, or to be left alone, is no such wish.
 fn names_file(text: &str, path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     // `build` is a file, and a word; the file is meant where it is written as one.
@@ -120,7 +121,8 @@ fn names_file(text: &str, path: &str) -> bool {
         let word = word.split_once(':').map_or(word, |(file, _)| file);
         word == path || word == name && !is_word || path.ends_with(&format!("/{word}")) && word.contains('/')
     };
-    mentions::says(text, known)
+    let wishes: Vec<&str> = mentions::sentences(text).filter(|sentence| !mentions::only_asks(sentence)).collect();
+    wishes.iter().any(|wish| mentions::says(wish, known) && !mentions::leaves_alone(wish, known))
 }
 
 /// Asks before an edit of a file that runs by being there, or that sets how strict the checkers are.
@@ -134,7 +136,8 @@ async fn may_touch(
     let checks = repair::configures_checker(path, before, after);
     let runs = runs_code(path).filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
     let program = || auto_executed::is_program(&hub.workspace.root, path, before).map(str::to_owned);
-    let Some(reason) = runs.or(checks).or_else(program) else { return Ok(()) };
+    let linked = || auto_executed::runs_under_another_name(&hub.workspace.root, path).map(str::to_owned);
+    let Some(reason) = runs.or(checks).or_else(program).or_else(linked) else { return Ok(()) };
     let heard = approvals.is_read() && !work.intent.consent.replanned;
     if is_named_by(work, path, heard) || approvals.allowed_file(path) {
         return Ok(());

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use crate::workspace::auto_executed::lists::{
     BEGINNINGS, CONFIG_ENDINGS, CONFIGURED, DATA, EDITOR, ENDINGS, FOR_PEOPLE, HARMLESS, MORE, MORE_FOLDERS, PROSE,
 };
-use crate::workspace::bare_names;
 use crate::workspace::root::Root;
+use crate::workspace::{bare_names, hard_links};
 use sextant_text::symbols::language;
 
 mod lists;
@@ -260,6 +260,12 @@ const ROWS: &[Row] = &[
 pub fn runs_code(path: &str) -> Option<&'static str> {
     let path = bare_names::folded(path);
     listed(&path).or_else(|| hidden(&path))
+}
+
+/// As [`runs_code`], for the other names of a file that has several.
+pub fn runs_under_another_name(root: &Root, path: &str) -> Option<&'static str> {
+    let file = root.join(path).symlink_metadata().ok()?;
+    hard_links::find_name(root.path(), &file, runs_code)
 }
 
 /// Names what runs a file that the disk marks as a program. A module of a language that is read as symbols is source of

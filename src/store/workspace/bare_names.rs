@@ -58,8 +58,23 @@ const BEHIND: &[&str] = &[
     ".mine",
     ".prev",
     ".previous",
+    ".new",
+    ".bkp",
+    ".rej",
+    ".part",
+    ".partial",
+    ".local",
+    ".enc",
     ".gz",
+    ".bz2",
+    ".xz",
+    ".zst",
     ".zip",
+    ",v",
+    "_backup_",
+    "_base_",
+    "_local_",
+    "_remote_",
     "%",
     "#",
 ];
@@ -120,6 +135,9 @@ mod tests {
             ".env.save~",
             "backup_.env",
             ".env.orig.gz",
+            ".env,v",
+            ".env.zst",
+            ".env_backup_123",
         ] {
             assert_eq!(original(copy), ".env", "{copy}");
         }

@@ -3,12 +3,9 @@
 //! The names are those that the tools' own manuals give the files that they keep secrets in.
 
 use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use ignore::WalkBuilder;
-
-use crate::workspace::bare_names;
+use crate::workspace::{bare_names, hard_links};
 
 /// Folders whose every file is off limits: keys, and the records that version control keeps.
 const FOLDERS: &[&str] = &[
@@ -34,11 +31,16 @@ const FOLDERS: &[&str] = &[
     ".config/doctl",
     ".config/rclone",
     ".config/composer",
+    ".config/hcloud",
+    ".config/github-copilot",
+    ".cloudflared",
+    ".envs",
+    ".gemini",
+    ".dbt",
+    "playwright/.auth",
     ".local/share/keyrings",
     ".terraform.d",
 ];
-/// Those of these folders with so many files that they are not searched for another name of a file.
-const RECORDS: &[&str] = &[".git", ".hg", ".jj", ".svn"];
 
 const FILES: &[&str] = &[
     ".env",
@@ -89,6 +91,24 @@ const FILES: &[&str] = &[
     ".authinfo",
     ".cifs",
     "hub.yml",
+    ".flaskenv",
+    "env.production",
+    "env.staging",
+    ".ansible_vault_pass",
+    "vault_pass",
+    "vault_password",
+    ".pg_service.conf",
+    "pg_service.conf",
+    "key.properties",
+    "keystore.properties",
+    ".smbcredentials",
+    "accesskeys.csv",
+    "rootkey.csv",
+    "cookies.txt",
+    "oauth_creds.json",
+    ".github_token",
+    "wp-config.local.php",
+    "token.json",
 ];
 
 /// Names that many files have, in the folders where they hold secrets.
@@ -135,8 +155,19 @@ const BEGINNINGS: &[&str] = &[
 ];
 
 /// Words of a name that make a file of data a secret one (`secrets.yml`, `db-secrets.prod.yaml`, `passwords.txt`).
-const WORDS: &[&str] =
-    &["secret", "secrets", "password", "passwords", "service-account", "service_account", "serviceaccount", "adminsdk"];
+const WORDS: &[&str] = &[
+    "secret",
+    "secrets",
+    "password",
+    "passwords",
+    "credentials",
+    "service-account",
+    "service account",
+    "service_account",
+    "serviceaccount",
+    "serviceaccountkey",
+    "adminsdk",
+];
 const DATA: &[&str] =
     &["yml", "yaml", "json", "json5", "toml", "ini", "cfg", "conf", "config", "properties", "xml", "txt", "csv", "bak"];
 
@@ -148,9 +179,6 @@ const SOURCES: &[&str] = &[
     "c", "cpp", "cs", "go", "h", "html", "java", "js", "jsx", "kt", "lua", "md", "php", "py", "pyi", "rb", "rs", "rst",
     "swift", "ts", "tsx",
 ];
-
-/// Entries of a workspace that are looked at for the other name of a file.
-const MOST: usize = 20_000;
 
 /// Whether a path relative to the root is, by its names, likely to hold secrets. A copy counts as its original.
 pub fn is_secret(relative: &str) -> bool {
@@ -190,10 +218,17 @@ fn is_named_so(name: &str) -> bool {
     };
     let speaks = DATA.contains(&ending) && WORDS.iter().any(|word| has_word(name, word));
     name.strip_suffix(".txt").is_some_and(|name| FILES.contains(&name))
+        || is_wireguard(name)
         || history
         || ENDINGS.iter().any(|ending| name.ends_with(ending))
         || BEGINNINGS.iter().any(begins)
         || speaks
+}
+
+/// `wg0.conf`: the keys of a tunnel.
+fn is_wireguard(name: &str) -> bool {
+    let number = name.strip_prefix("wg").and_then(|rest| rest.strip_suffix(".conf"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Whether a name has these words as words of their own.
@@ -205,21 +240,9 @@ fn has_word(name: &str, word: &str) -> bool {
     })
 }
 
-/// Whether one of a file's several names in the workspace is a secret's. Names outside of the workspace, and behind the
-/// first 20,000 entries, are not seen.
+/// Whether one of a file's several names in the workspace is a secret's.
 pub fn is_linked_to_secret(root: &Path, file: &Metadata) -> bool {
-    if !file.is_file() || file.nlink() < 2 {
-        return false;
-    }
-    let mut walk = WalkBuilder::new(root);
-    let record = |name: &std::ffi::OsStr| RECORDS.iter().any(|record| name == *record);
-    walk.standard_filters(false).follow_links(false).filter_entry(move |entry| !record(entry.file_name()));
-    let entries = walk.build().flatten().take(MOST);
-    let mut named = entries.filter(|entry| {
-        let relative = entry.path().strip_prefix(root).ok().and_then(Path::to_str);
-        relative.is_some_and(|path| !path.is_empty() && is_secret(path))
-    });
-    named.any(|entry| entry.metadata().is_ok_and(|other| (other.dev(), other.ino()) == (file.dev(), file.ino())))
+    hard_links::find_name(root, file, |path| is_secret(path).then_some(())).is_some()
 }
 
 #[cfg(test)]
@@ -280,6 +303,20 @@ mod tests {
             ".aws~/config",
             ".\u{200c}env",
             "my-secrets.bak",
+            ".envs/.production/.postgres",
+            "env.production",
+            ".flaskenv",
+            "serviceAccountKey.json",
+            "vault_pass.txt",
+            ".dbt/profiles.yml",
+            "new_user_credentials.csv",
+            "playwright/.auth/user.json",
+            "wg0.conf",
+            ".netrc.new",
+            "server.key,v",
+            "server.pem.zst",
+            "prod.tfvars.rej",
+            ".env_BACKUP_123",
         ] {
             assert!(is_secret(name), "{name}");
         }
@@ -315,6 +352,9 @@ mod tests {
             "hosts.yml",
             "environment-1.2.txt",
             "src/gcloud/client.py",
+            "wgpu.conf",
+            "token.py",
+            "src/credentials_form.tsx",
         ] {
             assert!(!is_secret(name), "{name}");
         }

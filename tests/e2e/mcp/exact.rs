@@ -59,6 +59,16 @@ async fn a_file_with_two_names_is_edited_under_both() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn another_name_of_a_file_that_runs_is_asked_about_as_its_own() {
+    let project = Project::new(&[("conftest.py", "one\n")]);
+    fs::hard_link(project.root().join("conftest.py"), project.root().join("notes.txt")).expect("a second name");
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    let answer = client.call("edit_file", replace("notes.txt", "one", "two")).await;
+    assert!(answer["isError"] == true && answer.to_string().contains("Python runs it"), "{answer}");
+    assert_eq!(project.read("conftest.py"), "one\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_undo_leaves_no_folder_that_a_client_has_made() {
     let project = Project::new(&[("src/a.txt", "one\n")]);
     let new = json!({"path": "src/new/inner/b.txt", "content": "two\n"});

@@ -12,19 +12,25 @@ pub(super) const MORE: &[(&str, &str)] = &[
     (
         "a shell or an editor runs it",
         ".neoconf.json .vimspector.json .ycm_extra_conf.py .ghci .ocamlinit .pdbrc.py .lazy.lua .direnvrc .asdfrc \
-         .curlrc .wgetrc .Renviron .gdbearlyinit",
+         .curlrc .wgetrc .Renviron .gdbearlyinit rust-project.json rust-analyzer.toml hie.yaml config.nims lakefile.lean \
+         rescript.json dub.json",
     ),
     (
         "a build runs it",
-        "requirements.txt requirements-dev.txt dev-requirements.txt constraints.txt pip.conf uv.toml pixi.toml \
+        "requirements.txt requirements-dev.txt requirements-test.txt requirements-docs.txt requirements_dev.txt \
+         dev-requirements.txt test-requirements.txt constraints.txt pip.conf uv.toml pixi.toml \
          ansible.cfg go.work deps.edn .bazeliskrc .jvmopts .sbtopts .rspec .mocharc.json .mocharc.yml .babelrc Brewfile \
-         turbo.json nx.json lerna.json pnpm-workspace.yaml pytest.toml",
+         turbo.json nx.json lerna.json pnpm-workspace.yaml pytest.toml Cargo.toml tox.toml pylintrc.toml hatch.toml \
+         gulpfile.js Gruntfile.js karma.conf.js wdio.conf.ts wdio.conf.js babel.config.json jest.config.json gems.rb \
+         rakefile.rb build.ninja package.yaml package.json5 simple-git-hooks.json MSBuild.rsp latexmkrc mkdocs.yml \
+         book.toml cdk.json wrangler.toml firebase.json phpunit.xml PKGBUILD",
     ),
     ("an editor or a service runs it", "devcontainer.json action.yml action.yaml"),
 ];
 pub(super) const MORE_FOLDERS: &[(&str, &str)] = &[
     ("an agent follows it", ".claude .cursor .gemini .codex .windsurf .continue .kiro .roo .opencode .aider"),
-    ("a build runs it", "requirements"),
+    ("an agent follows it", ".github/instructions .github/prompts .github/agents .github/chatmodes .github/skills"),
+    ("a build runs it", "requirements mise-tasks"),
     ("its programs run by name", "venv env/bin virtualenv/bin env/scripts node_modules site-packages vendor/bin"),
     ("an editor runs it", "ftplugin ftdetect after/plugin after/ftplugin after/syntax"),
 ];
@@ -74,6 +80,14 @@ pub(super) const ENDINGS: &[(&str, &str)] = &[
     (".service", "the system runs it"),
     (".desktop", "the system runs it"),
     (".code-workspace", "a shell or an editor runs it"),
+    (".sublime-project", "a shell or an editor runs it"),
+    (".sbt", "a build runs it"),
+    (".rake", "a build runs it"),
+    (".gradle.kts", "a build runs it"),
+    (".nix", "a build runs it"),
+    (".pbxproj", "a build runs it"),
+    (".pro", "a build runs it"),
+    (".proj", "a build runs it"),
 ];
 
 /// Beginnings of names with more behind them: `vite.config.ts`, `Dockerfile.prod`.
@@ -81,7 +95,10 @@ pub(super) const BEGINNINGS: &[(&str, &str)] = &[
     ("Dockerfile.", "a build runs it"),
     ("Containerfile.", "a build runs it"),
     ("Makefile.", "a build runs it"),
+    ("Dockerfile-", "a build runs it"),
     ("docker-compose.", "a build runs it"),
+    ("docker-compose-", "a build runs it"),
+    ("gulpfile.", "a build runs it"),
     (".lintstagedrc.", "git runs its commands"),
     ("renovate.", "a service runs it for everybody"),
 ];
@@ -97,6 +114,7 @@ pub(super) const CONFIG_ENDINGS: &[&str] = &[
     "rc.js",
     "rc.cjs",
     "rc.mjs",
+    ".config.babel.js",
 ];
 
 /// Prose for people and sources, under any name.

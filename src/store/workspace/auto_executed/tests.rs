@@ -58,6 +58,17 @@ fn files_that_run_are_told_from_sources() {
         "go.work",
         ".devcontainer.json",
         "devcontainer.json",
+        "Cargo.toml",
+        "rust-project.json",
+        ".github/prompts/x.prompt.md",
+        ".github/instructions/a.instructions.md",
+        "project/plugins.sbt",
+        "Dockerfile-prod",
+        "gulpfile.babel.js",
+        "webpack.config.babel.js",
+        "foo.sublime-project",
+        "requirements-test.txt",
+        "tasks/a.rake",
         "lefthook-local.yml",
         "mise.local.toml",
         "pytest.toml",
@@ -136,4 +147,18 @@ fn what_the_disk_calls_a_program_is_one() {
         assert_eq!(is_program(&root, name, text).is_some(), runs, "{name}");
     }
     assert_eq!(is_program(&root, "new", "#!/bin/sh\n"), None);
+}
+
+#[test]
+fn another_name_of_a_file_that_runs_is_one_that_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = Root::new(dir.path()).unwrap();
+    for name in ["conftest.py", "plain.txt"] {
+        std::fs::write(dir.path().join(name), "x\n").unwrap();
+    }
+    std::fs::hard_link(dir.path().join("conftest.py"), dir.path().join("notes.txt")).unwrap();
+    std::fs::hard_link(dir.path().join("plain.txt"), dir.path().join("other.txt")).unwrap();
+    assert!(runs_under_another_name(&root, "notes.txt").is_some());
+    assert_eq!(runs_under_another_name(&root, "other.txt"), None);
+    assert_eq!(runs_under_another_name(&root, "missing.txt"), None);
 }

@@ -1,0 +1,30 @@
+//! Finds the other names that a file has in the workspace.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use ignore::WalkBuilder;
+
+/// Folders with so many files that they are not searched for another name of a file.
+const RECORDS: &[&str] = &[".git", ".hg", ".jj", ".svn"];
+
+/// Entries of a workspace that are looked at for the other name of a file.
+const MOST: usize = 20_000;
+
+/// The first of a file's several names in the workspace, relative to its root, for which the test finds something.
+/// Names outside of the workspace, and behind the first 20,000 entries, are not seen.
+pub(crate) fn find_name<T>(root: &Path, file: &Metadata, test: impl Fn(&str) -> Option<T>) -> Option<T> {
+    if !file.is_file() || file.nlink() < 2 {
+        return None;
+    }
+    let mut walk = WalkBuilder::new(root);
+    let record = |name: &std::ffi::OsStr| RECORDS.iter().any(|record| name == *record);
+    walk.standard_filters(false).follow_links(false).filter_entry(move |entry| !record(entry.file_name()));
+    walk.build().flatten().take(MOST).find_map(|entry| {
+        let path = entry.path().strip_prefix(root).ok()?.to_str().filter(|path| !path.is_empty())?;
+        let found = test(path)?;
+        let is_same = entry.metadata().is_ok_and(|other| (other.dev(), other.ino()) == (file.dev(), file.ino()));
+        is_same.then_some(found)
+    })
+}
