@@ -3,6 +3,7 @@
 #![deny(unreachable_pub)]
 
 pub mod discovery;
+mod json_values;
 pub mod mcp;
 pub mod rpc;
 mod waiting_peers;

@@ -179,7 +179,7 @@ async fn edit(
         }
     };
     let Some(task) = slot.as_mut() else { return };
-    if let Some(again) = again(&session.edits, once.as_deref()).await {
+    if let Some(again) = again(&session.edits, once.as_deref(), call.only_file()).await {
         let _ = sender.send(again);
         return;
     }
@@ -214,8 +214,17 @@ async fn edit(
 }
 
 /// The answer of a call whose edit was made before, so that it is not made a second time. `None` where it was not made.
-async fn again(edits: &EditService, once: Option<&str>) -> Option<Result<OutsideAnswer, Failure>> {
+async fn again(
+    edits: &EditService,
+    once: Option<&str>,
+    file: Option<String>,
+) -> Option<Result<OutsideAnswer, Failure>> {
     match once::made(edits, once?).await {
+        Ok(known) if known.made && file.as_ref().is_some_and(|file| !known.files.contains(file)) => {
+            let (made, wanted) = (known.files.join(", "), file.unwrap_or_default());
+            let message = format!("this value of `once` names an edit of {made}, and this one is of {wanted}");
+            Some(Err(Failure::user(message, "give each edit a random name of its own, a UUID for one")))
+        }
         Ok(known) if known.made => Some(Ok(OutsideAnswer::of_made(&known))),
         Ok(_) => None,
         // Nothing is kept here: this process would know of the edit.

@@ -15,6 +15,8 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use crate::json_values;
+
 /// The most bytes of one message. The largest file that is worked on fits in twice, as old and as new text.
 const LONGEST: usize = 32 << 20;
 /// The kept bytes of a message that is too long; they show its id.
@@ -104,6 +106,10 @@ impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
         if line.is_empty() {
             return Ok(None);
+        }
+        if json_values::are_too_many(line) {
+            let words = format!("a message may have {} values at most", json_values::MOST);
+            return Err(refusal(beginning_id(&line[..line.len().min(BEGINNING)]), INVALID, &words));
         }
         serde_json::from_slice(line).map(Some).map_err(|error| match serde_json::from_slice::<Value>(line) {
             Ok(value) if value["method"].is_string() && value["id"].is_null() => Value::Null,

@@ -7,6 +7,7 @@ use jsonrpsee::server::middleware::rpc::{Batch, MethodResponse, Notification, Re
 use jsonrpsee::server::{BatchRequestConfig, PingConfig, ServerConfig};
 use jsonrpsee::types::ErrorObjectOwned;
 
+use crate::json_values;
 use crate::rpc::rpc_failure::{self, CallError};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
@@ -91,9 +92,11 @@ where
     type BatchResponse = S::BatchResponse;
 
     fn call<'a>(&self, request: Request<'a>) -> impl Future<Output = Self::MethodResponse> + Send + 'a {
-        let allowed = lock(&self.rate.0).take(Instant::now());
+        let is_large = request.params().as_str().is_some_and(|given| json_values::are_too_many(given.as_bytes()));
+        let refused =
+            if !lock(&self.rate.0).take(Instant::now()) { Some(too_many()) } else { is_large.then(too_many_values) };
         let (id, method) = (request.id().into_owned(), request.method_name().to_owned());
-        let called = if allowed { Ok(self.inner.call(request)) } else { Err(()) };
+        let called = refused.map_or_else(|| Ok(self.inner.call(request)), Err);
         async move {
             match called {
                 Ok(called) => {
@@ -104,7 +107,7 @@ where
                         None => answer,
                     }
                 }
-                Err(()) => MethodResponse::error(id, ErrorObjectOwned::from(CallError::from(too_many()))),
+                Err(refused) => MethodResponse::error(id, ErrorObjectOwned::from(CallError::from(refused))),
             }
         }
     }
@@ -124,6 +127,11 @@ where
 fn too_many() -> Failure {
     let message = format!("more than {A_SECOND} requests a second");
     Failure::new(FailureKind::Limit, message, "wait a moment, then go on more slowly")
+}
+
+fn too_many_values() -> Failure {
+    let message = format!("a request may have {} values at most", json_values::MOST);
+    Failure::new(FailureKind::Limit, message, "make several calls of it")
 }
 
 #[cfg(test)]

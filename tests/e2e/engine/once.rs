@@ -23,7 +23,7 @@ async fn edit(engine: &TestEngine, client: &str, once: &str, given: Value) -> Re
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_edit_with_a_name_is_made_once_by_all_processes_together() {
-    let project = Project::new(&[("a.txt", "one\n")]);
+    let project = Project::new(&[("a.txt", "one\n"), ("b.txt", "one\n")]);
     let first = engine(&project, true);
     edit(&first, "1", "first-edit", append("two")).await.expect("it is made");
     for client in ["1", "2"] {
@@ -31,6 +31,10 @@ async fn an_edit_with_a_name_is_made_once_by_all_processes_together() {
         assert!(again.text.contains("made already") && again.text.contains("a.txt"), "{}", again.text);
     }
     assert_eq!(project.read("a.txt"), "one\ntwo\n");
+    let mut other = append("two");
+    other["path"] = json!("b.txt");
+    let refused = edit(&first, "2", "first-edit", other).await.expect_err("another edit");
+    assert!(refused.message.contains("names an edit of a.txt, and this one is of b.txt"), "{refused:?}");
     first.session.close().await;
 
     let second = engine(&project, true);

@@ -133,6 +133,15 @@ async fn a_message_that_is_too_long_is_answered_and_the_next_one_too() {
     client.send_bytes(&long).await;
     let refused = answered(&mut client, &json!("long")).await;
     assert!(refused["error"]["message"].as_str().is_some_and(|text| text.contains("32 MB at most")), "{refused}");
+    let edits = vec![json!({"old_string": "a", "new_string": "b"}); 60_000];
+    let many = json!({"jsonrpc": "2.0", "id": "many", "method": "tools/call",
+        "params": {"name": "edit_file", "arguments": {"path": "a.txt", "edits": edits}}});
+    client.send(&many).await;
+    let refused = answered(&mut client, &json!("many")).await;
+    assert!(
+        refused["error"]["message"].as_str().is_some_and(|text| text.contains("100000 values at most")),
+        "{refused}"
+    );
     // A large file in one message is none too long.
     let content = "line of a large file\n".repeat(200_000);
     let written = client.edit("write_file", json!({"path": "large.txt", "content": content})).await;
