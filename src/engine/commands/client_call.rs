@@ -57,7 +57,8 @@ pub struct OutsideAnswer {
 pub(crate) async fn call(
     session: Arc<Session>,
     client: OutsideClient,
-    (tool, given): (String, Value),
+    tool: String,
+    given: Value,
     once: Option<String>,
     cancel: &CancellationToken,
 ) -> Result<OutsideAnswer, Failure> {
@@ -73,11 +74,11 @@ pub(crate) async fn call(
         let own = session.hub.cancelled();
         match read {
             Ok(read) if read.access() == Access::Edit => {
-                edit(&session, &client, (&tool, read, once), &own, sender).await;
+                edit(&session, &client, &tool, read, once, &own, sender).await;
             }
             read => {
                 let file = read.as_ref().ok().and_then(ToolCall::only_file);
-                let looked = look(&session, &client, (&tool, read), &own).await;
+                let looked = look(&session, &client, &tool, read, &own).await;
                 let ahead = looked.is_ok();
                 let _ = sender.send(looked);
                 if let Some(file) = file.filter(|_| ahead) {
@@ -112,7 +113,8 @@ fn masked(failure: Failure) -> Failure {
 async fn look(
     session: &Session,
     client: &OutsideClient,
-    (tool, call): (&str, Result<ToolCall, Failure>),
+    tool: &str,
+    call: Result<ToolCall, Failure>,
     cancel: &CancellationToken,
 ) -> Result<OutsideAnswer, Failure> {
     let mut own = new_task(client);
@@ -156,7 +158,9 @@ fn new_task(client: &OutsideClient) -> Task {
 async fn edit(
     session: &Session,
     client: &OutsideClient,
-    (tool, call, once): (&str, ToolCall, Option<String>),
+    tool: &str,
+    call: ToolCall,
+    once: Option<String>,
     cancel: &CancellationToken,
     sender: oneshot::Sender<Result<OutsideAnswer, Failure>>,
 ) {
@@ -204,7 +208,7 @@ async fn edit(
     lock(&work.seen).take(now_seen, &seen);
     let ran = ran.map(words).map_err(masked);
     let ran = if mark == task.work.journal.checkpoints.len() { ran.map_err(Failure::without_change) } else { ran };
-    let came_of_it = trace(task, (client, &about), &ran);
+    let came_of_it = trace(task, client, &about, &ran);
     let _ = sender.send(ran);
     if task.work.journal.checkpoints.len() > mark {
         durable::keep_outside(&session.store, task, mark % CLEANED == CLEANED - 1).await;
@@ -292,7 +296,7 @@ async fn enter(edits: &EditService, journal: &Journal, mark: usize) {
     stack::bound(&mut history);
 }
 
-fn trace(task: &Task, (client, about): (&OutsideClient, &str), ran: &Result<OutsideAnswer, Failure>) -> String {
+fn trace(task: &Task, client: &OutsideClient, about: &str, ran: &Result<OutsideAnswer, Failure>) -> String {
     let (failed, text) = match ran {
         Ok(answer) => ("", answer.text.clone()),
         Err(failure) => ("failed: ", failure.one_line()),

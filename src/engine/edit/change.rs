@@ -77,7 +77,7 @@ pub(crate) async fn change(
     let (mut wanted, mut notes) = (wanted, Vec::new());
     for _ in 0..rebase_edit::TRIES {
         let known = work.reports.begun();
-        match attempt(edits, work, (&wanted, &doubts, when), deadline).await {
+        match attempt(edits, work, &wanted, &doubts, when, deadline).await {
             // The file was changed between its reading and this edit.
             Err(EditorError::Stale(path)) => {
                 work.reports.begin_again(known);
@@ -137,7 +137,9 @@ fn note_own(looked: &LookedFiles, applied: &[Applied]) {
 async fn attempt(
     edits: &EditService,
     work: &mut TaskWork,
-    (wanted, doubts, when): (&[EditRequest], &[Doubt], When),
+    wanted: &[EditRequest],
+    doubts: &[Doubt],
+    when: When,
     mut deadline: Deadline,
 ) -> Result<EditOutcome, EditorError> {
     let checked = edits.workspace.config.diagnostics.on_edit;
@@ -166,7 +168,7 @@ async fn attempt(
         work.reports.elsewhere.unrelated.extend(reached.unrelated);
         bystanders.extend(reached.documents);
     }
-    remember(work, wanted, (&mut burst, in_burst), &collect_diagnostics::known(&edits.hub).await);
+    remember(work, wanted, &mut burst, in_burst, &collect_diagnostics::known(&edits.hub).await);
     note_start(&edits.making, work, wanted);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
@@ -269,7 +271,7 @@ pub(crate) async fn settle_deferred(hub: &DiagnosticsHub, work: &mut TaskWork) -
 }
 
 /// Adds the state right before an edit to its baseline, and to that of its task.
-fn remember(work: &mut TaskWork, wanted: &[EditRequest], (burst, in_burst): (&mut Baseline, bool), known: &Snapshots) {
+fn remember(work: &mut TaskWork, wanted: &[EditRequest], burst: &mut Baseline, in_burst: bool, known: &Snapshots) {
     wanted.iter().for_each(|want| burst.begin(want, known, in_burst));
     burst.take(known, in_burst);
     for document in texts_before(wanted).iter().filter(|document| !work.journal.has_changed(&document.path)) {

@@ -96,7 +96,7 @@ impl Mirror {
         others.into_iter().filter(new).map(|(_, link)| link).collect()
     }
 
-    pub(super) fn opened(&self, (link, editor): (u64, Option<u32>), opened: OpenedDocument) {
+    pub(super) fn opened(&self, link: u64, editor: Option<u32>, opened: OpenedDocument) {
         let Some(file) = path::from_uri(&opened.uri) else { return };
         let file = file.canonicalize().unwrap_or(file);
         let mut held = lock(&self.held);
@@ -225,7 +225,7 @@ mod tests {
     fn what_we_put_there_is_ours_at_every_link_and_anything_else_is_typed() {
         let (mirror, uri) = (Mirror::default(), "file:///w/a.py");
         for link in [1, 2] {
-            mirror.opened((link, Some(7)), opened(uri, "a\n"));
+            mirror.opened(link, Some(7), opened(uri, "a\n"));
         }
         assert!(mirror.changed(3, changed(uri, 2, "x")).is_none(), "never opened there");
         mirror.expect(uri, &"b\n".into());
