@@ -110,7 +110,7 @@ mod tests {
         )
         .unwrap();
         let believed = confidence::of_server(Freshness::Exact);
-        let found = diagnostics("x", "a.py", &[item], Encoding::Utf16, believed);
+        let found = diagnostics("x", "a.py", &[item], Encoding::Utf16, "ab\ncd", believed);
         let end = found[0].location.range().unwrap().end;
         assert_eq!((found[0].confidence, end.line, end.character), (Confidence::Medium, 1, 2));
     }

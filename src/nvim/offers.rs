@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::editor::{NvimEditor, converted};
 use crate::lua_messages::WireActions;
-use sextant_base::deadline::{AnswerWait, Deadline};
+use sextant_base::deadline::AnswerWait;
 use sextant_base::positions::Range;
 use sextant_diagnostics::model::{self, Freshness};
 use sextant_diagnostics::policy::confidence;

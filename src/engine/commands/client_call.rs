@@ -165,12 +165,7 @@ async fn edit(
     sender: oneshot::Sender<Result<OutsideAnswer, Failure>>,
 ) {
     let work = session.outside.of(&client.id);
-    let slot = tokio::select! {
-        biased;
-        () = cancel.cancelled() => None,
-        slot = work.task.lock() => Some(slot),
-    };
-    let Some(mut slot) = slot else {
+    let Some(mut slot) = cancel.run_until_cancelled(work.task.lock()).await else {
         let _ = sender.send(Err(Failure::cancelled().without_change()));
         return;
     };
@@ -200,17 +195,19 @@ async fn edit(
         }
         collect_diagnostics::let_go(&session.hub).await;
         call.run(&session.edits, session.model.as_ref(), &mut task.work).await
-    });
-    let ran = ran.await.and_then(|ran| ran);
+    })
+    .await
+    .and_then(|ran| ran);
     enter(&session.edits, &task.work.journal, mark).await;
     reached::bound(&session.hub).await;
     let now_seen = std::mem::take(&mut task.work.seen);
     lock(&work.seen).take(now_seen, &seen);
-    let ran = ran.map(words).map_err(masked);
-    let ran = if mark == task.work.journal.checkpoints.len() { ran.map_err(Failure::without_change) } else { ran };
+    let is_changed = task.work.journal.checkpoints.len() > mark;
+    let ran =
+        ran.map(words).map_err(masked).map_err(|failure| if is_changed { failure } else { failure.without_change() });
     let came_of_it = trace(task, client, &about, &ran);
     let _ = sender.send(ran);
-    if task.work.journal.checkpoints.len() > mark {
+    if is_changed {
         durable::keep_outside(&session.store, task, mark % CLEANED == CLEANED - 1).await;
         show(&session.edits, &mut task.work, format!("{}: {came_of_it}", client.name)).await;
     }

@@ -221,13 +221,8 @@ async fn put_right(
             edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
         }
         let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
-        match apply(
-            &Place::of(&edit_service.workspace, &edit_service.making, Some(durable)),
-            edit_service.workspace.config.save,
-            &edits,
-        )
-        .await
-        {
+        let place = Place::of(&edit_service.workspace, &edit_service.making, Some(durable));
+        match apply(&place, edit_service.workspace.config.save, &edits).await {
             Ok(_) => notes.push(format!("an edit had not come to its end and was taken back: {}", names.join(", "))),
             Err(error) => {
                 // Still open, with our name on it: the next process tries again.

@@ -242,13 +242,8 @@ async fn run_edit(
         task.work.intent.consent.withheld.clear();
         task.work.intent.consent.foreseen.clear();
         let (scope, request) = (task.work.scope.clone(), task.work.request.clone());
-        let tried = stop::unless_stopped(
-            &edits.making,
-            cancel,
-            attempt::try_step(edits, model, plan, index, task, fallback, cancel),
-        )
-        .instrument(span::plan_step(index))
-        .await;
+        let tried = attempt::try_step(edits, model, plan, index, task, fallback, cancel);
+        let tried = stop::unless_stopped(&edits.making, cancel, tried).instrument(span::plan_step(index)).await;
         // A stop drops the try wherever it stands.
         (task.work.scope, task.work.request) = (scope, request);
         let tried = match tried.and_then(|tried| tried) {
@@ -276,10 +271,8 @@ async fn run_edit(
             Decision::Repeat(_) => attempts += 1,
             Decision::Fallback(_) => {
                 fallback = true;
-                edits
-                    .hub
-                    .events
-                    .show(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
+                let text = format!("its fallback: {}", plan.steps[index].fallback);
+                edits.hub.events.show(Event::Progress { text });
                 clear_for_fallback(edits, &mut task.work, mark).await;
             }
             _ => return Ok(decided),

@@ -125,22 +125,17 @@ pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files
     if files.is_empty() {
         return Verdict::without(Status::Complete);
     }
-    let documents = reached::documents(edits.workspace.editor.as_ref(), files).await;
-    let mut bystanders =
-        collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, files).await;
-    bystanders.extend(
-        reached::others(edits.workspace.editor.as_ref(), &edits.hub.looked, &work.reports.elsewhere.reached, files)
-            .await,
-    );
-    let budget = edits.workspace.config.diagnostics.timeout_ms.max(LAST_LOOK_MS)
-        + reached::longer(work.reports.elsewhere.reached.len());
-    let open = work.reports.pending.is_some();
+    let (editor, looked, reach) = (edits.workspace.editor.as_ref(), &edits.hub.looked, &work.reports.elsewhere.reached);
+    let documents = reached::documents(editor, files).await;
+    let mut bystanders = collect_diagnostics::bystanders(editor, looked, files).await;
+    bystanders.extend(reached::others(editor, looked, reach, files).await);
+    let budget = edits.workspace.config.diagnostics.timeout_ms.max(LAST_LOOK_MS) + reached::longer(reach.len());
     let deadline = Deadline::after_ms(budget);
     let waited = work.reports.late.last_look.take().filter(|look| look.edits == work.journal.checkpoints.len());
     let is_stopped = edits.hub.cancelled().is_cancelled();
     let reports = if let Some(look) = waited {
         look.reports
-    } else if open {
+    } else if work.reports.pending.is_some() {
         collect_diagnostics::look(&edits.hub, &documents, &bystanders, deadline).await
     } else {
         collect_diagnostics::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await
@@ -170,10 +165,8 @@ pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files
     let floor = edits.workspace.config.diagnostics.severity_floor;
     let late = without_late(&mut start, &mut after, &work.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &after, &reports).await;
-    doubt(
-        &mut verdict,
-        [others, late, reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await].concat(),
-    );
+    let unlooked = reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await;
+    doubt(&mut verdict, [others, late, unlooked].concat());
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
