@@ -26,6 +26,9 @@ WIDE_STRUCT = 12
 BOUNDS = {
     "largest circle": 3,
     "methods of Session": 0,
+    "`&Session`": 20,
+    "`&mut Task`": 45,
+    "tuple parameters": 0,
     "structs over": 5,
     "fields of the widest": 19,
     "functions over": 0,
@@ -58,6 +61,19 @@ def closing(text: str, start: int) -> int:
         if text[index] == "{":
             depth += 1
         elif text[index] == "}":
+            depth -= 1
+            if depth == 0:
+                return index
+    return len(text) - 1
+
+
+def bracket(text: str, start: int) -> int:
+    """The index of the bracket that closes the one at `start`, of whatever kind."""
+    depth = 0
+    for index in range(start, len(text)):
+        if text[index] in "([{":
+            depth += 1
+        elif text[index] in ")]}":
             depth -= 1
             if depth == 0:
                 return index
@@ -113,6 +129,21 @@ class File:
             if body and body.group() == "{":
                 first = self.text.count("\n", 0, found.start()) + 1
                 yield found.group(1), first, self.text.count("\n", found.start(), closing(self.text, body.start())) + 1
+
+    def parameters(self):
+        """(function, first line, text of its parameters) of each function."""
+        for found in re.finditer(r"\bfn\s+(\w+)", self.text):
+            at = found.end()
+            if self.text[at : at + 1] == "<":
+                depth = 0
+                while True:
+                    depth += {"<": 1, ">": -1}.get(self.text[at], 0) if self.text[at - 1 : at + 1] != "->" else 0
+                    at += 1
+                    if depth == 0:
+                        break
+            if self.text[at : at + 1] == "(":
+                line = self.text.count("\n", 0, found.start()) + 1
+                yield found.group(1), line, self.text[at + 1 : bracket(self.text, at)]
 
     def structs(self):
         """(name, fields) of each struct with named fields."""
@@ -269,6 +300,22 @@ def main() -> int:
         if name == "Session" and not of_trait and methods
     ]
     rows.append(("methods of Session outside its file", sum(int(s.rsplit(": ")[1]) for s in session), session))
+    for whole in ("&Session", "&mut Task"):
+        takers = [
+            f"{file.path}:{line}: {name}"
+            for file in house.files
+            for name, line, parameters in file.parameters()
+            if re.search(rf"{whole}\b", parameters)
+        ]
+        rows.append((f"`{whole}` as parameters", len(takers), takers))
+    # A tuple pattern hides how many parameters a function has.
+    tuples = [
+        f"{file.path}:{line}: {name}"
+        for file in house.files
+        for name, line, parameters in file.parameters()
+        if re.search(r"(?:^|,)\s*\([^()]*\)\s*:", parameters)
+    ]
+    rows.append(("tuple parameters", len(tuples), tuples))
     wide = [(fields, f"{file.path}: {name}, {fields}") for file in house.files for name, fields in file.structs()]
     wide = sorted((pair for pair in wide if pair[0] > WIDE_STRUCT), reverse=True)
     rows.append((f"structs over {WIDE_STRUCT} fields", len(wide), [text for _, text in wide]))

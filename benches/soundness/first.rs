@@ -179,7 +179,7 @@ pub async fn run(door: &mut impl Door, job: &Job, subject: &Subject) -> Vec<Firs
     let mut last: Option<(String, State)> = None;
     for number in 0..job.trials {
         if job.between {
-            done.push(between(door, &with, &model, (job, subject), number, &mut random).await);
+            done.push(between(door, &with, &model, job, subject, number, &mut random).await);
             door.again().await;
             with = agent(door.editor());
             continue;
@@ -227,7 +227,8 @@ async fn between(
     door: &mut impl Door,
     agent: &Engine,
     model: &Hand,
-    (job, subject): (&Job, &Subject),
+    job: &Job,
+    subject: &Subject,
     number: usize,
     random: &mut Random,
 ) -> First {

@@ -2,6 +2,14 @@
 
 use std::time::{Duration, Instant};
 
+/// A wait for the answers of servers.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerWait {
+    pub deadline: Deadline,
+    /// Whether a server that is silent at first is waited for up to the deadline.
+    pub waits: bool,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline {
     start: Instant,

@@ -256,7 +256,7 @@ async fn serve(
     request.path = request.path.map(|path| here.join(path).to_string_lossy().into_owned());
     let mut gate = None;
     if let Some(joined) = &joined {
-        match join::session(joined.options, (&root, about(&request, &root).as_deref()), arguments.at.json).await? {
+        match join::session(joined.options, &root, about(&request, &root).as_deref(), arguments.at.json).await? {
             WorkPlace::Joined(session) => {
                 join::refuse_own(&session, &arguments.own_options(who)).await?;
                 let request = join::placed(request, &root, &session.entry);

@@ -63,7 +63,8 @@ pub(super) enum WorkPlace {
 /// The session to work in, if there is one; the choice is printed.
 pub(super) async fn session(
     options: &JoinOptions,
-    (root, file): (&Root, Option<&Path>),
+    root: &Root,
+    file: Option<&Path>,
     as_json: bool,
 ) -> Result<WorkPlace, Failure> {
     if options.headless {

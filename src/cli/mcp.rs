@@ -105,7 +105,7 @@ async fn serve_http(
     let report = |address: SocketAddr| {
         terminal::json(&json!({"url": format!("http://{address}/"), "token": token}));
     };
-    http::serve((opener, fallback), port, &token, &report, stop).await
+    http::serve(opener, fallback, port, &token, &report, stop).await
 }
 
 fn given_token() -> Result<String, Failure> {

@@ -109,14 +109,14 @@ pub fn delta(change: &SnapshotChange<'_>, before: &[Diagnostic], after: &[Diagno
     let mut tokens = Matching::new(old.tokens.len(), new.tokens.len());
     let late: HashSet<u32> = doubtful.iter().map(|(b, _)| *b).collect();
     let sure = units.pairs().filter(|(b, _)| !late.contains(b));
-    spelling::pair((&old, &new), sure, &mut tokens, &mut votes);
+    spelling::pair(&old, &new, sure, &mut tokens, &mut votes);
     for (b, a) in partner.iter().enumerate().filter(|(_, a)| **a != NONE) {
         let (x, y) = (&old.files[b], &new.files[*a as usize]);
         if x.errors + y.errors > 0 || !(x.parsed && y.parsed) {
-            line_alignment::pair_lines((&old, b), (&new, *a as usize), &mut tokens, &mut votes);
+            line_alignment::pair_lines(&old, b, &new, *a as usize, &mut tokens, &mut votes);
         }
     }
-    spelling::pair((&old, &new), doubtful.into_iter(), &mut tokens, &mut votes);
+    spelling::pair(&old, &new, doubtful.into_iter(), &mut tokens, &mut votes);
     let names = spellings.names();
     let mut renames: HashMap<&str, &str> = HashMap::new();
     for (from, to) in spelling::renames(&votes) {

@@ -47,7 +47,7 @@ pub fn merge(items: &[Placed]) -> Vec<Merged> {
         let near = lines(item).filter_map(|key| on_line.get(&key)).flatten().copied();
         let near: BTreeSet<usize> = near.take(NEAR).collect();
         let fits = |group: &usize| {
-            groups[*group].iter().all(|other| are_one((&items[*other], &gists[*other]), (item, &gists[index])))
+            groups[*group].iter().all(|other| are_one(&items[*other], &gists[*other], item, &gists[index]))
         };
         let home = near.into_iter().find(fits).unwrap_or_else(|| {
             groups.push(Vec::new());
@@ -113,7 +113,7 @@ impl<'a> KnownStatements<'a> {
         let near = lines(item).filter_map(|(file, line)| self.on_line.get(&(file, line))).flatten().take(NEAR);
         near.map(|index| &self.items[*index])
             .filter(|(other, _)| other.diagnostic.severity <= item.diagnostic.severity)
-            .any(|(other, known)| are_one((other, known), (item, &gist)))
+            .any(|(other, known)| are_one(other, known, item, &gist))
     }
 }
 
@@ -131,7 +131,7 @@ fn shown(items: &[Placed], members: Vec<usize>) -> Merged {
 }
 
 /// Whether two sources report the same at the same place.
-fn are_one((a, first): (&Placed, &Gist), (b, second): (&Placed, &Gist)) -> bool {
+fn are_one(a: &Placed, first: &Gist, b: &Placed, second: &Gist) -> bool {
     looked_at(1);
     let (x, y) = (a.diagnostic, b.diagnostic);
     if x.source == y.source || x.location.file() != y.location.file() || a.symbol != b.symbol {
@@ -169,7 +169,7 @@ mod tests {
     use crate::model::{Confidence, Location, Severity};
     use sextant_base::positions::Position;
 
-    fn diag(source: &str, code: &str, message: &str, (line, from, to): (u32, u32, u32)) -> Diagnostic {
+    fn diag(source: &str, code: &str, message: &str, line: u32, from: u32, to: u32) -> Diagnostic {
         let at = |character| Position { line, character };
         Diagnostic {
             source: source.into(),
@@ -192,11 +192,11 @@ mod tests {
 
     #[test]
     fn duplicates_are_shown_once() {
-        let pyright = diag("lsp:basedpyright", "reportUndefinedVariable", "\"x\" is not defined", (3, 4, 5));
-        let ruff = diag("lsp:ruff", "F821", "Undefined name `x`", (3, 4, 5));
-        let mypy = diag("tool:mypy", "name-defined", "Name \"x\" is not defined", (3, 4, 5));
-        let elsewhere = diag("lsp:ruff", "F821", "Undefined name `x`", (9, 4, 5));
-        let other = diag("lsp:ruff", "E711", "Comparison to `None`", (3, 4, 5));
+        let pyright = diag("lsp:basedpyright", "reportUndefinedVariable", "\"x\" is not defined", 3, 4, 5);
+        let ruff = diag("lsp:ruff", "F821", "Undefined name `x`", 3, 4, 5);
+        let mypy = diag("tool:mypy", "name-defined", "Name \"x\" is not defined", 3, 4, 5);
+        let elsewhere = diag("lsp:ruff", "F821", "Undefined name `x`", 9, 4, 5);
+        let other = diag("lsp:ruff", "E711", "Comparison to `None`", 3, 4, 5);
         assert_eq!(groups(&[(pyright.clone(), "f"), (ruff.clone(), "f"), (mypy, "f")]), [vec![0, 1, 2]]);
         assert_eq!(groups(&[(pyright.clone(), "f"), (elsewhere, "f")]), [vec![0], vec![1]], "another place");
         assert_eq!(groups(&[(pyright.clone(), "f"), (other, "f")]), [vec![0], vec![1]], "another complaint");
@@ -212,8 +212,8 @@ mod tests {
     #[test]
     fn the_worst_is_the_one_shown() {
         let mild =
-            Diagnostic { severity: Severity::Warning, ..diag("lsp:ruff", "F821", "Undefined name `x`", (3, 4, 5)) };
-        let hard = diag("lsp:basedpyright", "reportUndefinedVariable", "\"x\" is not defined", (3, 4, 5));
+            Diagnostic { severity: Severity::Warning, ..diag("lsp:ruff", "F821", "Undefined name `x`", 3, 4, 5) };
+        let hard = diag("lsp:basedpyright", "reportUndefinedVariable", "\"x\" is not defined", 3, 4, 5);
         let symbol = SymbolPath::new("a.py", "");
         let merged = merge(&[&mild, &hard].map(|diagnostic| Placed { diagnostic, symbol: &symbol }));
         assert_eq!((merged[0].shown, merged[0].sources[0].as_str()), (1, "lsp:basedpyright"));
@@ -221,9 +221,9 @@ mod tests {
 
     #[test]
     fn syntax_errors_of_one_line_are_one() {
-        let ruff = diag("lsp:ruff", "invalid-syntax", "Expected `:`", (3, 9, 10));
-        let ours = diag("analyzer:syntax", "syntax-error", "syntax error at `x`", (3, 2, 4));
-        let below = diag("analyzer:syntax", "syntax-error", "syntax error at `x`", (4, 2, 4));
+        let ruff = diag("lsp:ruff", "invalid-syntax", "Expected `:`", 3, 9, 10);
+        let ours = diag("analyzer:syntax", "syntax-error", "syntax error at `x`", 3, 2, 4);
+        let below = diag("analyzer:syntax", "syntax-error", "syntax error at `x`", 4, 2, 4);
         assert_eq!(groups(&[(ruff.clone(), ""), (ours, "")]), [vec![0, 1]]);
         assert_eq!(groups(&[(ruff, ""), (below, "")]), [vec![0], vec![1]]);
     }
@@ -231,10 +231,10 @@ mod tests {
     #[test]
     fn sources_agree_on_a_symbol_by_place_or_by_name() {
         let symbol = SymbolPath::new("a.py", "f");
-        let one = diag("lsp:basedpyright", "reportReturnType", "Type \"str\" is not \"int\"", (3, 4, 9));
-        let same_name = diag("tool:mypy", "return-value", "got \"str\"", (7, 0, 1));
-        let no_name = diag("tool:mypy", "return-value", "wrong", (7, 0, 1));
-        let family = diag("tool:pyright", "reportReturnType", "Type \"str\" is not \"int\"", (3, 4, 9));
+        let one = diag("lsp:basedpyright", "reportReturnType", "Type \"str\" is not \"int\"", 3, 4, 9);
+        let same_name = diag("tool:mypy", "return-value", "got \"str\"", 7, 0, 1);
+        let no_name = diag("tool:mypy", "return-value", "wrong", 7, 0, 1);
+        let family = diag("tool:pyright", "reportReturnType", "Type \"str\" is not \"int\"", 3, 4, 9);
         let at = |diagnostic| Placed { diagnostic, symbol: &symbol };
         assert!(agree(&at(&one), &at(&same_name)));
         assert!(!agree(&at(&one), &at(&no_name)) && !agree(&at(&one), &at(&family)));
@@ -251,7 +251,7 @@ mod tests {
             let list: Vec<(Diagnostic, &str)> = picks
                 .iter()
                 .map(|(s, c, n, line, from, len)| {
-                    (diag(sources[*s], codes[*c], "m", (*line, *from, from + len)), names[*n])
+                    (diag(sources[*s], codes[*c], "m", *line, *from, from + len), names[*n])
                 })
                 .collect();
             let found = groups(&list);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use crate::HeadlessEditor;
-use sextant_base::deadline::Deadline;
+use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_base::lock::lock;
 use sextant_base::positions::{Encoding, LineIndex, Range};
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText};
@@ -53,7 +53,7 @@ pub(super) async fn offers(
     editor: &HeadlessEditor,
     document: &Document,
     range: Option<Range>,
-    patience: (Deadline, bool),
+    patience: AnswerWait,
 ) -> FixAnswers {
     let file = FileText { path: document.path.clone(), text: document.text.clone() };
     let asked: Vec<Arc<LanguageServer>> =

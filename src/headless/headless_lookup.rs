@@ -35,7 +35,7 @@ pub(super) async fn look_up(
     let asked: Vec<Arc<LanguageServer>> =
         editor.servers().into_iter().filter(|server| server.covers(&wanted.path)).collect();
     let mut answers: FuturesOrdered<_> =
-        asked.iter().map(|server| one(editor, server, (&document, &known), wanted, deadline)).collect();
+        asked.iter().map(|server| one(editor, server, &document, &known, wanted, deadline)).collect();
     let mut found = Vec::new();
     while let Some(answer) = answers.next().await {
         let something = answer.said.as_ref().is_ok_and(|said| worth(&wanted.question, &said.value) == Worth::Something);
@@ -64,7 +64,8 @@ impl Drop for Lent<'_> {
 async fn one(
     editor: &HeadlessEditor,
     server: &LanguageServer,
-    (document, known): (&Document, &[Document]),
+    document: &Document,
+    known: &[Document],
     wanted: &NameLookup,
     deadline: Deadline,
 ) -> LookupAnswer {

@@ -25,7 +25,7 @@ use crate::asked::{ask, asked, file_text, text};
 use crate::fixes::Fixes;
 use crate::folder_files::Files;
 use crate::overlay::OpenBuffers;
-use sextant_base::deadline::Deadline;
+use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_base::lock::lock;
 use sextant_base::positions::Range;
 use sextant_diagnostics::command::CommandProvider;
@@ -314,13 +314,13 @@ impl Editor for HeadlessEditor {
         &self,
         path: &str,
         range: Option<Range>,
-        (deadline, waits): (Deadline, bool),
+        AnswerWait { deadline, waits }: AnswerWait,
     ) -> Result<FixAnswers, EditorError> {
         let turn = tokio::time::timeout(deadline.left(), self.turn.read()).await;
         let _turn = turn.map_err(|_| EditorError::Timeout(deadline.elapsed_ms()))?;
         let document = self.read(path).await?;
         self.refresh(&[]).await;
-        Ok(fixes::offers(self, &document, range, (deadline, waits)).await)
+        Ok(fixes::offers(self, &document, range, AnswerWait { deadline, waits }).await)
     }
 
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {

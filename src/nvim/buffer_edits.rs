@@ -60,7 +60,8 @@ pub(super) fn diagnostics(
     client: &str,
     file: &str,
     items: &[WireDiagnostic],
-    (encoding, text): (Encoding, &str),
+    encoding: Encoding,
+    text: &str,
     confidence: Confidence,
 ) -> Vec<Diagnostic> {
     let index = LineIndex::new(text);
@@ -109,7 +110,7 @@ mod tests {
         )
         .unwrap();
         let believed = confidence::of_server(Freshness::Exact);
-        let found = diagnostics("x", "a.py", &[item], (Encoding::Utf16, "ab\ncd"), believed);
+        let found = diagnostics("x", "a.py", &[item], Encoding::Utf16, "ab\ncd", believed);
         let end = found[0].location.range().unwrap().end;
         assert_eq!((found[0].confidence, end.line, end.character), (Confidence::Medium, 1, 2));
     }

@@ -13,7 +13,7 @@ use crate::late::Waiting;
 use crate::lua_channel::Channel;
 use crate::lua_messages::{BufferEdit, BufferState, ClientReport, FixEdit, List, WireDiagnostic};
 use crate::{client_lookup, edit_parts, lua_messages, offers, write_recovery};
-use sextant_base::deadline::Deadline;
+use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_base::lock::lock;
 use sextant_base::path;
 use sextant_base::plural::counted;
@@ -122,7 +122,7 @@ impl NvimEditor {
         let items = match &text {
             Some(text) => {
                 let confidence = confidence::of_server(freshness);
-                converted(entry.client.clone(), file.clone(), entry.items, (entry.encoding, text), confidence).await
+                converted(entry.client.clone(), file.clone(), entry.items, entry.encoding, text, confidence).await
             }
             None => Vec::new(),
         };
@@ -209,11 +209,12 @@ pub(super) async fn converted(
     client: String,
     file: String,
     items: Vec<WireDiagnostic>,
-    (encoding, text): (Encoding, &Arc<str>),
+    encoding: Encoding,
+    text: &Arc<str>,
     confidence: Confidence,
 ) -> Vec<Diagnostic> {
     let text = Arc::clone(text);
-    let work = move || buffer_edits::diagnostics(&client, &file, &items, (encoding, &text), confidence);
+    let work = move || buffer_edits::diagnostics(&client, &file, &items, encoding, &text, confidence);
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
 }
 
@@ -321,9 +322,9 @@ impl Editor for NvimEditor {
         &self,
         path: &str,
         range: Option<Range>,
-        (deadline, waits): (Deadline, bool),
+        AnswerWait { deadline, waits }: AnswerWait,
     ) -> Result<FixAnswers, EditorError> {
-        offers::offers(self, path, range, (deadline, waits)).await
+        offers::offers(self, path, range, AnswerWait { deadline, waits }).await
     }
 
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::editor::{NvimEditor, converted};
 use crate::lua_messages::WireActions;
-use sextant_base::deadline::Deadline;
+use sextant_base::deadline::AnswerWait;
 use sextant_base::positions::Range;
 use sextant_diagnostics::model::{self, Freshness};
 use sextant_diagnostics::policy::confidence;
@@ -20,7 +20,7 @@ pub(super) async fn offers(
     editor: &NvimEditor,
     path: &str,
     range: Option<Range>,
-    (deadline, waits): (Deadline, bool),
+    AnswerWait { deadline, waits }: AnswerWait,
 ) -> Result<FixAnswers, EditorError> {
     let params = json!({"path": editor.absolute(path), "range": range, "ms": deadline.left_ms(), "waits": waits});
     // Neovim itself names the clients that have not answered in time.
@@ -29,10 +29,10 @@ pub(super) async fn offers(
     let mut fixes = Vec::new();
     for offer in answer.found {
         let text = if offer.repairs.is_empty() { "".into() } else { editor.fetch(path).await?.1 };
-        let (place, confidence) = ((offer.encoding, &text), confidence::of_server(Freshness::Exact));
+        let confidence = confidence::of_server(Freshness::Exact);
         fixes.push(Fix {
             provider: format!("lsp:{}", offer.client),
-            repairs: converted(offer.client, path.to_owned(), offer.repairs, place, confidence).await,
+            repairs: converted(offer.client, path.to_owned(), offer.repairs, offer.encoding, &text, confidence).await,
             id: offer.id,
             title: model::name(&offer.title),
             kind: offer.kind,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use sextant::base::deadline::Deadline;
+use sextant::base::deadline::{AnswerWait, Deadline};
 use sextant::diagnostics::model::{Diagnostic, DiagnosticsProvider, Freshness, Report, Severity};
 use sextant::editors::headless::HeadlessEditor;
 use sextant::edits::TextEdit;
@@ -249,7 +249,8 @@ async fn ruffs_fix_for_an_unused_import_is_an_edit_until_the_file_changes() {
     let unused = reports.iter().flat_map(|report| &report.diagnostics).find(|d| d.code.as_deref() == Some("F401"));
     let range = unused.and_then(|diagnostic| diagnostic.location.range());
     assert!(range.is_some(), "{reports:?}");
-    let fixes = shop.editor.fixes("shop/price.py", range, (deadline, false)).await.expect("fixes").fixes;
+    let fixes =
+        shop.editor.fixes("shop/price.py", range, AnswerWait { deadline, waits: false }).await.expect("fixes").fixes;
     let fix =
         fixes.iter().find(|fix| fix.provider == "lsp:ruff" && fix.title.contains("unused import")).expect("a fix");
     assert!(fix.kind.starts_with("quickfix") && fix.id.starts_with('f'));
@@ -261,7 +262,12 @@ async fn ruffs_fix_for_an_unused_import_is_an_edit_until_the_file_changes() {
     assert_eq!((edits[0].0.start.line, edits[0].1.as_str()), (0, ""));
     assert_eq!(shop.bytes("shop/price.py"), PRICE.as_bytes(), "asking changes nothing");
 
-    let sources = shop.editor.fixes("shop/price.py", None, (deadline, false)).await.expect("source actions").fixes;
+    let sources = shop
+        .editor
+        .fixes("shop/price.py", None, AnswerWait { deadline, waits: false })
+        .await
+        .expect("source actions")
+        .fixes;
     let all = sources.iter().find(|fix| fix.kind == "source.fixAll.ruff").expect("ruff's fixAll");
     let change = shop.editor.fix_change(&all.id, deadline).await.expect("a change");
     assert_eq!(change.files.len(), 1);

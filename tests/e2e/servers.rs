@@ -1,7 +1,7 @@
 //! A server that misbehaves: each behaviour gets the right freshness, no old list, and no late answer twice.
 
 use serde_json::{Value, json};
-use sextant::base::deadline::Deadline;
+use sextant::base::deadline::{AnswerWait, Deadline};
 use sextant::base::positions::{Position, Range};
 use sextant::diagnostics::model::{Confidence, DiagnosticsProvider, FileText, Freshness, Reach};
 use sextant::diagnostics::server::LanguageServer;
@@ -374,7 +374,8 @@ async fn the_edit_of_a_command_is_captured_and_not_applied() {
     let fake = Fake::new(&json!({"log": "log", "capabilities": capabilities, "on": on}));
     let deadline = Deadline::after_ms(PATIENCE_MS);
     let range = Range { start: Position { line: 0, character: 0 }, end: Position { line: 0, character: 3 } };
-    let offers = fake.server.offers(&a("bad\n"), Some(range), (deadline, false)).await.expect("offers");
+    let offers =
+        fake.server.offers(&a("bad\n"), Some(range), AnswerWait { deadline, waits: false }).await.expect("offers");
     assert_eq!(offers.iter().map(|offer| offer.title.as_str()).collect::<Vec<_>>(), ["Fix it", "Bare"]);
     assert_eq!(fake.server.edits(&offers[0], deadline).await, Ok(vec![edit.clone()]));
     assert_eq!(fake.server.edits(&offers[1], deadline).await, Ok(vec![edit]));

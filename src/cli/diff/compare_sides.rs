@@ -55,7 +55,7 @@ pub(super) async fn answer(arguments: &DiffArguments) -> Result<Comparison, Fail
         return Err(Failure::new(FailureKind::Tool, message, hint));
     }
     let entries = entries(&selection.files, &before, &after, &both);
-    let confirmed = confirm(entries, &selection.files, (&before, &after), &providers, (deadline, progress)).await?;
+    let confirmed = confirm(entries, &selection.files, &before, &after, &providers, deadline, progress).await?;
     gaps.extend(confirmed.gap);
     let mut entries = confirmed.entries;
     entries.retain(|entry| entry.file().is_empty() || wish.names(entry.file()));
@@ -167,7 +167,7 @@ async fn choose(
         let named = languages.iter().any(|languages| !languages.is_empty() && speaks(languages, path));
         named || (any && changed.contains(path))
     };
-    Ok(select(&changes, (&old_files, &new_files), covered, wish))
+    Ok(select(&changes, &old_files, &new_files, covered, wish))
 }
 
 /// Reads both sides; the third part lists the files that were left out.

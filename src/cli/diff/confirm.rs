@@ -34,9 +34,11 @@ pub(super) struct Confirmed {
 pub(super) async fn confirm(
     found: Vec<ComparedDiagnostic>,
     files: &[ChangedFile],
-    (before, after): (&DiffSide, &DiffSide),
+    before: &DiffSide,
+    after: &DiffSide,
     configured: &Providers,
-    (deadline, progress): (Deadline, Progress),
+    deadline: Deadline,
+    progress: Progress,
 ) -> Result<Confirmed, Failure> {
     let mut out = Confirmed { entries: found, unconfirmed: 0, gap: None };
     let is_suspect = |entry: &ComparedDiagnostic| {

@@ -141,8 +141,8 @@ fn failed(arguments: &[&str], why: &str) -> Failure {
     Failure::new(FailureKind::Tool, format!("git {what} failed: {why}"), hint)
 }
 
-fn second((_, path): (&str, &str)) -> String {
-    path.to_owned()
+fn second(pair: (&str, &str)) -> String {
+    pair.1.to_owned()
 }
 
 /// The parts of a list that end in NUL. A name that is not UTF-8 is skipped: no text here could show it.

@@ -38,7 +38,8 @@ pub(super) struct Selection {
 /// its diagnostics with it.
 pub(super) fn select(
     changes: &[ChangedFile],
-    (before, after): (&BTreeSet<String>, &BTreeSet<String>),
+    before: &BTreeSet<String>,
+    after: &BTreeSet<String>,
     covered: impl Fn(&str) -> bool,
     wish: &DiffSelection,
 ) -> Selection {
@@ -121,21 +122,21 @@ mod tests {
     fn changed_files_come_first_and_files_that_use_them_are_checked_too() {
         let (before, after) = (set(&["a.py", "old.py", "gone.py", "x.md"]), set(&["a.py", "new.py", "b.py", "x.md"]));
         let changes = [change("old.py", "new.py"), change("gone.py", ""), change("", "b.py"), change("x.md", "x.md")];
-        let found = select(&changes, (&before, &after), is_python, &wish(&[]));
+        let found = select(&changes, &before, &after, is_python, &wish(&[]));
         let expected =
             [change("", "b.py"), change("gone.py", ""), change("old.py", "new.py"), change("a.py", "a.py")].to_vec();
         assert_eq!(found, Selection { files: expected, changed: 3, left_out: 0 });
         let only = DiffSelection { changed_only: true, ..wish(&[]) };
-        assert_eq!(select(&changes, (&before, &after), is_python, &only).files.len(), 3);
+        assert_eq!(select(&changes, &before, &after, is_python, &only).files.len(), 3);
         let few = DiffSelection { most: 2, ..wish(&[]) };
-        let found = select(&changes, (&before, &after), is_python, &few);
+        let found = select(&changes, &before, &after, is_python, &few);
         assert_eq!((found.files.len(), found.changed, found.left_out), (2, 2, 2));
     }
 
     #[test]
     fn paths_narrow_what_did_not_change_and_never_what_did() {
         let files = set(&["a/x.py", "ab/y.py", "c.py"]);
-        let found = select(&[change("c.py", "c.py")], (&files, &files), is_python, &wish(&["a"]));
+        let found = select(&[change("c.py", "c.py")], &files, &files, is_python, &wish(&["a"]));
         assert_eq!(found.files, [change("c.py", "c.py"), change("a/x.py", "a/x.py")]);
         assert!(wish(&["a"]).names("a/x.py") && !wish(&["a"]).names("ab/y.py") && wish(&[]).names("c.py"));
         assert_eq!(stray(&wish(&["a", "d"]), [&files, &files]).map(String::as_str), Some("d"));
@@ -143,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_a_link_or_unread_on_one_side_exists_only_on_the_other() {
-        let found = select(&[change("a.py", "a.py")], (&set(&[]), &set(&["a.py"])), is_python, &wish(&[]));
+        let found = select(&[change("a.py", "a.py")], &set(&[]), &set(&["a.py"]), is_python, &wish(&[]));
         assert_eq!(found.files, [change("", "a.py")]);
     }
 

@@ -62,9 +62,10 @@ impl OpenWorkspace for HeadlessWorkspace {
         client: &OutsideClient,
         tool: &str,
         given: Value,
-        (once, cancel): (&str, &CancellationToken),
+        once: &str,
+        cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
-        self.session.call_once(client, (tool, given), Some(once), cancel).await
+        self.session.call_once(client, tool, given, Some(once), cancel).await
     }
 
     async fn made(&self, once: &str) -> Result<EditMade, Failure> {

@@ -120,7 +120,8 @@ impl OpenWorkspace for JoinedWorkspace {
         client: &OutsideClient,
         tool: &str,
         given: Value,
-        (once, cancel): (&str, &CancellationToken),
+        once: &str,
+        cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
         let session = self.session(&given).await;
         let given = self.moved(given, &session.entry.root);

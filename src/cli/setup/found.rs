@@ -67,7 +67,7 @@ pub(in crate::cli) fn languages(
     let mut found = Vec::new();
     for name in tables::languages(document).unwrap_or_default().into_iter().filter_map(tables::name_of) {
         if let Some(servers) = helix_config::listed(document, name) {
-            found.push(language(document, program, (name, servers), true));
+            found.push(language(document, program, name, servers, true));
         }
     }
     for known in LANGUAGES.iter().filter(|known| helix_config::listed(document, known.name).is_none()) {
@@ -78,18 +78,13 @@ pub(in crate::cli) fn languages(
         let servers: Vec<String> =
             known.groups.iter().flat_map(|group| group.iter()).filter(there).map(|name| (*name).to_owned()).collect();
         if !servers.is_empty() {
-            found.push(language(document, program, (known.name, servers), false));
+            found.push(language(document, program, known.name, servers, false));
         }
     }
     found
 }
 
-fn language(
-    document: &DocumentMut,
-    program: &str,
-    (name, servers): (&str, Vec<String>),
-    listed: bool,
-) -> LanguageInSetup {
+fn language(document: &DocumentMut, program: &str, name: &str, servers: Vec<String>, listed: bool) -> LanguageInSetup {
     let proxied: Vec<_> = servers.iter().filter_map(|name| proxy(document, name, program)).collect();
     let direct = servers.into_iter().filter(|name| proxied.iter().all(|proxy| proxy.name != *name)).collect();
     LanguageInSetup { name: name.to_owned(), proxied, direct, listed }

@@ -133,9 +133,9 @@ fn json_finding(mapping: &Mapping, item: &Value, first: (u32, u32)) -> Option<Fi
 }
 
 /// A number below the tool's own first one means an unknown place for some tools.
-fn place(line: Option<u32>, column: Option<u32>, (first_line, first_column): (u32, u32)) -> Option<FindingPlace> {
-    let line = line?.checked_sub(first_line)?;
-    Some(FindingPlace { line, column: column.and_then(|column| column.checked_sub(first_column)) })
+fn place(line: Option<u32>, column: Option<u32>, first: (u32, u32)) -> Option<FindingPlace> {
+    let line = line?.checked_sub(first.0)?;
+    Some(FindingPlace { line, column: column.and_then(|column| column.checked_sub(first.1)) })
 }
 
 fn by_pattern(patterns: &[Regex], text: &str, first: (u32, u32)) -> CommandOutput {

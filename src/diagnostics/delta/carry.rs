@@ -201,7 +201,7 @@ impl Carry<'_, '_> {
         if !may_pair {
             return;
         }
-        let around = replaced::find((self.before, self.after), self.units);
+        let around = replaced::find(self.before, self.after, self.units);
         let key =
             |file: u64, (last, next): (u32, u32), text: u32| (file, u64::from(last) << 32 | u64::from(next), text);
         for level in 0..2 {

@@ -25,8 +25,10 @@ struct Line {
 
 /// Pairs the tokens that are still free on equal lines of two files.
 pub(super) fn pair_lines(
-    (before, file_b): (&Side<'_>, usize),
-    (after, file_a): (&Side<'_>, usize),
+    before: &Side<'_>,
+    file_b: usize,
+    after: &Side<'_>,
+    file_a: usize,
     tokens: &mut Matching,
     votes: &mut Votes,
 ) {

@@ -13,7 +13,7 @@ pub(super) struct Replacements {
 }
 
 /// Finds the replacements. A statement stands if its text is unchanged.
-pub(super) fn find((old, new): (&Side<'_>, &Side<'_>), units: &Matching) -> Replacements {
+pub(super) fn find(old: &Side<'_>, new: &Side<'_>, units: &Matching) -> Replacements {
     let stands = |before: u32, after: u32| old.units[before as usize].key == new.units[after as usize].key;
     let of_before = |unit: u32| Some(units.after(unit)).filter(|after| *after != NONE && stands(unit, *after));
     let of_after = |unit: u32| {

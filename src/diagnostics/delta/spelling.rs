@@ -15,7 +15,8 @@ pub(super) type Votes = HashMap<(u32, u32), u32>;
 
 /// Pairs the tokens of pairs of units.
 pub(super) fn pair(
-    (before, after): (&Side<'_>, &Side<'_>),
+    before: &Side<'_>,
+    after: &Side<'_>,
     units: impl Iterator<Item = (u32, u32)>,
     tokens: &mut Matching,
     votes: &mut Votes,
@@ -50,17 +51,21 @@ pub(super) fn pair_lists(
     let mut chain = if same {
         solid_b.into_iter().zip(solid_a).collect()
     } else {
-        solid_pairs((x, before, &solid_b), (y, after, &solid_a), votes)
+        solid_pairs(x, before, &solid_b, y, after, &solid_a, votes)
     };
     // Layout stands between the same solid neighbours.
     chain.push((before.len(), after.len()));
-    pair_between((x, before), (y, after), chain, tokens);
+    pair_between(x, before, y, after, chain, tokens);
 }
 
 /// Pairs the tokens other than layout, in order, by equal keys and by equal runs of few replaced tokens between them.
 fn solid_pairs(
-    (x, before, solid_b): (&Side<'_>, &[u32], &[usize]),
-    (y, after, solid_a): (&Side<'_>, &[u32], &[usize]),
+    x: &Side<'_>,
+    before: &[u32],
+    solid_b: &[usize],
+    y: &Side<'_>,
+    after: &[u32],
+    solid_a: &[usize],
     votes: &mut Votes,
 ) -> Vec<(usize, usize)> {
     let mut chain = Vec::with_capacity(solid_b.len() + 1);
@@ -96,8 +101,10 @@ fn solid_pairs(
 
 /// Pairs a chain of neighbours, and the layout between each two of them.
 fn pair_between(
-    (x, before): (&Side<'_>, &[u32]),
-    (y, after): (&Side<'_>, &[u32]),
+    x: &Side<'_>,
+    before: &[u32],
+    y: &Side<'_>,
+    after: &[u32],
     chain: Vec<(usize, usize)>,
     tokens: &mut Matching,
 ) {

@@ -265,7 +265,7 @@ impl Pairing<'_, '_> {
         let mut open: Vec<(u32, u32)> = self.units.pairs().filter(|(b, _)| !stayed.contains(b)).collect();
         while let Some((b, a)) = open.pop() {
             for (x, y) in [(b.wrapping_sub(1), a.wrapping_sub(1)), (b + 1, a + 1)] {
-                if self.may_spread((b, a), (x, y))
+                if self.may_spread(b, a, x, y)
                     && dice(&self.before.unit_bag(x), &self.after.unit_bag(y)) >= LIKENESS
                     && self.units.pair(x, y)
                 {
@@ -275,7 +275,7 @@ impl Pairing<'_, '_> {
         }
     }
 
-    fn may_spread(&self, (b, a): (u32, u32), (x, y): (u32, u32)) -> bool {
+    fn may_spread(&self, b: u32, a: u32, x: u32, y: u32) -> bool {
         let units = (self.before.units.get(x as usize), self.after.units.get(y as usize));
         let (Some(old), Some(new)) = units else { return false };
         let home = old.file == self.before.units[b as usize].file && new.file == self.after.units[a as usize].file;

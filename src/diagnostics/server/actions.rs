@@ -17,7 +17,7 @@ use crate::server::json_rpc::RequestError;
 use crate::server::received::{ActionFields, SentAction, SentDiagnostic};
 use crate::server::server_client::ServerConnection;
 use crate::server::{LanguageServer, ServerPhase, read_diagnostics};
-use sextant_base::deadline::Deadline;
+use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_base::lock::lock;
 use sextant_base::positions::{Encoding, LineIndex, Range};
 
@@ -90,7 +90,7 @@ impl LanguageServer {
         &self,
         file: &FileText,
         range: Option<Range>,
-        (deadline, waits): (Deadline, bool),
+        AnswerWait { deadline, waits }: AnswerWait,
     ) -> Result<Vec<ActionOffer>, ActionError> {
         // Fixes depend on the diagnostics in the form that the server sent.
         if !self.settled(file) {

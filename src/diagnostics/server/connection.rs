@@ -84,7 +84,7 @@ impl Connection {
             let words = lock(&last_words).clone();
             if words.is_empty() { reason } else { format!("{reason}: {words}") }
         };
-        Ok(Self::over(server, (stdout, stdin), handler, process, ended))
+        Ok(Self::over(server, stdout, stdin, handler, process, ended))
     }
 
     /// Connects to a server that listens on a socket of this user.
@@ -96,13 +96,15 @@ impl Connection {
         let ended = |mut stopped: mpsc::Receiver<String>| async move {
             stopped.recv().await.unwrap_or_else(|| "it is no longer needed".to_owned())
         };
-        Ok(Self::over(server, stream.into_split(), handler, None, ended))
+        let (output, input) = stream.into_split();
+        Ok(Self::over(server, output, input, handler, None, ended))
     }
 
     /// `ended` waits for the end, or causes it on a reason to stop, and returns the reason.
     fn over<E: Future<Output = String> + Send + 'static>(
         server: &str,
-        (output, input): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
+        output: impl AsyncRead + Send + Unpin + 'static,
+        input: impl AsyncWrite + Send + Unpin + 'static,
         handler: Arc<dyn Handler>,
         process: Option<u32>,
         ended: impl FnOnce(mpsc::Receiver<String>) -> E,

@@ -240,19 +240,20 @@ impl Engine {
         given: Value,
         cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
-        client_call::call(Arc::clone(&self.session), client.clone(), (tool.to_owned(), given), None, cancel).await
+        client_call::call(Arc::clone(&self.session), client.clone(), tool.to_owned(), given, None, cancel).await
     }
 
     /// The same; `once` names this call. Its edit is made at most once under that name, in any process.
     pub async fn call_once(
         &self,
         client: &OutsideClient,
-        (tool, given): (&str, Value),
+        tool: &str,
+        given: Value,
         once: Option<&str>,
         cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
         let (agent, once) = (Arc::clone(&self.session), once.map(str::to_owned));
-        client_call::call(agent, client.clone(), (tool.to_owned(), given), once, cancel).await
+        client_call::call(agent, client.clone(), tool.to_owned(), given, once, cancel).await
     }
 
     /// The state of the edit of the call with this name.

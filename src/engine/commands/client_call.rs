@@ -57,7 +57,8 @@ pub struct OutsideAnswer {
 pub(crate) async fn call(
     session: Arc<Session>,
     client: OutsideClient,
-    (tool, given): (String, Value),
+    tool: String,
+    given: Value,
     once: Option<String>,
     cancel: &CancellationToken,
 ) -> Result<OutsideAnswer, Failure> {
@@ -73,11 +74,11 @@ pub(crate) async fn call(
         let own = session.hub.cancelled();
         match read {
             Ok(read) if read.access() == Access::Edit => {
-                edit(&session, &client, (&tool, read, once), &own, sender).await;
+                edit(&session, &client, &tool, read, once, &own, sender).await;
             }
             read => {
                 let file = read.as_ref().ok().and_then(ToolCall::only_file);
-                let looked = look(&session, &client, (&tool, read), &own).await;
+                let looked = look(&session, &client, &tool, read, &own).await;
                 let ahead = looked.is_ok();
                 let _ = sender.send(looked);
                 if let Some(file) = file.filter(|_| ahead) {
@@ -112,7 +113,8 @@ fn masked(failure: Failure) -> Failure {
 async fn look(
     session: &Session,
     client: &OutsideClient,
-    (tool, call): (&str, Result<ToolCall, Failure>),
+    tool: &str,
+    call: Result<ToolCall, Failure>,
     cancel: &CancellationToken,
 ) -> Result<OutsideAnswer, Failure> {
     let mut own = new_task(client);
@@ -156,17 +158,14 @@ fn new_task(client: &OutsideClient) -> Task {
 async fn edit(
     session: &Session,
     client: &OutsideClient,
-    (tool, call, once): (&str, ToolCall, Option<String>),
+    tool: &str,
+    call: ToolCall,
+    once: Option<String>,
     cancel: &CancellationToken,
     sender: oneshot::Sender<Result<OutsideAnswer, Failure>>,
 ) {
     let work = session.outside.of(&client.id);
-    let slot = tokio::select! {
-        biased;
-        () = cancel.cancelled() => None,
-        slot = work.task.lock() => Some(slot),
-    };
-    let Some(mut slot) = slot else {
+    let Some(mut slot) = cancel.run_until_cancelled(work.task.lock()).await else {
         let _ = sender.send(Err(Failure::cancelled().without_change()));
         return;
     };
@@ -196,17 +195,19 @@ async fn edit(
         }
         collect_diagnostics::let_go(&session.hub).await;
         call.run(&session.edits, session.model.as_ref(), &mut task.work).await
-    });
-    let ran = ran.await.and_then(|ran| ran);
+    })
+    .await
+    .and_then(|ran| ran);
     enter(&session.edits, &task.work.journal, mark).await;
     reached::bound(&session.hub).await;
     let now_seen = std::mem::take(&mut task.work.seen);
     lock(&work.seen).take(now_seen, &seen);
-    let ran = ran.map(words).map_err(masked);
-    let ran = if mark == task.work.journal.checkpoints.len() { ran.map_err(Failure::without_change) } else { ran };
-    let came_of_it = trace(task, (client, &about), &ran);
+    let is_changed = task.work.journal.checkpoints.len() > mark;
+    let ran =
+        ran.map(words).map_err(masked).map_err(|failure| if is_changed { failure } else { failure.without_change() });
+    let came_of_it = trace(task, client, &about, &ran);
     let _ = sender.send(ran);
-    if task.work.journal.checkpoints.len() > mark {
+    if is_changed {
         durable::keep_outside(&session.store, task, mark % CLEANED == CLEANED - 1).await;
         show(&session.edits, &mut task.work, format!("{}: {came_of_it}", client.name)).await;
     }
@@ -301,7 +302,7 @@ async fn enter(edits: &EditService, journal: &Journal, mark: usize) {
     stack::bound(&mut history);
 }
 
-fn trace(task: &Task, (client, about): (&OutsideClient, &str), ran: &Result<OutsideAnswer, Failure>) -> String {
+fn trace(task: &Task, client: &OutsideClient, about: &str, ran: &Result<OutsideAnswer, Failure>) -> String {
     let (failed, text) = match ran {
         Ok(answer) => ("", answer.text.clone()),
         Err(failure) => ("failed: ", failure.one_line()),

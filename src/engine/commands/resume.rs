@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::commands::ask;
 use crate::diagnostics::collect_diagnostics;
 use crate::durable::resumable::{self, WaitingTask};
+use crate::durable::task_state::Running;
 use crate::durable::{self, open_store, stored_traces};
 use crate::edit::lost;
 use crate::edit::recover::{self, recorded};
@@ -86,14 +87,7 @@ pub(crate) async fn go_on(
     };
     say_another_model(&session.events, session.model.as_ref(), &plan);
     if let Some(running) = running {
-        let left = rollback::roll_back_to(&session.edits, &mut task.work, running.mark, true).await?;
-        if !left.is_empty() {
-            let text = format!("left as you changed it since: {}", left.join(", "));
-            session.events.show(Event::Progress { text });
-        }
-        if let Some(step) = plan.steps.get_mut(running.step.saturating_sub(1)) {
-            (step.state, step.result.outcome) = (StepState::Open, String::new());
-        }
+        open_running(&session.edits, &mut plan, &mut task.work, running).await?;
         task.keep.mark = None;
     }
     open_lost_steps(&session.workspace, &session.events, &mut plan, &task.work.journal).await?;
@@ -105,6 +99,24 @@ pub(crate) async fn go_on(
         look_again(&session.hub, &mut task.work, cancel).await?;
         run_on(session, plan, task, steps, cancel, events).await
     }
+}
+
+/// Takes back the changes of the step that was running, and opens it again.
+async fn open_running(
+    edits: &EditService,
+    plan: &mut Plan,
+    work: &mut TaskWork,
+    running: Running,
+) -> Result<(), Failure> {
+    let left = rollback::roll_back_to(edits, work, running.mark, true).await?;
+    if !left.is_empty() {
+        let text = format!("left as you changed it since: {}", left.join(", "));
+        edits.hub.events.show(Event::Progress { text });
+    }
+    if let Some(step) = plan.steps.get_mut(running.step.saturating_sub(1)) {
+        (step.state, step.result.outcome) = (StepState::Open, String::new());
+    }
+    Ok(())
 }
 
 /// Opens steps again whose edits are lost. A step is done only as long as its edits are in the files. Edits in a buffer

@@ -140,7 +140,7 @@ async fn take(
                 Hint::from("your own changes are not undone here").and(HintCode::UndoOwn),
             ));
         }
-        return carry_out(edits, plans, (&stack, wish), &journal, &chosen, way, events).await;
+        return carry_out(edits, plans, &stack, wish, &journal, ReadyUndo { chosen, way }, events).await;
     }
     let hint = match stack.redoable().next() {
         Some(_) => Hint::from("all of it is taken back").and(HintCode::Redo),
@@ -156,15 +156,22 @@ fn touched(journal: &Journal, target: &Target) -> bool {
     choose(&Journal { checkpoints: edits, ..journal.clone() }, target).is_ok()
 }
 
+/// An undo that was computed and not made yet.
+struct ReadyUndo<'a> {
+    chosen: Chosen<'a>,
+    way: RollbackPlan,
+}
+
 async fn carry_out(
     edits: &EditService,
     plans: &PlanService,
-    (stack, wish): (&Stack, &UndoRequest),
+    stack: &Stack,
+    wish: &UndoRequest,
     journal: &Journal,
-    chosen: &Chosen<'_>,
-    mut way: RollbackPlan,
+    ready: ReadyUndo<'_>,
     events: &mut Vec<Event>,
 ) -> Result<Undone, Failure> {
+    let ReadyUndo { chosen, mut way } = ready;
     if wish.partial {
         leave(&mut way.takes, &chosen.picks);
     }
@@ -183,7 +190,7 @@ async fn carry_out(
     } else {
         rollback::go(edits, journal, checkpoint, way.edits, Vec::new()).await?
     };
-    let about = About { reason: wish.reason.clone(), ..about(journal, chosen, &checkpoint) };
+    let about = About { reason: wish.reason.clone(), ..about(journal, &chosen, &checkpoint) };
     let mut journal = journal.clone();
     let files = checkpoint.files.clone();
     journal.checkpoints.push(checkpoint);

@@ -14,12 +14,12 @@ use crate::events::task_events::TaskEvents;
 use crate::state::comparison;
 use crate::state::edit_request::EditRequest;
 use crate::state::offered::Offered;
-use crate::state::task::OfferReports;
+use crate::state::task::{OfferReports, TaskWork};
 use crate::state::task_scope;
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use crate::target;
-use sextant_base::deadline::Deadline;
+use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::positions::{Encoding, LineIndex};
 use sextant_base::suppressions;
@@ -66,14 +66,14 @@ const SAID_AFTER: Duration = Duration::from_secs(1);
 pub(crate) async fn offers(
     workspace: &Workspace,
     events: &EventStream,
-    task_events: &TaskEvents,
-    step: u32,
-    known_offers: &mut OfferReports,
+    work: &mut TaskWork,
     found: &[LocatedDiagnostic],
     most: usize,
-    (deadline, waits): (Deadline, bool),
+    AnswerWait { deadline, waits }: AnswerWait,
 ) -> (Vec<FixOffer>, usize) {
     let mut offers = Vec::new();
+    let TaskWork { events: task_events, step, reports, .. } = work;
+    let known_offers = &mut reports.offers;
     known_offers.offered.clear();
     known_offers.unanswered.clear();
     let at_once = if most == usize::MAX { AT_ONCE } else { 1 };
@@ -82,12 +82,12 @@ pub(crate) async fn offers(
         if offers.len() >= most || deadline.passed() {
             return (offers, asked);
         }
-        let answers = ask_about(workspace, events, known_offers, items, (deadline, waits)).await;
+        let answers = ask_about(workspace, events, known_offers, items, AnswerWait { deadline, waits }).await;
         for (index, (item, answer)) in (asked..).zip(items.iter().zip(answers)) {
             let Some(FixAnswers { fixes, silent }) = answer else { continue };
             let key = triage::key(item);
             let before = offers.len();
-            sift(task_events, step, known_offers, (index, item), &fixes, &mut offers);
+            sift(task_events, *step, known_offers, index, item, &fixes, &mut offers);
             match (offers.len() > before, silent.is_empty()) {
                 (true, _) => drop(known_offers.barren.remove(&key)),
                 (false, true) => drop(known_offers.barren.insert(key)),
@@ -108,7 +108,7 @@ async fn ask_about(
     events: &EventStream,
     offers: &mut OfferReports,
     items: &[LocatedDiagnostic],
-    (deadline, waits): (Deadline, bool),
+    AnswerWait { deadline, waits }: AnswerWait,
 ) -> Vec<Option<FixAnswers>> {
     let known = offers.waited.clone();
     // A server that needed a wait and answered will need it again; one that did not answer then is not waited for
@@ -150,7 +150,8 @@ async fn ask_about(
 
 async fn ask_one(editor: &dyn Editor, item: &LocatedDiagnostic, waits: bool, patience: Duration) -> Option<FixAnswers> {
     let range = item.diagnostic.location.range()?;
-    match editor.fixes(&item.symbol.file, Some(range), (Deadline::after(patience), waits)).await {
+    match editor.fixes(&item.symbol.file, Some(range), AnswerWait { deadline: Deadline::after(patience), waits }).await
+    {
         Ok(answers) => Some(answers),
         Err(error) => {
             tracing::warn!(%error, "no fixes could be asked for");
@@ -164,7 +165,8 @@ fn sift(
     task_events: &TaskEvents,
     step: u32,
     known_offers: &mut OfferReports,
-    (index, item): (usize, &LocatedDiagnostic),
+    index: usize,
+    item: &LocatedDiagnostic,
     fixes: &[Fix],
     offers: &mut Vec<FixOffer>,
 ) {

@@ -26,7 +26,8 @@ const LONG: Duration = Duration::from_millis(700);
 const GONE: &str = "it spoke of this file before, and is gone";
 
 /// The report of a provider that reported on a file before and is gone now.
-fn gone((file, provider): SnapshotKey) -> Report {
+fn gone(key: SnapshotKey) -> Report {
+    let (file, provider) = key;
     Report {
         provider,
         file,
@@ -40,8 +41,13 @@ fn gone((file, provider): SnapshotKey) -> Report {
 }
 
 /// The pairs of file and attached provider, where a provider that reported before is silent now.
-async fn attached(hub: &DiagnosticsHub, reports: &[Report], files: (&[String], &[String])) -> Option<Vec<SnapshotKey>> {
-    let is_quiet = hub.ledger.lock().await.unheard(reports, files).next().is_none();
+async fn attached(
+    hub: &DiagnosticsHub,
+    reports: &[Report],
+    edited: &[String],
+    bystanders: &[String],
+) -> Option<Vec<SnapshotKey>> {
+    let is_quiet = hub.ledger.lock().await.unheard(reports, edited, bystanders).next().is_none();
     if is_quiet { None } else { hub.workspace.editor.attached().await.map(|attached| attached.pairs) }
 }
 
@@ -73,11 +79,10 @@ pub(crate) async fn look(
         asked = ask(hub.workspace.editor.as_ref(), &hub.looked, edited, bystanders, deadline) => asked,
     };
     let (edited_paths, bystander_paths) = (paths(edited), paths(&bystanders));
-    let files = (edited_paths.as_slice(), bystander_paths.as_slice());
-    let attached = attached(hub, &reports, files).await;
+    let attached = attached(hub, &reports, &edited_paths, &bystander_paths).await;
     let mut ledger = hub.ledger.lock().await;
     if !cancel.is_cancelled() {
-        let missing = ledger.missing(&reports, files, attached.as_deref());
+        let missing = ledger.missing(&reports, &edited_paths, &bystander_paths, attached.as_deref());
         reports.extend(missing.into_iter().map(gone));
         ledger.note_beside(&reports, &bystander_paths);
     }

@@ -13,7 +13,7 @@ use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
 use crate::state::wanted_diagnostics;
 use crate::target;
-use sextant_base::deadline::Deadline;
+use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::merge::{self, Placed};
 use sextant_diagnostics::syntax;
@@ -66,12 +66,10 @@ pub(crate) async fn fixes_left(hub: &DiagnosticsHub, store: &TaskStore, work: &m
     let (offers, asked) = code_actions::offers(
         &hub.workspace,
         &hub.events,
-        &work.events,
-        work.step,
-        &mut work.reports.offers,
+        work,
         &found,
         usize::MAX,
-        (deadline, false),
+        AnswerWait { deadline, waits: false },
     )
     .await;
     work.reports.offers.tried = given_up;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::state::task::{Conversation, Task};
+use crate::state::task::Conversation;
 use crate::state::transcript::Transcript;
 use sextant_model::step::LastResult;
 use sextant_model::token_estimate::{BYTES_PER_TOKEN, head_and_tail};
@@ -55,6 +55,7 @@ const LEFT_OUT: &str = "(Earlier messages are left out here. Read again what you
 mod tests {
     use super::*;
     use crate::plan::work_mode::Mode;
+    use crate::state::task::Task;
     use crate::state::task_scope::Scope;
     use sextant_model::chat::{ChatReply, ToolUse};
 

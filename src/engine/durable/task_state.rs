@@ -223,8 +223,8 @@ impl RunState {
     }
 }
 
-fn owned((key, count): (&String, &u32)) -> (String, u32) {
-    (key.clone(), *count)
+fn owned(pair: (&String, &u32)) -> (String, u32) {
+    (pair.0.clone(), *pair.1)
 }
 
 /// The reason why a state holds no plan and no scope.

@@ -35,7 +35,7 @@ impl<'a> Place<'a> {
 pub(crate) async fn apply(at: &Place<'_>, save: Save, edits: &[FileEdit]) -> Result<Vec<Applied>, EditorError> {
     let _lock = workspace_lock::take(at.durable).await?;
     confirm(at.root, edits)?;
-    file_ownership::check((at.editor, at.root), at.neighbours, edits).await?;
+    file_ownership::check(at.editor, at.root, at.neighbours, edits).await?;
     let applied = at.editor.apply(edits, save).await?;
     file_ownership::told(at.root, at.neighbours, &applied);
     Ok(applied)

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostics::{collect_diagnostics, reached};
+use crate::edit::look_ahead::{LookedAhead, look_ahead, texts_before};
 use crate::edit::{edit_guard, edit_transaction, permissions, preview, rebase_edit, rollback};
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Applied, Document, Editor};
@@ -77,7 +78,7 @@ pub(crate) async fn change(
     let (mut wanted, mut notes) = (wanted, Vec::new());
     for _ in 0..rebase_edit::TRIES {
         let known = work.reports.begun();
-        match attempt(edits, work, (&wanted, &doubts, when), deadline).await {
+        match attempt(edits, work, &wanted, &doubts, when, deadline).await {
             // The file was changed between its reading and this edit.
             Err(EditorError::Stale(path)) => {
                 work.reports.begin_again(known);
@@ -137,36 +138,21 @@ fn note_own(looked: &LookedFiles, applied: &[Applied]) {
 async fn attempt(
     edits: &EditService,
     work: &mut TaskWork,
-    (wanted, doubts, when): (&[EditRequest], &[Doubt], When),
-    mut deadline: Deadline,
+    wanted: &[EditRequest],
+    doubts: &[Doubt],
+    when: When,
+    deadline: Deadline,
 ) -> Result<EditOutcome, EditorError> {
     let checked = edits.workspace.config.diagnostics.on_edit;
     let in_burst = work.reports.deferred.is_some();
-    let mut bystanders = Vec::new();
     let mut burst = work.reports.deferred.clone().unwrap_or_default();
-    let mut unheard = Unlooked::default();
+    let mut ahead = LookedAhead { bystanders: Vec::new(), unheard: Unlooked::default(), deadline };
     if checked {
-        let paths: Vec<String> = wanted.iter().map(|want| want.path().to_owned()).collect();
-        // From here on an edited file is a file like any other, also where it was opened for an earlier edit.
-        reached::keep_open(&edits.hub.looked, &paths.iter().map(String::as_str).collect()).await;
-        bystanders = collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, &paths).await;
-        if !in_burst || burst.lacks(wanted) {
-            let edited = texts_before(wanted);
-            let looked = collect_diagnostics::before_edit(&edits.hub, &edited, &bystanders, deadline).await;
-            burst.stale.extend(looked.stale);
-            unheard = Unlooked::of(looked.unheard, "", false);
-            deadline = looked.deadline;
-        }
-        let mut reached = reached::before_edit(&edits.hub, &texts_before(wanted), wanted).await;
-        reached.take_earlier(
-            reached::others(edits.workspace.editor.as_ref(), &edits.hub.looked, &burst.reached, &paths).await,
-        );
-        deadline = reached.deadline(deadline, edits.workspace.config.diagnostics.timeout_ms);
-        burst.take_reach(reached.paths(), reached.open, &reached.unlooked, reached.stale);
-        work.reports.elsewhere.unrelated.extend(reached.unrelated);
-        bystanders.extend(reached.documents);
+        let in_burst = in_burst && !burst.lacks(wanted);
+        ahead = look_ahead(edits, &mut work.reports.elsewhere, wanted, &mut burst, in_burst, deadline).await;
     }
-    remember(work, wanted, (&mut burst, in_burst), &collect_diagnostics::known(&edits.hub).await);
+    let LookedAhead { bystanders, unheard, deadline } = ahead;
+    remember(work, wanted, &mut burst, in_burst, &collect_diagnostics::known(&edits.hub).await);
     note_start(&edits.making, work, wanted);
     let before = burst.snaps.clone();
     let symbols: Vec<String> = wanted.iter().flat_map(task_scope::touched).collect();
@@ -269,7 +255,7 @@ pub(crate) async fn settle_deferred(hub: &DiagnosticsHub, work: &mut TaskWork) -
 }
 
 /// Adds the state right before an edit to its baseline, and to that of its task.
-fn remember(work: &mut TaskWork, wanted: &[EditRequest], (burst, in_burst): (&mut Baseline, bool), known: &Snapshots) {
+fn remember(work: &mut TaskWork, wanted: &[EditRequest], burst: &mut Baseline, in_burst: bool, known: &Snapshots) {
     wanted.iter().for_each(|want| burst.begin(want, known, in_burst));
     burst.take(known, in_burst);
     for document in texts_before(wanted).iter().filter(|document| !work.journal.has_changed(&document.path)) {
@@ -295,15 +281,6 @@ fn note_start(making: &Making, work: &TaskWork, wanted: &[EditRequest]) {
         let name = work.journal.task.clone();
         *lock(&making.running) = in_flight::RunningStart { task: name, files, start, created };
     }
-}
-
-/// The files that edits change, as they are before.
-fn texts_before(wanted: &[EditRequest]) -> Vec<Document> {
-    let before = wanted.iter().filter_map(|want| match want {
-        EditRequest::Change { document, .. } => Some(document.clone()),
-        EditRequest::Create { .. } => None,
-    });
-    before.collect()
 }
 
 async fn files_before(editor: &dyn Editor, journal: &Journal, wanted: &[EditRequest]) -> Vec<FileChange> {

@@ -60,9 +60,9 @@ pub(crate) async fn guard(
                 "edit the places beside it with edit_file, and leave the line with the secret alone",
             ));
         }
-        may_touch(hub, approvals, work, &edit, (&path, &before, &after)).await?;
-        for objection in objections(hub.needs_providers, work, (&path, &before, &after), &whole) {
-            weigh(hub, approvals, work, &edit, (&path, &objection)).await?;
+        may_touch(hub, approvals, work, &edit, &path, &before, &after).await?;
+        for objection in objections(hub.needs_providers, work, &path, &before, &after, &whole) {
+            weigh(hub, approvals, work, &edit, &path, &objection).await?;
             if objection.weight != Weight::Asked {
                 doubts.push(Doubt { path: path.clone(), rule: objection.rule.to_owned(), reason: objection.reason });
             }
@@ -131,7 +131,9 @@ async fn may_touch(
     approvals: &Approvals,
     work: &TaskWork,
     edit: &ProposedEdit<'_>,
-    (path, before, after): (&str, &str, &str),
+    path: &str,
+    before: &str,
+    after: &str,
 ) -> Result<(), Failure> {
     let checks = repair::configures_checker(path, before, after);
     let runs = runs_code(path).filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
@@ -148,9 +150,8 @@ async fn may_touch(
     work.events
         .trace(work.step.max(1), Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason));
     let shows = written(before, after);
-    match answer(hub, approvals, &work.intent, &work.events, edit, (&text, &options, QuestionKind::File, Some(&shows)))
-        .await?
-    {
+    let question = UserQuestion { shows: Some(&shows), ..UserQuestion::of(QuestionKind::File, &text, &options) };
+    match answer(hub, approvals, &work.intent, &work.events, edit, question).await? {
         1 => Ok(()),
         2 => {
             approvals.allow_file(path);
@@ -171,8 +172,9 @@ async fn answer(
     intent: &TaskIntent,
     task_events: &TaskEvents,
     edit: &ProposedEdit<'_>,
-    (text, options, kind, shows): (&str, &[String], QuestionKind, Option<&str>),
+    question: UserQuestion<'_>,
 ) -> Result<usize, Failure> {
+    let text = question.text;
     let text = match &intent.client {
         Some(client) if approvals.can_ask() => format!("{client}: {text}"),
         Some(_) => {
@@ -185,7 +187,7 @@ async fn answer(
     };
     let text = edit.asked(hub, approvals, &text).await;
     let since = Instant::now();
-    let choice = questions::ask_user(approvals, UserQuestion { kind, text: &text, options, shows }).await;
+    let choice = questions::ask_user(approvals, UserQuestion { text: &text, ..question }).await;
     task_events.did(TaskFact::UserWaited { time: since.elapsed() });
     choice
 }
@@ -195,7 +197,9 @@ async fn answer(
 fn objections(
     needs_providers: bool,
     work: &TaskWork,
-    (path, before, after): (&str, &str, &str),
+    path: &str,
+    before: &str,
+    after: &str,
     edit: &WholeEdit,
 ) -> Vec<RepairObjection> {
     let mut found = repair::objections(path, before, after, edit);
@@ -227,7 +231,8 @@ async fn weigh(
     approvals: &Approvals,
     work: &TaskWork,
     edit: &ProposedEdit<'_>,
-    (path, objection): (&str, &RepairObjection),
+    path: &str,
+    objection: &RepairObjection,
 ) -> Result<(), Failure> {
     let (rule, reason, step) = (objection.rule, objection.reason.as_str(), work.step.max(1));
     match objection.weight {
@@ -245,16 +250,9 @@ async fn weigh(
             let name = clean(path);
             let text = format!("The edit of {name} goes further than a repair: {reason}. Do it?");
             let options = CHECK_OPTIONS.map(str::to_owned);
-            match answer(
-                hub,
-                approvals,
-                &work.intent,
-                &work.events,
-                edit,
-                (&clean(&text), &options, QuestionKind::Edit, None),
-            )
-            .await?
-            {
+            let text = clean(&text);
+            let question = UserQuestion::of(QuestionKind::Edit, &text, &options);
+            match answer(hub, approvals, &work.intent, &work.events, edit, question).await? {
                 1 => Ok(()),
                 _ => {
                     Err(tool_failure(format!("the user said no: {reason} ({rule})"), "fix it and leave that in place"))

@@ -14,7 +14,8 @@ use sextant_store::workspace::root::Root;
 /// # Errors
 /// With the session that has the file.
 pub(crate) async fn check(
-    (editor, root): (&dyn Editor, &Root),
+    editor: &dyn Editor,
+    root: &Root,
     neighbours: Option<&Arc<dyn Neighbours>>,
     edits: &[FileEdit],
 ) -> Result<(), EditorError> {

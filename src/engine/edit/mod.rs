@@ -5,6 +5,7 @@ pub(crate) mod change;
 pub(crate) mod edit_guard;
 pub(crate) mod edit_transaction;
 pub(crate) mod file_ownership;
+pub(crate) mod look_ahead;
 pub(crate) mod lost;
 pub(crate) mod once;
 pub(crate) mod permissions;

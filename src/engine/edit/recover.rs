@@ -138,7 +138,7 @@ async fn look_back(edits: &EditService, asks: bool) -> OpenChange {
             break;
         }
         if !durable.owner().is_alive(&owner) {
-            found.notes.extend(put_right_of(edits, &durable, (id, owner), asks).await);
+            found.notes.extend(put_right_of(edits, &durable, id, owner, asks).await);
         }
     }
     found.interrupted = interrupted(&edits.hub.events, &durable).await;
@@ -147,10 +147,10 @@ async fn look_back(edits: &EditService, asks: bool) -> OpenChange {
 
 /// Repairs a change that a dead process has left open, and shows the user the result.
 pub(crate) async fn take_over(edits: &EditService, durable: &Durable, id: i64, owner: String) {
-    show_notes(&edits.hub.events, put_right_of(edits, durable, (id, owner), false).await);
+    show_notes(&edits.hub.events, put_right_of(edits, durable, id, owner, false).await);
 }
 
-async fn put_right_of(edits: &EditService, durable: &Durable, (id, owner): (i64, String), asks: bool) -> Vec<String> {
+async fn put_right_of(edits: &EditService, durable: &Durable, id: i64, owner: String, asks: bool) -> Vec<String> {
     let me = durable.owner().name().to_owned();
     let taken = durable
         .run(move |memory| {
@@ -161,7 +161,7 @@ async fn put_right_of(edits: &EditService, durable: &Durable, (id, owner): (i64,
     match open_store::or_tell(&edits.hub.events, durable, taken) {
         Some(Some(kept)) => {
             let (checkpoint, row) = change_record::read(kept);
-            put_right(edits, durable, (checkpoint, &row), asks).await
+            put_right(edits, durable, checkpoint, &row, asks).await
         }
         _ => Vec::new(),
     }
@@ -188,7 +188,8 @@ async fn interrupted(events: &EventStream, durable: &Durable) -> Option<RunState
 async fn put_right(
     edit_service: &EditService,
     durable: &Durable,
-    (mut checkpoint, row): (Checkpoint, &CheckpointRow),
+    mut checkpoint: Checkpoint,
+    row: &CheckpointRow,
     asks: bool,
 ) -> Vec<String> {
     let mut notes = Vec::new();
@@ -220,13 +221,8 @@ async fn put_right(
             edits.extend(edit_to(&change.path, now.as_ref(), change.before.as_deref()));
         }
         let names: Vec<String> = edits.iter().map(|edit| edit.path().to_owned()).collect();
-        match apply(
-            &Place::of(&edit_service.workspace, &edit_service.making, Some(durable)),
-            edit_service.workspace.config.save,
-            &edits,
-        )
-        .await
-        {
+        let place = Place::of(&edit_service.workspace, &edit_service.making, Some(durable));
+        match apply(&place, edit_service.workspace.config.save, &edits).await {
             Ok(_) => notes.push(format!("an edit had not come to its end and was taken back: {}", names.join(", "))),
             Err(error) => {
                 // Still open, with our name on it: the next process tries again.

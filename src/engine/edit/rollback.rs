@@ -77,7 +77,7 @@ pub(crate) async fn way_back(
             .map(|pick| HunkTurn { change: pick.file, taken: gone(pick), wanted: pick.hunks.clone() })
             .collect();
         let (newest, oldest) = (picks[0].file.marks_after.clone(), picks[picks.len() - 1].file.marks_before.clone());
-        let turned = way.add(workspace, path, &turns, (newest, oldest)).await?;
+        let turned = way.add(workspace, path, &turns, newest, oldest).await?;
         for (pick, (done, over)) in picks.iter().zip(turned) {
             let (edit, path) = (pick.edit.id.clone(), path.to_owned());
             way.takes.push(Taken { edit, path, hunks: done.into_iter().collect(), over: over.into_iter().collect() });
@@ -93,7 +93,8 @@ impl RollbackPlan {
         workspace: &Workspace,
         path: &str,
         turns: &[HunkTurn<'_>],
-        (marks_before, marks_after): (Marks, Marks),
+        marks_before: Marks,
+        marks_after: Marks,
     ) -> Result<Vec<(BTreeSet<usize>, BTreeSet<usize>)>, Failure> {
         let now = recover::look_at(workspace, path).await?;
         let turned = turn(turns, now.as_ref().map(|document| document.text.as_str()));

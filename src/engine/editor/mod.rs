@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use editor_error::EditorError;
 use editor_lookup::{LookupAnswer, NameLookup};
 use event::Event;
-use sextant_base::deadline::Deadline;
+use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_base::positions::Range;
 use sextant_diagnostics::model::{Diagnostic, Report};
 use sextant_text::edits::TextEdit;
@@ -180,12 +180,7 @@ pub trait Editor: Send + Sync {
     }
 
     /// The fixes offered for a place; with `range` absent, source actions for the whole file.
-    async fn fixes(
-        &self,
-        path: &str,
-        range: Option<Range>,
-        patience: (Deadline, bool),
-    ) -> Result<FixAnswers, EditorError>;
+    async fn fixes(&self, path: &str, range: Option<Range>, patience: AnswerWait) -> Result<FixAnswers, EditorError>;
 
     /// The edits that a fix would make.
     async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError>;

@@ -15,7 +15,7 @@ use crate::state::memory_handle::Remember;
 use crate::state::notes::{Approach, Counted, short};
 use crate::state::outcome::{Ended, Outcome};
 use crate::state::plan_service::PlanService;
-use crate::state::task::{TaskProgress, TaskWork};
+use crate::state::task::{Task, TaskProgress, TaskWork};
 use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
@@ -153,12 +153,11 @@ pub(crate) async fn remember_run(
     store: &TaskStore,
     model: &dyn Model,
     plan: &Plan,
-    work: &TaskWork,
-    progress: &TaskProgress,
-    keep: &mut Keep,
+    task: &mut Task,
     phase: Phase,
     outcome: &Outcome,
 ) {
+    let Task { work, progress, keep, .. } = task;
     let escalated = progress.question.is_some();
     let how = match phase {
         Phase::Completed if outcome.ok => metrics::Outcome::Success,

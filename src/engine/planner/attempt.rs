@@ -129,7 +129,7 @@ pub(crate) async fn try_step(
         .filter(|before| before.state == StepState::Done)
         .flat_map(|before| before.symbols.iter().chain(&before.creates).cloned())
         .collect();
-    let tried = carry_out::carry_out(edits, model, step, (&context, &leaned), task, cancel).await;
+    let tried = carry_out::carry_out(edits, model, step, &context, &leaned, task, cancel).await;
     (task.work.scope, task.progress.course.inputs) = (whole, Vec::new());
     task.progress.course.contract = Default::default();
     tried

@@ -13,7 +13,7 @@ use crate::plan::plan_progress::PlanProgress;
 use crate::plan::{Step, StepPart, StepState};
 use crate::planner::attempt::Tried;
 use crate::planner::step_checks;
-use crate::planner::step_judgement::{facts_after, joined, judge_edit};
+use crate::planner::step_judgement::{EndedTry, facts_after, joined, judge_edit};
 use crate::planner::validate_plan::place_of;
 use crate::run::{choose_loop, completion_checks, sources};
 use crate::state::comparison::{self, Verdict};
@@ -61,7 +61,8 @@ pub(crate) async fn carry_out(
     edits: &EditService,
     model: &dyn Model,
     step: &Step,
-    (context, leaned): (&ModuleContext, &[SymbolPath]),
+    context: &ModuleContext,
+    leaned: &[SymbolPath],
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Tried, Failure> {
@@ -82,8 +83,9 @@ pub(crate) async fn carry_out(
         view = look_back(edits, model, step, &task.work, &before, mark).await;
     }
     let StepView { verdict, findings, left } = view;
-    let facts = facts_after(&edits.workspace.config, (step, mark), task, &verdict, &ended, (expected, left), &findings);
-    Ok(judge_edit(&edits.workspace.config, step, task, mark, (ended, verdict, facts), (findings, parts)))
+    let tried = EndedTry { step, mark, ended, parts, verdict, findings, expected, left };
+    let facts = facts_after(&edits.workspace.config, task, &tried);
+    Ok(judge_edit(&edits.workspace.config, task, tried, facts))
 }
 
 /// Runs the parts one after the other, until one does not come to its end. The task's scope is then all of theirs.
@@ -163,7 +165,7 @@ async fn look_back(
     let mut verdict = comparison::compared(&before, &collect_diagnostics::known(&edits.hub).await, &[]).await;
     collect_diagnostics::doubt_unheard(&edits.hub, &work.journal, mark, &mut verdict).await;
     let left = targets(&edits.hub, step, &work.scope).await;
-    let findings = step_checks::findings(edits, model, step, work, (&before, &verdict, mark)).await;
+    let findings = step_checks::findings(edits, model, step, work, &before, &verdict, mark).await;
     StepView { verdict, findings, left }
 }
 
@@ -219,7 +221,7 @@ async fn teach(
     if conversation.transcript.is_open() {
         let budget = PromptBudget::of(model.abilities().await);
         let fence = conversation.transcript.fence.clone();
-        conversation.transcript.tell(conversation::told((&fence, budget), what, "After the step", lesson));
+        conversation.transcript.tell(conversation::told(&fence, budget, what, "After the step", lesson));
     }
     let text = format!("{what}\n{}", lesson.join("\n"));
     conversation.results.push(LastResult { tool: "check".to_owned(), ok: false, text });

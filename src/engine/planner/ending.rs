@@ -51,7 +51,7 @@ pub(crate) fn failed_steps(plan: &Plan, replaced: usize) -> Vec<FailedStep> {
 }
 
 /// A summary of a plan's progress, with the reason why it went no further.
-pub(crate) fn words((done, all): (usize, usize), replans: u32, failed: &[FailedStep]) -> String {
+pub(crate) fn words(done: usize, all: usize, replans: u32, failed: &[FailedStep]) -> String {
     let times = counted(replans as usize, "time");
     let steps = counted(all, "step");
     let mut out = format!("{done} of {steps} done");
@@ -94,7 +94,8 @@ pub(crate) async fn end_run(
     model: &dyn Model,
     plan: &Plan,
     task: &mut Task,
-    (phase, stopped): (Phase, bool),
+    phase: Phase,
+    stopped: bool,
     events: &mut Vec<Event>,
 ) -> Outcome {
     events.push(plan_event::plan_event(plan, phase.words()));
@@ -103,7 +104,7 @@ pub(crate) async fn end_run(
     }
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let failed = failed_steps(plan, task.progress.course.replaced);
-    let word = words((done, plan.steps.len()), task.progress.replans, &failed);
+    let word = words(done, plan.steps.len(), task.progress.replans, &failed);
     let word = if phase == Phase::Completed {
         format!("{word}{}", says_what_is_left(edits, &mut task.work).await)
     } else {
@@ -120,7 +121,7 @@ pub(crate) async fn end_run(
         workspace_look::leave_all(&edits.hub).await;
     }
     outcome.failed_steps = failed;
-    keep::remember_run(&edits.store, model, plan, &task.work, &task.progress, &mut task.keep, phase, &outcome).await;
+    keep::remember_run(&edits.store, model, plan, task, phase, &outcome).await;
     outcome
 }
 
@@ -168,5 +169,5 @@ pub(crate) async fn end_waiting(session: &Session, phase: Phase, events: &mut Ve
         return Err(Failure::user("there is no plan", HintCode::Plan));
     };
     durable::keep_task(&session.store, task, Some(plan), phase).await;
-    Ok(end_run(&session.edits, session.model.as_ref(), plan, task, (phase, false), events).await)
+    Ok(end_run(&session.edits, session.model.as_ref(), plan, task, phase, false, events).await)
 }

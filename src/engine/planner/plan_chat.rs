@@ -51,7 +51,7 @@ pub(crate) async fn open(
         transcript.tell(opening.first);
     }
     let fence = transcript.fence.clone();
-    let asked = planning::planning(input, (&fence, budget), |words| transcript.tells(words));
+    let asked = planning::planning(input, &fence, budget, |words| transcript.tells(words));
     transcript.tell(asked);
     PlanTalk { budget, tools: crate::run::converse::tools(approvals, mode, input.context.framing.commands) }
 }
@@ -103,7 +103,7 @@ pub(crate) async fn ask(
 pub(crate) fn again(talked: &mut Transcript, talk: &PlanTalk, problems: &[String]) {
     let transcript = talked;
     let fence = transcript.fence.clone();
-    transcript.tell(planning::again(problems, (&fence, talk.budget)));
+    transcript.tell(planning::again(problems, &fence, talk.budget));
 }
 
 fn read(reply: &ChatReply) -> Result<PlanReply, ModelError> {

@@ -194,7 +194,7 @@ async fn judge_look(
     }
     let whole = std::mem::replace(&mut work.scope, Scope::Symbols(context.symbols.clone()));
     let (nothing, mark) = (Verdict::without(Status::Complete), work.journal.checkpoints.len());
-    let findings = step_checks::findings(edits, model, step, work, (&Snapshots::default(), &nothing, mark)).await;
+    let findings = step_checks::findings(edits, model, step, work, &Snapshots::default(), &nothing, mark).await;
     work.scope = whole;
     facts.checked.unmet = unmet(&findings);
     let missed = step.checks.iter().zip(&findings).find_map(|(check, finding)| match finding {

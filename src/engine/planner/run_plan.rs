@@ -14,15 +14,13 @@ use crate::memory::keep;
 use crate::plan::evaluate::{self, Decision, PlanSoFar, StepReport, Trigger};
 use crate::plan::recovery::{StepError, Then};
 use crate::plan::user_question::Question;
-use crate::plan::work_mode::{Mode, Phase};
+use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, Step, StepState, Steps, depends, plan_event};
 use crate::planner::attempt::{self, Tried};
 use crate::planner::ending::{self, goes_on, resumable};
 use crate::planner::{alternatives, read_only_steps, replan};
 use crate::run::run_loop;
-use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
-use crate::state::in_flight::Making;
 use crate::state::outcome::Outcome;
 use crate::state::session::Session;
 use crate::state::span;
@@ -90,7 +88,7 @@ pub(crate) async fn carry_out(
     durable::keep_task(&session.store, &mut task, Some(&plan), phase).await;
     let stopped = matches!(ran, Ok(Run::Stopped));
     let outcome =
-        ending::end_run(&session.edits, session.model.as_ref(), &plan, &mut task, (phase, stopped), events).await;
+        ending::end_run(&session.edits, session.model.as_ref(), &plan, &mut task, phase, stopped, events).await;
     let changed = run_loop::may_have_changed(&session.edits.making, &task);
     *session.plans.waiting.lock().await = Some((plan, task));
     let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
@@ -211,15 +209,13 @@ async fn run_looks(
     let mut decisions = Vec::new();
     for (index, tried) in batch.iter().zip(tried) {
         let decision = decide(
-            &edits.hub,
-            &edits.making,
+            edits,
             plan,
             *index,
+            &task.work,
             &task.progress,
-            &task.work.events,
-            task.work.mode,
             tried,
-            (1, mark, true),
+            StepTries { attempts: 1, mark, fallback: true },
         )
         .await;
         decisions.push((*index, decision));
@@ -246,19 +242,14 @@ async fn run_edit(
         task.work.intent.consent.withheld.clear();
         task.work.intent.consent.foreseen.clear();
         let (scope, request) = (task.work.scope.clone(), task.work.request.clone());
-        let tried = stop::unless_stopped(
-            &edits.making,
-            cancel,
-            attempt::try_step(edits, model, plan, index, task, fallback, cancel),
-        )
-        .instrument(span::plan_step(index))
-        .await;
+        let tried = attempt::try_step(edits, model, plan, index, task, fallback, cancel);
+        let tried = stop::unless_stopped(&edits.making, cancel, tried).instrument(span::plan_step(index)).await;
         // A stop drops the try wherever it stands.
         (task.work.scope, task.work.request) = (scope, request);
         let tried = match tried.and_then(|tried| tried) {
             Ok(tried) => tried,
             Err(failure) if StepError::of(failure.kind).recovery().then == Then::Stop => {
-                cut_off(&mut plan.steps[index], &failure, (mark, task.work.journal.checkpoints.len()));
+                cut_off(&mut plan.steps[index], &failure, mark, task.work.journal.checkpoints.len());
                 return Err(failure);
             }
             Err(failure) => {
@@ -270,30 +261,18 @@ async fn run_edit(
         keep::remember_step(&edits.store, plan, index, &task.work, &mut task.keep).await;
         durable::keep_judged(&edits.store, plan, task).await;
         let step = &plan.steps[index];
-        if let Some(question) = task.work.intent.consent.question((index, &step.title), step.state, mark) {
+        if let Some(question) = task.work.intent.consent.question(index, &step.title, step.state, mark) {
             return Ok((Decision::Ask(Trigger::Consent), Some(question)));
         }
         edits.hub.events.show(plan_event::plan_event(plan, Phase::Executing.words()));
-        let decided = decide(
-            &edits.hub,
-            &edits.making,
-            plan,
-            index,
-            &task.progress,
-            &task.work.events,
-            task.work.mode,
-            tried,
-            (attempts, mark, fallback),
-        )
-        .await;
+        let decided =
+            decide(edits, plan, index, &task.work, &task.progress, tried, StepTries { attempts, mark, fallback }).await;
         match decided.0 {
             Decision::Repeat(_) => attempts += 1,
             Decision::Fallback(_) => {
                 fallback = true;
-                edits
-                    .hub
-                    .events
-                    .show(Event::Progress { text: format!("its fallback: {}", plan.steps[index].fallback) });
+                let text = format!("its fallback: {}", plan.steps[index].fallback);
+                edits.hub.events.show(Event::Progress { text });
                 clear_for_fallback(edits, &mut task.work, mark).await;
             }
             _ => return Ok(decided),
@@ -303,7 +282,7 @@ async fn run_edit(
 
 /// Marks a step that an outer cause ended before its own end. Its work stays where it was stopped, and belongs to the
 /// step when it is resumed. `mark` are the checkpoints before it, `now` the present ones.
-fn cut_off(step: &mut Step, failure: &Failure, (mark, now): (usize, usize)) {
+fn cut_off(step: &mut Step, failure: &Failure, mark: usize, now: usize) {
     if failure.kind == FailureKind::Cancelled {
         let begun = step.result.begun.unwrap_or(mark);
         step.result.begun = (now > begun).then_some(begun);
@@ -353,31 +332,39 @@ fn take(plan: &mut Plan, index: usize, progress: &mut TaskProgress, task_events:
     }
 }
 
+/// The tries of a step so far.
+struct StepTries {
+    attempts: u32,
+    /// Checkpoints of the task before the step.
+    mark: usize,
+    /// Whether its fallback was tried.
+    fallback: bool,
+}
+
 async fn decide(
-    hub: &DiagnosticsHub,
-    making: &Making,
+    edits: &EditService,
     plan: &Plan,
     index: usize,
+    work: &TaskWork,
     progress: &TaskProgress,
-    task_events: &TaskEvents,
-    mode: Mode,
     tried: Tried,
-    (attempts, mark, fallback_tried): (u32, usize, bool),
+    tries: StepTries,
 ) -> (Decision, Option<Question>) {
     let mut facts = tried.facts;
-    let invalid = stop::unless_stopped(making, &hub.cancelled(), invalid_steps(&hub.workspace, plan)).await;
+    let cancel = edits.hub.cancelled();
+    let invalid = stop::unless_stopped(&edits.making, &cancel, invalid_steps(&edits.workspace, plan)).await;
     facts.so_far = PlanSoFar {
-        attempts,
+        attempts: tries.attempts,
         errors: progress.plan_errors,
         replans: progress.replans,
         invalid: invalid.unwrap_or_default(),
     };
     let step = &plan.steps[index];
-    facts.fallback = !fallback_tried && !step.fallback.is_empty();
-    let decision = evaluate::decide(mode, &facts);
-    task_events.trace_step(number(index), decision.trace(&about(index, step), &facts));
+    facts.fallback = !tries.fallback && !step.fallback.is_empty();
+    let decision = evaluate::decide(work.mode, &facts);
+    work.events.trace_step(number(index), decision.trace(&about(index, step), &facts));
     let question = match &decision {
-        Decision::Ask(trigger) => Some(Question::new(index, step, trigger, mark).with_objection(tried.objection)),
+        Decision::Ask(trigger) => Some(Question::new(index, step, trigger, tries.mark).with_objection(tried.objection)),
         _ => None,
     };
     (decision, question)

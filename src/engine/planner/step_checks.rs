@@ -26,7 +26,9 @@ pub(crate) async fn findings(
     model: &dyn Model,
     step: &Step,
     work: &TaskWork,
-    (before, verdict, mark): (&Snapshots, &Verdict, usize),
+    before: &Snapshots,
+    verdict: &Verdict,
+    mark: usize,
 ) -> Vec<CheckResult> {
     if step.checks.is_empty() {
         return Vec::new();

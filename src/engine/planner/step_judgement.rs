@@ -23,25 +23,33 @@ fn floor(config: &Config) -> Severity {
     config.diagnostics.severity_floor
 }
 
-pub(crate) fn facts_after(
-    config: &Config,
-    (step, mark): (&Step, usize),
-    task: &Task,
-    verdict: &Verdict,
-    ended: &Ended,
-    (targets, left): (usize, usize),
-    findings: &[CheckResult],
-) -> StepReport {
+/// A try of a step that has ended, with the state found after it.
+pub(crate) struct EndedTry<'a> {
+    pub(crate) step: &'a Step,
+    /// Checkpoints of the task before the step.
+    pub(crate) mark: usize,
+    pub(crate) ended: Ended,
+    pub(crate) parts: Vec<StepPart>,
+    pub(crate) verdict: Verdict,
+    pub(crate) findings: Vec<CheckResult>,
+    /// Diagnostics that the step names.
+    pub(crate) expected: usize,
+    /// Those of them that are still there.
+    pub(crate) left: usize,
+}
+
+pub(crate) fn facts_after(config: &Config, task: &Task, tried: &EndedTry<'_>) -> StepReport {
+    let EndedTry { step, mark, ended, verdict, findings, expected, left, .. } = tried;
     let (errors, all) = (verdict.count(Severity::Error), verdict.new_from(floor(config)).count());
     StepReport {
         diagnosed: StepDiagnosed {
-            expected: targets,
-            met: targets.saturating_sub(left),
+            expected: *expected,
+            met: expected.saturating_sub(*left),
             new_errors: errors,
             new_warnings: all.saturating_sub(errors),
         },
         checked: StepChecked { checks: step.checks.len(), unmet: step_checks::unmet(findings) },
-        changed: task.work.journal.checkpoints.len() > mark,
+        changed: task.work.journal.checkpoints.len() > *mark,
         answered: matches!(ended, Ended::Done { answer, .. } if !answer.is_empty()),
         broken: match ended {
             Ended::Done { .. } => None,
@@ -56,14 +64,8 @@ pub(crate) fn facts_after(
 }
 
 /// The judgement of a step: new errors and unmet checks mean that it failed, even when it claims success.
-pub(crate) fn judge_edit(
-    config: &Config,
-    step: &Step,
-    task: &Task,
-    mark: usize,
-    (ended, verdict, facts): (Ended, Verdict, StepReport),
-    (findings, parts): (Vec<CheckResult>, Vec<StepPart>),
-) -> Tried {
+pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, facts: StepReport) -> Tried {
+    let EndedTry { step, mark, ended, parts, verdict, findings, .. } = tried;
     let (fixed, new) = (verdict.fixed_from(floor(config)), verdict.new_from(floor(config)).count());
     let broken = verdict.count(Severity::Error);
     let failed = |error: StepError, outcome: String| {

@@ -90,7 +90,8 @@ pub(crate) fn symbols_named(root: &Root, here: Option<&(String, String)>, name: 
 }
 
 /// The symbols of one text that a name stands for.
-pub(crate) fn symbols_in((path, text): &(String, String), name: &str) -> Vec<SymbolPath> {
+pub(crate) fn symbols_in(file: &(String, String), name: &str) -> Vec<SymbolPath> {
+    let (path, text) = file;
     let wanted = SymbolPath::parse(name);
     let own = wanted.file.is_empty() || wanted.file == *path;
     if own { fitting(path, text, &wanted.names) } else { Vec::new() }

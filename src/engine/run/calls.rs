@@ -58,7 +58,7 @@ pub(crate) async fn carry_out(
                 }
                 Control::Answer(_) | Control::Ends(_) => None,
             };
-            if ran.controlled(&task.conversation, (tools, uses), control, shown) {
+            if ran.controlled(&task.conversation, tools, uses, control, shown) {
                 return ran;
             }
             continue;
@@ -92,7 +92,8 @@ impl Ran {
     fn controlled(
         &mut self,
         conversation: &Conversation,
-        (tools, uses): (&[ToolSpec], &[ToolUse]),
+        tools: &[ToolSpec],
+        uses: &[ToolUse],
         control: Control,
         shown: Option<String>,
     ) -> bool {

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::state::journal::{Checkpoint, Journal};
-use crate::state::task::Task;
 use crate::state::transcript::Transcript;
 use sextant_base::plural::counted;
 use sextant_model::prompt::prompt_budget::PromptBudget;
@@ -56,6 +55,7 @@ mod tests {
     use crate::editor::Marks;
     use crate::plan::work_mode::Mode;
     use crate::state::journal::FileChange;
+    use crate::state::task::Task;
     use crate::state::task_scope::Scope;
     use sextant_model::token_estimate::estimate;
 

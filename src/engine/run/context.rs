@@ -15,7 +15,7 @@ use crate::state::render;
 use crate::state::task::{Conversation, OfferReports, Task, TaskWork};
 use crate::state::{comparison, wanted_diagnostics};
 use crate::tools;
-use sextant_base::deadline::Deadline;
+use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_diagnostics::grouping;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::merge::Placed;
@@ -60,12 +60,10 @@ pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mu
     let (fixes, asked) = code_actions::offers(
         &edits.workspace,
         &edits.hub.events,
-        &task.work.events,
-        task.work.step,
-        &mut task.work.reports.offers,
+        &mut task.work,
         &found[..asked_of],
         FIXES,
-        (deadline, only_fixes),
+        AnswerWait { deadline, waits: only_fixes },
     )
     .await;
     let left_out = if only_fixes { found.len() - asked } else { 0 };
@@ -110,12 +108,10 @@ pub(crate) async fn plan_facts(
     let (mut fixes, asked) = code_actions::offers(
         &edits.workspace,
         &edits.hub.events,
-        &work.events,
-        work.step,
-        &mut work.reports.offers,
+        work,
         &found[..asked_of],
         most,
-        (deadline, true),
+        AnswerWait { deadline, waits: true },
     )
     .await;
     if only_fixes {

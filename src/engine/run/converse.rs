@@ -71,25 +71,24 @@ pub(crate) async fn converse(
         }
         compaction_summary::shorten(&task.work.journal, &mut task.conversation.transcript, talk.budget);
         let span = span::step(task.work.step);
-        let ended = match ask(&edits.store, model, task, (&talk.tools, &talk.paragraphs), cancel)
-            .instrument(span.clone())
-            .await?
-        {
-            None => continue,
-            Some(Ok(reply)) => take(edits, model, task, &mut talk, reply).instrument(span).await,
-            Some(Err(ModelError::Unusable { problems, .. })) => {
-                let problem = problems.join("; ");
-                let message = format!("Your answer could not be used: {problem}.");
-                failed(
-                    &edits.workspace.config,
-                    &mut task.counts,
-                    &mut task.conversation.transcript,
-                    problem,
-                    Some(message),
-                )
-            }
-            Some(Err(error)) => return Err(model_failure(&error)),
-        };
+        let ended =
+            match ask(&edits.store, model, task, &talk.tools, &talk.paragraphs, cancel).instrument(span.clone()).await?
+            {
+                None => continue,
+                Some(Ok(reply)) => take(edits, model, task, &mut talk, reply).instrument(span).await,
+                Some(Err(ModelError::Unusable { problems, .. })) => {
+                    let problem = problems.join("; ");
+                    let message = format!("Your answer could not be used: {problem}.");
+                    failed(
+                        &edits.workspace.config,
+                        &mut task.counts,
+                        &mut task.conversation.transcript,
+                        problem,
+                        Some(message),
+                    )
+                }
+                Some(Err(error)) => return Err(model_failure(&error)),
+            };
         if cancel.is_cancelled() {
             return Err(Failure::cancelled());
         }
@@ -127,7 +126,7 @@ async fn open(edits: &EditService, model: &dyn Model, task: &mut Task, budget: P
         transcript.tell("Go on.".to_owned());
     } else if transcript.is_open() {
         let fence = transcript.fence.clone();
-        let message = conversation::next_step(&input.context, contract, inputs, (&fence, budget), &transcript.told());
+        let message = conversation::next_step(&input.context, contract, inputs, &fence, budget, &transcript.told());
         transcript.tell(message);
     } else {
         let opening = conversation::opening(&input.context, contract, inputs, budget);
@@ -142,7 +141,8 @@ async fn ask(
     store: &TaskStore,
     model: &dyn Model,
     task: &Task,
-    (tools, paragraphs): (&[ToolSpec], &Paragraphs),
+    tools: &[ToolSpec],
+    paragraphs: &Paragraphs,
     cancel: &CancellationToken,
 ) -> Result<Option<Result<ChatReply, ModelError>>, Failure> {
     paragraphs.begin();
@@ -249,7 +249,7 @@ async fn ends(
             (talk.objections, talk.objected_at) = (talk.objections + 1, Some(edits));
             edit_service.hub.events.show(Event::Progress { text: headline(&left.text) });
             let fence = transcript.fence.clone();
-            let message = conversation::told((&fence, talk.budget), &left.text, "New errors", &left.errors);
+            let message = conversation::told(&fence, talk.budget, &left.text, "New errors", &left.errors);
             transcript.tell(message);
             None
         }

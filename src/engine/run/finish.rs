@@ -27,7 +27,7 @@ use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
 use sextant_diagnostics::located::LocatedDiagnostic;
-use sextant_diagnostics::model::Report;
+use sextant_diagnostics::model::{Report, Severity};
 use sextant_diagnostics::syntax;
 use sextant_model::step::Usage;
 
@@ -75,14 +75,8 @@ pub(crate) async fn finish(
         Some(reach) => format!("{word}. {}", reach.words()),
         None => word.to_owned(),
     };
-    let judged = unfit_ending::judge(edits.hub.needs_providers, work, counts, came_to, (&files, &verdict));
-    let mut summary = summary(
-        &word,
-        &files,
-        &verdict,
-        (new.len(), verdict.fixed_from(floor), verdict.unchanged_from(floor)),
-        work.spent.now().used,
-    );
+    let judged = unfit_ending::judge(edits.hub.needs_providers, work, counts, came_to, &files, &verdict);
+    let mut summary = summary(&word, &files, &verdict, floor, work.spent.now().used);
     summary.extend(judged.why.iter().flat_map(|why| [" ", why, "."]));
     let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
     summary.extend(themes.iter().flat_map(|line| ["\n", line]));
@@ -131,22 +125,17 @@ pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files
     if files.is_empty() {
         return Verdict::without(Status::Complete);
     }
-    let documents = reached::documents(edits.workspace.editor.as_ref(), files).await;
-    let mut bystanders =
-        collect_diagnostics::bystanders(edits.workspace.editor.as_ref(), &edits.hub.looked, files).await;
-    bystanders.extend(
-        reached::others(edits.workspace.editor.as_ref(), &edits.hub.looked, &work.reports.elsewhere.reached, files)
-            .await,
-    );
-    let budget = edits.workspace.config.diagnostics.timeout_ms.max(LAST_LOOK_MS)
-        + reached::longer(work.reports.elsewhere.reached.len());
-    let open = work.reports.pending.is_some();
+    let (editor, looked, reach) = (edits.workspace.editor.as_ref(), &edits.hub.looked, &work.reports.elsewhere.reached);
+    let documents = reached::documents(editor, files).await;
+    let mut bystanders = collect_diagnostics::bystanders(editor, looked, files).await;
+    bystanders.extend(reached::others(editor, looked, reach, files).await);
+    let budget = edits.workspace.config.diagnostics.timeout_ms.max(LAST_LOOK_MS) + reached::longer(reach.len());
     let deadline = Deadline::after_ms(budget);
     let waited = work.reports.late.last_look.take().filter(|look| look.edits == work.journal.checkpoints.len());
     let is_stopped = edits.hub.cancelled().is_cancelled();
     let reports = if let Some(look) = waited {
         look.reports
-    } else if open {
+    } else if work.reports.pending.is_some() {
         collect_diagnostics::look(&edits.hub, &documents, &bystanders, deadline).await
     } else {
         collect_diagnostics::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await
@@ -172,14 +161,12 @@ pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files
     };
     let is_known = |(key, snap): &(SnapshotKey, Arc<Snapshot>)| !unfresh.contains(key) && of_now(key, snap);
     let mut after: Snapshots = known.into_iter().filter(is_known).collect();
-    let others = of_other_tasks(edits, (&work.journal.task, &work.journal.files()), (&mut start, &mut after)).await;
+    let others = of_other_tasks(edits, &work.journal.task, &work.journal.files(), &mut start, &mut after).await;
     let floor = edits.workspace.config.diagnostics.severity_floor;
     let late = without_late(&mut start, &mut after, &work.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &after, &reports).await;
-    doubt(
-        &mut verdict,
-        [others, late, reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await].concat(),
-    );
+    let unlooked = reached::unlooked(&edits.hub, &work.journal, &work.reports.elsewhere).await;
+    doubt(&mut verdict, [others, late, unlooked].concat());
     if reports.is_empty() && verdict.status == Status::Skipped && !start.is_empty() {
         verdict.status = if verdict.pending.is_empty() { Status::Complete } else { Status::Partial };
     }
@@ -197,7 +184,7 @@ pub(crate) async fn known_verdict(edits: &EditService, work: &TaskWork) -> Verdi
     let files: Vec<String> = work.journal.net().into_iter().map(|change| change.path).collect();
     let mut known = collect_diagnostics::known(&edits.hub).await;
     let mut start = with_created(&work.reports.start, &work.reports.created, &known);
-    let others = of_other_tasks(edits, (&work.journal.task, &work.journal.files()), (&mut start, &mut known)).await;
+    let others = of_other_tasks(edits, &work.journal.task, &work.journal.files(), &mut start, &mut known).await;
     let floor = edits.workspace.config.diagnostics.severity_floor;
     let late = without_late(&mut start, &mut known, &work.reports.elsewhere.late, floor);
     let mut verdict = comparison::compared(&start, &known, &[]).await;
@@ -214,8 +201,10 @@ pub(crate) async fn known_verdict(edits: &EditService, work: &TaskWork) -> Verdi
 /// Removes the reports on files that another task beside this one has changed, and this one has not.
 async fn of_other_tasks(
     edits: &EditService,
-    (task, own): (&str, &BTreeSet<String>),
-    (start, after): (&mut Snapshots, &mut Snapshots),
+    task: &str,
+    own: &BTreeSet<String>,
+    start: &mut Snapshots,
+    after: &mut Snapshots,
 ) -> Vec<String> {
     let history = edits.history.lock().await;
     let others = history.iter().filter(|journal| journal.task != task);
@@ -230,7 +219,7 @@ pub(crate) async fn introduced_so_far(edits: &EditService, task: &str) -> Option
         Some(lock(&edits.making.running).clone()).filter(|running| running.task == task)?;
     let mut known = collect_diagnostics::known(&edits.hub).await;
     let mut start = with_created(&start, &created, &known);
-    of_other_tasks(edits, (task, &files), (&mut start, &mut known)).await;
+    of_other_tasks(edits, task, &files, &mut start, &mut known).await;
     let verdict = comparison::compared(&start, &known, &[]).await;
     Some(verdict.new_from(edits.workspace.config.diagnostics.severity_floor).map(render::entry).collect())
 }
@@ -244,13 +233,8 @@ async fn themes(shown: &[LocatedDiagnostic]) -> Vec<String> {
     lines.into_iter().map(|line| format!("  {line}")).collect()
 }
 
-pub(crate) fn summary(
-    word: &str,
-    files: &[String],
-    verdict: &Verdict,
-    (new, fixed, unchanged): (usize, usize, usize),
-    usage: Usage,
-) -> String {
+pub(crate) fn summary(word: &str, files: &[String], verdict: &Verdict, floor: Severity, usage: Usage) -> String {
+    let (new, fixed) = (verdict.new_from(floor).count(), verdict.fixed_from(floor));
     let mut parts = Vec::new();
     if !word.is_empty() {
         parts.push(word.trim_end_matches('.').to_owned());
@@ -260,7 +244,7 @@ pub(crate) fn summary(
     } else {
         let files = files.join(", ");
         parts.push(format!("changed {files}"));
-        parts.push(delta_wording::of_task(verdict, new, (fixed, unchanged)));
+        parts.push(delta_wording::of_task(verdict, new, fixed, verdict.unchanged_from(floor)));
     }
     parts.extend(verdict.not_counted.first().map(|first| {
         let count = verdict.not_counted.len();

@@ -18,7 +18,7 @@ use crate::state::task::{Task, TaskWork};
 use crate::state::{span, stop};
 use crate::tools;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_model::step::{Action, LastResult, Model, ModelError};
+use sextant_model::step::{Action, LastResult, Model, ModelError, StepReply};
 use sextant_model::tools::{looks, names};
 
 /// Most results that are kept for the model; older ones have been acted upon.
@@ -36,9 +36,8 @@ pub(crate) async fn run_steps(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Ended, Failure> {
-    let changes = task.work.journal.checkpoints.len();
     // Every step repeats the facts: one objection more is enough.
-    let mut objections = 1;
+    let mut checks = EndChecks { changes: task.work.journal.checkpoints.len(), objections: 1 };
     let paragraphs = Paragraphs::default();
     loop {
         if let Some(ended) = next_step(&edits.workspace.config, model, &mut task.work, cancel)? {
@@ -56,40 +55,23 @@ pub(crate) async fn run_steps(
             continue;
         };
         let mut more = Vec::new();
-        let changed = task.work.journal.checkpoints.len() > changes;
-        if let Some(ended) =
-            reply.as_ref().ok().and_then(|reply| step_contract::ends(&mut task.progress.course, reply, changed))
-        {
+        let changed = task.work.journal.checkpoints.len() > checks.changes;
+        let ended = reply.as_ref().ok();
+        let ended = ended.and_then(|reply| step_contract::ends(&mut task.progress.course, reply, changed));
+        if let Some(ended) = ended {
             return Ok(ended);
         }
         let result = match reply {
-            Ok(reply) => match reply.action.clone() {
-                None => match told_unfinished(edits, &mut task.work, changes, &mut objections)
-                    .instrument(span.clone())
-                    .await
-                {
-                    Some(result) => result,
-                    None => return Ok(Ended::Done { changed, answer: reply.answer }),
-                },
-                Some(action) => {
+            Ok(reply) => {
+                if reply.action.is_some() {
                     paragraphs.interrupt();
                     more.clone_from(&reply.more);
-                    let (result, ok) =
-                        act(edits, model, task, &action, &reply.reasoning).instrument(span.clone()).await;
-                    if ok && (!reply.proceed || early_stop::mended(edits, &task.work).instrument(span.clone()).await) {
-                        let changed = task.work.journal.checkpoints.len() > changes;
-                        match told_unfinished(edits, &mut task.work, changes, &mut objections)
-                            .instrument(span.clone())
-                            .await
-                        {
-                            Some(result) => result,
-                            None => return Ok(Ended::Done { changed, answer: reply.answer }),
-                        }
-                    } else {
-                        result
-                    }
                 }
-            },
+                match take(edits, model, task, &reply, &mut checks).instrument(span.clone()).await {
+                    Ok(result) => result,
+                    Err(ended) => return Ok(ended),
+                }
+            }
             Err(ModelError::Unusable { problems, .. }) => {
                 LastResult { tool: "reply".into(), ok: false, text: problems.join("; ") }
             }
@@ -101,6 +83,35 @@ pub(crate) async fn run_steps(
         if let Some(ended) = enter(edits, model, task, result, &more).instrument(span).await {
             return Ok(ended);
         }
+    }
+}
+
+/// The checks before an end that the model wants.
+struct EndChecks {
+    /// Checkpoints of the task before these steps.
+    changes: usize,
+    /// Objections so far.
+    objections: u32,
+}
+
+/// Carries out a reply: the result that the model reads next, or the end of the steps.
+async fn take(
+    edits: &EditService,
+    model: &dyn Model,
+    task: &mut Task,
+    reply: &StepReply,
+    checks: &mut EndChecks,
+) -> Result<LastResult, Ended> {
+    if let Some(action) = &reply.action {
+        let (result, ok) = act(edits, model, task, action, &reply.reasoning).await;
+        if !ok || (reply.proceed && !early_stop::mended(edits, &task.work).await) {
+            return Ok(result);
+        }
+    }
+    let changed = task.work.journal.checkpoints.len() > checks.changes;
+    match told_unfinished(edits, &mut task.work, checks.changes, &mut checks.objections).await {
+        Some(result) => Ok(result),
+        None => Err(Ended::Done { changed, answer: reply.answer.clone() }),
     }
 }
 

@@ -83,7 +83,8 @@ pub(crate) fn judge(
     work: &TaskWork,
     counts: &TaskCounts,
     came_to: CameTo,
-    (files, verdict): (&[String], &Verdict),
+    files: &[String],
+    verdict: &Verdict,
 ) -> WorkVerdict {
     let errors = verdict.count(Severity::Error);
     let not_done = |why: String| WorkVerdict { ok: false, why: Some(why).filter(|_| came_to != CameTo::Short) };

@@ -60,7 +60,7 @@ impl Consent {
     }
 
     /// The question for a step that changed nothing because it lacks the user's permission.
-    pub(crate) fn question(&self, (step, title): (usize, &str), state: StepState, mark: usize) -> Option<Question> {
+    pub(crate) fn question(&self, step: usize, title: &str, state: StepState, mark: usize) -> Option<Question> {
         if self.withheld.is_empty() || state == StepState::Done {
             return None;
         }

@@ -205,7 +205,7 @@ fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
 /// stop the thread finishes without a reader.
 pub(crate) async fn compared(before: &Snapshots, after: &Snapshots, reports: &[Report]) -> Verdict {
     let (before, after, reported) = (before.clone(), after.clone(), status(reports));
-    let done = tokio::task::spawn_blocking(move || compare(&before, &after, reported)).await;
+    let done = tokio::task::spawn_blocking(move || compare(&before, &after, reported.0, reported.1)).await;
     let verdict = done.unwrap_or_else(|_| Verdict::without(Status::Unavailable));
     Verdict { to_come: reports.iter().any(may_come), ..verdict }
 }
@@ -213,7 +213,7 @@ pub(crate) async fn compared(before: &Snapshots, after: &Snapshots, reports: &[R
 /// Compares two snapshots, only where both sides are fresh. A provider without a baseline for a file does not show what
 /// is new there, and the status reports that. Reports of several providers at one place count once. The status of the
 /// reports alone comes from [`status`].
-fn compare(before: &Snapshots, after: &Snapshots, (status, pending): (Status, Vec<String>)) -> Verdict {
+fn compare(before: &Snapshots, after: &Snapshots, status: Status, pending: Vec<String>) -> Verdict {
     let mut verdict = Verdict { pending, ..Verdict::without(status) };
     let mut without_baseline = Vec::new();
     let (mut old, mut new) = (Vec::new(), Vec::new());
@@ -224,7 +224,7 @@ fn compare(before: &Snapshots, after: &Snapshots, (status, pending): (Status, Ve
         let (known, unknown): (Vec<&SnapshotKey>, Vec<&SnapshotKey>) =
             keys.into_iter().filter(counts).partition(|key| before.contains_key(*key));
         without_baseline.extend(unknown.iter().map(|key| format!("{} ({}, no baseline)", short(&provider), key.0)));
-        compare_provider(before, after, &known, (&mut old, &mut new));
+        compare_provider(before, after, &known, &mut old, &mut new);
     }
     old.extend(unheard(before, after));
     let mut namer = Namer::default();
@@ -292,7 +292,8 @@ fn compare_provider(
     before: &Snapshots,
     after: &Snapshots,
     keys: &[&SnapshotKey],
-    (old_items, new_items): (&mut Vec<DedupItem>, &mut Vec<DedupItem>),
+    old_items: &mut Vec<DedupItem>,
+    new_items: &mut Vec<DedupItem>,
 ) {
     let side = |snaps: &'_ Snapshots| -> Vec<Diagnostic> {
         keys.iter().filter_map(|key| snaps.get(*key)).flat_map(|snap| snap.diagnostics.iter().cloned()).collect()

@@ -5,7 +5,7 @@ use crate::state::render::Line;
 use sextant_base::plural::counted;
 
 /// The known state of the diagnostics after a task.
-pub(crate) fn of_task(verdict: &Verdict, new: usize, (fixed, all): (usize, usize)) -> String {
+pub(crate) fn of_task(verdict: &Verdict, new: usize, fixed: usize, all: usize) -> String {
     let pending = verdict.pending.join(", ");
     let count = counted(new, "new diagnostic");
     match verdict.status {
@@ -31,7 +31,7 @@ pub(crate) fn of_step(verdict: &Verdict, new: usize, fixed: usize) -> String {
 }
 
 /// Like [`of_task`], for one edit, or for several that were settled as one.
-pub(crate) fn of_edit(status: Status, (new, fixed): (usize, usize), more: &str) -> String {
+pub(crate) fn of_edit(status: Status, new: usize, fixed: usize, more: &str) -> String {
     match status {
         Status::Complete => format!("{new} new, {fixed} fixed{more}"),
         Status::Partial if new == 0 => {
@@ -87,8 +87,7 @@ mod tests {
     fn nothing_new_is_said_only_where_all_is_known() {
         for status in ALL {
             let verdict = Verdict { pending: vec!["fake (a.py)".into()], ..Verdict::without(status) };
-            let words =
-                [of_task(&verdict, 0, (2, 0)), of_step(&verdict, 0, 2), of_edit(status, (0, 2), ", 3 unchanged")];
+            let words = [of_task(&verdict, 0, 2, 0), of_step(&verdict, 0, 2), of_edit(status, 0, 2, ", 3 unchanged")];
             let ahead = of_candidate(&verdict, &[]);
             assert_eq!(ahead.contains("nothing"), status == Status::Complete, "{status:?}: {ahead}");
             assert_eq!(ahead.contains("not known"), status != Status::Complete, "{status:?}: {ahead}");
@@ -99,6 +98,6 @@ mod tests {
         }
         let verdict = Verdict { pending: vec!["fake (a.py)".into()], ..Verdict::without(Status::Partial) };
         assert_eq!(of_step(&verdict, 1, 0), "0 fixed and 1 new so far, not known: fake (a.py)");
-        assert_eq!(of_edit(Status::Partial, (1, 0), ""), "partly known: 1 new so far, 0 fixed");
+        assert_eq!(of_edit(Status::Partial, 1, 0, ""), "partly known: 1 new so far, 0 fixed");
     }
 }

@@ -152,8 +152,10 @@ impl EditAnswer {
             String::new()
         };
         let more = format!(", {} unchanged{masked}", self.diagnostics.unchanged);
-        let counts = (total, self.diagnostics.fixed);
-        format!("diagnostics: {}", delta_wording::of_edit(self.diagnostics.diagnostics_status, counts, &more))
+        format!(
+            "diagnostics: {}",
+            delta_wording::of_edit(self.diagnostics.diagnostics_status, total, self.diagnostics.fixed, &more)
+        )
     }
 }
 
@@ -200,9 +202,9 @@ fn list(path: &str, symbols: &[String]) -> String {
 /// The answer to a burst of edits that was settled with a later result.
 pub(crate) fn deferred(verdict: &Verdict, checks: &Checks) -> String {
     let floor = checks.severity_floor;
-    let counts = (verdict.new_from(floor).count(), verdict.fixed_from(floor));
+    let (new, fixed) = (verdict.new_from(floor).count(), verdict.fixed_from(floor));
     let mut out =
-        vec![format!("diagnostics of the edits before: {}", delta_wording::of_edit(verdict.status, counts, ""))];
+        vec![format!("diagnostics of the edits before: {}", delta_wording::of_edit(verdict.status, new, fixed, ""))];
     out.extend(verdict.new_from(floor).take(checks.max).map(|found| format!("  {}", Line::of(found).text(""))));
     if !verdict.pending.is_empty() {
         out.push(not_known(&verdict.pending, verdict.to_come));

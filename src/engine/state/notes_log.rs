@@ -9,7 +9,6 @@ use crate::events::fact::{CallFact, PlanEndFact, PlanFact, RecallFact, RunFact, 
 use crate::events::stream::Observer;
 use crate::state::kind;
 use crate::state::notes::{Approach, CLAUSE, Counted, Draft, Notes, SENTENCE, Tally, short};
-use crate::state::task::TaskWork;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
 use sextant_store::memory::entry::{EntryId, Kind, Role};
@@ -255,7 +254,7 @@ mod tests {
     use crate::state::call_summary::{Called, Subject, came_back};
     use crate::state::notes::TAKEN_BACK;
     use crate::state::offered::Offered;
-    use crate::state::task::Task;
+    use crate::state::task::{Task, TaskWork};
     use crate::state::task_scope::Scope;
     use sextant_model::tools::Access;
 

@@ -72,11 +72,12 @@ impl SnapshotStore {
     pub(crate) fn missing(
         &self,
         reports: &[Report],
-        (edited, bystanders): (&[String], &[String]),
+        edited: &[String],
+        bystanders: &[String],
         attached: Option<&[SnapshotKey]>,
     ) -> Vec<SnapshotKey> {
         let anywhere = |provider: &str| reports.iter().any(|report| report.provider == provider);
-        self.unheard(reports, (edited, bystanders))
+        self.unheard(reports, edited, bystanders)
             .filter(|key| match attached.filter(|_| key.1.starts_with("lsp:")) {
                 Some(attached) => edited.contains(&key.0) || !attached.contains(key),
                 None => edited.contains(&key.0) || (self.from_beside.contains(*key) && !anywhere(&key.1)),
@@ -89,7 +90,8 @@ impl SnapshotStore {
     pub(crate) fn unheard<'a>(
         &'a self,
         reports: &'a [Report],
-        (edited, bystanders): (&'a [String], &'a [String]),
+        edited: &'a [String],
+        bystanders: &'a [String],
     ) -> impl Iterator<Item = &'a SnapshotKey> {
         let heard = |key: &SnapshotKey| reports.iter().any(|r| r.file == key.0 && r.provider == key.1);
         let spoke = self.last.iter().filter(|(_, snap)| snap.text.is_some()).map(|(key, _)| key);
@@ -222,16 +224,16 @@ mod tests {
         let (a, key) = (["a.py".to_owned()], ("a.py".to_owned(), "lsp:other".to_owned()));
         let silent = report("lsp:other", Freshness::Timeout);
         let none: &[String] = &[];
-        assert_eq!(ledger.missing(&[one.clone(), silent], (&a, none), None), [], "it is there and slow");
+        assert_eq!(ledger.missing(&[one.clone(), silent], &a, none, None), [], "it is there and slow");
         let only = std::slice::from_ref(&one);
-        assert_eq!(ledger.missing(only, (none, &a), None), [], "not asked about what others edit");
-        assert_eq!(ledger.missing(only, (&a, none), None), std::slice::from_ref(&key));
-        assert_eq!(ledger.missing(only, (&a, none), None), std::slice::from_ref(&key), "in every answer, of any task");
+        assert_eq!(ledger.missing(only, none, &a, None), [], "not asked about what others edit");
+        assert_eq!(ledger.missing(only, &a, none, None), std::slice::from_ref(&key));
+        assert_eq!(ledger.missing(only, &a, none, None), std::slice::from_ref(&key), "in every answer, of any task");
         ledger.let_go(|known| *known == key);
-        assert_eq!(ledger.missing(only, (&a, none), None), []);
+        assert_eq!(ledger.missing(only, &a, none, None), []);
         ledger.take(&other, &Arc::from("x\n"));
         ledger.note_beside(std::slice::from_ref(&other), &a);
-        assert_eq!(ledger.missing(only, (none, &a), None).len(), 1, "it is asked whatever is edited");
+        assert_eq!(ledger.missing(only, none, &a, None).len(), 1, "it is asked whatever is edited");
     }
 
     #[test]
@@ -239,8 +241,8 @@ mod tests {
         let mut ledger = SnapshotStore::default();
         ledger.take(&report("lsp:one", Freshness::Exact), &Arc::from("x\n"));
         let (a, b, key) = (["a.py".to_owned()], ["b.py".to_owned()], ("a.py".to_owned(), "lsp:one".to_owned()));
-        assert_eq!(ledger.missing(&[], (&b, &a), Some(std::slice::from_ref(&key))), [], "it looks at single files");
-        assert_eq!(ledger.missing(&[], (&b, &a), Some(&[])), [key], "nobody runs it any more");
+        assert_eq!(ledger.missing(&[], &b, &a, Some(std::slice::from_ref(&key))), [], "it looks at single files");
+        assert_eq!(ledger.missing(&[], &b, &a, Some(&[])), [key], "nobody runs it any more");
     }
 
     #[test]
@@ -253,7 +255,7 @@ mod tests {
         assert_eq!(ledger.snaps().len(), 2);
         ledger.drop_stale("a.py", Some("x = 2\n"), |_| true);
         assert_eq!(ledger.of("a.py").map(|(name, _)| name).collect::<Vec<_>>(), ["lsp:slow"]);
-        let missing = ledger.missing(&[], (&["a.py".to_owned()], &[]), None);
+        let missing = ledger.missing(&[], &["a.py".to_owned()], &[], None);
         assert_eq!(missing.len(), 2, "that it spoke is known: {missing:?}");
         ledger.forget("a.py");
         assert!(ledger.snaps().is_empty());

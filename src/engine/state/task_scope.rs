@@ -225,7 +225,7 @@ impl Scope {
                     own.names = after.path_of(renamed);
                 }
             }
-            symbols.extend(confine::put_beside(&document.path, (&before, &after), hunks, &symbols));
+            symbols.extend(confine::put_beside(&document.path, &before, &after, hunks, &symbols));
         }
         let followed = match self {
             Self::Parts { files, .. } => Self::Parts { files: files.clone(), symbols },

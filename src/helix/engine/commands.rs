@@ -65,7 +65,7 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
         "agent.mode" => mode(engine, link, &agent, &given.text),
         "agent.show" if given.text == "plan" => show_plan(engine, link).await,
         "agent.show" => engine.answers.show_last(&engine.buffers, link).await,
-        _ => look(engine, link, &given, (&command.command, document.as_deref())).await,
+        _ => look(engine, link, &given, &command.command, document.as_deref()).await,
     }
 }
 
@@ -87,7 +87,8 @@ async fn look(
     engine: &Arc<EngineHost>,
     link: &Arc<EngineLink>,
     given: &GivenArguments,
-    (command, document): (&str, Option<&str>),
+    command: &str,
+    document: Option<&str>,
 ) -> Result<(), Failure> {
     let agent = Arc::clone(&engine.session()?.agent);
     match command {

@@ -277,7 +277,7 @@ impl EngineHost {
             ProxySays::Opened(opened) => {
                 let file = path::from_uri(&opened.uri).and_then(|file| path::relative(self.setup.root.path(), &file));
                 let uri = opened.uri.clone();
-                self.buffers.mirror.opened((link.id, link.hello.editor_pid), opened);
+                self.buffers.mirror.opened(link.id, link.hello.editor_pid, opened);
                 let new = file.is_some_and(|file| link.covers(&file));
                 if new {
                     self.arrange();

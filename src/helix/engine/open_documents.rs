@@ -96,7 +96,7 @@ impl Mirror {
         others.into_iter().filter(new).map(|(_, link)| link).collect()
     }
 
-    pub(super) fn opened(&self, (link, editor): (u64, Option<u32>), opened: OpenedDocument) {
+    pub(super) fn opened(&self, link: u64, editor: Option<u32>, opened: OpenedDocument) {
         let Some(file) = path::from_uri(&opened.uri) else { return };
         let file = file.canonicalize().unwrap_or(file);
         let mut held = lock(&self.held);
@@ -225,7 +225,7 @@ mod tests {
     fn what_we_put_there_is_ours_at_every_link_and_anything_else_is_typed() {
         let (mirror, uri) = (Mirror::default(), "file:///w/a.py");
         for link in [1, 2] {
-            mirror.opened((link, Some(7)), opened(uri, "a\n"));
+            mirror.opened(link, Some(7), opened(uri, "a\n"));
         }
         assert!(mirror.changed(3, changed(uri, 2, "x")).is_none(), "never opened there");
         mirror.expect(uri, &"b\n".into());
@@ -244,7 +244,7 @@ mod tests {
     fn of_two_editors_the_one_that_asks_goes_first_and_the_other_is_notified_once() {
         let (mirror, uri, file) = (Mirror::default(), "file:///w/a.py", Path::new("/w/a.py"));
         for (link, editor) in [(1, 10), (2, 10), (3, 20)] {
-            mirror.opened((link, Some(editor)), opened(uri, &format!("{editor}\n")));
+            mirror.opened(link, Some(editor), opened(uri, &format!("{editor}\n")));
         }
         assert_eq!(&*mirror.of_file(file).unwrap().text, "20\n", "nobody asks: the one that was touched last");
         mirror.asked_by(Some(10));
@@ -262,9 +262,9 @@ mod tests {
     #[test]
     fn a_link_that_is_gone_has_nothing_open() {
         let mirror = Mirror::default();
-        mirror.opened((1, None), opened("file:///w/a.py", "a\n"));
-        mirror.opened((2, None), opened("file:///w/b.py", "b\n"));
-        mirror.opened((2, None), opened("untitled:1", "b\n"));
+        mirror.opened(1, None, opened("file:///w/a.py", "a\n"));
+        mirror.opened(2, None, opened("file:///w/b.py", "b\n"));
+        mirror.opened(2, None, opened("untitled:1", "b\n"));
         assert_eq!(mirror.paths(Path::new("/w")), ["a.py", "b.py"]);
         mirror.left(2);
         mirror.expect("file:///w/a.py", &"c\n".into());

@@ -224,7 +224,8 @@ fn counts(names: impl Iterator<Item = String>) -> Vec<(String, usize)> {
     counts
 }
 
-fn times((name, count): (String, usize)) -> String {
+fn times(named: (String, usize)) -> String {
+    let (name, count) = named;
     if count == 1 { name } else { format!("{name} ({})", counted(count, "time")) }
 }
 

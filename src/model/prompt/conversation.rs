@@ -53,7 +53,8 @@ pub fn next_step(
     context: &ModelContext,
     contract: &Contract,
     inputs: &[(String, String)],
-    (fence, budget): (&str, PromptBudget),
+    fence: &str,
+    budget: PromptBudget,
     sent: &[&str],
 ) -> String {
     let mut facts = Facts::inside(fence, &(context, contract, inputs)).within(budget);
@@ -90,7 +91,7 @@ fn is_sent(plan: &PlanFacts, sent: &[&str]) -> bool {
 
 /// A message to a model between two of its answers: `what` in our words, `data` as somebody else wrote it, each as long
 /// as a result may be.
-pub fn told((fence, budget): (&str, PromptBudget), what: &str, title: &str, data: &[String]) -> String {
+pub fn told(fence: &str, budget: PromptBudget, what: &str, title: &str, data: &[String]) -> String {
     let mut facts = Facts::inside(fence, &data);
     facts.line(what);
     if !data.is_empty() {

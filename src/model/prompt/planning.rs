@@ -6,7 +6,7 @@ use crate::prompt::{Facts, MESSAGE_CHARS, clean, one_line};
 use crate::texts;
 
 /// Asks for a plan, in a conversation that was opened with the facts; `holds` reports whether it has a text already.
-pub fn planning(input: &PlanInput, (fence, budget): (&str, PromptBudget), holds: impl Fn(&str) -> bool) -> String {
+pub fn planning(input: &PlanInput, fence: &str, budget: PromptBudget, holds: impl Fn(&str) -> bool) -> String {
     let mut facts = Facts::inside(fence, input).within(budget);
     facts.groups(&input.context.reports);
     facts.plan_ask(&input.ask);
@@ -16,7 +16,7 @@ pub fn planning(input: &PlanInput, (fence, budget): (&str, PromptBudget), holds:
 }
 
 /// Asks once more, with the problems.
-pub fn again(problems: &[String], (fence, budget): (&str, PromptBudget)) -> String {
+pub fn again(problems: &[String], fence: &str, budget: PromptBudget) -> String {
     let mut facts = Facts::inside(fence, &problems).within(budget);
     facts.problems(problems);
     facts.line("Answer with the whole plan once more, as one JSON object, without these faults.");

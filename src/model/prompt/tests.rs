@@ -257,7 +257,7 @@ fn a_step_of_a_plan_is_told_what_the_conversation_does_not_hold() {
     let plan = PlanFacts { plan: lines.map(str::to_owned).to_vec(), step: 2, progress: 0.33, deviation: None };
     let next = |held: &[&str]| {
         let contract = Contract::Planner(plan.clone());
-        conversation::next_step(&context, &contract, &[], ("data", PromptBudget::default()), held)
+        conversation::next_step(&context, &contract, &[], "data", PromptBudget::default(), held)
     };
     let full = next(&[]);
     assert!(
@@ -287,7 +287,7 @@ fn a_step_of_a_plan_is_told_what_the_conversation_does_not_hold() {
 fn the_rules_of_a_plan_are_said_once_and_what_is_not_listed_is_counted() {
     let mut input = PlanInput::default();
     let ask = |held: &str, input: &PlanInput| {
-        planning::planning(input, ("data", PromptBudget::default()), |words| held.contains(words))
+        planning::planning(input, "data", PromptBudget::default(), |words| held.contains(words))
     };
     let first = ask("", &input);
     assert!(first.contains("\"steps\": ["), "{first}");

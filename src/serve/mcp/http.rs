@@ -51,7 +51,8 @@ pub type ToldAddress<'a> = &'a (dyn Fn(SocketAddr) + Sync);
 /// # Errors
 /// The port cannot be used.
 pub async fn serve(
-    (opener, fallback): (Box<dyn WorkspaceOpener>, Result<Root, Failure>),
+    opener: Box<dyn WorkspaceOpener>,
+    fallback: Result<Root, Failure>,
     port: u16,
     token: &str,
     report: ToldAddress<'_>,

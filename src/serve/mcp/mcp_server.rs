@@ -117,7 +117,8 @@ impl McpServer {
 
     async fn called(
         &self,
-        (tool, given): (&str, Value),
+        tool: &str,
+        given: Value,
         context: &RequestContext<RoleServer>,
         cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure> {
@@ -130,7 +131,7 @@ impl McpServer {
         };
         let once = new_id();
         let about = named_alone(&given);
-        let called = workspace.call(&client, tool, given, (&once, cancel)).await;
+        let called = workspace.call(&client, tool, given, &once, cancel).await;
         let edits = self.tools.iter().any(|known| known.name == tool && !tool_results::only_reads(known));
         match called {
             Err(failure) if edits && is_gone(&failure) => self.after_gone(context, &about, &once).await,
@@ -248,7 +249,7 @@ impl ServerHandler for McpServer {
             std::future::pending::<()>().await;
         };
         let called = tokio::select! {
-            called = self.called((&request.name, given), &context, &cancel) => called,
+            called = self.called(&request.name, given, &context, &cancel) => called,
             () = report_progress(&context) => Err(Failure::cancelled()),
             () = stop => Err(Failure::cancelled()),
         };

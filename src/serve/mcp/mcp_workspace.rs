@@ -20,7 +20,8 @@ pub trait OpenWorkspace: Send + Sync {
         client: &OutsideClient,
         tool: &str,
         given: Value,
-        (once, cancel): (&str, &CancellationToken),
+        once: &str,
+        cancel: &CancellationToken,
     ) -> Result<OutsideAnswer, Failure>;
 
     /// The outcome of the edit whose call had this name as `once`.

@@ -76,7 +76,7 @@ pub async fn serve(agent: &Arc<Engine>, what: Advertisement, folders: Vec<PathBu
     let (stop, handle) = stop_channel();
     if let (Some((listener, address)), Some(token)) = (port, advertised.token()) {
         let guard = PortGuard::new(address, token);
-        tokio::spawn(accept_from_port((listener, guard), Door::new(&methods, &stop)));
+        tokio::spawn(accept_from_port(listener, guard, Door::new(&methods, &stop)));
     }
     tokio::spawn(accept(listener, Door::new(&methods, &stop)));
     tracing::info!(socket = %advertised.entry().socket.display(), "this session can be joined");
@@ -143,7 +143,7 @@ async fn accept(listener: UnixListener, door: Door) {
     }
 }
 
-async fn accept_from_port((listener, guard): (TcpListener, PortGuard), door: Door) {
+async fn accept_from_port(listener: TcpListener, guard: PortGuard, door: Door) {
     let (room, door) = (WaitingRoom::default(), Arc::new(door));
     loop {
         let accepted = tokio::select! {

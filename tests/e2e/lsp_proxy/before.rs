@@ -94,7 +94,7 @@ fn codes(reports: &[Report], file: &str) -> Vec<String> {
 
 /// Asks about an edit of `a.py` that is not saved there; what is reported of `a.py` and of `b.py`, which is not saved
 /// either.
-async fn ask(program: &str, arguments: &[&str], (a, b): (&str, &str), candidate: &str) -> (Vec<String>, Vec<String>) {
+async fn ask(program: &str, arguments: &[&str], a: &str, b: &str, candidate: &str) -> (Vec<String>, Vec<String>) {
     let place = Place::new(&[("a.py", "x = 1\n"), ("b.py", "y = 1\n")]);
     let mut own = own_engine(&place);
     let tapes = taped(&place, program);
@@ -147,14 +147,14 @@ async fn ask(program: &str, arguments: &[&str], (a, b): (&str, &str), candidate:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ruff_is_asked_about_a_text_that_the_editors_own_is_not_shown() {
-    let found = ask("ruff", &["server"], ("x = 2\n", "y = 2\n"), "print(candidate)\n").await;
+    let found = ask("ruff", &["server"], "x = 2\n", "y = 2\n", "print(candidate)\n").await;
     assert_eq!(found, (vec!["F821".to_owned()], Vec::new()));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn basedpyright_is_asked_so_and_about_what_the_edit_breaks_in_another_buffer() {
-    let texts = ("x = 2\n", "from a import x\n\nprint(x)\n");
-    let (a, b) = ask("basedpyright-langserver", &["--stdio"], texts, "candidate = 2\n").await;
+    let reader = "from a import x\n\nprint(x)\n";
+    let (a, b) = ask("basedpyright-langserver", &["--stdio"], "x = 2\n", reader, "candidate = 2\n").await;
     assert_eq!(a, Vec::<String>::new());
     assert!(b.contains(&"reportAttributeAccessIssue".to_owned()), "{b:?}");
 }

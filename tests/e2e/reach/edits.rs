@@ -159,7 +159,7 @@ fn one(kind: Kind, files: &[(String, String)], numbers: &mut Numbers) -> Option<
                 .then(|| replaced(body..body, &format!("{indent}print('called', {})\n", numbers.below(100))))
                 .and_then(|after| changed(after, format!("print in {name} of {path}")))
         }
-        Kind::Move if symbol.parent.is_none() => moved(files, (path, text), symbol, numbers),
+        Kind::Move if symbol.parent.is_none() => moved(files, path, text, symbol, numbers),
         _ => None,
     }
 }
@@ -175,7 +175,8 @@ fn without(text: &str, symbol: &Symbol) -> Option<String> {
 /// A function or a class at the module level, put to the end of another file.
 fn moved(
     files: &[(String, String)],
-    (path, text): (&String, &String),
+    path: &String,
+    text: &String,
     symbol: &Symbol,
     numbers: &mut Numbers,
 ) -> Option<ProjectEdit> {

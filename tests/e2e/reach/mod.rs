@@ -31,7 +31,7 @@ async fn no_answer_about_a_real_package_is_complete_with_one_missing_or_invented
         // A package that has fewer edits leaves the rest to those after it.
         let count = (edits - made) / (packages.len() - at);
         if count > 0 {
-            made += of_package(package, (count, seed + at as u64), &doors, &mut verdicts).await;
+            made += of_package(package, count, seed + at as u64, &doors, &mut verdicts).await;
         }
     }
     verdicts.print();
@@ -42,7 +42,8 @@ async fn no_answer_about_a_real_package_is_complete_with_one_missing_or_invented
 
 async fn of_package(
     package: &packages::Package,
-    (count, seed): (usize, u64),
+    count: usize,
+    seed: u64,
     doors: &[DoorKind],
     verdicts: &mut Verdicts,
 ) -> usize {

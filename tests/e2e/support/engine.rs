@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use futures::future::join_all;
 use serde_json::{Value, json};
-use sextant::base::deadline::Deadline;
+use sextant::base::deadline::{AnswerWait, Deadline};
 use sextant::base::failure::Failure;
 use sextant::base::positions::{Position, Range};
 use sextant::diagnostics::model::{
@@ -405,12 +405,7 @@ impl Editor for Counted {
         self.calls.done(self.inner.loaded().await)
     }
 
-    async fn fixes(
-        &self,
-        path: &str,
-        range: Option<Range>,
-        patience: (Deadline, bool),
-    ) -> Result<FixAnswers, EditorError> {
+    async fn fixes(&self, path: &str, range: Option<Range>, patience: AnswerWait) -> Result<FixAnswers, EditorError> {
         self.calls.note("fixes").await;
         self.calls.done(self.inner.fixes(path, range, patience).await)
     }

@@ -45,7 +45,7 @@ impl Screen {
             "grid_line" => line(&mut rows, at(1), at(2), event.get(3).and_then(Value::as_array)),
             "grid_scroll" => {
                 let by = event.get(5).and_then(Value::as_i64).unwrap_or(0);
-                scroll(&mut rows, (at(1), at(2)), (at(3), at(4)), by);
+                scroll(&mut rows, at(1), at(2), at(3), at(4), by);
             }
             _ => {}
         }
@@ -104,7 +104,7 @@ fn line(rows: &mut [Vec<String>], row: usize, column: usize, cells: Option<&Vec<
 }
 
 /// Moves a region up by so many rows, or down where the number is negative.
-fn scroll(rows: &mut [Vec<String>], (top, bottom): (usize, usize), (left, right): (usize, usize), by: i64) {
+fn scroll(rows: &mut [Vec<String>], top: usize, bottom: usize, left: usize, right: usize, by: i64) {
     let before = rows.to_vec();
     for (index, row) in rows.iter_mut().enumerate().take(bottom).skip(top) {
         let from = i64::try_from(index).unwrap_or(0) + by;

@@ -89,8 +89,8 @@ async fn way_forward(workspace: &Workspace, journal: &Journal, undo: &Checkpoint
             turns.push(HunkTurn { change, taken: gone, wanted: take.hunks.iter().copied().collect() });
         }
         let (Some(first), Some(last)) = (turns.first(), turns.last()) else { continue };
-        let marks = (first.change.marks_before.clone(), last.change.marks_after.clone());
-        way.add(workspace, path, &turns, marks).await?;
+        let (before, after) = (first.change.marks_before.clone(), last.change.marks_after.clone());
+        way.add(workspace, path, &turns, before, after).await?;
     }
     Ok(way)
 }

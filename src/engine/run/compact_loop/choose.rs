@@ -8,7 +8,7 @@ use crate::plan::work_mode::Mode;
 use crate::run::sources::SOURCE;
 use crate::state::analysis::Analysis;
 use crate::state::diagnostics_hub::DiagnosticsHub;
-use crate::state::task::{Task, TaskWork};
+use crate::state::task::TaskWork;
 use crate::state::task_scope::{Scope, source};
 use crate::state::workspace::Workspace;
 use crate::target;
@@ -164,6 +164,7 @@ async fn narrower(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::task::Task;
 
     #[test]
     fn what_only_the_words_of_a_request_name_is_no_piece_of_its_own() {

@@ -120,7 +120,7 @@ async fn of_file(
 }
 
 /// The source of a piece as it stands in its file.
-pub(super) async fn source_now(workspace: &Workspace, (path, names): (&str, &str)) -> Option<String> {
+pub(super) async fn source_now(workspace: &Workspace, path: &str, names: &str) -> Option<String> {
     if names.is_empty() {
         return workspace.editor.read(path).await.ok().map(|document| document.text);
     }

@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::run::act;
+use crate::run::compact_loop::code_excerpt::ShownPiece;
 use crate::run::compact_loop::{code_excerpt, mend};
 use crate::state::comparison;
 use crate::state::diagnostics_hub::DiagnosticsHub;
@@ -71,10 +72,10 @@ pub(super) async fn judge(
     model: &dyn Model,
     task: &mut Task,
     before: &Snapshots,
-    place: (&str, &str),
+    piece: &ShownPiece,
     cancel: &CancellationToken,
 ) -> Result<TryVerdict, Failure> {
-    let mut verdict = mended(edits, model, task, before, place, cancel).await?;
+    let mut verdict = mended(edits, model, task, before, piece, cancel).await?;
     if verdict.new_errors == 0 {
         stop::unless_stopped(&edits.making, cancel, check(edits, model, task, &mut verdict)).await?;
     }
@@ -87,21 +88,21 @@ pub(super) async fn mended(
     model: &dyn Model,
     task: &mut Task,
     before: &Snapshots,
-    place: (&str, &str),
+    piece: &ShownPiece,
     cancel: &CancellationToken,
 ) -> Result<TryVerdict, Failure> {
-    let mut verdict = stop::unless_stopped(&edits.making, cancel, look(&edits.hub, task, before, place)).await?;
+    let mut verdict = stop::unless_stopped(&edits.making, cancel, look(&edits.hub, task, before, piece)).await?;
     for _ in 0..FIXES {
         if !mend::mend(edits, model, task, &verdict.reports, cancel).await? {
             break;
         }
-        verdict = stop::unless_stopped(&edits.making, cancel, look(&edits.hub, task, before, place)).await?;
+        verdict = stop::unless_stopped(&edits.making, cancel, look(&edits.hub, task, before, piece)).await?;
         verdict.mended = true;
     }
     Ok(verdict)
 }
 
-async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, (path, names): (&str, &str)) -> TryVerdict {
+async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, piece: &ShownPiece) -> TryVerdict {
     let floor = hub.workspace.config.diagnostics.severity_floor;
     let mut known = before.clone();
     // A file that was first looked at right before the edit has its baseline there.
@@ -109,9 +110,9 @@ async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, (path, name
         known.entry(key.clone()).or_insert_with(|| snap.clone());
     }
     let compared = comparison::compared(&known, &collect_diagnostics::known(hub).await, &[]).await;
-    let text = hub.workspace.editor.read(path).await.map(|document| document.text).unwrap_or_default();
+    let text = hub.workspace.editor.read(&piece.path).await.map(|document| document.text).unwrap_or_default();
     let words = |found: &LocatedDiagnostic| {
-        if found.symbol.file == path {
+        if found.symbol.file == piece.path {
             code_excerpt::line(found, &text)
         } else {
             format!("{}, line {}: {}", found.symbol.file, found.line, clean(&found.diagnostic.message))
@@ -124,11 +125,11 @@ async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, (path, name
         fixed_errors: compared.fixed_from(Severity::Error),
         fixed: compared.fixed_from(floor),
         problems: new.iter().take(SHOWN).map(|found| words(found)).collect(),
-        reports: new.iter().filter(|found| found.symbol.file == path).map(|found| (*found).clone()).collect(),
+        reports: new.iter().filter(|found| found.symbol.file == piece.path).map(|found| (*found).clone()).collect(),
         ..TryVerdict::default()
     };
     let is_new = |found: &LocatedDiagnostic| new.iter().any(|one| one.diagnostic == found.diagnostic);
-    for found in left(hub, &task.work.request, path, names).await.iter().filter(|found| !is_new(found)) {
+    for found in left(hub, &task.work.request, &piece.path, &piece.names).await.iter().filter(|found| !is_new(found)) {
         verdict.left += 1;
         if verdict.left <= SHOWN {
             verdict.problems.push(format!("still there: {}", words(found)));

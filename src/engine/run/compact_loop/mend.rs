@@ -13,7 +13,7 @@ use crate::state::edit_service::EditService;
 use crate::state::stop;
 use crate::state::task::Task;
 use crate::state::workspace::Workspace;
-use sextant_base::deadline::Deadline;
+use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_base::failure::Failure;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_model::step::{Action, Model};
@@ -36,12 +36,10 @@ pub(super) async fn mend(
     let offers = code_actions::offers(
         &edits.workspace,
         &edits.hub.events,
-        &task.work.events,
-        task.work.step,
-        &mut task.work.reports.offers,
+        &mut task.work,
         new,
         usize::MAX,
-        (deadline, false),
+        AnswerWait { deadline, waits: false },
     );
     let (offers, _) = stop::unless_stopped(&edits.making, cancel, offers).await?;
     let offers = learn::trusted(&edits.store, &task.work.events, task.work.step, new, offers).await;

@@ -139,13 +139,13 @@ async fn attempt(
         let fault = CompactFault { text: Some(taken.content.clone()), ..take::unread(&problem) };
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(Err(fault)) };
     }
-    let place = (piece.path.as_str(), piece.names.as_str());
-    let verdict = compact_judgement::judge(edits, model, task, &course.before, place, cancel).await?;
+    let verdict = compact_judgement::judge(edits, model, task, &course.before, piece, cancel).await?;
     if verdict.problems.is_empty() {
         return Ok(Ok(()));
     }
     // The model goes on from the text that the reports are about.
-    let text = if verdict.mended { code_excerpt::source_now(&edits.workspace, place).await } else { None };
+    let text =
+        if verdict.mended { code_excerpt::source_now(&edits.workspace, &piece.path, &piece.names).await } else { None };
     let text = Some(text.unwrap_or_else(|| taken.content.clone()));
     let problems = verdict.problems.clone();
     take_back(edits, task, course).await?;
@@ -188,7 +188,7 @@ async fn settle(
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(TargetEnd::Unsolved(problem)) };
     }
     if best.verdict.mended {
-        compact_judgement::mended(edits, model, task, &course.before, (&piece.path, &piece.names), cancel).await?;
+        compact_judgement::mended(edits, model, task, &course.before, &piece, cancel).await?;
     }
     if best.verdict.is_fit() {
         return Ok(TargetEnd::Changed);

@@ -89,15 +89,15 @@ fn what_the_user_asks_for_is_asked_for_and_what_is_reported_is_mended() {
 #[test]
 fn a_step_that_lacks_a_word_is_asked_about_and_one_that_found_another_way_is_not() {
     let mut consent = Consent::default();
-    assert_eq!(consent.question((1, "Fix total"), StepState::Failed, 3), None);
+    assert_eq!(consent.question(1, "Fix total", StepState::Failed, 3), None);
     consent.withheld.insert("cart.py::helper".into());
-    let question = consent.question((1, "Fix total"), StepState::Failed, 3).expect("a question");
+    let question = consent.question(1, "Fix total", StepState::Failed, 3).expect("a question");
     assert!(question.text.starts_with("Step 2 (“Fix total”) would delete cart.py::helper"), "{}", question.text);
     assert_eq!(
         (question.step, question.mark, question.allows.as_slice()),
         (1, 3, ["cart.py::helper".to_owned()].as_slice())
     );
-    assert_eq!(consent.question((1, "Fix total"), StepState::Done, 3), None);
+    assert_eq!(consent.question(1, "Fix total", StepState::Done, 3), None);
 }
 
 #[test]

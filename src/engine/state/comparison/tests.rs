@@ -8,7 +8,8 @@ use sextant_diagnostics::model::MOST;
 use sextant_diagnostics::pair_count;
 
 fn compare(before: &Snapshots, after: &Snapshots) -> Verdict {
-    super::compare(before, after, status(&[]))
+    let (status, pending) = status(&[]);
+    super::compare(before, after, status, pending)
 }
 
 fn report(provider: &str, freshness: Freshness) -> Report {

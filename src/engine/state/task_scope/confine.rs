@@ -61,7 +61,8 @@ pub(super) fn check(path: &str, text: &str, own: &[&str], hunks: &[TextEdit]) ->
 /// The symbols that an edit has put beside those of the scope: later edits may go on with them.
 pub(super) fn put_beside(
     path: &str,
-    (before, after): (&Outline, &Outline),
+    before: &Outline,
+    after: &Outline,
     hunks: &[TextEdit],
     known: &[SymbolPath],
 ) -> Vec<SymbolPath> {

@@ -132,7 +132,7 @@ async fn a_page_is_brought_up_to_date_however_long_the_user_types_in_it() {
     buffers.links.add(Arc::new(EngineLink { id: 1, hello, out, server: None, spare: None }));
     let text: Arc<str> = Arc::from("# Sextant\n");
     let opened = OpenedDocument { uri: uri.clone(), language_id: "markdown".into(), version: 1, text };
-    buffers.mirror.opened((1, None), opened);
+    buffers.mirror.opened(1, None, opened);
     page.opened(&buffers);
     tokio::spawn(editor(buffers.clone(), uri.clone(), calls, to_engine));
     let mut text = String::from("# Sextant\n");

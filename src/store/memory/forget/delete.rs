@@ -204,10 +204,10 @@ fn of_projects(conn: &Connection, filter: &Forget, out: &mut Forgotten) -> Resul
 /// The rows of a session besides entries, or of all sessions.
 fn of_sessions(conn: &Connection, filter: &Forget, session: Option<i64>, out: &mut Forgotten) -> Result<()> {
     let json: Test = |content, text| json_holds(content, text);
-    out.summaries += remove(conn, ("summaries", "text", json), filter, session)?;
+    out.summaries += remove(conn, "summaries", "text", json, filter, session)?;
     let texts = "task || ' ' || subject || ' ' || reason || ' ' || detail";
-    out.record.trace = remove(conn, ("trace", texts, json), filter, session)? + traces(conn, filter, session)?;
-    out.record.runs = remove(conn, ("runs", "task", json), filter, session)?;
+    out.record.trace = remove(conn, "trace", texts, json, filter, session)? + traces(conn, filter, session)?;
+    out.record.runs = remove(conn, "runs", "task", json, filter, session)?;
     forget_tasks::delete(conn, filter, session, out)
 }
 
@@ -217,7 +217,9 @@ type Test = fn(&str, &str) -> bool;
 /// Deletes the rows of a table with a session whose texts match; returns their number.
 fn remove(
     conn: &Connection,
-    (table, texts, test): (&str, &str, Test),
+    table: &str,
+    texts: &str,
+    test: Test,
     filter: &Forget,
     session: Option<i64>,
 ) -> Result<usize> {
