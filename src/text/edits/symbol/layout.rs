@@ -75,11 +75,13 @@ impl SymbolLayout {
         if !rest().all(|(_, line)| line.starts_with(&self.indent)) {
             return false;
         }
-        let code = |line: &String| line.find(language.comment).map_or(line.len(), |comment| comment);
-        let header = lines.iter().position(|line| line[..code(line)].trim_end().ends_with([':', '{']));
-        match header
-            .and_then(|header| rest().filter(|(row, _)| *row > header).map(|(_, line)| indent(line).len()).min())
-        {
+        let header =
+            lines.iter().position(|line| language.without_comment(line).trim_end().ends_with(language.openers));
+        let is_closed = |line: &str| line.trim_start().starts_with(language.closers);
+        match header.and_then(|header| {
+            let inside = rest().filter(|(row, line)| *row > header && !is_closed(line));
+            inside.map(|(_, line)| indent(line).len()).min()
+        }) {
             Some(block) => block > self.indent.len(),
             None => rest().next().is_some(),
         }
@@ -100,7 +102,11 @@ fn strings(language: &Language, text: &str) -> HashSet<usize> {
         if rows.is_empty() {
             continue;
         }
-        if node.kind() != "string" {
+        if language.exact_strings.contains(&node.kind()) {
+            fixed.extend(rows);
+            continue;
+        }
+        if !language.strings.contains(&node.kind()) {
             let mut cursor = node.walk();
             stack.extend(node.children(&mut cursor));
             continue;
@@ -114,20 +120,22 @@ fn strings(language: &Language, text: &str) -> HashSet<usize> {
     fixed
 }
 
-/// Whether the range holds the only statement of its block.
-pub(super) fn alone_in_block(text: &str, language: &Language, range: Range<usize>) -> bool {
-    let Some(tree) = language.tree(text) else { return false };
+/// The statement that has to take the place of the only one in a block, in a language without empty blocks.
+pub(super) fn filler(text: &str, language: &Language, range: Range<usize>) -> Option<&'static str> {
+    let (block, filler) = language.filler?;
+    let tree = language.tree(text)?;
     let mut node = tree.root_node().descendant_for_byte_range(range.start, range.end);
     while let Some(here) = node {
-        if here.kind() == "block" {
+        if here.kind() == block {
             let mut cursor = here.walk();
-            return here.named_children(&mut cursor).filter(|child| child.kind() != "comment").count() == 1;
+            let statements = here.named_children(&mut cursor).filter(|child| child.kind() != "comment").count();
+            return (statements == 1).then_some(filler);
         }
-        let parent = here.parent();
-        if !parent.is_some_and(|parent| parent.kind() == "block" || parent.byte_range() == here.byte_range()) {
-            return false;
+        let parent = here.parent()?;
+        if parent.kind() != block && parent.byte_range() != here.byte_range() {
+            return None;
         }
-        node = parent;
+        node = Some(parent);
     }
-    false
+    None
 }
