@@ -45,7 +45,8 @@ impl Importers {
         self.more = listing.more;
         let mut known = std::mem::take(&mut self.files);
         for path in listing.files {
-            let Some(language) = language::of_path(&path) else { continue };
+            let listed = language::of_path(&path).filter(|language| !language.import_words.is_empty());
+            let Some(language) = listed else { continue };
             let Ok(found) = std::fs::metadata(root.join(&path)) else { continue };
             let (changed, bytes) = (found.modified().ok(), found.len());
             let lines = known.remove(&path).filter(|lines| lines.changed == changed && lines.bytes == bytes);
@@ -58,7 +59,7 @@ impl Importers {
             }
         }
         for (path, text) in open {
-            if let Some(language) = language::of_path(path) {
+            if let Some(language) = language::of_path(path).filter(|language| !language.import_words.is_empty()) {
                 self.files.insert(path.clone(), ImportLines::of(language, path, text));
             }
         }

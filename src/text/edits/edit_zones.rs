@@ -67,9 +67,6 @@ struct Zone {
     is_free: bool,
 }
 
-/// The marks at the start of a line that belongs to the code below it.
-const DECORATORS: [&str; 3] = ["@", "#[", "[["];
-
 impl Zone {
     /// Around a symbol. The separator before the last of a list comes and goes with it.
     fn of(text: &str, symbol: &Symbol) -> Self {
@@ -102,7 +99,7 @@ impl Zone {
     fn allows(&self, text: &str, edit: &TextEdit) -> bool {
         // A decorator at the end would decorate the code below.
         let last = edit.text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("");
-        if edit.range.end >= self.code.end && DECORATORS.iter().any(|mark| last.trim_start().starts_with(mark)) {
+        if edit.range.end >= self.code.end && is_decorator(last.trim()) {
             return false;
         }
         // The same insertion or deletion can be written at several places; one of them may be inside.
@@ -137,6 +134,25 @@ impl Zone {
             && blank(range.start..self.code.start.min(range.end))
             && blank(self.code.end.max(range.start)..range.end)
     }
+}
+
+/// Whether a line is a decorator or an attribute and holds no code behind it.
+fn is_decorator(line: &str) -> bool {
+    if !["@", "#[", "[["].iter().any(|mark| line.starts_with(mark)) {
+        return false;
+    }
+    let name = line.trim_start_matches(['@', '#']);
+    let mut depth = 0usize;
+    let behind = name.find(|c: char| {
+        depth = match c {
+            '(' | '[' => depth + 1,
+            ')' | ']' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        depth == 0 && c.is_whitespace()
+    });
+    let code = behind.map_or("", |at| name[at..].trim_start());
+    !code.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
 /// Other places of the same pure insertion or deletion.

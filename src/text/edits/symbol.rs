@@ -81,7 +81,7 @@ pub fn edit(
     if content.trim().is_empty() {
         return Err(SymbolEditError::NoContent(action));
     }
-    let place = layout::SymbolLayout::of(text, target.extent.clone());
+    let place = layout::SymbolLayout::of(text, target);
     let given = content;
     let content = place.indented(text, language, content);
     let new = Content::of(text, language, target, (given, &content, &place.indent));
@@ -150,7 +150,7 @@ pub fn kept_decorators<'t>(
     content: &str,
 ) -> Option<&'t str> {
     let target = outline.symbols.get(symbol)?;
-    let place = layout::SymbolLayout::of(text, target.extent.clone());
+    let place = layout::SymbolLayout::of(text, target);
     let indented = place.indented(text, language, content);
     let new = Content::of(text, language, target, (content, &indented, &place.indent));
     new.head.filter(|head| head.is_first(language) && !head.has_decorators())?;
@@ -163,12 +163,17 @@ fn insert_after(text: &str, language: &Language, target: &Symbol, blank: usize, 
         return edit;
     }
     let content = separators::ended(target, content);
+    if let Some(edit) = separators::insert_on_line(text, language, target, &content) {
+        return edit;
+    }
     // A comment behind the last statement stays with it.
     let end = layout::line_end(text, target.extent.end);
     let rest = &text[end..];
     let next = rest.trim_start();
     let there = rest[..rest.len() - next.len()].matches('\n').count().saturating_sub(1);
-    let after = if next.is_empty() { 0 } else { blank.saturating_sub(there) };
+    // Nothing stands between the last one and the end of its block.
+    let ends_block = language.closers.iter().any(|mark| next.starts_with(mark));
+    let after = if next.is_empty() || ends_block { 0 } else { blank.saturating_sub(there) };
     TextEdit::new(end..end, format!("{}{content}{}", "\n".repeat(1 + blank), "\n".repeat(after)))
 }
 

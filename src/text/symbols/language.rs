@@ -41,8 +41,8 @@ pub struct Language {
     pub exact_strings: &'static [&'static str],
     /// The marks at the end of a line that opens a block.
     pub openers: &'static [char],
-    /// The marks at the start of a line that closes a block.
-    pub closers: &'static [char],
+    /// The words at the start of a line that closes a block.
+    pub closers: &'static [&'static str],
     /// The usual blank lines between symbols at the level of the file.
     pub blank_lines: usize,
     /// Whether the last member of a list may have a separator behind it.
@@ -51,6 +51,10 @@ pub struct Language {
     pub filler: Option<(&'static str, &'static str)>,
     /// The nodes whose children are statements.
     pub blocks: &'static [&'static str],
+    /// Whether its symbols divide the whole text, so that a file has no level of its own beside them.
+    pub is_document: bool,
+    /// Whether its files are programs, and no modules of one.
+    pub is_shell: bool,
     /// Whether a text that the grammar cannot parse is wrong. Macros and dialects make it uncertain.
     pub reports_syntax: bool,
 }
@@ -127,6 +131,13 @@ impl Language {
             rest = after.trim_start();
         }
         true
+    }
+
+    /// Whether a line is in a comment by the look of it.
+    pub fn is_comment_line(&self, line: &str) -> bool {
+        let line = line.trim_start();
+        let in_block = |(start, _): &(&str, &str)| line.starts_with(start) || line.starts_with('*');
+        self.line_comments.iter().any(|start| line.starts_with(start)) || self.block_comments.iter().any(in_block)
     }
 
     /// A line up to its comment. A mark in a string counts as one.
@@ -233,6 +244,11 @@ mod tests {
                 }
             }
             assert!(language.symbols_query().is_some());
+            let grammar = (language.grammar)();
+            let kinds = [language.blocks, language.strings, language.exact_strings].concat();
+            for kind in kinds.into_iter().chain(language.filler.map(|(block, _)| block)) {
+                assert_ne!(grammar.id_for_node_kind(kind, true), 0, "{} has no node {kind}", language.name);
+            }
             assert_eq!(language.imports_query().is_some(), !language.imports.is_empty());
             assert_eq!(language.interface_query().is_some(), !language.interface.is_empty());
         }

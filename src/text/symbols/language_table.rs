@@ -2,8 +2,13 @@
 
 use super::language::Language;
 
+mod data;
+mod script;
+mod system;
+mod web;
+
 /// The rest of a row: a language with braces.
-pub(crate) const BRACES: Language = Language {
+pub(super) const BRACES: Language = Language {
     name: "",
     extensions: &[],
     file_names: &[],
@@ -21,32 +26,48 @@ pub(crate) const BRACES: Language = Language {
     strings: &[],
     exact_strings: &[],
     openers: &[':', '{'],
-    closers: &['}', ')', ']'],
+    closers: &["}", ")", "]"],
     blank_lines: 1,
     trailing_separator: true,
     filler: None,
     blocks: &[],
+    is_document: false,
+    is_shell: false,
     reports_syntax: true,
 };
 
-pub static LANGUAGES: &[Language] = &[Language {
-    name: "python",
-    extensions: &["py", "pyi"],
-    grammar: || tree_sitter_python::LANGUAGE.into(),
-    query: include_str!("../../../queries/python/symbols.scm"),
-    imports: include_str!("../../../queries/python/imports.scm"),
-    interface: include_str!("../../../queries/python/interface.scm"),
-    import_words: &["import", "from"],
-    folder_files: &["__init__"],
-    structural_members: &["close", "fileno", "flush", "items", "keys", "read", "readline", "write"],
-    structural_word: Some("Protocol"),
-    line_comments: &["#"],
-    block_comments: &[],
-    members_stand_alone: true,
-    strings: &["string"],
-    closers: &[],
-    blank_lines: 2,
-    filler: Some(("block", "pass")),
-    blocks: &["module", "block"],
-    ..BRACES
-}];
+pub static LANGUAGES: &[Language] = &[
+    script::PYTHON,
+    #[cfg(feature = "lang-system")]
+    system::RUST,
+    #[cfg(feature = "lang-system")]
+    system::GO,
+    #[cfg(feature = "lang-system")]
+    system::C,
+    #[cfg(feature = "lang-system")]
+    system::CPP,
+    #[cfg(feature = "lang-web")]
+    web::TYPESCRIPT,
+    #[cfg(feature = "lang-web")]
+    web::TSX,
+    #[cfg(feature = "lang-web")]
+    web::JAVASCRIPT,
+    #[cfg(feature = "lang-web")]
+    web::JSX,
+    #[cfg(feature = "lang-jvm")]
+    system::JAVA,
+    #[cfg(feature = "lang-script")]
+    script::LUA,
+    #[cfg(feature = "lang-script")]
+    script::BASH,
+    #[cfg(feature = "lang-data")]
+    data::JSON,
+    #[cfg(feature = "lang-data")]
+    data::JSONC,
+    #[cfg(feature = "lang-data")]
+    data::YAML,
+    #[cfg(feature = "lang-data")]
+    data::TOML,
+    #[cfg(feature = "lang-data")]
+    data::MARKDOWN,
+];

@@ -8,3 +8,6 @@ pub mod outline;
 pub mod symbol_kind;
 pub mod symbol_name;
 pub mod symbol_path;
+
+#[cfg(test)]
+mod language_tests;

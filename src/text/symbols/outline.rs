@@ -37,6 +37,8 @@ pub struct Symbol {
     pub tail: Option<char>,
     /// The mark between it and its neighbours in a list (`,` between the members of an object).
     pub separator: Option<char>,
+    /// Whether the last of the list may have none behind it: the names of one declaration.
+    pub is_strict_list: bool,
     /// Whether another place defines it: a prototype, the signature of an overload.
     pub is_declaration: bool,
 }

@@ -55,7 +55,7 @@ impl SymbolKind {
 
     /// Whether its members can be named from outside: a class, and no function.
     pub fn holds_members(self) -> bool {
-        !self.is_code() && !matches!(self, Self::Field | Self::Constant | Self::Macro)
+        !matches!(self, Self::Function | Self::Method | Self::Constructor | Self::Field | Self::Constant | Self::Macro)
     }
 
     /// Whether a function in it is a method.

@@ -103,9 +103,21 @@ fn fitting(outline: &Outline, wanted: &[&str]) -> Vec<usize> {
 pub(crate) fn exact_path(outline: &Outline, index: usize, among: &[usize]) -> String {
     let path = outline.path_of(index);
     let symbol = &outline.symbols[index];
-    let twin = |other: &Symbol| other.owner == symbol.owner && other.ordinal != symbol.ordinal;
+    let twin =
+        |other: &Symbol| other.name == symbol.name && other.owner == symbol.owner && other.ordinal != symbol.ordinal;
     let ambiguous = symbol.ordinal == 1 && among.iter().any(|i| twin(&outline.symbols[*i]));
-    if ambiguous { format!("{path}#1") } else { path }
+    let path = if ambiguous { format!("{path}#1") } else { path };
+    // The same for owners that share their names.
+    let names = |owner: &str| parts(owner).into_iter().map(|text| part(text).0.to_owned()).collect::<Vec<_>>();
+    let own = names(&symbol.owner);
+    let shares =
+        |other: &Symbol| other.name == symbol.name && other.owner != symbol.owner && names(&other.owner) == own;
+    if symbol.owner.is_empty() || !among.iter().any(|i| shares(&outline.symbols[*i])) {
+        return path;
+    }
+    let numbered = |text: &str| if part(text).1.is_some() { text.to_owned() } else { format!("{text}#1") };
+    let owner: Vec<String> = parts(&symbol.owner).into_iter().map(numbered).collect();
+    format!("{}::{}", owner.join("::"), &path[symbol.owner.len() + 2..])
 }
 
 /// The paths whose own name is nearest to `name`: at most 5, none farther than half its length (at least 2).

@@ -21,7 +21,7 @@ pub(super) fn name(declarator: Node<'_>) -> Declared<'_> {
         });
         let Some(inner) = inner else { break };
         match node.kind() {
-            "function_declarator" => is_function = true,
+            "function_declarator" | "operator_cast" => is_function = true,
             "parenthesized_declarator" | "attributed_declarator" => {}
             _ => is_function = false,
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::definitions::Definitions;
+use super::definitions::{Definition, Definitions};
 use super::{Symbol, joined};
 use crate::symbols::symbol_kind::SymbolKind;
 
@@ -19,9 +19,7 @@ pub(super) fn symbols(text: &str, found: Definitions) -> Vec<Symbol> {
         }
         let parent = open.last().copied();
         let around = parent.map(|parent| out[parent].kind);
-        // A local variable is no symbol: it concerns its function alone.
-        let is_local = matches!(one.kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field);
-        if is_local && around.is_some_and(SymbolKind::is_code) {
+        if is_local(&one, parent.map(|parent| &out[parent])) {
             continue;
         }
         let starts = found.leading.starts(text, one.node.clone());
@@ -30,6 +28,7 @@ pub(super) fn symbols(text: &str, found: Definitions) -> Vec<Symbol> {
         let above = parent.map_or("", |parent| holders[parent].as_str());
         let owner = joined(above, &one.owner);
         let members = one.members.as_deref().map(|members| joined(above, members));
+        give_up(text, &mut out, parent, starts.extent);
         let end = with_tail(text, one.node.clone(), one.tail.or(one.separator));
         let mut symbol = Symbol {
             kind,
@@ -42,6 +41,7 @@ pub(super) fn symbols(text: &str, found: Definitions) -> Vec<Symbol> {
             name_range: one.name_range,
             tail: one.tail,
             separator: one.separator,
+            is_strict_list: one.is_strict_list,
             is_declaration: one.is_declaration,
             name: one.name,
         };
@@ -65,6 +65,35 @@ fn with_tail(text: &str, node: Range<usize>, tail: Option<char>) -> usize {
     let rest = &text[node.end..];
     let gap = rest.len() - rest.trim_start_matches([' ', '\t']).len();
     if rest[gap..].starts_with(tail) { node.end + gap + tail.len_utf8() } else { node.end }
+}
+
+/// Ends the symbol before another where the comments of that one start: some grammars count them as its own.
+fn give_up(text: &str, out: &mut [Symbol], parent: Option<usize>, start: usize) {
+    let first = parent.map_or(0, |parent| parent + 1);
+    for symbol in out[first..].iter_mut().rev() {
+        if symbol.extent.end > start && symbol.extent.start < start {
+            let end = text[..start].trim_end().len();
+            (symbol.extent.end, symbol.declaration.end) = (end, end);
+        }
+        if symbol.parent == parent {
+            break;
+        }
+    }
+}
+
+/// Whether nobody can name a definition: a variable of a function, a member of a class or a value without a name. The
+/// structure inside of a type definition of the same name is one with it.
+fn is_local(one: &Definition, parent: Option<&Symbol>) -> bool {
+    use SymbolKind::{Class, Constant, Constructor, Field, Method, Type, Variable};
+    let Some(parent) = parent else { return one.is_member };
+    let is_plain = matches!(one.kind, Variable | Constant | Field | Method | Constructor);
+    // `struct S { … } s;` is the type with what it declares.
+    let is_declared_with = one.kind == Variable && matches!(parent.kind, Type | Class);
+    let is_value = matches!(parent.kind, Variable | Constant);
+    is_plain && (parent.kind.is_code() || parent.kind == Field)
+        || one.is_member && !is_value
+        || is_declared_with
+        || one.kind == Type && parent.kind == Type && parent.name == one.name
 }
 
 /// How often each name of an owner was seen.
