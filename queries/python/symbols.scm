@@ -4,5 +4,6 @@
 ; stands alone on the line above.
 (class_definition name: (identifier) @name) @class
 (function_definition name: (identifier) @name) @function
-(decorated_definition) @wrapper
+(decorated_definition definition: (_) @wrapped) @wrapper
+(decorator) @decorator
 (comment) @comment

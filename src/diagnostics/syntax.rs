@@ -21,14 +21,14 @@ const SHOWN: usize = 30;
 
 /// Whether the provider covers a file.
 pub fn covers(path: &str) -> bool {
-    language::of_path(path).is_some()
+    language::of_path(path).is_some_and(|language| language.reports_syntax)
 }
 
 /// The syntax errors of a text in source order, at most [`MOST`]; `None` without a grammar.
 ///
 /// A grammar may lag behind its language, so each is of medium confidence.
 pub fn check(path: &str, text: &str) -> Option<Vec<Diagnostic>> {
-    let tree = language::of_path(path)?.tree(text)?;
+    let tree = language::of_path(path).filter(|language| language.reports_syntax)?.tree(text)?;
     let index = LineIndex::new(text);
     let mut found = Vec::new();
     topmost(tree.root_node(), &mut |node| {
@@ -113,7 +113,13 @@ pub struct Syntax {
 
 impl Default for Syntax {
     fn default() -> Self {
-        Self { languages: language::LANGUAGES.iter().map(|language| language.name.to_owned()).collect() }
+        Self {
+            languages: language::LANGUAGES
+                .iter()
+                .filter(|language| language.reports_syntax)
+                .map(|language| language.name.to_owned())
+                .collect(),
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use crate::delta::tokenize::{Class, Spellings, Token, lex};
 use crate::delta::units::{self, Cuts};
 use sextant_base::positions::LineIndex;
 use sextant_text::symbols::language::of_path;
-use sextant_text::symbols::outline::{Outline, SymbolKind};
+use sextant_text::symbols::outline::{Outline, Symbol, SymbolKind};
+use sextant_text::symbols::symbol_name;
 
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;
@@ -94,12 +95,22 @@ pub(super) fn structures(before: &[(&str, &str)], after: &[(&str, &str)]) -> (Ve
 impl Structure {
     fn of(path: &str, text: &str) -> Self {
         match of_path(path).and_then(|language| language.tree(text).map(|tree| (language, tree))) {
-            Some((language, tree)) => {
-                Self { cuts: units::of_tree(&tree), outline: Outline::of_tree(language, text, &tree), parsed: true }
-            }
+            Some((language, tree)) => Self {
+                cuts: units::of_tree(&tree, language.blocks),
+                outline: Outline::of_tree(language, text, &tree),
+                parsed: true,
+            },
             None => Self { cuts: units::of_lines(text), outline: Outline::default(), parsed: false },
         }
     }
+}
+
+/// Of the names from the file down, in the words of their paths: a method keeps it when it moves to another block of
+/// its type.
+fn path_hash(symbol: &Symbol) -> u64 {
+    let owners = symbol_name::parts(&symbol.owner).into_iter().filter(|owner| !owner.is_empty());
+    let names = owners.map(symbol_name::last_name).chain(std::iter::once(symbol.name.as_str()));
+    names.fold(0, |path, name| hash_of(&(path, name)))
 }
 
 #[derive(Default)]
@@ -171,7 +182,7 @@ impl<'a> Side<'a> {
         for symbol in &outline.symbols {
             let parent = symbol.parent.map_or(first, |p| first + 1 + p as u32);
             let name = spellings.id(&text[symbol.name_range.clone()]);
-            let path = hash_of(&(self.scopes[parent as usize].path, name));
+            let path = path_hash(symbol);
             let start = symbol.name_range.start as u32;
             let token = first_token + self.tokens[first_token..].partition_point(|t| t.start < start);
             self.scopes.push(empty(Some(symbol.kind), parent, name, symbol.ordinal as u32, path, token as u32));

@@ -313,5 +313,5 @@ fn namesakes(side: &Side<'_>, left: &[u32]) -> HashMap<u32, Namesakes> {
 }
 
 fn is_class(scope: &SideScope) -> bool {
-    scope.kind == Some(SymbolKind::Class)
+    scope.kind.is_some_and(SymbolKind::holds_members)
 }

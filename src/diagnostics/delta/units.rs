@@ -4,25 +4,8 @@
 
 use tree_sitter::{Node, Tree};
 
-/// The nodes whose children are statements, in the grammars that are in use.
-const BLOCKS: &[&str] = &[
-    "module",
-    "block",
-    "program",
-    "source_file",
-    "statement_block",
-    "class_body",
-    "declaration_list",
-    "compound_statement",
-    "translation_unit",
-    "interface_body",
-    "enum_body",
-    "object_type",
-    "switch_body",
-    "field_declaration_list",
-    "match_block",
-    "chunk",
-];
+/// The ends of the names of statement nodes, by which they are known inside of an error.
+const STATEMENTS: &[&str] = &["_statement", "_definition", "_item", "_declaration", "_signature"];
 
 /// From this byte on, tokens belong to this unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,10 +60,11 @@ struct Flags {
     error: bool,
 }
 
-pub(super) fn of_tree(tree: &Tree) -> Cuts {
+/// The units of a tree, given with the nodes whose children are statements.
+pub(super) fn of_tree(tree: &Tree, blocks: &[&str]) -> Cuts {
     let language = tree.language();
     let blocks: Vec<bool> = (0..language.node_kind_count())
-        .map(|id| language.node_kind_for_id(id as u16).is_some_and(|kind| BLOCKS.contains(&kind)))
+        .map(|id| language.node_kind_for_id(id as u16).is_some_and(|kind| blocks.contains(&kind)))
         .collect();
     let mut cuts = Cuts::default();
     let mut levels = vec![Level { unit: None, comment: false, error_row: None }];
@@ -114,7 +98,7 @@ fn enter(node: &Node, parent: Flags, blocks: &[bool], levels: &mut Vec<Level>, c
     }
     let comment = node.is_extra() && !error && kind.ends_with("comment");
     let statement = parent.block && node.is_named() && !error
-        || parent.error && (kind.ends_with("_statement") || kind.ends_with("_definition"))
+        || parent.error && STATEMENTS.iter().any(|end| kind.ends_with(end))
         || kind == "decorator";
     let level = comment || statement || error;
     if level {
@@ -169,8 +153,8 @@ mod tests {
     use sextant_text::symbols::language;
 
     fn units(text: &str) -> Vec<String> {
-        let tree = language::of_path("a.py").and_then(|l| l.tree(text)).expect("a tree");
-        let cuts = of_tree(&tree);
+        let language = language::of_path("a.py").expect("a row");
+        let cuts = of_tree(&language.tree(text).expect("a tree"), language.blocks);
         let mut out = vec![String::new(); cuts.comments.len()];
         for (i, cut) in cuts.cuts.iter().enumerate() {
             let end = cuts.cuts.get(i + 1).map_or(text.len(), |next| next.start as usize);

@@ -95,7 +95,7 @@ pub(crate) fn of(
     let mut reach = EditReach::default();
     let mut is_current = false;
     for change in changes {
-        let Some(language) = language::of_path(&change.path) else {
+        let Some(language) = language::of_path(&change.path).filter(|row| !row.interface.is_empty()) else {
             reach.extend(of_lines(&workspace, change));
             continue;
         };

@@ -18,7 +18,7 @@ use sextant_store::memory::store::Memory;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
-use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::outline::{Outline, SymbolKind};
 
 /// Files of one scan; of a larger project the first of each folder.
 const FILES: usize = 5000;
@@ -41,7 +41,10 @@ fn state(root: &Root, path: &str) -> Option<(u64, i64)> {
 fn fact(root: &Root, path: &str, bytes: u64, modified: i64) -> FileFact {
     let language = language::of_path(path);
     let text = language.filter(|_| bytes <= LARGE).and_then(|_| workspace_files::text(root, path));
-    let symbols = language.zip(text).map_or(0, |(language, text)| Outline::parse(language, &text).symbols.len());
+    let symbols = language.zip(text).map_or(0, |(language, text)| {
+        let outline = Outline::parse(language, &text);
+        outline.symbols.iter().filter(|symbol| !matches!(symbol.kind, SymbolKind::Key | SymbolKind::Section)).count()
+    });
     FileFact {
         path: path.to_owned(),
         language: language.map_or("", |language| language.name).to_owned(),

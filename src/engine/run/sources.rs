@@ -12,7 +12,7 @@ use sextant_base::plural::counted;
 use sextant_base::secrets::mask;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_text::symbols::language;
-use sextant_text::symbols::outline::{Outline, SymbolKind};
+use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most bytes of source of one question: about 700 tokens.
@@ -114,7 +114,7 @@ fn excerpt(path: &str, text: &str, names: &str, room: usize) -> Option<(String, 
         Some(outline) => {
             let symbol = outline.find(names).ok()?;
             let source = source(text, &outline, symbol);
-            let is_class = outline.symbols[symbol].kind == SymbolKind::Class;
+            let is_class = outline.symbols[symbol].kind.holds_members();
             Some(if is_class && source.len() > room {
                 (list(&outline, Some(symbol)), 0..0)
             } else {
@@ -135,7 +135,7 @@ fn list(outline: &Outline, parent: Option<usize>) -> String {
         }
         let inside = outline.symbols.iter().filter(|inner| inner.parent == Some(index) && inner.ordinal == 1);
         let inside: Vec<&str> = inside.map(|inner| inner.name.as_str()).collect();
-        let is_class = symbol.kind == SymbolKind::Class && !inside.is_empty();
+        let is_class = symbol.kind.holds_members() && !inside.is_empty();
         let whole = if is_class { format!("{}({})", symbol.name, inside.join(", ")) } else { symbol.name.clone() };
         let fits = [whole, symbol.name.clone()].into_iter().find(|text| text.len() + 2 <= left);
         match fits.filter(|_| more == 0) {

@@ -17,7 +17,7 @@ use sextant_diagnostics::model::Diagnostic;
 use sextant_model::request_kind;
 use sextant_text::edits::apply_text::apply;
 use sextant_text::symbols::language;
-use sextant_text::symbols::outline::{Outline, SymbolKind};
+use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Groups that the way out of too much noise names.
@@ -122,7 +122,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
         let is_gone = |symbol: usize| !new_names.contains(&old_names[symbol]);
         for (index, symbol) in old.symbols.iter().enumerate().filter(|(index, _)| is_gone(*index)) {
             let inside =
-                symbol.parent.is_some_and(|parent| is_gone(parent) || old.symbols[parent].kind != SymbolKind::Class);
+                symbol.parent.is_some_and(|parent| is_gone(parent) || !old.symbols[parent].kind.holds_members());
             let start = task_scope::moved(symbol.name_range.start, hunks);
             let renamed = fresh.iter().any(|new_one| new.symbols[*new_one].name_range.start == start);
             // A text that does not parse is no evidence of a loss.

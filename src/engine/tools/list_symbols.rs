@@ -19,7 +19,7 @@ use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
-use sextant_text::symbols::outline::{Outline, SymbolKind};
+use sextant_text::symbols::outline::Outline;
 
 const MOST_FILES: usize = 2000;
 
@@ -114,11 +114,7 @@ fn lines(path: &str, text: &str, outline: &Outline, plain: bool, keep: impl Fn(&
     let kept = outline.symbols.iter().enumerate().map(|(at, symbol)| (outline.path_of(at), symbol));
     kept.filter(|(names, _)| keep(names))
         .map(|(names, symbol)| {
-            let word = match symbol.kind {
-                SymbolKind::Class => "class",
-                SymbolKind::Function => "function",
-                SymbolKind::Method => "method",
-            };
+            let word = symbol.kind.name();
             let line = |offset: usize| index.line_of(offset) + 1;
             let (first, last) = (line(symbol.extent.start), line(symbol.extent.end));
             let place = if plain { String::new() } else { format!(" {first}-{last}") };

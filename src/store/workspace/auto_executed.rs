@@ -269,10 +269,10 @@ pub fn runs_under_another_name(root: &Root, path: &str) -> Option<&'static str> 
 }
 
 /// Names what runs a file that the disk marks as a program. A module of a language that is read as symbols is source of
-/// the project, even if it is executable: published packages have many.
+/// the project, even if it is executable: published packages have many. A script of a shell is a program.
 pub fn is_program(root: &Root, path: &str, text: &str) -> Option<&'static str> {
     let mode = root.join(path).symlink_metadata().ok().filter(Metadata::is_file)?.permissions().mode();
-    if language::of_path(path).is_some() {
+    if language::of_path(path).is_some_and(|language| !language.is_shell) {
         return None;
     }
     // Some disks mark every file as a program.

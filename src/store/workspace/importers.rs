@@ -45,7 +45,8 @@ impl Importers {
         self.more = listing.more;
         let mut known = std::mem::take(&mut self.files);
         for path in listing.files {
-            let Some(language) = language::of_path(&path) else { continue };
+            let listed = language::of_path(&path).filter(|language| !language.import_words.is_empty());
+            let Some(language) = listed else { continue };
             let Ok(found) = std::fs::metadata(root.join(&path)) else { continue };
             let (changed, bytes) = (found.modified().ok(), found.len());
             let lines = known.remove(&path).filter(|lines| lines.changed == changed && lines.bytes == bytes);
@@ -58,7 +59,7 @@ impl Importers {
             }
         }
         for (path, text) in open {
-            if let Some(language) = language::of_path(path) {
+            if let Some(language) = language::of_path(path).filter(|language| !language.import_words.is_empty()) {
                 self.files.insert(path.clone(), ImportLines::of(language, path, text));
             }
         }
@@ -107,21 +108,22 @@ impl Importers {
 fn module_name(path: &str) -> &str {
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = file.split('.').next().unwrap_or(file);
-    if stem == "__init__" { folder.rsplit('/').next().unwrap_or(folder) } else { stem }
+    let stands_for_it = language::of_path(path).is_some_and(|language| language.folder_files.contains(&stem));
+    if stands_for_it { folder.rsplit('/').next().unwrap_or(folder) } else { stem }
 }
 
 /// The members of the structural classes of a file, which is parsed only if it names one.
 fn structural_members(language: &Language, text: &str) -> BTreeSet<String> {
-    match text.contains(language.structural_word) {
-        true => interface::structural_members(language, text),
-        false => BTreeSet::new(),
+    match language.structural_word {
+        Some(word) if text.contains(word) => interface::structural_members(language, text),
+        _ => BTreeSet::new(),
     }
 }
 
 /// The words of a file's import statements. Leading dots count as the folders that they stand for.
 fn import_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
-    let mut lines = text.lines().map(|line| line.split(language.comment).next().unwrap_or_default());
+    let mut lines = text.lines().map(|line| language.without_comment(line));
     while let Some(line) = lines.next() {
         let Some(import) = import_of(language, line) else { continue };
         let first = import.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();

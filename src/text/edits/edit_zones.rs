@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::edits::apply_text::{self, ApplyError};
 use crate::edits::{TextEdit, hunks};
-use crate::symbols::outline::Outline;
+use crate::symbols::outline::{Outline, Symbol};
 use sextant_base::positions::LineIndex;
 
 /// The part of one file that may change.
@@ -47,7 +47,7 @@ pub fn check(text: &str, outline: &Outline, scope: &EditScope, edits: &[TextEdit
         EditScope::Module => between(text, outline),
         EditScope::Symbols(symbols) => {
             let known = symbols.iter().filter_map(|index| outline.symbols.get(*index));
-            known.map(|symbol| Zone::around(text, symbol.extent.clone())).collect()
+            known.map(|symbol| Zone::of(text, symbol)).collect()
         }
     };
     for edit in edits.iter().map(|edit| hunks::trim(text, edit)) {
@@ -68,6 +68,21 @@ struct Zone {
 }
 
 impl Zone {
+    /// Around a symbol. The separator before the last of a list comes and goes with it.
+    fn of(text: &str, symbol: &Symbol) -> Self {
+        let mut zone = Self::around(text, symbol.extent.clone());
+        let is_last = |mark: &char| !text[symbol.extent.clone()].ends_with(*mark);
+        if let Some(mark) = symbol.separator.filter(is_last) {
+            let above = text[..symbol.extent.start].trim_end();
+            let start = above.len() - if above.ends_with(mark) { mark.len_utf8() } else { 0 };
+            if start < above.len() {
+                zone.code.start = start.min(zone.code.start);
+                zone.blank.start = start.min(zone.blank.start);
+            }
+        }
+        zone
+    }
+
     fn around(text: &str, extent: Range<usize>) -> Self {
         let start = text[..extent.start].rfind('\n').map_or(0, |at| at + 1);
         // The text before it on its line is its indentation, or else somebody else's code.
@@ -84,7 +99,7 @@ impl Zone {
     fn allows(&self, text: &str, edit: &TextEdit) -> bool {
         // A decorator at the end would decorate the code below.
         let last = edit.text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("");
-        if edit.range.end >= self.code.end && last.trim_start().starts_with('@') {
+        if edit.range.end >= self.code.end && is_decorator(last.trim()) {
             return false;
         }
         // The same insertion or deletion can be written at several places; one of them may be inside.
@@ -119,6 +134,25 @@ impl Zone {
             && blank(range.start..self.code.start.min(range.end))
             && blank(self.code.end.max(range.start)..range.end)
     }
+}
+
+/// Whether a line is a decorator or an attribute and holds no code behind it.
+fn is_decorator(line: &str) -> bool {
+    if !["@", "#[", "[["].iter().any(|mark| line.starts_with(mark)) {
+        return false;
+    }
+    let name = line.trim_start_matches(['@', '#']);
+    let mut depth = 0usize;
+    let behind = name.find(|c: char| {
+        depth = match c {
+            '(' | '[' => depth + 1,
+            ')' | ']' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        depth == 0 && c.is_whitespace()
+    });
+    let code = behind.map_or("", |at| name[at..].trim_start());
+    !code.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
 /// Other places of the same pure insertion or deletion.

@@ -86,8 +86,8 @@ fn same_in(new: &Outline, old: &Outline, symbol: usize) -> Option<usize> {
     let path = old.path_of(symbol);
     let same = (0..new.symbols.len()).find(|index| new.path_of(*index) == path)?;
     let twins = |outline: &Outline, of: usize| {
-        let (name, parent) = (&outline.symbols[of].name, outline.symbols[of].parent);
-        outline.symbols.iter().filter(|other| other.name == *name && other.parent == parent).count()
+        let (name, owner) = (&outline.symbols[of].name, &outline.symbols[of].owner);
+        outline.symbols.iter().filter(|other| other.name == *name && other.owner == *owner).count()
     };
     (twins(old, symbol) == twins(new, same)).then_some(same)
 }

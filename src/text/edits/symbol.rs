@@ -1,20 +1,23 @@
 //! Editing a whole symbol: replace, insert before or after, delete, with the layout of its neighbours.
 //!
 //! Replacing keeps the parts that the new content lacks: leading comments stay unless it starts with comments,
-//! decorators stay unless it has decorators. To take a decorator away, edit it as text.
+//! decorators and attributes stay unless it has some, the mark that ends the symbol stays. To take a decorator away,
+//! edit it as text.
 
+mod content;
 mod layout;
+mod separators;
 
 use std::fmt;
-use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::edits::indent::indent;
+use crate::edits::symbol::content::Content;
 use crate::edits::{TextEdit, line_ends};
 use crate::symbols::language::Language;
-use crate::symbols::outline::Outline;
+use crate::symbols::outline::{Outline, Symbol};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +73,7 @@ pub fn edit(
     }
     if action == SymbolAction::Delete {
         return if content.trim().is_empty() {
-            Ok(delete(text, language, target.extent.clone(), target.declaration.start))
+            Ok(delete(text, language, target))
         } else {
             Err(SymbolEditError::Superfluous)
         };
@@ -78,19 +81,24 @@ pub fn edit(
     if content.trim().is_empty() {
         return Err(SymbolEditError::NoContent(action));
     }
-    let names = |text: &str| text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == target.name);
-    if action == SymbolAction::Replace && !names(content) && Outline::parse(language, content).symbols.is_empty() {
+    let place = layout::SymbolLayout::of(text, target);
+    let given = content;
+    let content = place.indented(text, language, content);
+    let new = Content::of(text, language, target, (given, &content, &place.indent));
+    if action == SymbolAction::Replace && !mentions(given, &target.name) && new.kinds.is_empty() {
         return Err(SymbolEditError::NotWhole(target.name.clone()));
     }
-    let place = layout::SymbolLayout::of(text, target.extent.clone());
-    let content = place.indented(text, language, content);
     let edit = match action {
         SymbolAction::InsertBefore => {
-            let gap = "\n".repeat(1 + separation(text, outline, symbol));
+            let gap = "\n".repeat(1 + separation(text, language, outline, symbol, &new));
+            let content = separators::ended(target, &content);
             TextEdit::new(target.extent.start..target.extent.start, format!("{content}{gap}{}", place.indent))
         }
-        SymbolAction::InsertAfter => insert_after(text, outline, symbol, &format!("{}{content}", place.indent)),
-        _ => replace(text, language, outline, symbol, &place, &content),
+        SymbolAction::InsertAfter => {
+            let blank = separation(text, language, outline, symbol, &new);
+            insert_after(text, language, target, blank, &format!("{}{content}", place.indent))
+        }
+        _ => replace(text, language, target, &new, &content),
     };
     let edit = TextEdit::new(edit.range, fit_line_ends(text, &text[target.extent.clone()], edit.text));
     if text[edit.range.clone()] == edit.text { Err(SymbolEditError::NoChange) } else { Ok(edit) }
@@ -102,63 +110,35 @@ fn fit_line_ends(text: &str, symbol: &str, new: String) -> String {
     count.map_or_else(|| new.clone(), |count| line_ends::with_returns(&new, count))
 }
 
-/// The parts in front of a definition: the starts of its comments, decorators and header.
-struct Head {
-    comments: usize,
-    decorators: usize,
-    header: usize,
-}
-
-impl Head {
-    fn of(text: &str, outline: &Outline, symbol: usize) -> Option<Self> {
-        let symbol = outline.symbols.get(symbol)?;
-        let line = text[..symbol.name_range.start].rfind('\n').map_or(0, |at| at + 1);
-        let header = line + indent(&text[line..]).len();
-        let (comments, decorators) = (symbol.extent.start, symbol.declaration.start);
-        Some(Self { comments, decorators, header: header.max(decorators) })
+/// Whether content mentions a name, as a word where it is one.
+fn mentions(content: &str, name: &str) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    if name.chars().all(is_word) {
+        content.split(|c| !is_word(c)).any(|word| word == name)
+    } else {
+        content.contains(name)
     }
 }
 
-fn replace(
-    text: &str,
-    language: &Language,
-    outline: &Outline,
-    symbol: usize,
-    place: &layout::SymbolLayout,
-    content: &str,
-) -> TextEdit {
-    let extent = outline.symbols[symbol].extent.clone();
+fn replace(text: &str, language: &Language, target: &Symbol, new: &Content, content: &str) -> TextEdit {
+    let extent = target.extent.clone();
+    let content = separators::as_before(text, target, content);
+    let content = content.as_str();
     let whole = TextEdit::new(extent.clone(), content);
-    // The content alone, at module level, so that it parses.
-    let dedented = layout::dedent(content, &place.indent);
-    let parsed = Outline::parse(language, &dedented);
-    let (Some(old), Some(new)) = (Head::of(text, outline, symbol), Head::of(&dedented, &parsed, 0)) else {
-        return whole;
-    };
-    if !is_only_comments(language, &dedented[..new.comments]) {
-        return whole;
-    }
-    let has_comments = new.decorators > 0;
-    let has_decorators = new.header > new.decorators;
-    let (start, kept) = match (has_comments, has_decorators) {
+    let Some(head) = new.head.as_ref().filter(|head| head.is_first(language)) else { return whole };
+    let (start, kept) = match (head.has_comments(), head.has_decorators()) {
         (true, true) => return whole,
-        (false, true) => (old.decorators, None),
-        (false, false) => (old.header, None),
-        (true, false) => (old.comments, Some(&text[old.decorators..old.header])),
+        (false, true) => (target.declaration.start, None),
+        (false, false) => (target.header, None),
+        (true, false) => (target.extent.start, Some(&text[target.declaration.start..target.header])),
     };
     let Some(kept) = kept.filter(|kept| !kept.is_empty()) else {
         return TextEdit::new(start..extent.end, content);
     };
     // Its comments replace the old ones; the old decorators go between them and the header.
-    let lines = dedented[..new.header].matches('\n').count();
-    let header = content.split_inclusive('\n').take(lines).map(str::len).sum::<usize>();
+    let header = content.split_inclusive('\n').take(head.header_row()).map(str::len).sum::<usize>();
     let header = header + indent(&content[header..]).len();
     TextEdit::new(start..extent.end, format!("{}{kept}{}", &content[..header], &content[header..]))
-}
-
-/// Whether only comments stand above a definition. If other code does, the content takes the place of everything.
-fn is_only_comments(language: &Language, above: &str) -> bool {
-    above.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with(language.comment))
 }
 
 /// The decorators that a replacement leaves above a definition, since its content has none.
@@ -169,43 +149,64 @@ pub fn kept_decorators<'t>(
     symbol: usize,
     content: &str,
 ) -> Option<&'t str> {
-    let dedented = layout::dedent(content, indent(content));
-    let old = Head::of(text, outline, symbol)?;
-    let new = Head::of(&dedented, &Outline::parse(language, &dedented), 0)?;
-    if !is_only_comments(language, &dedented[..new.comments]) {
-        return None;
-    }
-    let kept = text[old.decorators..old.header].trim();
-    (new.header == new.decorators && !kept.is_empty()).then_some(kept)
+    let target = outline.symbols.get(symbol)?;
+    let place = layout::SymbolLayout::of(text, target);
+    let indented = place.indented(text, language, content);
+    let new = Content::of(text, language, target, (content, &indented, &place.indent));
+    new.head.filter(|head| head.is_first(language) && !head.has_decorators())?;
+    let kept = text[target.declaration.start..target.header].trim();
+    (!kept.is_empty()).then_some(kept)
 }
 
-fn insert_after(text: &str, outline: &Outline, symbol: usize, content: &str) -> TextEdit {
-    let blank = separation(text, outline, symbol);
+fn insert_after(text: &str, language: &Language, target: &Symbol, blank: usize, content: &str) -> TextEdit {
+    if let Some(edit) = separators::insert_behind_last(text, language, target, blank, content) {
+        return edit;
+    }
+    let content = separators::ended(target, content);
+    if let Some(edit) = separators::insert_on_line(text, language, target, &content) {
+        return edit;
+    }
     // A comment behind the last statement stays with it.
-    let end = layout::line_end(text, outline.symbols[symbol].extent.end);
+    let end = layout::line_end(text, target.extent.end);
     let rest = &text[end..];
     let next = rest.trim_start();
     let there = rest[..rest.len() - next.len()].matches('\n').count().saturating_sub(1);
-    let after = if next.is_empty() { 0 } else { blank.saturating_sub(there) };
+    // Nothing stands between the last one and the end of its block.
+    let ends_block = language.closers.iter().any(|mark| next.starts_with(mark));
+    let after = if next.is_empty() || ends_block { 0 } else { blank.saturating_sub(there) };
     TextEdit::new(end..end, format!("{}{content}{}", "\n".repeat(1 + blank), "\n".repeat(after)))
 }
 
-/// The blank lines between a symbol and its like: as many as its neighbours have, or else the usual number.
-fn separation(text: &str, outline: &Outline, symbol: usize) -> usize {
-    let parent = outline.symbols[symbol].parent;
+/// The blank lines between a symbol and its like: as many as its neighbours have, or else the usual number. Fields and
+/// other symbols of a line each stand otherwise than those with a body.
+fn separation(text: &str, language: &Language, outline: &Outline, symbol: usize, new: &Content) -> usize {
+    let target = &outline.symbols[symbol];
+    let is_compact = target.kind.is_compact() && new.kinds.iter().all(|kind| kind.is_compact());
+    let parent = target.parent;
     let siblings: Vec<usize> = (0..outline.symbols.len()).filter(|i| outline.symbols[*i].parent == parent).collect();
     let between = |a: usize, b: usize| {
-        let gap = &text[layout::line_end(text, outline.symbols[a].extent.end)..outline.symbols[b].extent.start];
+        let (above, below) = (&outline.symbols[a], &outline.symbols[b]);
+        let is_like = (above.kind.is_compact() && below.kind.is_compact()) == is_compact;
+        let gap = text.get(layout::line_end(text, above.extent.end)..below.extent.start).filter(|_| is_like)?;
         gap.trim().is_empty().then(|| gap.matches('\n').count().saturating_sub(1))
     };
     let at = siblings.iter().position(|i| *i == symbol).unwrap_or(0);
     let beside = [at, at.wrapping_sub(1)].into_iter().filter_map(|i| Some((*siblings.get(i)?, *siblings.get(i + 1)?)));
     let all = siblings.windows(2).map(|two| (two[0], two[1]));
-    beside.chain(all).find_map(|(a, b)| between(a, b)).unwrap_or(if parent.is_none() { 2 } else { 1 })
+    let usual = match (is_compact, parent) {
+        (true, _) => 0,
+        (false, None) => language.blank_lines,
+        (false, Some(_)) => 1,
+    };
+    beside.chain(all).find_map(|(a, b)| between(a, b)).unwrap_or(usual)
 }
 
 /// Removes a symbol with the blank lines that set it apart, so that its neighbours stand as before.
-fn delete(text: &str, language: &Language, extent: Range<usize>, declaration: usize) -> TextEdit {
+fn delete(text: &str, language: &Language, target: &Symbol) -> TextEdit {
+    let extent = target.extent.clone();
+    if let Some(edit) = separators::delete_last(text, language, target) {
+        return edit;
+    }
     let start = layout::line_start(text, extent.start);
     let end = layout::line_end(text, extent.end);
     let own = &text[start..extent.start];
@@ -213,8 +214,8 @@ fn delete(text: &str, language: &Language, extent: Range<usize>, declaration: us
         // Other code on the line stays.
         return TextEdit::new(extent, "");
     }
-    if language.name == "python" && layout::alone_in_block(text, language, declaration..extent.end) {
-        return TextEdit::new(extent.start..end, "pass");
+    if let Some(filler) = layout::filler(text, language, target.declaration.start..extent.end) {
+        return TextEdit::new(extent.start..end, filler);
     }
     let rest = &text[end..];
     let next = rest.trim_start();

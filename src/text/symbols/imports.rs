@@ -68,7 +68,9 @@ impl Taken {
                 match query.capture_names()[capture.index as usize] {
                     // A statement with a syntax error may be anything.
                     "import" if !node.has_error() && outline.at(node.start_byte()).is_none() => {
-                        imports.push(node.byte_range());
+                        // Some grammars count the line end as a part of it.
+                        let end = node.start_byte() + text[node.byte_range()].trim_end().len();
+                        imports.push(node.start_byte()..end);
                     }
                     "comment" => comments.push(node.byte_range()),
                     "guard" if outline.at(node.start_byte()).is_none() => guard = Some(node),

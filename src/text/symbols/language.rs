@@ -2,28 +2,61 @@
 
 use std::sync::{Arc, OnceLock};
 
-/// One language: how its files are known and how its symbols are found.
+pub use crate::symbols::language_table::LANGUAGES;
+
+/// One language: how its files are known, how its symbols are found, and how its code is laid out.
+#[derive(Clone, Copy)]
 pub struct Language {
     /// The name LSP uses (`languageId`).
     pub name: &'static str,
     pub extensions: &'static [&'static str],
+    /// Whole names of files that have no extension.
+    pub file_names: &'static [&'static str],
     pub grammar: fn() -> tree_sitter::Language,
-    /// The text of `queries/<name>/symbols.scm`. Captures: `@class` and `@function` with their `@name`,
-    /// `@wrapper` (an enclosing node that belongs to the definition inside it) and `@comment`.
+    /// The text of `queries/<folder>/symbols.scm`; `src/text/symbols/outline/definitions.rs` explains its captures.
     pub query: &'static str,
-    /// The text of `queries/<name>/imports.scm`. Captures: `@import`, `@comment`, and `@guard` with its `@guarded`
-    /// block, which counts as an import if it holds nothing else.
+    /// The text of `queries/<folder>/imports.scm`. Captures: `@import`, `@comment`, and `@guard` with its `@guarded`
+    /// block, which counts as an import if it holds nothing else. Empty where imports are not known.
     pub imports: &'static str,
-    /// The text of `queries/<name>/interface.scm`: the offer of a text to other files. The file explains its captures.
+    /// The text of `queries/<folder>/interface.scm`: the offer of a text to other files. The file explains its
+    /// captures. Empty where the offer is not known.
     pub interface: &'static str,
     /// The words at the start of a line that makes names of other files usable.
     pub import_words: &'static [&'static str],
+    /// The names of a file that stands for its folder.
+    pub folder_files: &'static [&'static str],
     /// Members by which the types of the standard library are fulfilled (`SupportsRead` by `read`).
     pub structural_members: &'static [&'static str],
     /// The word without which no class of a text is fulfilled by its members alone.
-    pub structural_word: &'static str,
-    /// The start of a line comment.
-    pub comment: &'static str,
+    pub structural_word: Option<&'static str>,
+    /// The starts of a line comment.
+    pub line_comments: &'static [&'static str],
+    /// The starts and ends of a block comment.
+    pub block_comments: &'static [(&'static str, &'static str)],
+    /// Whether a member of a class means the same when it stands alone at the level of the file.
+    pub members_stand_alone: bool,
+    /// The nodes of strings whose lines move along with code that they are indented like.
+    pub strings: &'static [&'static str],
+    /// The nodes of strings that mean exactly their characters.
+    pub exact_strings: &'static [&'static str],
+    /// The marks at the end of a line that opens a block.
+    pub openers: &'static [char],
+    /// The words at the start of a line that closes a block.
+    pub closers: &'static [&'static str],
+    /// The usual blank lines between symbols at the level of the file.
+    pub blank_lines: usize,
+    /// Whether the last member of a list may have a separator behind it.
+    pub trailing_separator: bool,
+    /// The node of a block that must not be empty, and the statement that fills it.
+    pub filler: Option<(&'static str, &'static str)>,
+    /// The nodes whose children are statements.
+    pub blocks: &'static [&'static str],
+    /// Whether its symbols divide the whole text, so that a file has no level of its own beside them.
+    pub is_document: bool,
+    /// Whether its files are programs, and no modules of one.
+    pub is_shell: bool,
+    /// Whether a text that the grammar cannot parse is wrong. Macros and dialects make it uncertain.
+    pub reports_syntax: bool,
 }
 
 impl std::fmt::Debug for Language {
@@ -32,23 +65,14 @@ impl std::fmt::Debug for Language {
     }
 }
 
-pub static LANGUAGES: &[Language] = &[Language {
-    name: "python",
-    extensions: &["py", "pyi"],
-    grammar: || tree_sitter_python::LANGUAGE.into(),
-    query: include_str!("../../../queries/python/symbols.scm"),
-    imports: include_str!("../../../queries/python/imports.scm"),
-    interface: include_str!("../../../queries/python/interface.scm"),
-    import_words: &["import", "from"],
-    structural_members: &["close", "fileno", "flush", "items", "keys", "read", "readline", "write"],
-    structural_word: "Protocol",
-    comment: "#",
-}];
-
-/// The language of a file by its extension; `None` where Sextant has no grammar.
+/// The language of a file by its extension or its name; `None` where Sextant has no grammar.
 pub fn of_path(path: &str) -> Option<&'static Language> {
-    let extension = path.rsplit_once('.')?.1;
-    LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+    LANGUAGES.iter().find(|language| {
+        extension.is_some_and(|extension| language.extensions.contains(&extension))
+            || language.file_names.contains(&name)
+    })
 }
 
 /// Bytes, and words and signs, of the longest text that is parsed. Its trees take up to 0.8 KB a word during an edit,
@@ -82,13 +106,44 @@ impl Language {
     /// The compiled imports query, in the same way.
     pub(crate) fn imports_query(&self) -> Option<Arc<tree_sitter::Query>> {
         static COMPILED: OnceLock<Compiled> = OnceLock::new();
-        self.compiled(&COMPILED, self.imports)
+        (!self.imports.is_empty()).then(|| self.compiled(&COMPILED, self.imports)).flatten()
     }
 
     /// The compiled interface query, in the same way.
     pub(crate) fn interface_query(&self) -> Option<Arc<tree_sitter::Query>> {
         static COMPILED: OnceLock<Compiled> = OnceLock::new();
-        self.compiled(&COMPILED, self.interface)
+        (!self.interface.is_empty()).then(|| self.compiled(&COMPILED, self.interface)).flatten()
+    }
+
+    /// Whether a text is blank but for comments.
+    pub fn is_only_comments(&self, text: &str) -> bool {
+        let mut rest = text.trim_start();
+        while !rest.is_empty() {
+            let block = self.block_comments.iter().find(|(start, _)| rest.starts_with(start));
+            let after = match block {
+                Some((start, end)) => rest[start.len()..].split_once(end).map(|(_, after)| after),
+                None if self.line_comments.iter().any(|start| rest.starts_with(start)) => {
+                    Some(rest.split_once('\n').map_or("", |(_, after)| after))
+                }
+                None => None,
+            };
+            let Some(after) = after else { return false };
+            rest = after.trim_start();
+        }
+        true
+    }
+
+    /// Whether a line is in a comment by the look of it.
+    pub fn is_comment_line(&self, line: &str) -> bool {
+        let line = line.trim_start();
+        let in_block = |(start, _): &(&str, &str)| line.starts_with(start) || line.starts_with('*');
+        self.line_comments.iter().any(|start| line.starts_with(start)) || self.block_comments.iter().any(in_block)
+    }
+
+    /// A line up to its comment. A mark in a string counts as one.
+    pub fn without_comment<'a>(&self, line: &'a str) -> &'a str {
+        let end = self.line_comments.iter().filter_map(|start| line.find(start)).min();
+        &line[..end.unwrap_or(line.len())]
     }
 
     fn compiled(&self, known: &OnceLock<Compiled>, query: &str) -> Option<Arc<tree_sitter::Query>> {
@@ -142,11 +197,12 @@ type Compiled = Vec<OnceLock<Option<Arc<tree_sitter::Query>>>>;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::symbols::symbol_kind::SymbolKind;
 
     #[test]
     fn every_query_compiles_and_names_its_captures() {
         let known: [&[&str]; 3] = [
-            &["class", "function", "name", "wrapper", "comment"],
+            &["name", "owner", "members", "declarator", "wrapper", "wrapped", "prefix", "decorator", "comment"],
             &["import", "guard", "guarded", "comment"],
             &[
                 "function",
@@ -182,11 +238,19 @@ mod tests {
                     .unwrap_or_else(|error| panic!("{}: {error}", language.name));
                 for name in query.capture_names() {
                     // An underscore marks a capture that only a predicate looks at.
-                    assert!(known.contains(name) || name.starts_with('_'), "{}: @{name} means nothing", language.name);
+                    let is_kind = SymbolKind::of_name(name).is_some() && text == language.query;
+                    let is_known = is_kind || known.contains(name) || name.starts_with('_');
+                    assert!(is_known, "{}: @{name} means nothing", language.name);
                 }
             }
-            assert!(language.symbols_query().is_some() && language.imports_query().is_some());
-            assert!(language.interface_query().is_some());
+            assert!(language.symbols_query().is_some());
+            let grammar = (language.grammar)();
+            let kinds = [language.blocks, language.strings, language.exact_strings].concat();
+            for kind in kinds.into_iter().chain(language.filler.map(|(block, _)| block)) {
+                assert_ne!(grammar.id_for_node_kind(kind, true), 0, "{} has no node {kind}", language.name);
+            }
+            assert_eq!(language.imports_query().is_some(), !language.imports.is_empty());
+            assert_eq!(language.interface_query().is_some(), !language.interface.is_empty());
         }
     }
 
@@ -205,6 +269,6 @@ mod tests {
     #[test]
     fn a_file_is_known_by_its_extension() {
         assert_eq!(of_path("src/a.pyi").map(|l| l.name), Some("python"));
-        assert!(of_path("Makefile").is_none() && of_path("a.py/b").is_none());
+        assert!(of_path("no_such").is_none() && of_path("a.py/b").is_none());
     }
 }

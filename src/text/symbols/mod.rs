@@ -3,5 +3,11 @@
 pub mod imports;
 pub mod interface;
 pub mod language;
+mod language_table;
 pub mod outline;
+pub mod symbol_kind;
+pub mod symbol_name;
 pub mod symbol_path;
+
+#[cfg(test)]
+mod language_tests;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::symbols::outline::{NotFound, Outline, Symbol};
+use crate::symbols::symbol_name::{loose_parts, part, parts};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SymbolPath {
@@ -19,11 +20,13 @@ impl SymbolPath {
         Self { file: file.into(), names: names.into() }
     }
 
-    /// Reads `file::A::b`, `file`, or the bare suffix `A::b`. The first part is a file when it has a `/` or a `.`.
+    /// Reads `file::A::b`, `file`, or the bare suffix `A::b`. The first part is a file when it has a `/` or a `.`, and no
+    /// backticks around it.
     pub fn parse(text: &str) -> Self {
         let text = text.trim();
         let (first, rest) = text.split_once("::").unwrap_or((text, ""));
-        if first.contains('/') || first.contains('.') { Self::new(first, rest) } else { Self::new("", text) }
+        let is_file = first.contains(['/', '.']) && !first.starts_with('`');
+        if is_file { Self::new(first, rest) } else { Self::new("", text) }
     }
 }
 
@@ -39,61 +42,82 @@ impl fmt::Display for SymbolPath {
 
 /// Finds `A::b#2` in an outline: see [`Outline::find`].
 pub(crate) fn find(outline: &Outline, names: &str) -> Result<usize, NotFound> {
-    match hits(outline, names)?.as_slice() {
-        [one] => Ok(*one),
-        many => Err(NotFound { candidates: many.iter().map(|i| exact_path(outline, *i, many)).collect() }),
+    let hits = hits(outline, names)?;
+    let is_defined = |index: &&usize| !outline.symbols[**index].is_declaration;
+    let mut defined = hits.iter().filter(is_defined);
+    let declared = hits.len() > 1 && is_one_place(outline, &hits);
+    match (hits.as_slice(), defined.next().filter(|_| declared && defined.next().is_none())) {
+        ([one], _) | (_, Some(one)) => Ok(*one),
+        (many, _) => Err(NotFound { candidates: many.iter().map(|i| exact_path(outline, *i, many)).collect() }),
     }
 }
 
 /// See [`Outline::find_all`].
 pub(crate) fn find_all(outline: &Outline, names: &str) -> Result<Vec<usize>, NotFound> {
     let many = hits(outline, names)?;
-    let parent = |index: &usize| outline.symbols[*index].parent;
-    if many.windows(2).all(|two| parent(&two[0]) == parent(&two[1])) {
+    if is_one_place(outline, &many) {
         return Ok(many);
     }
     Err(NotFound { candidates: many.iter().map(|i| exact_path(outline, *i, &many)).collect() })
 }
 
-/// Every symbol that fits the names; at least one.
+fn is_one_place(outline: &Outline, symbols: &[usize]) -> bool {
+    symbols.windows(2).all(|two| outline.symbols[two[0]].owner == outline.symbols[two[1]].owner)
+}
+
+/// Every symbol that fits the names; at least one. A path in the spelling of the language, or of another tool, is read
+/// as one of ours only if it fits nothing as it stands.
 fn hits(outline: &Outline, names: &str) -> Result<Vec<usize>, NotFound> {
-    let wanted: Vec<(&str, Option<usize>)> = names.trim().split("::").map(part).collect();
-    let Some((last, _)) = wanted.last() else { return Err(NotFound { candidates: Vec::new() }) };
-    let (mut full, mut suffix) = (Vec::new(), Vec::new());
-    for (index, symbol) in outline.symbols.iter().enumerate() {
-        if symbol.name != *last {
-            continue;
-        }
-        let mut at = Some(index);
-        let fits = wanted.iter().rev().all(|(name, ordinal)| {
-            let Some(symbol) = at.and_then(|i| outline.symbols.get(i)) else { return false };
-            at = symbol.parent;
-            symbol.name == *name && ordinal.is_none_or(|n| n == symbol.ordinal)
-        });
-        if fits {
-            if at.is_none() { &mut full } else { &mut suffix }.push(index);
-        }
+    let wanted = parts(names.trim());
+    let mut hits = fitting(outline, &wanted);
+    if hits.is_empty() {
+        let loose = loose_parts(names);
+        hits = fitting(outline, &loose.iter().map(String::as_str).collect::<Vec<_>>());
     }
-    let hits = if full.is_empty() { suffix } else { full };
+    let last = wanted.last().map_or("", |last| part(last).0);
     if hits.is_empty() { Err(NotFound { candidates: nearest(outline, last) }) } else { Ok(hits) }
 }
 
-/// Splits `total#2` into name and ordinal. A `#` without a number is part of the name, and matches nothing.
-fn part(text: &str) -> (&str, Option<usize>) {
-    let text = text.trim();
-    match text.rsplit_once('#').and_then(|(name, n)| Some((name, n.parse().ok()?))) {
-        Some((name, ordinal)) => (name, Some(ordinal)),
-        None => (text, None),
+fn fitting(outline: &Outline, wanted: &[&str]) -> Vec<usize> {
+    let wanted: Vec<(&str, Option<usize>)> = wanted.iter().map(|text| part(text)).collect();
+    let Some(((last, number), owners)) = wanted.split_last() else { return Vec::new() };
+    let (mut full, mut suffix) = (Vec::new(), Vec::new());
+    for (index, symbol) in outline.symbols.iter().enumerate() {
+        if symbol.name != *last || number.is_some_and(|n| n != symbol.ordinal) {
+            continue;
+        }
+        let there = if symbol.owner.is_empty() { Vec::new() } else { parts(&symbol.owner) };
+        let fits = there.len() >= owners.len()
+            && owners.iter().rev().zip(there.iter().rev()).all(|((name, number), there)| {
+                let (known, ordinal) = part(there);
+                known == *name && number.is_none_or(|n| n == ordinal.unwrap_or(1))
+            });
+        if fits {
+            if there.len() == owners.len() { &mut full } else { &mut suffix }.push(index);
+        }
     }
+    if full.is_empty() { suffix } else { full }
 }
 
 /// A path that names this one among the ambiguous: the first of twins gets its `#1`.
 pub(crate) fn exact_path(outline: &Outline, index: usize, among: &[usize]) -> String {
     let path = outline.path_of(index);
     let symbol = &outline.symbols[index];
-    let twin = |other: &Symbol| other.parent == symbol.parent && other.ordinal != symbol.ordinal;
+    let twin =
+        |other: &Symbol| other.name == symbol.name && other.owner == symbol.owner && other.ordinal != symbol.ordinal;
     let ambiguous = symbol.ordinal == 1 && among.iter().any(|i| twin(&outline.symbols[*i]));
-    if ambiguous { format!("{path}#1") } else { path }
+    let path = if ambiguous { format!("{path}#1") } else { path };
+    // The same for owners that share their names.
+    let names = |owner: &str| parts(owner).into_iter().map(|text| part(text).0.to_owned()).collect::<Vec<_>>();
+    let own = names(&symbol.owner);
+    let shares =
+        |other: &Symbol| other.name == symbol.name && other.owner != symbol.owner && names(&other.owner) == own;
+    if symbol.owner.is_empty() || !among.iter().any(|i| shares(&outline.symbols[*i])) {
+        return path;
+    }
+    let numbered = |text: &str| if part(text).1.is_some() { text.to_owned() } else { format!("{text}#1") };
+    let owner: Vec<String> = parts(&symbol.owner).into_iter().map(numbered).collect();
+    format!("{}::{}", owner.join("::"), &path[symbol.owner.len() + 2..])
 }
 
 /// The paths whose own name is nearest to `name`: at most 5, none farther than half its length (at least 2).

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use sextant_text::symbols::language::Language;
-use sextant_text::symbols::outline::{Outline, SymbolKind};
+use sextant_text::symbols::outline::Outline;
 
 /// Most bytes of a constructor that is shown whole, since it lists the parts of the object.
 const CONSTRUCTOR: usize = 500;
@@ -44,7 +44,7 @@ fn shortened(
     let mut cuts: Vec<(Range<usize>, &str)> = vec![(line_start(text, own.extent.start)..own.extent.end, "")];
     for other in &outline.symbols {
         let apart = other.extent.end <= own.extent.start || other.extent.start >= own.extent.end;
-        if !apart || other.kind == SymbolKind::Class && wanted(&other.name) {
+        if !apart || other.kind.holds_members() && wanted(&other.name) {
             continue;
         }
         let beside = other.parent.is_some() && other.parent == own.parent;

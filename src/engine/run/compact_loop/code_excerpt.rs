@@ -71,12 +71,10 @@ async fn of_symbol(
     let place = target::place(&hub.workspace, &symbol.to_string()).await?;
     let (path, text, outline) = (&place.document.path, &place.document.text, &place.outline);
     let own = &outline.symbols[place.symbol];
-    let what = match (own.kind, own.parent) {
-        (SymbolKind::Method, Some(class)) => {
-            format!("the method `{}` of the class `{}` in {path}", own.name, outline.symbols[class].name)
-        }
-        (SymbolKind::Class, _) => format!("the class `{}` of {path}", own.name),
-        _ => format!("the function `{}` of {path}", own.name),
+    let kind = own.kind.name();
+    let what = match own.parent.map(|parent| &outline.symbols[parent]).filter(|_| own.kind == SymbolKind::Method) {
+        Some(holder) => format!("the {kind} `{}` of the {} `{}` in {path}", own.name, holder.kind.name(), holder.name),
+        None => format!("the {kind} `{}` of {path}", own.name),
     };
     let names = outline.path_of(place.symbol);
     let scope = Scope::Symbols(vec![SymbolPath::new(path, names.clone())]);

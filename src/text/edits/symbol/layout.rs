@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::edits::indent::{Retab, indent};
 use crate::symbols::language::Language;
+use crate::symbols::outline::Symbol;
 
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |i| i + 1)
@@ -25,11 +26,16 @@ pub(super) fn dedent(text: &str, indent: &str) -> String {
 pub(super) struct SymbolLayout {
     /// The indentation of its first line.
     pub(super) indent: String,
+    /// The least indentation of its other lines.
+    rest: Option<usize>,
 }
 
 impl SymbolLayout {
-    pub(super) fn of(text: &str, extent: Range<usize>) -> Self {
-        Self { indent: indent(&text[line_start(text, extent.start)..extent.start]).to_owned() }
+    pub(super) fn of(text: &str, symbol: &Symbol) -> Self {
+        let extent = symbol.extent.clone();
+        let rest = text[symbol.header..extent.end].lines().skip(1).filter(|line| !line.trim().is_empty());
+        let rest = rest.map(|line| indent(line).len()).min();
+        Self { indent: indent(&text[line_start(text, extent.start)..extent.start]).to_owned(), rest }
     }
 
     /// Content brought to this place: without blank lines around it, without the indentation of its first line (which
@@ -39,12 +45,12 @@ impl SymbolLayout {
         let content = content.trim_end();
         let content = &content[line_start(content, content.len() - content.trim_start().len())..];
         let first = indent(content);
-        if first == self.indent {
+        let retab = Retab::between(text, &[content]);
+        if first == self.indent && (retab.is_none() || language.members_stand_alone) {
             return content[first.len()..].to_owned();
         }
         let bare = dedent(content, first);
         let fixed = strings(language, &bare);
-        let retab = Retab::between(text, &[content]);
         let lines: Vec<String> = bare
             .split('\n')
             .enumerate()
@@ -75,11 +81,26 @@ impl SymbolLayout {
         if !rest().all(|(_, line)| line.starts_with(&self.indent)) {
             return false;
         }
-        let code = |line: &String| line.find(language.comment).map_or(line.len(), |comment| comment);
-        let header = lines.iter().position(|line| line[..code(line)].trim_end().ends_with([':', '{']));
-        match header
-            .and_then(|header| rest().filter(|(row, _)| *row > header).map(|(_, line)| indent(line).len()).min())
-        {
+        let least = |lines: &mut dyn Iterator<Item = usize>| lines.min();
+        if !language.members_stand_alone && !self.indent.is_empty() {
+            // The last line closes what the first one opens, or the lines lie as they did.
+            let last = rest().last().map(|(_, line)| line);
+            let closes = |line: &&String| language.closers.iter().any(|mark| line.trim_start().starts_with(mark));
+            if last.filter(closes).is_some_and(|line| indent(line) == self.indent) {
+                return true;
+            }
+            if self.rest.is_some() && least(&mut rest().map(|(_, line)| indent(line).len())) == self.rest {
+                return true;
+            }
+        }
+        let opens = |line: &String| {
+            let is_comment = language.is_comment_line(line);
+            !is_comment && language.without_comment(line).trim_end().ends_with(language.openers)
+        };
+        let header = lines.iter().position(opens);
+        let block = header
+            .and_then(|header| least(&mut rest().filter(|(row, _)| *row > header).map(|(_, line)| indent(line).len())));
+        match block {
             Some(block) => block > self.indent.len(),
             None => rest().next().is_some(),
         }
@@ -100,7 +121,11 @@ fn strings(language: &Language, text: &str) -> HashSet<usize> {
         if rows.is_empty() {
             continue;
         }
-        if node.kind() != "string" {
+        if language.exact_strings.contains(&node.kind()) {
+            fixed.extend(rows);
+            continue;
+        }
+        if !language.strings.contains(&node.kind()) {
             let mut cursor = node.walk();
             stack.extend(node.children(&mut cursor));
             continue;
@@ -114,20 +139,22 @@ fn strings(language: &Language, text: &str) -> HashSet<usize> {
     fixed
 }
 
-/// Whether the range holds the only statement of its block.
-pub(super) fn alone_in_block(text: &str, language: &Language, range: Range<usize>) -> bool {
-    let Some(tree) = language.tree(text) else { return false };
+/// The statement that has to take the place of the only one in a block, in a language without empty blocks.
+pub(super) fn filler(text: &str, language: &Language, range: Range<usize>) -> Option<&'static str> {
+    let (block, filler) = language.filler?;
+    let tree = language.tree(text)?;
     let mut node = tree.root_node().descendant_for_byte_range(range.start, range.end);
     while let Some(here) = node {
-        if here.kind() == "block" {
+        if here.kind() == block {
             let mut cursor = here.walk();
-            return here.named_children(&mut cursor).filter(|child| child.kind() != "comment").count() == 1;
+            let statements = here.named_children(&mut cursor).filter(|child| child.kind() != "comment").count();
+            return (statements == 1).then_some(filler);
         }
-        let parent = here.parent();
-        if !parent.is_some_and(|parent| parent.kind() == "block" || parent.byte_range() == here.byte_range()) {
-            return false;
+        let parent = here.parent()?;
+        if parent.kind() != block && parent.byte_range() != here.byte_range() {
+            return None;
         }
-        node = parent;
+        node = Some(parent);
     }
-    false
+    None
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::offer_places::{Binding, BindingKind, Branch, Parts, within};
 use super::{EVERYTHING, Offer, identifiers};
-use crate::symbols::outline::{Outline, SymbolKind};
+use crate::symbols::outline::Outline;
 
 /// The kept literals of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl<'a> OfferReader<'a> {
             let tests = self.tests(symbol.declaration.start);
             let header = self.plain(symbol.declaration.start..body, Literals::All);
             let inside = match symbol.kind {
-                SymbolKind::Class => self.shape(index, name),
+                kind if !kind.is_code() => self.shape(index, name),
                 _ => self.inferred(index, body),
             };
             let is_decorated = self.text[symbol.declaration.start..name].contains('\n');
@@ -62,7 +62,7 @@ impl<'a> OfferReader<'a> {
     fn owner(&self, holder: Option<usize>) -> Option<String> {
         let Some(holder) = holder else { return Some(String::new()) };
         let mut chain = std::iter::successors(Some(holder), |at| self.outline.symbols[*at].parent);
-        chain.all(|at| self.outline.symbols[at].kind == SymbolKind::Class).then(|| self.outline.path_of(holder))
+        chain.all(|at| self.outline.symbols[at].kind.holds_members()).then(|| self.outline.path_of(holder))
     }
 
     /// The tests under which a definition applies.
@@ -146,7 +146,7 @@ impl<'a> OfferReader<'a> {
 
     /// The names that a function binds for itself.
     fn own_names(&self, symbol: usize) -> BTreeSet<&str> {
-        if self.outline.symbols[symbol].kind == SymbolKind::Class {
+        if !self.outline.symbols[symbol].kind.is_code() {
             return BTreeSet::new();
         }
         let extent = &self.outline.symbols[symbol].declaration;

@@ -11,12 +11,7 @@ fn parse(text: &str) -> Outline {
 
 /// `path kind` a symbol.
 fn shown(outline: &Outline) -> Vec<String> {
-    let kind = |k| match k {
-        SymbolKind::Class => "class",
-        SymbolKind::Function => "function",
-        SymbolKind::Method => "method",
-    };
-    (0..outline.symbols.len()).map(|i| format!("{} {}", outline.path_of(i), kind(outline.symbols[i].kind))).collect()
+    outline.symbols.iter().map(|symbol| format!("{} {}", symbol.path(), symbol.kind.name())).collect()
 }
 
 #[test]

@@ -1,0 +1,3 @@
+; Finds the imports of Go. `@import` is one statement.
+(import_declaration) @import
+(comment) @comment

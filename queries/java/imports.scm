@@ -1,0 +1,3 @@
+; Finds the imports of Java. `@import` is one statement.
+(import_declaration) @import
+[(line_comment) (block_comment)] @comment

@@ -1,0 +1,83 @@
+//! New content as symbols: what it defines, and the parts in front of its first definition.
+
+use crate::edits::symbol::layout::dedent;
+use crate::symbols::language::Language;
+use crate::symbols::outline::{Outline, Symbol, SymbolKind};
+
+/// What new content defines, outermost symbols alone.
+pub(super) struct Content {
+    pub(super) kinds: Vec<SymbolKind>,
+    /// The head of the first one.
+    pub(super) head: Option<Head>,
+}
+
+/// The parts in front of a definition, in a text that starts with the content.
+pub(super) struct Head {
+    /// The content up to the header.
+    pub(super) text: String,
+    comments: usize,
+    decorators: usize,
+    header: usize,
+}
+
+impl Content {
+    /// Content for the place of a symbol: as it was given, as it is laid out there, and the indentation there.
+    pub(super) fn of(text: &str, language: &Language, target: &Symbol, content: (&str, &str, &str)) -> Self {
+        let (given, laid_out, indent) = content;
+        if language.members_stand_alone {
+            let alone = dedent(laid_out, indent);
+            let outline = Outline::parse(language, &alone);
+            // A quote that is not indented at all reads better as it was given.
+            let kinds = Outline::parse(language, given).symbols.iter().map(|symbol| symbol.kind).collect();
+            return Self { kinds, head: outline.symbols.first().map(|symbol| Head::of(&alone, 0, symbol)) };
+        }
+        // A member means something in its class only: it is read in its place.
+        let (before, after) = (&text[..target.extent.start], &text[target.extent.end..]);
+        let ended = super::separators::as_before(text, target, laid_out);
+        let whole = format!("{before}{ended}{after}");
+        let outline = Outline::parse(language, &whole);
+        let range = before.len()..before.len() + ended.len();
+        let inside = |symbol: &&Symbol| symbol.extent.start >= range.start && symbol.extent.end <= range.end;
+        let mut end = range.start;
+        let mut outermost = Vec::new();
+        for symbol in outline.symbols.iter().filter(inside) {
+            if symbol.extent.start >= end {
+                outermost.push(symbol);
+                end = symbol.extent.end;
+            }
+        }
+        let head = outermost.first().map(|symbol| Head::of(&whole, range.start, symbol));
+        Self { kinds: outermost.iter().map(|symbol| symbol.kind).collect(), head }
+    }
+}
+
+impl Head {
+    fn of(text: &str, start: usize, symbol: &Symbol) -> Self {
+        let at = |offset: usize| offset.saturating_sub(start);
+        Self {
+            text: text[start..symbol.header.max(start)].to_owned(),
+            comments: at(symbol.extent.start),
+            decorators: at(symbol.declaration.start),
+            header: at(symbol.header),
+        }
+    }
+
+    /// Whether only comments stand above the definition. If other code does, the content takes the place of
+    /// everything.
+    pub(super) fn is_first(&self, language: &Language) -> bool {
+        self.text.get(..self.comments).is_some_and(|above| language.is_only_comments(above))
+    }
+
+    pub(super) fn has_comments(&self) -> bool {
+        self.decorators > 0
+    }
+
+    pub(super) fn has_decorators(&self) -> bool {
+        self.header > self.decorators
+    }
+
+    /// The lines above the header.
+    pub(super) fn header_row(&self) -> usize {
+        self.text.matches('\n').count()
+    }
+}

@@ -1,0 +1,73 @@
+//! The table of languages: a row each.
+
+use super::language::Language;
+
+mod data;
+mod script;
+mod system;
+mod web;
+
+/// The rest of a row: a language with braces.
+pub(super) const BRACES: Language = Language {
+    name: "",
+    extensions: &[],
+    file_names: &[],
+    grammar: || tree_sitter_python::LANGUAGE.into(),
+    query: "",
+    imports: "",
+    interface: "",
+    import_words: &[],
+    folder_files: &[],
+    structural_members: &[],
+    structural_word: None,
+    line_comments: &["//"],
+    block_comments: &[("/*", "*/")],
+    members_stand_alone: false,
+    strings: &[],
+    exact_strings: &[],
+    openers: &[':', '{'],
+    closers: &["}", ")", "]"],
+    blank_lines: 1,
+    trailing_separator: true,
+    filler: None,
+    blocks: &[],
+    is_document: false,
+    is_shell: false,
+    reports_syntax: true,
+};
+
+pub static LANGUAGES: &[Language] = &[
+    script::PYTHON,
+    #[cfg(feature = "lang-system")]
+    system::RUST,
+    #[cfg(feature = "lang-system")]
+    system::GO,
+    #[cfg(feature = "lang-system")]
+    system::C,
+    #[cfg(feature = "lang-system")]
+    system::CPP,
+    #[cfg(feature = "lang-web")]
+    web::TYPESCRIPT,
+    #[cfg(feature = "lang-web")]
+    web::TSX,
+    #[cfg(feature = "lang-web")]
+    web::JAVASCRIPT,
+    #[cfg(feature = "lang-web")]
+    web::JSX,
+    #[cfg(feature = "lang-jvm")]
+    system::JAVA,
+    #[cfg(feature = "lang-script")]
+    script::LUA,
+    #[cfg(feature = "lang-script")]
+    script::BASH,
+    #[cfg(feature = "lang-data")]
+    data::JSON,
+    #[cfg(feature = "lang-data")]
+    data::JSONC,
+    #[cfg(feature = "lang-data")]
+    data::YAML,
+    #[cfg(feature = "lang-data")]
+    data::TOML,
+    #[cfg(feature = "lang-data")]
+    data::MARKDOWN,
+];

@@ -1,0 +1,69 @@
+//! The rows of languages for scripts.
+
+use super::{BRACES, Language};
+
+pub(super) const PYTHON: Language = Language {
+    name: "python",
+    extensions: &["py", "pyi"],
+    grammar: || tree_sitter_python::LANGUAGE.into(),
+    query: include_str!("../../../../queries/python/symbols.scm"),
+    imports: include_str!("../../../../queries/python/imports.scm"),
+    interface: include_str!("../../../../queries/python/interface.scm"),
+    import_words: &["import", "from"],
+    folder_files: &["__init__"],
+    structural_members: &["close", "fileno", "flush", "items", "keys", "read", "readline", "write"],
+    structural_word: Some("Protocol"),
+    line_comments: &["#"],
+    block_comments: &[],
+    members_stand_alone: true,
+    strings: &["string"],
+    closers: &[],
+    blank_lines: 2,
+    filler: Some(("block", "pass")),
+    blocks: &["module", "block"],
+    ..BRACES
+};
+
+#[cfg(feature = "lang-script")]
+pub(super) const LUA: Language = Language {
+    name: "lua",
+    extensions: &["lua"],
+    grammar: || tree_sitter_lua::LANGUAGE.into(),
+    query: include_str!("../../../../queries/lua/symbols.scm"),
+    imports: include_str!("../../../../queries/lua/imports.scm"),
+    line_comments: &["--"],
+    block_comments: &[("--[[", "]]"), ("--[=[", "]=]")],
+    exact_strings: &["string"],
+    openers: &['{'],
+    closers: &["end", "}", ")"],
+    blocks: &["chunk", "block", "table_constructor"],
+    ..BRACES
+};
+
+#[cfg(feature = "lang-script")]
+pub(super) const BASH: Language = Language {
+    name: "shellscript",
+    extensions: &["sh", "bash", "bats"],
+    file_names: &[".bashrc", ".bash_profile", ".bash_aliases", ".profile", "PKGBUILD"],
+    grammar: || tree_sitter_bash::LANGUAGE.into(),
+    query: include_str!("../../../../queries/bash/symbols.scm"),
+    imports: include_str!("../../../../queries/bash/imports.scm"),
+    line_comments: &["#"],
+    block_comments: &[],
+    exact_strings: &["string", "raw_string", "ansi_c_string", "heredoc_redirect"],
+    openers: &['{', '('],
+    blocks: &[
+        "program",
+        "compound_statement",
+        "subshell",
+        "do_group",
+        "if_statement",
+        "elif_clause",
+        "else_clause",
+        "case_item",
+    ],
+    filler: Some(("compound_statement", ":")),
+    is_shell: true,
+    reports_syntax: false,
+    ..BRACES
+};

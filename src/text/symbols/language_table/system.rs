@@ -1,0 +1,97 @@
+//! The rows of languages that are compiled.
+
+use super::{BRACES, Language};
+
+#[cfg(feature = "lang-system")]
+pub(super) const RUST: Language = Language {
+    name: "rust",
+    extensions: &["rs"],
+    grammar: || tree_sitter_rust::LANGUAGE.into(),
+    query: include_str!("../../../../queries/rust/symbols.scm"),
+    imports: include_str!("../../../../queries/rust/imports.scm"),
+    exact_strings: &["string_literal", "raw_string_literal"],
+    blocks: &["source_file", "block", "declaration_list", "field_declaration_list", "enum_variant_list", "match_block"],
+    ..BRACES
+};
+
+#[cfg(feature = "lang-system")]
+pub(super) const GO: Language = Language {
+    name: "go",
+    extensions: &["go"],
+    grammar: || tree_sitter_go::LANGUAGE.into(),
+    query: include_str!("../../../../queries/go/symbols.scm"),
+    imports: include_str!("../../../../queries/go/imports.scm"),
+    exact_strings: &["raw_string_literal"],
+    blocks: &[
+        "source_file",
+        "block",
+        "statement_list",
+        "field_declaration_list",
+        "interface_type",
+        "import_spec_list",
+        "var_spec_list",
+        "literal_value",
+    ],
+    ..BRACES
+};
+
+#[cfg(feature = "lang-system")]
+pub(super) const C: Language = Language {
+    name: "c",
+    extensions: &["c"],
+    grammar: || tree_sitter_c::LANGUAGE.into(),
+    query: include_str!("../../../../queries/c/symbols.scm"),
+    imports: include_str!("../../../../queries/c/imports.scm"),
+    exact_strings: &["string_literal"],
+    blocks: &[
+        "translation_unit",
+        "compound_statement",
+        "declaration_list",
+        "field_declaration_list",
+        "case_statement",
+        "enumerator_list",
+        "initializer_list",
+        "preproc_if",
+        "preproc_ifdef",
+        "preproc_else",
+        "preproc_elif",
+    ],
+    reports_syntax: false,
+    ..BRACES
+};
+
+#[cfg(feature = "lang-system")]
+pub(super) const CPP: Language = Language {
+    name: "cpp",
+    extensions: &["cc", "cpp", "cxx", "c++", "h", "hh", "hpp", "hxx", "h++", "ipp", "inl", "cu", "cuh"],
+    grammar: || tree_sitter_cpp::LANGUAGE.into(),
+    query: concat!(
+        include_str!("../../../../queries/cpp/symbols.scm"),
+        include_str!("../../../../queries/c/symbols.scm")
+    ),
+    exact_strings: &["string_literal", "raw_string_literal"],
+    ..C
+};
+
+#[cfg(feature = "lang-jvm")]
+pub(super) const JAVA: Language = Language {
+    name: "java",
+    extensions: &["java"],
+    grammar: || tree_sitter_java::LANGUAGE.into(),
+    query: include_str!("../../../../queries/java/symbols.scm"),
+    imports: include_str!("../../../../queries/java/imports.scm"),
+    strings: &["string_literal"],
+    blocks: &[
+        "program",
+        "block",
+        "class_body",
+        "interface_body",
+        "enum_body",
+        "enum_body_declarations",
+        "annotation_type_body",
+        "constructor_body",
+        "switch_block",
+        "switch_block_statement_group",
+    ],
+    ..BRACES
+};
