@@ -10,7 +10,7 @@ use sextant::base::deadline::Deadline;
 use sextant::editors::nvim::editor::NvimEditor;
 use sextant::editors::nvim::lua_channel::ChannelWriter;
 use sextant::edits::hunks::hunks;
-use sextant::engine::{Document, Editor, FileEdit, Save};
+use sextant::engine::{Diagnostics, Document, Documents, FileEdit, FileMarks, Save};
 
 use crate::inside::{self, Inside};
 use crate::median;

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use sextant::base::deadline::Deadline;
 use sextant::diagnostics::server::server_config::ServerConfig;
 use sextant::editors::headless::HeadlessEditor;
-use sextant::engine::Editor;
+use sextant::engine::{Diagnostics, Editor};
 
 use crate::first::Door;
 use crate::job::Job;

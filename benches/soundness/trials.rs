@@ -12,7 +12,7 @@ use sextant::diagnostics::syntax;
 use sextant::editors::nvim::editor::{AMENDED, NvimEditor};
 use sextant::editors::nvim::lua_channel::ChannelWriter;
 use sextant::edits::hunks::hunks;
-use sextant::engine::{Document, Editor, FileEdit, Save};
+use sextant::engine::{Diagnostics, Document, Documents, Editor, FileEdit, Save};
 
 use crate::first::Door;
 use crate::inside::{self, Inside};

@@ -13,7 +13,7 @@ use sextant_diagnostics::model::{DiagnosticsProvider, FileText};
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::server_lookup::LookupError;
 use sextant_engine::api::{
-    Document, Editor, EditorError, LookupAnswer, NameLookup, SaidOfName, Worth, workspace_edit, worth,
+    Document, Documents, EditorError, LookupAnswer, NameLookup, SaidOfName, Worth, workspace_edit, worth,
 };
 
 /// Asks all at once and ends with the first answer, in their order, that has content. The other requests are cancelled.

@@ -7,6 +7,8 @@ mod fixes;
 mod folder_files;
 pub mod format;
 mod headless_lookup;
+mod headless_marks;
+mod headless_requests;
 pub mod overlay;
 mod probe;
 mod transaction;
@@ -25,17 +27,15 @@ use crate::asked::{ask, asked, file_text, text};
 use crate::fixes::Fixes;
 use crate::folder_files::Files;
 use crate::overlay::OpenBuffers;
-use sextant_base::deadline::{AnswerWait, Deadline};
+use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
-use sextant_base::positions::Range;
 use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::command::background::{Asked, Commands};
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Report};
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::server_config::ServerConfig;
 use sextant_engine::api::{
-    Applied, Document, Editor, EditorError, Event, FileEdit, FixAnswers, HalfDone, HeldFile, LookupAnswer, Marks,
-    NameLookup, Save, WorkspaceChange,
+    Applied, Diagnostics, Document, Documents, EditorError, Event, FileEdit, HalfDone, HeldFile, Save, Ui,
 };
 
 /// The key of a file's format among its marks.
@@ -232,7 +232,7 @@ impl fmt::Debug for HeadlessEditor {
 }
 
 #[async_trait]
-impl Editor for HeadlessEditor {
+impl Documents for HeadlessEditor {
     async fn read(&self, path: &str) -> Result<Document, EditorError> {
         let wanted = path.to_owned();
         let document = self.with_files(move |files| files.read(&wanted)).await?;
@@ -262,6 +262,42 @@ impl Editor for HeadlessEditor {
         Ok(applied)
     }
 
+    /// No user looks at these files; only unwritten text is in this process alone.
+    async fn held(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
+        let unsaved = self.with_files(|files| Ok(files.unsaved())).await?;
+        let unsaved: Vec<PathBuf> = unsaved.iter().map(|path| self.root.join(path)).collect();
+        let open = self.buffers.as_ref().map(|buffers| buffers.paths(&self.root)).unwrap_or_default();
+        let mut held = Vec::new();
+        for file in files {
+            let buffer = open.iter().find(|path| self.root.join(path) == *file);
+            let differs = match buffer {
+                Some(path) => self.read(path).await.is_ok_and(|document| document.unsaved),
+                None => unsaved.contains(file),
+            };
+            if buffer.is_some() || differs {
+                held.push(HeldFile { path: file.clone(), unsaved: differs });
+            }
+        }
+        Ok(held)
+    }
+
+    /// Every read is of the file as it is now.
+    async fn sync(&self, _files: &[PathBuf]) {}
+
+    async fn tidy(&self, files: &[HalfDone]) {
+        let (root, files) = (self.root.clone(), files.to_vec());
+        let swept = self.with_files(move |_| {
+            files.iter().for_each(|file| transaction::sweep(&root, &file.path));
+            Ok(())
+        });
+        if let Err(error) = swept.await {
+            tracing::warn!(%error, "leftovers were not looked for");
+        }
+    }
+}
+
+#[async_trait]
+impl Diagnostics for HeadlessEditor {
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
         let paths = [edited, bystanders].concat();
         let Ok(_turn) = tokio::time::timeout(deadline.left(), self.turn.read()).await else {
@@ -310,78 +346,12 @@ impl Editor for HeadlessEditor {
         loaded.into_iter().collect()
     }
 
-    async fn fixes(
-        &self,
-        path: &str,
-        range: Option<Range>,
-        AnswerWait { deadline, waits }: AnswerWait,
-    ) -> Result<FixAnswers, EditorError> {
-        let turn = tokio::time::timeout(deadline.left(), self.turn.read()).await;
-        let _turn = turn.map_err(|_| EditorError::Timeout(deadline.elapsed_ms()))?;
-        let document = self.read(path).await?;
-        self.refresh(&[]).await;
-        Ok(fixes::offers(self, &document, range, AnswerWait { deadline, waits }).await)
-    }
-
-    async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
-        fixes::change(self, id, deadline).await
-    }
-
-    async fn look_up(&self, wanted: &NameLookup, deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
-        headless_lookup::look_up(self, wanted, deadline).await
-    }
-
     async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {
         probe::probe(self, edits, deadline).await
     }
+}
 
-    async fn tidy(&self, files: &[HalfDone]) {
-        let (root, files) = (self.root.clone(), files.to_vec());
-        let swept = self.with_files(move |_| {
-            files.iter().for_each(|file| transaction::sweep(&root, &file.path));
-            Ok(())
-        });
-        if let Err(error) = swept.await {
-            tracing::warn!(%error, "leftovers were not looked for");
-        }
-    }
-
-    /// There are no marks to keep, only the format, which a text alone does not show.
-    async fn marks(&self, path: &str) -> Marks {
-        let path = path.to_owned();
-        let format = self.with_files(move |files| Ok(files.format(&path))).await.ok().flatten();
-        format.map_or(Marks::Null, |format| serde_json::json!({ FORMAT: format }))
-    }
-
-    async fn restore_format(&self, path: &str, text: &str, then: &Marks) -> bool {
-        let Ok(format) = serde_json::from_value(then[FORMAT].clone()) else { return false };
-        let (path, text) = (path.to_owned(), text.to_owned());
-        let restored = self.with_files(move |files| files.restore(&path, &text, format)).await;
-        restored.unwrap_or_else(|error| {
-            tracing::warn!(%error, "line ends could not be restored");
-            false
-        })
-    }
-
-    /// No user looks at these files; only unwritten text is in this process alone.
-    async fn held(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
-        let unsaved = self.with_files(|files| Ok(files.unsaved())).await?;
-        let unsaved: Vec<PathBuf> = unsaved.iter().map(|path| self.root.join(path)).collect();
-        let open = self.buffers.as_ref().map(|buffers| buffers.paths(&self.root)).unwrap_or_default();
-        let mut held = Vec::new();
-        for file in files {
-            let buffer = open.iter().find(|path| self.root.join(path) == *file);
-            let differs = match buffer {
-                Some(path) => self.read(path).await.is_ok_and(|document| document.unsaved),
-                None => unsaved.contains(file),
-            };
-            if buffer.is_some() || differs {
-                held.push(HeldFile { path: file.clone(), unsaved: differs });
-            }
-        }
-        Ok(held)
-    }
-
+impl Ui for HeadlessEditor {
     fn show(&self, event: Event) {
         // A missing listener is no reason to stop.
         let _ = self.events.send(event);

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use crate::HeadlessEditor;
 use crate::folder_files::{Files, OpenEdit};
 use sextant_base::lock::lock;
-use sextant_engine::api::{Applied, Editor, EditorError, FileEdit, Save};
+use sextant_engine::api::{Applied, Documents, EditorError, FileEdit, Save};
 
 /// The note to the user on an applied edit of an open file.
 pub(crate) const UNSAVED: &str = "changed in its buffer, which is yours to write";

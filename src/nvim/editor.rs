@@ -1,4 +1,4 @@
-//! Implements [`Editor`] for a running Neovim.
+//! Implements the engine's editor for a running Neovim.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,32 +11,31 @@ use serde_json::{Value, json};
 use crate::buffer_edits::{self, BufferHunks};
 use crate::late::Waiting;
 use crate::lua_channel::Channel;
-use crate::lua_messages::{BufferEdit, BufferState, ClientReport, FixEdit, List, WireDiagnostic};
-use crate::{client_lookup, edit_parts, lua_messages, offers, write_recovery};
-use sextant_base::deadline::{AnswerWait, Deadline};
+use crate::lua_messages::{BufferEdit, BufferState, ClientReport, List, WireDiagnostic};
+use crate::{edit_parts, lua_messages, write_recovery};
+use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_base::path;
 use sextant_base::plural::counted;
-use sextant_base::positions::{Encoding, LineIndex, Range};
+use sextant_base::positions::Encoding;
 use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::command::background::Commands;
 use sextant_diagnostics::model::{Confidence, Diagnostic, Freshness, MOST, Report};
 use sextant_diagnostics::policy::confidence;
 use sextant_engine::api::{
-    Applied, Attachments, Document, Editor, EditorError, Event, FileEdit, FixAnswers, HalfDone, HeldFile, LookupAnswer,
-    Marks, NameLookup, Save, WorkspaceChange, workspace_edit,
+    Applied, Diagnostics, Document, Documents, EditorError, Event, FileEdit, HalfDone, HeldFile, Save, Ui,
 };
 use sextant_text::edits::apply_text::apply;
 
 /// The time limit of an answer that waits for Neovim alone.
-const QUICK: Duration = Duration::from_secs(5);
+pub(super) const QUICK: Duration = Duration::from_secs(5);
 
 /// The note of a late report that corrects an answer already given; the question is no longer open.
 pub const AMENDED: &str = "the server amended its earlier report on this text";
 
 /// One workspace in one Neovim.
 pub struct NvimEditor {
-    root: PathBuf,
+    pub(super) root: PathBuf,
     pub(super) channel: Arc<Channel>,
     /// Texts as they were read last, so that an unchanged buffer is not sent again.
     texts: Mutex<HashMap<String, (i64, Arc<str>)>>,
@@ -233,7 +232,7 @@ fn unanswered(path: &str, deadline: Deadline, error: &EditorError) -> Report {
 }
 
 #[async_trait]
-impl Editor for NvimEditor {
+impl Documents for NvimEditor {
     async fn read(&self, path: &str) -> Result<Document, EditorError> {
         let (facts, text) = self.fetch(path).await?;
         Ok(facts.document(path, &text))
@@ -264,6 +263,34 @@ impl Editor for NvimEditor {
         Ok(done)
     }
 
+    async fn held(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
+        let held: List<HeldFile> = self.channel.call("held", &json!({"paths": files}), "files", QUICK).await?;
+        Ok(held.0)
+    }
+
+    async fn sync(&self, files: &[PathBuf]) {
+        if let Err(error) = self.channel.call::<Value>("sync", &json!({"paths": files}), "files", QUICK).await {
+            tracing::warn!(%error, "files that another program has written were not read again");
+        }
+    }
+
+    async fn tidy(&self, files: &[HalfDone]) {
+        let (root, files) = (self.root.clone(), files.to_vec());
+        let back = move || files.into_iter().filter(|file| write_recovery::bring_back(&root, file)).collect::<Vec<_>>();
+        let span = tracing::Span::current();
+        let whole = tokio::task::spawn_blocking(move || span.in_scope(back)).await.unwrap_or_default();
+        if whole.is_empty() {
+            return;
+        }
+        let paths: Vec<PathBuf> = whole.iter().map(|file| self.absolute(&file.path).into()).collect();
+        if let Err(error) = self.channel.call::<Value>("reread", &json!({"paths": paths}), "files", QUICK).await {
+            tracing::warn!(%error, "files that are whole again were not read again");
+        }
+    }
+}
+
+#[async_trait]
+impl Diagnostics for NvimEditor {
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
         let file = |path: &String, bystander: bool| json!({"path": self.absolute(path), "bystander": bystander});
         let mut files: Vec<Value> = edited.iter().map(|path| file(path, false)).collect();
@@ -310,78 +337,12 @@ impl Editor for NvimEditor {
         loaded
     }
 
-    async fn attached(&self) -> Option<Attachments> {
-        let params = json!({"root": self.root.to_string_lossy()});
-        // Without an answer no client counts as attached, so earlier providers are reported as missing.
-        let answer: lua_messages::WireAttachments =
-            self.channel.call("attached", &params, "clients", QUICK).await.unwrap_or_default();
-        Some(answer.read(|path| self.relative(path)))
+    async fn probe(&self, _edits: &[FileEdit], _deadline: Deadline) -> Result<Vec<Report>, EditorError> {
+        Err(EditorError::Unsupported("asking about an edit before it is applied".into()))
     }
+}
 
-    async fn fixes(
-        &self,
-        path: &str,
-        range: Option<Range>,
-        AnswerWait { deadline, waits }: AnswerWait,
-    ) -> Result<FixAnswers, EditorError> {
-        offers::offers(self, path, range, AnswerWait { deadline, waits }).await
-    }
-
-    async fn fix_change(&self, id: &str, deadline: Deadline) -> Result<WorkspaceChange, EditorError> {
-        let params = json!({"id": id, "ms": deadline.left_ms()});
-        let fix: FixEdit = self.channel.call("fix_change", &params, id, deadline.left()).await?;
-        let mut change = workspace_edit::read(&fix.edit, &self.root);
-        for (file, edits) in &mut change.files {
-            let text = self.fetch(file).await?.1;
-            let index = LineIndex::new(&text);
-            for (range, _) in edits {
-                *range = index.convert(&text, *range, fix.encoding, Encoding::Utf16);
-            }
-        }
-        Ok(change)
-    }
-
-    async fn look_up(&self, wanted: &NameLookup, deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
-        client_lookup::look_up(self, wanted, deadline).await
-    }
-
-    async fn tidy(&self, files: &[HalfDone]) {
-        let (root, files) = (self.root.clone(), files.to_vec());
-        let back = move || files.into_iter().filter(|file| write_recovery::bring_back(&root, file)).collect::<Vec<_>>();
-        let span = tracing::Span::current();
-        let whole = tokio::task::spawn_blocking(move || span.in_scope(back)).await.unwrap_or_default();
-        if whole.is_empty() {
-            return;
-        }
-        let paths: Vec<PathBuf> = whole.iter().map(|file| self.absolute(&file.path).into()).collect();
-        if let Err(error) = self.channel.call::<Value>("reread", &json!({"paths": paths}), "files", QUICK).await {
-            tracing::warn!(%error, "files that are whole again were not read again");
-        }
-    }
-
-    async fn marks(&self, path: &str) -> Marks {
-        let params = json!({"path": self.absolute(path)});
-        self.channel.call("marks", &params, path, QUICK).await.unwrap_or(Marks::Null)
-    }
-
-    async fn restore_marks(&self, path: &str, then: &Marks, after_edit: &Marks) {
-        let params = json!({"path": self.absolute(path), "before": then, "after": after_edit});
-        if let Err(error) = self.channel.call::<Value>("restore_marks", &params, path, QUICK).await {
-            tracing::warn!(%error, path, "marks were not restored");
-        }
-    }
-
-    async fn held(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
-        let held: List<HeldFile> = self.channel.call("held", &json!({"paths": files}), "files", QUICK).await?;
-        Ok(held.0)
-    }
-
-    async fn sync(&self, files: &[PathBuf]) {
-        if let Err(error) = self.channel.call::<Value>("sync", &json!({"paths": files}), "files", QUICK).await {
-            tracing::warn!(%error, "files that another program has written were not read again");
-        }
-    }
-
+impl Ui for NvimEditor {
     fn show(&self, event: Event) {
         self.channel.event(Some(&self.root), event);
     }

@@ -13,6 +13,8 @@ mod joined_hunks;
 mod late;
 pub mod lua_channel;
 pub mod lua_messages;
+mod nvim_marks;
+mod nvim_requests;
 mod nvim_wording;
 mod offers;
 mod text_pages;

@@ -9,7 +9,7 @@ use sextant::diagnostics::command::CommandProvider;
 use sextant::diagnostics::command::command_config::{CommandConfig, CommandSpec};
 use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Freshness, Report, Severity};
 use sextant::editors::headless::HeadlessEditor;
-use sextant::engine::Editor;
+use sextant::engine::{Diagnostics, Documents};
 
 use crate::cli::{outcome, sextant};
 use crate::nvim::ask::step;

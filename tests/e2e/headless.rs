@@ -8,7 +8,7 @@ use sextant::base::deadline::{AnswerWait, Deadline};
 use sextant::diagnostics::model::{Diagnostic, DiagnosticsProvider, Freshness, Report, Severity};
 use sextant::editors::headless::HeadlessEditor;
 use sextant::edits::TextEdit;
-use sextant::engine::{Document, Editor, EditorError, Event, FileEdit, Save};
+use sextant::engine::{Diagnostics, Document, Documents, EditorError, Event, FileEdit, LanguageServers, Save, Ui};
 use tokio::sync::mpsc;
 
 use crate::support::servers::{PATIENCE_MS, python_servers};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use sextant::editors::headless::HeadlessEditor;
 use sextant::edits::hunks::hunks;
-use sextant::engine::{Editor, FileEdit, Save};
+use sextant::engine::{Documents, FileEdit, Save};
 use sextant::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint};
 use sextant::memory::preferences::Preference;
 use sextant::memory::store::Memory;

@@ -5,7 +5,7 @@ use sextant::base::deadline::Deadline;
 use sextant::diagnostics::model::{Freshness, Report};
 use sextant::editors::headless::HeadlessEditor;
 use sextant::edits::TextEdit;
-use sextant::engine::{Editor, FileEdit, Save};
+use sextant::engine::{Diagnostics, Documents, FileEdit, Save};
 use tokio::sync::mpsc;
 
 use crate::support::servers::{Fake, PATIENCE_MS, fake_config, lines};

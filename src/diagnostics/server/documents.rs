@@ -44,7 +44,7 @@ pub(crate) struct Published {
     pub version: Option<i64>,
     pub items: Arc<Vec<SentDiagnostic>>,
     pub at: Instant,
-    /// The [`Documents::epoch`] when it arrived.
+    /// The [`SentDocuments::epoch`] when it arrived.
     pub epoch: u64,
 }
 
@@ -96,14 +96,14 @@ impl OpenDocument {
 
 /// All files of one server, by path relative to the root.
 #[derive(Debug, Default)]
-pub(crate) struct Documents {
+pub(crate) struct SentDocuments {
     root: PathBuf,
     files: HashMap<String, OpenDocument>,
     /// Up by one on every change of any text: the answer to an earlier request may be for the text before.
     pub epoch: u64,
 }
 
-impl Documents {
+impl SentDocuments {
     pub(crate) fn new(root: PathBuf) -> Self {
         Self { root, files: HashMap::new(), epoch: 0 }
     }
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn versions_only_go_up_over_changes_closing_and_a_new_process() {
-        let mut documents = Documents::new("/w".into());
+        let mut documents = SentDocuments::new("/w".into());
         let notices = documents.sync(&[file("a.py", "1"), file("b.py", "1")]);
         assert_eq!(methods(&notices), ["didOpen", "didOpen"]);
         assert_eq!(notices[0].params["textDocument"]["version"], 1);
@@ -303,7 +303,7 @@ mod tests {
 
     #[test]
     fn publishes_of_an_earlier_text_and_of_strangers_are_not_kept() {
-        let mut documents = Documents::new("/w".into());
+        let mut documents = SentDocuments::new("/w".into());
         documents.sync(&[file("ü a.py", "1")]);
         let publish = |uri: &str| {
             let sent = json!({"uri": uri, "version": 1, "diagnostics": [{"message": "m"}]});

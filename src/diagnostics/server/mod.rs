@@ -36,7 +36,7 @@ use tokio::sync::watch;
 use crate::disk;
 use crate::model::{FileText, Freshness, Report};
 use crate::policy::confidence;
-use crate::server::documents::{DocumentNotice, Documents, OpenDocument, Settled};
+use crate::server::documents::{DocumentNotice, OpenDocument, SentDocuments, Settled};
 use crate::server::liveness::Patience;
 use crate::server::provider::Settling;
 use crate::server::push_freshness::{SettleVerdict, judge};
@@ -79,7 +79,7 @@ pub(crate) struct Inner {
     /// `lsp:NAME`.
     pub source: String,
     /// Taken before `phase` if both are needed, so that no message is sent twice or to the wrong process.
-    pub documents: Mutex<Documents>,
+    pub documents: Mutex<SentDocuments>,
     pub phase: watch::Sender<ServerPhase>,
     /// Moves with every publish, and with every other event that a waiting request should look at.
     pub news: watch::Sender<u64>,
@@ -119,7 +119,7 @@ impl LanguageServer {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let inner = Inner {
             source: format!("lsp:{}", config.name),
-            documents: Mutex::new(Documents::new(root.clone())),
+            documents: Mutex::new(SentDocuments::new(root.clone())),
             phase: watch::Sender::new(ServerPhase::Idle),
             news: watch::Sender::new(0),
             run: AtomicU64::new(0),
@@ -239,7 +239,7 @@ impl Drop for LanguageServer {
 
 impl Inner {
     /// Changes the state of the files and notifies the running server, under one lock.
-    fn tell(&self, change: impl FnOnce(&mut Documents) -> Vec<DocumentNotice>) {
+    fn tell(&self, change: impl FnOnce(&mut SentDocuments) -> Vec<DocumentNotice>) {
         let mut documents = lock(&self.documents);
         let notices = change(&mut documents);
         let phase = self.phase.borrow().clone();
@@ -281,7 +281,7 @@ impl Inner {
         self.bump();
     }
 
-    fn amendment(&self, documents: &mut Documents, path: &str) -> Option<Report> {
+    fn amendment(&self, documents: &mut SentDocuments, path: &str) -> Option<Report> {
         let ServerPhase::Running(run) = self.phase.borrow().clone() else { return None };
         if run.way() != PullMethod::Push {
             return None;

@@ -44,7 +44,8 @@ pub use crate::editor::editor_error::EditorError;
 pub use crate::editor::editor_lookup::{LookupAnswer, MOST_PLACES, NameLookup, SaidOfName, Worth, worth};
 pub use crate::editor::workspace_edit;
 pub use crate::editor::{
-    Applied, Attachments, Document, Editor, FileEdit, Fix, FixAnswers, HalfDone, HeldFile, Marks, Save, WorkspaceChange,
+    Applied, Attachments, Diagnostics, Document, Documents, Editor, FileEdit, FileMarks, Fix, FixAnswers, HalfDone,
+    HeldFile, LanguageServers, Marks, Save, Ui, WorkspaceChange,
 };
 
 // Tools.

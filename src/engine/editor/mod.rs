@@ -150,19 +150,47 @@ impl Attachments {
 /// Positions that an edit may destroy and a rollback restores; opaque to everything but its editor.
 pub type Marks = serde_json::Value;
 
-/// An editor, or a folder that is treated as one. Everything is asynchronous and nothing blocks the editor's own loop.
-/// All paths are relative to the workspace root and were checked by the caller.
+/// The files of an editor, or of a folder that is treated as one.
 #[async_trait]
-pub trait Editor: Send + Sync {
+pub trait Documents: Send + Sync {
     /// Reads a file, opening it hidden where it is not open. No swap prompt, no focus change.
     async fn read(&self, path: &str) -> Result<Document, EditorError>;
 
-    /// Closes files that [`Editor::read`] has opened and that nobody else looks at; a file with unsaved changes stays.
-    async fn close(&self, _paths: &[String]) {}
+    /// Closes files that [`Documents::read`] has opened and that nobody else looks at; a file with unsaved changes stays.
+    async fn close(&self, paths: &[String]);
 
     /// Applies edits to several files: all of them or none. Each file gets one undo step.
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError>;
 
+    /// Those of these files that a user has open here, or that have text here that is not on disk. The paths are
+    /// absolute, since the asking session may have a workspace with another root.
+    async fn held(&self, files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError>;
+
+    /// Reads loaded files without changes again, after another program has written them.
+    async fn sync(&self, files: &[PathBuf]);
+
+    /// Repairs on disk the traces of a process that died in the middle of an edit of these files. Removes the files
+    /// that it left beside them, and restores those that an interrupted write had set aside.
+    async fn tidy(&self, files: &[HalfDone]);
+}
+
+/// The parts of a file that its text does not show: the marks of its user, and its format.
+#[async_trait]
+pub trait FileMarks: Send + Sync {
+    /// Remembers the user's marks in a file.
+    async fn marks(&self, path: &str) -> Marks;
+
+    /// Puts the marks back where they were, unless the user has moved them since.
+    async fn restore_marks(&self, path: &str, then: &Marks, after_edit: &Marks);
+
+    /// Restores the line ends and the byte order mark of a file, where its text alone does not show them. Nothing else
+    /// of the file changes. Returns whether it was written.
+    async fn restore_format(&self, path: &str, text: &str, then: &Marks) -> bool;
+}
+
+/// The diagnostics of an editor's providers.
+#[async_trait]
+pub trait Diagnostics: Send + Sync {
     /// One report for each provider of each file, each as fresh as the deadline allows. No report at all means that no
     /// provider covers the file. Bystanders are files that no edit touched: a provider that looks at one file at a time
     /// need not be asked about them again.
@@ -174,10 +202,15 @@ pub trait Editor: Send + Sync {
     /// The loaded files that have a provider: those that an edit elsewhere may break.
     async fn loaded(&self) -> Vec<String>;
 
+    /// Like `diagnostics`, for a text that is not applied.
+    async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError>;
+}
+
+/// Questions to an editor's language servers.
+#[async_trait]
+pub trait LanguageServers: Send + Sync {
     /// The language servers of the editor; `None` where an absent provider shows in a report of its own.
-    async fn attached(&self) -> Option<Attachments> {
-        None
-    }
+    async fn attached(&self) -> Option<Attachments>;
 
     /// The fixes offered for a place; with `range` absent, source actions for the whole file.
     async fn fixes(&self, path: &str, range: Option<Range>, patience: AnswerWait) -> Result<FixAnswers, EditorError>;
@@ -187,42 +220,17 @@ pub trait Editor: Send + Sync {
 
     /// Asks the servers that cover a file about a name in it. Returns one answer each, in a stable order, up to the
     /// first with content. No answer at all means that no server offers this.
-    async fn look_up(&self, _wanted: &NameLookup, _deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError> {
-        Err(EditorError::Unsupported("asking language servers about a name".into()))
-    }
+    async fn look_up(&self, wanted: &NameLookup, deadline: Deadline) -> Result<Vec<LookupAnswer>, EditorError>;
+}
 
-    /// Like `diagnostics`, for a text that is not applied.
-    async fn probe(&self, _edits: &[FileEdit], _deadline: Deadline) -> Result<Vec<Report>, EditorError> {
-        Err(EditorError::Unsupported("asking about an edit before it is applied".into()))
-    }
-
-    /// Repairs on disk the traces of a process that died in the middle of an edit of these files. Removes the files
-    /// that it left beside them, and restores those that an interrupted write had set aside.
-    async fn tidy(&self, _files: &[HalfDone]) {}
-
-    /// Remembers the user's marks in a file.
-    async fn marks(&self, _path: &str) -> Marks {
-        Marks::Null
-    }
-
-    /// Puts the marks back where they were, unless the user has moved them since.
-    async fn restore_marks(&self, _path: &str, _then: &Marks, _after_edit: &Marks) {}
-
-    /// Restores the line ends and the byte order mark of a file, where its text alone does not show them. Nothing else
-    /// of the file changes. Returns whether it was written.
-    async fn restore_format(&self, _path: &str, _text: &str, _then: &Marks) -> bool {
-        false
-    }
-
-    /// Those of these files that a user has open here, or that have text here that is not on disk. The paths are
-    /// absolute, since the asking session may have a workspace with another root.
-    async fn held(&self, _files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
-        Ok(Vec::new())
-    }
-
-    /// Reads loaded files without changes again, after another program has written them.
-    async fn sync(&self, _files: &[PathBuf]) {}
-
+/// The front end that the user reads.
+pub trait Ui: Send + Sync {
     /// Shows an event; never waits.
     fn show(&self, event: Event);
 }
+
+/// An editor, or a folder that is treated as one. Everything is asynchronous and nothing blocks the editor's own loop.
+/// All paths are relative to the workspace root and were checked by the caller.
+pub trait Editor: Documents + FileMarks + Diagnostics + LanguageServers + Ui {}
+
+impl<T: Documents + FileMarks + Diagnostics + LanguageServers + Ui> Editor for T {}

@@ -14,7 +14,7 @@ use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Report;
 use sextant_engine::api::{
-    Command, Editor, Engine, Event, Origin, PlanMode, Steps, Target, UndoRequest, busy, is_stop, plan_change,
+    Command, Diagnostics, Engine, Event, Origin, PlanMode, Steps, Target, UndoRequest, busy, is_stop, plan_change,
 };
 
 /// The time limit of a look at a file's diagnostics, servers that still start included.

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -19,8 +20,9 @@ use sextant::diagnostics::server::server_config::ServerConfig;
 use sextant::diagnostics::syntax::Syntax;
 use sextant::editors::headless::HeadlessEditor;
 use sextant::engine::{
-    Applied, Config, Document, Editor, EditorError, Engine, Event, FileEdit, FixAnswers, LookupAnswer, Marks,
-    NameLookup, Outcome, Plan, Request, Save, Steps, WorkspaceChange,
+    Applied, Attachments, Config, Diagnostics, Document, Documents, EditorError, Engine, Event, FileEdit, FileMarks,
+    FixAnswers, HalfDone, HeldFile, LanguageServers, LookupAnswer, Marks, NameLookup, Outcome, Plan, Request, Save,
+    Steps, Ui, WorkspaceChange,
 };
 use sextant::llm::abilities::{Abilities, Style};
 use sextant::llm::chat::{ChatInput, ChatMessage, ChatReply, ToolResult, ToolUse};
@@ -335,11 +337,13 @@ struct Counted {
 }
 
 #[async_trait]
-impl Editor for Counted {
+impl Documents for Counted {
     async fn read(&self, path: &str) -> Result<Document, EditorError> {
         self.calls.note("read").await;
         self.calls.done(self.inner.read(path).await)
     }
+
+    async fn close(&self, _paths: &[String]) {}
 
     async fn apply(&self, edits: &[FileEdit], save: Save) -> Result<Vec<Applied>, EditorError> {
         let stall = self.calls.stall.lock().unwrap().clone();
@@ -357,6 +361,30 @@ impl Editor for Counted {
         applied
     }
 
+    async fn held(&self, _files: &[PathBuf]) -> Result<Vec<HeldFile>, EditorError> {
+        Ok(Vec::new())
+    }
+
+    async fn sync(&self, _files: &[PathBuf]) {}
+
+    async fn tidy(&self, _files: &[HalfDone]) {}
+}
+
+#[async_trait]
+impl FileMarks for Counted {
+    async fn marks(&self, path: &str) -> Marks {
+        self.inner.marks(path).await
+    }
+
+    async fn restore_marks(&self, _path: &str, _then: &Marks, _after_edit: &Marks) {}
+
+    async fn restore_format(&self, path: &str, text: &str, then: &Marks) -> bool {
+        self.inner.restore_format(path, text, then).await
+    }
+}
+
+#[async_trait]
+impl Diagnostics for Counted {
     async fn diagnostics(&self, edited: &[String], bystanders: &[String], deadline: Deadline) -> Vec<Report> {
         self.calls.note("diagnostics").await;
         if self.flood > 0 {
@@ -405,6 +433,17 @@ impl Editor for Counted {
         self.calls.done(self.inner.loaded().await)
     }
 
+    async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {
+        self.inner.probe(edits, deadline).await
+    }
+}
+
+#[async_trait]
+impl LanguageServers for Counted {
+    async fn attached(&self) -> Option<Attachments> {
+        None
+    }
+
     async fn fixes(&self, path: &str, range: Option<Range>, patience: AnswerWait) -> Result<FixAnswers, EditorError> {
         self.calls.note("fixes").await;
         self.calls.done(self.inner.fixes(path, range, patience).await)
@@ -419,19 +458,9 @@ impl Editor for Counted {
         self.calls.note("look_up").await;
         self.calls.done(self.inner.look_up(wanted, deadline).await)
     }
+}
 
-    async fn marks(&self, path: &str) -> Marks {
-        self.inner.marks(path).await
-    }
-
-    async fn restore_format(&self, path: &str, text: &str, then: &Marks) -> bool {
-        self.inner.restore_format(path, text, then).await
-    }
-
-    async fn probe(&self, edits: &[FileEdit], deadline: Deadline) -> Result<Vec<Report>, EditorError> {
-        self.inner.probe(edits, deadline).await
-    }
-
+impl Ui for Counted {
     fn show(&self, event: Event) {
         self.inner.show(event);
     }
