@@ -8,6 +8,7 @@ use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language::{self, Language};
 use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::symbol_name;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The most files that are searched for a bare symbol name.
@@ -72,7 +73,14 @@ pub(crate) async fn places(workspace: &Workspace, given: &str) -> Result<(Symbol
 
 /// The names of a symbol inside its file, and that file.
 async fn in_file(workspace: &Workspace, given: &str) -> Result<(String, Document, &'static Language), Failure> {
-    let wanted = SymbolPath::parse(given);
+    let mut wanted = SymbolPath::parse(given);
+    if wanted.names.is_empty()
+        && !is_file(&workspace.root, &wanted.file)
+        && language::of_path(&wanted.file).is_none()
+    {
+        // `Cart.total`, as a model may write it, reads as a file.
+        wanted = SymbolPath::new("", given.trim());
+    }
     if wanted.names.is_empty() {
         return Err(tool_failure(
             format!("{given:?} names a file and no symbol"),
@@ -104,11 +112,10 @@ fn files_with(root: &Root, names: &str) -> Vec<String> {
     let mut found = Vec::new();
     for path in workspace_files::list(root, "", MOST_FILES).files {
         let Some(language) = language::of_path(&path) else { continue };
-        let last = names.rsplit("::").next().unwrap_or(names);
-        let plain = last.split('#').next().unwrap_or(last);
+        let plain = symbol_name::loose_name(names);
         // A file whose text does not contain the name is neither parsed nor opened in the editor.
         let Some(on_disk) = workspace_files::text(root, &path) else { continue };
-        if on_disk.contains(plain) && Outline::parse(language, &on_disk).find_all(names).is_ok() {
+        if on_disk.contains(&plain) && Outline::parse(language, &on_disk).find_all(names).is_ok() {
             found.push(path);
         }
     }
@@ -134,9 +141,12 @@ fn unknown(place: &str, names: &str, candidates: &[String]) -> Failure {
 /// A symbol path as the caller wrote it; `Makefile` is the file where there is one.
 pub(crate) fn written(root: &Root, given: &str) -> SymbolPath {
     let path = SymbolPath::parse(given);
-    let is_file =
-        path.file.is_empty() && root.resolve(&path.names).is_ok_and(|resolved| root.join(&resolved).is_file());
-    if is_file { SymbolPath::new(path.names, "") } else { path }
+    let names_file = path.file.is_empty() && is_file(root, &path.names);
+    if names_file { SymbolPath::new(path.names, "") } else { path }
+}
+
+fn is_file(root: &Root, path: &str) -> bool {
+    root.resolve(path).is_ok_and(|resolved| root.join(&resolved).is_file())
 }
 
 pub(crate) async fn full_path(workspace: &Workspace, given: &str) -> Result<SymbolPath, Failure> {

@@ -98,8 +98,9 @@ fn write_step(step: &Step, out: &mut String) {
             out.push_str(&format!("  - {name}: {text}\n"));
         }
     };
-    let paths =
-        |symbols: &[SymbolPath]| symbols.iter().map(|symbol| format!("`{symbol}`")).collect::<Vec<_>>().join(", ");
+    let paths = |symbols: &[SymbolPath]| {
+        symbols.iter().map(|symbol| code_span(&symbol.to_string())).collect::<Vec<_>>().join(", ")
+    };
     let list = |texts: Vec<String>| texts.join(", ");
     if step.kind != StepKind::Edit {
         detail("kind", step.kind.name());
@@ -264,8 +265,24 @@ fn detail(step: &mut Step, given: &mut Vec<String>, item: &str) -> Result<(), St
 }
 
 fn paths(text: &str) -> Vec<SymbolPath> {
-    let names = text.split(',').map(|name| name.trim().trim_matches('`')).filter(|name| !name.is_empty());
-    names.map(SymbolPath::parse).collect()
+    let mut quoted = false;
+    // A name that is no identifier stands in backticks itself, and may hold a comma.
+    let names = text.split(|c: char| {
+        quoted ^= c == '`';
+        c == ',' && !quoted
+    });
+    let bare = |name: &str| -> String {
+        let name = name.trim();
+        let span = name.strip_prefix("`` ").and_then(|rest| rest.strip_suffix(" ``"));
+        let span = span.or_else(|| name.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')));
+        span.filter(|span| span.matches('`').count() % 2 == 0).unwrap_or(name).trim().to_owned()
+    };
+    names.map(bare).filter(|name| !name.is_empty()).map(|name| SymbolPath::parse(&name)).collect()
+}
+
+/// A text as Markdown shows code, with its own backticks.
+fn code_span(text: &str) -> String {
+    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
 }
 
 /// One numbered line a step, for a model: `2. [x] Return a number (src/cart.py::total)`.

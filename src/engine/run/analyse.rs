@@ -13,6 +13,7 @@ use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::symbol_name;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most files that are searched for a name.
@@ -53,8 +54,7 @@ pub(crate) fn mention(word: &str) -> Option<Mention> {
 
 /// Every symbol of a text that a name can stand for.
 fn fitting(path: &str, text: &str, names: &str) -> Vec<SymbolPath> {
-    let last = names.rsplit("::").next().unwrap_or(names);
-    let plain = last.split('#').next().unwrap_or(last);
+    let plain = symbol_name::last_name(names);
     let Some(language) = language::of_path(path).filter(|_| text.contains(plain)) else { return Vec::new() };
     let outline = Outline::parse(language, text);
     let paths = (0..outline.symbols.len()).map(|index| outline.path_of(index));

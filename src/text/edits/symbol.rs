@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::edits::indent::indent;
 use crate::edits::symbol::content::Content;
+pub use crate::edits::symbol::content::outline_in_place;
 use crate::edits::{TextEdit, line_ends};
 use crate::symbols::language::Language;
 use crate::symbols::outline::{Outline, Symbol};

@@ -21,6 +21,13 @@ pub fn imports(language: &Language, text: &str) -> Vec<String> {
     Parts::of(language, text).map(|parts| parts.imports).unwrap_or_default()
 }
 
+/// The bytes of the import statements that are in no symbol, in source order.
+pub fn places(language: &Language, text: &str) -> Vec<Range<usize>> {
+    let Some(tree) = language.tree(text) else { return Vec::new() };
+    let outline = Outline::of_tree(language, text, &tree);
+    Taken::of(language, text, &tree, &outline).map(|taken| taken.imports).unwrap_or_default()
+}
+
 /// Whether two texts differ only in import statements at the module level and the blank lines around them. Never true
 /// for a text that does not parse any more.
 pub fn only_imports_differ(language: &Language, before: &str, after: &str) -> bool {

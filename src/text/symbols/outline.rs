@@ -90,6 +90,28 @@ impl Outline {
         at
     }
 
+    /// The symbols inside of a range, with offsets in a text that starts there and has so many bytes.
+    pub(crate) fn within(&self, range: Range<usize>, len: usize) -> Self {
+        let at = |offset: usize| offset.saturating_sub(range.start).min(len);
+        let moved = |bytes: &Range<usize>| at(bytes.start)..at(bytes.end);
+        let is_inside = |symbol: &Symbol| symbol.extent.start >= range.start && symbol.extent.end <= range.end;
+        let mut kept: Vec<usize> = Vec::new();
+        let mut symbols: Vec<Symbol> = Vec::new();
+        for (index, symbol) in self.symbols.iter().enumerate().filter(|(_, symbol)| is_inside(symbol)) {
+            let parent = symbol.parent.and_then(|parent| kept.iter().position(|one| *one == parent));
+            kept.push(index);
+            symbols.push(Symbol {
+                parent,
+                extent: moved(&symbol.extent),
+                declaration: moved(&symbol.declaration),
+                header: at(symbol.header),
+                name_range: moved(&symbol.name_range),
+                ..symbol.clone()
+            });
+        }
+        Self { symbols, has_errors: self.has_errors }
+    }
+
     /// Finds a symbol by full path or unique suffix. A full path wins over a suffix; a name that has twins
     /// needs its ordinal (`total#1`), unless one of them defines what the others declare.
     pub fn find(&self, names: &str) -> Result<usize, NotFound> {

@@ -43,6 +43,12 @@ pub fn last_name(path: &str) -> &str {
     parts(path).last().map_or("", |last| part(last).0)
 }
 
+/// The name itself, of a path in any spelling.
+pub fn loose_name(path: &str) -> String {
+    let last = loose_parts(path).pop().unwrap_or_default();
+    part(&last).0.to_owned()
+}
+
 /// Splits `total#2` into name and number. A `#` without a number is part of the name.
 pub(crate) fn part(text: &str) -> (&str, Option<usize>) {
     let text = text.trim();

@@ -40,6 +40,17 @@ fn a_step_that_an_editor_has_drawn_in_is_a_step_and_nothing_is_dropped() {
 }
 
 #[test]
+fn paths_with_names_that_are_no_identifiers_are_read_as_they_are_written() {
+    for path in
+        ["a.py::f", "cart.test.ts::`adds 1, 2 to a/b`::inner", "a.hpp::`Suite.Name`#2", "src/a.rs::impl Total for Cart"]
+    {
+        let all = [SymbolPath::parse(path), SymbolPath::parse("b.go::Cart::Total")];
+        let written = all.iter().map(|path| super::code_span(&path.to_string())).collect::<Vec<_>>().join(", ");
+        assert_eq!(super::paths(&written), all, "{written}");
+    }
+}
+
+#[test]
 fn a_plan_that_nobody_reads_is_refused_at_its_first_step_too_many() {
     let text = |steps| format!("# Fix\n{}", "- [ ] one\n".repeat(steps));
     assert_eq!((read(&text(200)).0.steps.len(), read(&text(200)).1), (200, Vec::new()));

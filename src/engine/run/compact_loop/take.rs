@@ -4,10 +4,11 @@ use crate::run::compact_loop::elided;
 use crate::state::task_scope::source;
 use sextant_model::compact_reply::{CompactFault, ReplyPieces, pieces};
 use sextant_text::edits::apply_text::apply;
-use sextant_text::edits::symbol::{SymbolAction, edit};
+use sextant_text::edits::symbol::{self as symbol_edit, SymbolAction, edit};
 use sextant_text::symbols::imports;
 use sextant_text::symbols::language::Language;
 use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::symbol_name;
 
 /// The answer to a text that equals the old one.
 const UNCHANGED: &str = "nothing was changed: it is the text as it was, and the change is still missing";
@@ -93,9 +94,8 @@ fn dedented(text: &str) -> String {
 /// The requested symbol, out of a piece of code that may hold more.
 fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Result<TakenText, CompactFault> {
     let part = dedented(part);
-    let outline = Outline::parse(language, &part);
-    let last = asked.names.rsplit("::").next().unwrap_or(asked.names);
-    let plain = last.split('#').next().unwrap_or(last);
+    let plain = symbol_name::last_name(asked.names);
+    let outline = outline_of(asked, language, &part, plain);
     // Its full path where the reply has that much, or else the outermost symbol of its name.
     let outermost = || outline.symbols.iter().position(|symbol| symbol.name == plain);
     let renamed = || renamed(asked.request, &outline);
@@ -123,6 +123,19 @@ fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Res
         return Err(CompactFault { text: Some(content), ..unread(&problem) });
     }
     Ok(TakenText { content, imports: added(asked, language, &part) })
+}
+
+/// The symbols of a piece of code. A member that means nothing by itself is read in its place.
+fn outline_of(asked: AskedPiece<'_>, language: &'static Language, part: &str, plain: &str) -> Outline {
+    let alone = Outline::parse(language, part);
+    let defines = |outline: &Outline| outline.symbols.iter().any(|symbol| symbol.name == plain);
+    if language.members_stand_alone || defines(&alone) {
+        return alone;
+    }
+    let known = Outline::parse(language, asked.text);
+    let Ok(symbol) = known.find(asked.names) else { return alone };
+    let in_place = symbol_edit::outline_in_place(asked.text, language, &known.symbols[symbol], part);
+    if defines(&in_place) { in_place } else { alone }
 }
 
 /// The only outermost symbol of a reply, where the request gives it that name.
@@ -217,11 +230,16 @@ fn with_imports(text: &str, language: &Language, more: &[String]) -> String {
     let root = tree.root_node();
     let mut cursor = root.walk();
     let nodes: Vec<_> = root.children(&mut cursor).collect();
-    let last = nodes.iter().rev().find(|node| node.kind().contains("import"));
-    let opening = nodes.iter().take_while(|node| {
-        node.kind() == "comment" || node.named_child(0).is_some_and(|child| child.kind() == "string")
-    });
-    let line_end = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    let known = imports::places(language, text);
+    let last = nodes.iter().rev().find(|node| known.iter().any(|place| place.start == node.start_byte()));
+    let opens = |kind: &str| kind.ends_with("comment") || kind.contains("package") || kind.starts_with("hash_bang");
+    let opening = nodes
+        .iter()
+        .take_while(|node| opens(node.kind()) || node.named_child(0).is_some_and(|child| child.kind() == "string"));
+    let line_end = |at: usize| match text[..at].ends_with('\n') {
+        true => at,
+        false => text[at..].find('\n').map_or(text.len(), |end| at + end + 1),
+    };
     let (at, gap) = match (last, opening.last()) {
         (Some(node), _) => (line_end(node.end_byte()), ""),
         (None, Some(node)) => (line_end(node.end_byte()), "\n"),

@@ -29,36 +29,31 @@ impl Content {
             let outline = Outline::parse(language, &alone);
             // A quote that is not indented at all reads better as it was given.
             let kinds = Outline::parse(language, given).symbols.iter().map(|symbol| symbol.kind).collect();
-            return Self { kinds, head: outline.symbols.first().map(|symbol| Head::of(&alone, 0, symbol)) };
+            return Self { kinds, head: outline.symbols.first().map(|symbol| Head::of(&alone, symbol)) };
         }
-        // A member means something in its class only: it is read in its place.
-        let (before, after) = (&text[..target.extent.start], &text[target.extent.end..]);
-        let ended = super::separators::as_before(text, target, laid_out);
-        let whole = format!("{before}{ended}{after}");
-        let outline = Outline::parse(language, &whole);
-        let range = before.len()..before.len() + ended.len();
-        let inside = |symbol: &&Symbol| symbol.extent.start >= range.start && symbol.extent.end <= range.end;
-        let mut end = range.start;
-        let mut outermost = Vec::new();
-        for symbol in outline.symbols.iter().filter(inside) {
-            if symbol.extent.start >= end {
-                outermost.push(symbol);
-                end = symbol.extent.end;
-            }
-        }
-        let head = outermost.first().map(|symbol| Head::of(&whole, range.start, symbol));
+        let outline = outline_in_place(text, language, target, laid_out);
+        let outermost: Vec<&Symbol> = outline.symbols.iter().filter(|symbol| symbol.parent.is_none()).collect();
+        let head = outermost.first().map(|symbol| Head::of(laid_out, symbol));
         Self { kinds: outermost.iter().map(|symbol| symbol.kind).collect(), head }
     }
 }
 
+/// The symbols of content that takes the place of a symbol. A member means something in its class only, so it is read
+/// there.
+pub fn outline_in_place(text: &str, language: &Language, target: &Symbol, content: &str) -> Outline {
+    let (before, after) = (&text[..target.extent.start], &text[target.extent.end..]);
+    let ended = super::separators::as_before(text, target, content);
+    let outline = Outline::parse(language, &format!("{before}{ended}{after}"));
+    outline.within(before.len()..before.len() + ended.len(), content.len())
+}
+
 impl Head {
-    fn of(text: &str, start: usize, symbol: &Symbol) -> Self {
-        let at = |offset: usize| offset.saturating_sub(start);
+    fn of(text: &str, symbol: &Symbol) -> Self {
         Self {
-            text: text[start..symbol.header.max(start)].to_owned(),
-            comments: at(symbol.extent.start),
-            decorators: at(symbol.declaration.start),
-            header: at(symbol.header),
+            text: text[..symbol.header].to_owned(),
+            comments: symbol.extent.start,
+            decorators: symbol.declaration.start,
+            header: symbol.header,
         }
     }
 

@@ -137,3 +137,52 @@ fn of_a_file_the_whole_is_taken_or_the_symbols_that_are_given() {
     let text = AskedPiece { text: "a = 1\n", language: None, names: "", request: "a is 2" };
     assert_eq!(take(text, &fenced("a = 2"), false).unwrap().content, "a = 2\n");
 }
+
+#[test]
+fn a_symbol_of_any_language_is_taken_as_one_of_python_is() {
+    for (file, text, names, reply, old, new) in [
+        (
+            "a.ts",
+            "import x from 'x';\n\nclass Cart {\n  /** Sums. */\n  @dec()\n  total(): number {\n    return 1;\n  }\n}\n",
+            "Cart::total",
+            "total(): number {\n  const one = () => 2;\n  return one();\n}",
+            "    return 1;\n",
+            "    const one = () => 2;\n    return one();\n",
+        ),
+        (
+            "a.rs",
+            "use std::fmt;\n\nimpl Cart {\n    /// Sums.\n    #[inline]\n    fn total(&self) -> u8 {\n        1\n    }\n}\n",
+            "Cart::total",
+            "use std::io;\n\nfn total(&self) -> u8 {\n    2\n}",
+            "use std::fmt;\n\nimpl Cart {\n    /// Sums.\n    #[inline]\n    fn total(&self) -> u8 {\n        1\n",
+            "use std::fmt;\nuse std::io;\n\nimpl Cart {\n    /// Sums.\n    #[inline]\n    fn total(&self) -> u8 {\n        2\n",
+        ),
+        (
+            "a.go",
+            "package a\n\nfunc (c *Cart) Total() int {\n\treturn 1\n}\n",
+            "Cart::Total",
+            "import \"fmt\"\n\nfunc (c *Cart) Total() int {\n\treturn 2\n}",
+            "package a\n\nfunc (c *Cart) Total() int {\n\treturn 1\n",
+            "package a\n\nimport \"fmt\"\n\nfunc (c *Cart) Total() int {\n\treturn 2\n",
+        ),
+        (
+            "a.lua",
+            "local M = {}\n\nfunction M.f()\n  return 1\nend\n\nreturn M\n",
+            "M::f",
+            "function M.f()\n  return 2\nend",
+            "1",
+            "2",
+        ),
+        ("a.hpp", "class A {\n  int f() { return 1; }\n};\n", "A::f", "int f() { return 2; }", "1", "2"),
+        ("A.java", "class A {\n  @Override\n  int f() { return 1; }\n}\n", "A::f", "int f() { return 2; }", "1", "2"),
+        ("a.sh", "#!/bin/sh\nf() {\n  echo 1\n}\n", "f", "f() {\n  echo 2\n}", "echo 1", "echo 2"),
+    ] {
+        let asked = AskedPiece { text, language: language::of_path(file), names, request: "make it so" };
+        let taken =
+            take(asked, &format!("```\n{reply}\n```"), false).unwrap_or_else(|fault| panic!("{file}: {fault:?}"));
+        let after = placed(asked, asked.language.unwrap(), &taken).unwrap();
+        assert_eq!(after, text.replace(old, new), "{file}");
+        let other = take(asked, "```\nx\n```", false);
+        assert!(other.is_err(), "{file}");
+    }
+}
