@@ -25,6 +25,10 @@ pub use crate::state::outside_clients::OutsideClient;
 pub use crate::state::request::Request;
 pub use crate::state::undo_target::{ChangedLines, Target};
 
+// Reviews.
+pub use crate::state::review::review_hunk::{ChangedWords, ReviewHunk, ReviewedFile};
+pub use crate::state::review::workspace_review::ReviewNote;
+
 // Plans.
 pub use crate::commands::intents::is_stop;
 pub use crate::plan::document::{self as plan_document, Problem};
