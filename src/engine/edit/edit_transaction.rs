@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::Instrument;
 
-use crate::durable::{self, open_store};
+use crate::durable::{self, open_store, stored_review};
 use crate::edit::apply_edits::{Place, apply};
 use crate::edit::recover;
 use crate::editor::editor_error::EditorError;
@@ -55,6 +55,7 @@ impl Drop for Waiting<'_> {
 /// Makes a change. Dropping the future leaves it to be made; see [`catch_up`].
 pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult<Made> {
     let durable = open_store::durable(session).await;
+    stored_review::load(session).await;
     let (sender, ended) = watch::channel(None);
     let left = Arc::new(AtomicBool::new(false));
     let begun = Begun {
@@ -72,6 +73,9 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
     let (editor, events) = (Arc::clone(&session.editor), Arc::clone(&session.events));
     let (root, save) = (session.root.clone(), session.config.save);
     let neighbours = session.making.neighbours.get().cloned();
+    let review = Arc::clone(&session.opened.review);
+    // What a task takes back itself was never shown to the user as decided.
+    let is_undo = change.restores_marks && change.takes_back.is_empty();
     let making = async move {
         let at = Place {
             editor: editor.as_ref(),
@@ -80,6 +84,10 @@ pub(crate) async fn make(session: &Session, change: PendingChange) -> MadeResult
             neighbours: neighbours.as_ref(),
         };
         let made = carry_out(&at, &events, save, change, &doubtful).await;
+        if let Ok(made) = &made {
+            review.edited(&made.checkpoint.files, is_undo);
+            stored_review::save(&review).await;
+        }
         let words = match &made {
             Ok(made) => {
                 let files: Vec<&str> = made.checkpoint.files.iter().map(|file| file.path.as_str()).collect();

@@ -25,6 +25,7 @@ use sextant_model::input::{
 };
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::{DiagnosticLine, FixOffer};
+use sextant_model::token_estimate;
 
 /// Most diagnostics of one question. More would not be read, and would cost.
 const DIAGNOSTICS: usize = 12;
@@ -126,6 +127,9 @@ async fn context(
 ) -> ModelContext {
     task.note_seen(seen);
     let part = prompt_memory::memory_part(session, task, codes(seen), planning).await;
+    let remarks = task.intent.review.iter().map(|line| format!("review of your earlier changes: {line}"));
+    let remarks: Vec<String> = remarks.collect();
+    let room = part.limit + remarks.iter().map(|line| token_estimate::estimate(line) + 1).sum::<usize>();
     let abilities = session.model.abilities().await;
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
     let texts = sources::sources(session, task, sources::room(talks, budget)).await;
@@ -141,7 +145,7 @@ async fn context(
         request: request_facts(task, &texts),
         sources: SourceFacts { texts, workspace },
         reports: ReportFacts { diagnostics: seen.iter().map(|seen| line(task, seen)).collect(), unsettled, ..reports },
-        memory: MemoryFacts { lines: part.lines, tokens: Some(part.limit) },
+        memory: MemoryFacts { lines: [part.lines, remarks].concat(), tokens: Some(room) },
         framing: conventions::framing(session, guides).await,
         budget,
     }

@@ -2,15 +2,18 @@
 //! limits), and waits for the answer.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::editor::event::{Event, WaitPhase};
 use crate::events::fact::TaskFact;
 use crate::state::outcome::Ended;
 use crate::state::session::Session;
 use crate::state::task::Task;
 use crate::task_budget;
 use sextant_base::failure::Failure;
+use sextant_model::retry::{RETRIES, RetryListener};
 use sextant_model::step::{ModelError, Usage};
 
 /// Counts the step that begins. `Some` where the task ends instead.
@@ -42,8 +45,15 @@ pub(crate) async fn answered<T>(
     cancel: &CancellationToken,
     asked: impl Future<Output = (Result<T, ModelError>, Usage)>,
 ) -> Result<Option<Result<T, ModelError>>, Failure> {
+    let spent = task.counts.spent.now();
+    let tokens = spent.used.prompt_tokens + spent.used.completion_tokens;
+    session.emit(Event::Phase { phase: WaitPhase::Model, detail: String::new(), tokens });
+    let events = Arc::clone(&session.events);
+    let retries: RetryListener = Arc::new(move |notice| {
+        events.show(Event::Phase { phase: WaitPhase::Retry, detail: notice.line(), tokens });
+    });
     let (reply, usage) = tokio::select! {
-        answered = asked => answered,
+        answered = RETRIES.scope(retries, asked) => answered,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
         () = task_budget::out_of_time(session, task.counts.spent.now()) => return Ok(None),
     };

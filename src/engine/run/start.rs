@@ -3,13 +3,15 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::{collect_diagnostics, reported, workspace_look};
+use crate::durable::stored_review;
 use crate::edit::permissions;
 use crate::editor::Document;
-use crate::editor::event::Event;
+use crate::editor::event::{Event, WaitPhase};
 use crate::memory::keep;
 use crate::plan::work_mode::Mode;
 use crate::run::{analyse, listed, named, repair_scope};
 use crate::state::request::Request;
+use crate::state::review::workspace_review::ReviewNote;
 use crate::state::risk;
 use crate::state::session::Session;
 use crate::state::snapshots::Snapshots;
@@ -75,6 +77,9 @@ pub(crate) async fn begin(
     permissions::begin_on_reports(session, &task).await?;
     task.remember_start(&known, false);
     analyse::weigh_named(&mut task, &known).await;
+    stored_review::load(session).await;
+    task.intent.review = session.opened.review.take_notes().iter().map(ReviewNote::line).collect();
+    stored_review::save(&session.opened.review).await;
     keep::remember_start(session, &mut task).await;
     tell_risk(session, &mut task, None).await;
     Ok(task)
@@ -116,6 +121,7 @@ pub(crate) async fn first_look(
         let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
         session.emit(Event::Progress { text });
     }
+    session.emit(Event::Phase { phase: WaitPhase::Servers, detail: String::new(), tokens: 0 });
     let deadline = Deadline::after_ms(session.config.diagnostics.start_timeout_ms);
     let look = async {
         collect_diagnostics::let_go(session).await;

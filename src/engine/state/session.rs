@@ -21,6 +21,7 @@ use crate::state::journal::{Checkpoint, Journal};
 use crate::state::memory_handle::Remember;
 use crate::state::outcome::Listed;
 use crate::state::outside_clients::OutsideClients;
+use crate::state::review::review_store::ReviewStore;
 use crate::state::snapshots::SnapshotStore;
 use crate::state::task::Task;
 use crate::state::task_trace::TraceLog;
@@ -62,6 +63,7 @@ pub struct Session {
     pub(crate) opened: Opened,
     /// The callers from outside.
     pub(crate) outside: OutsideClients,
+
     /// The token of the running task; waits for diagnostics end with it.
     cancel: RwLock<CancellationToken>,
 }
@@ -75,6 +77,8 @@ pub(crate) struct Opened {
     pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
     /// Whether the traces of a dead process were looked at.
     pub(crate) recovered: OnceCell<()>,
+    /// The changes that wait for the user's review, as [`crate::durable::stored_review`] keeps them.
+    pub(crate) review: Arc<ReviewStore>,
     /// When the project was last scanned, in milliseconds since 1970.
     pub(crate) scanned: AtomicI64,
 }

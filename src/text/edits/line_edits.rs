@@ -42,9 +42,7 @@ pub fn line_edits(before: &str, after: &str) -> Vec<TextEdit> {
         return Vec::new();
     }
     let diff = LineDiff::of(before, after);
-    let edit = |(b, a): &(Range<usize>, Range<usize>)| {
-        TextEdit::new(bytes(&diff.old, b), &after[bytes(&diff.new, a)])
-    };
+    let edit = |(b, a): &(Range<usize>, Range<usize>)| TextEdit::new(bytes(&diff.old, b), &after[bytes(&diff.new, a)]);
     diff.changed.iter().map(edit).collect()
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct FileReview {
 
 /// A hunk that waits, in bytes of whole lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pending {
+pub(crate) struct WaitingHunk {
     /// Its lines in the baseline.
     pub(crate) old: Range<usize>,
     /// Its lines in the agent's text.
@@ -64,7 +64,7 @@ impl FileReview {
     }
 
     /// The hunks that wait, in the order of the text, with their places in the buffer.
-    pub(crate) fn pending(&self, now: &str) -> Vec<Pending> {
+    pub(crate) fn pending(&self, now: &str) -> Vec<WaitingHunk> {
         let typed = line_edits(&self.agent, now);
         let mut found = self.unplaced();
         let mut outlines = None;
@@ -74,7 +74,8 @@ impl FileReview {
                 continue;
             }
             hunk.place = shifted(&hunk.new, &typed).or_else(|| {
-                let (then, now_outline) = outlines.get_or_insert_with(|| (self.outline(&self.agent), self.outline(now)));
+                let (then, now_outline) =
+                    outlines.get_or_insert_with(|| (self.outline(&self.agent), self.outline(now)));
                 moved_with_symbol((&self.agent, then.as_ref()?), (now, now_outline.as_ref()?), &hunk.new)
             });
         }
@@ -88,7 +89,7 @@ impl FileReview {
     }
 
     /// Whether the user has typed some of its removed lines again, right beside it.
-    fn is_partly_back(&self, hunk: &Pending, typed: &[TextEdit]) -> bool {
+    fn is_partly_back(&self, hunk: &WaitingHunk, typed: &[TextEdit]) -> bool {
         let old: Vec<&str> =
             self.baseline[hunk.old.clone()].lines().map(str::trim).filter(|line| !line.is_empty()).collect();
         let beside = typed.iter().filter(|edit| edit.range.start <= hunk.new.end && edit.range.end >= hunk.new.start);
@@ -99,12 +100,12 @@ impl FileReview {
         language::of_path(&self.path).map(|language| Outline::parse(language, text))
     }
 
-    fn unplaced(&self) -> Vec<Pending> {
+    fn unplaced(&self) -> Vec<WaitingHunk> {
         let mut grown: isize = 0;
         let hunk = |edit: TextEdit| {
             let start = edit.range.start.saturating_add_signed(grown);
             grown += edit.text.len() as isize - edit.range.len() as isize;
-            Pending { new: start..start + edit.text.len(), old: edit.range, place: None }
+            WaitingHunk { new: start..start + edit.text.len(), old: edit.range, place: None }
         };
         line_edits(&self.baseline, &self.agent).into_iter().map(hunk).collect()
     }
@@ -137,7 +138,7 @@ impl FileReview {
             let overlaps = |edit: &TextEdit| edit.range.start < range.end && edit.range.end > range.start;
             edits.iter().any(|edit| overlaps(edit) || range.is_empty() && touches(&[edit.clone()], range))
         };
-        let gone: Vec<Pending> = self
+        let gone: Vec<WaitingHunk> = self
             .unplaced()
             .into_iter()
             .filter(|hunk| touches(&typed, &hunk.new) && !inside(&apart, &hunk.old))

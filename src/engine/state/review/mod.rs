@@ -2,6 +2,7 @@
 
 pub(crate) mod file_review;
 pub(crate) mod review_hunk;
+pub(crate) mod review_store;
 pub(crate) mod workspace_review;
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::editor::event::QuickfixEntry;
-use crate::state::review::file_review::{FileReview, Pending};
+use crate::state::review::file_review::{FileReview, WaitingHunk};
 use sextant_base::positions::LineIndex;
 use sextant_text::edits::TextEdit;
 use sextant_text::edits::hunks::trim;
@@ -38,7 +38,7 @@ pub struct ReviewHunk {
     /// The lines that it put in their place.
     pub added: Vec<String>,
     /// The changed part of each pair of lines; only in hunks of as many lines on both sides.
-    pub words: Vec<ChangedWords>,
+    pub words: Vec<HunkWords>,
     /// Whether its lines were changed since: it can be accepted, and not rejected.
     pub conflict: bool,
     /// The diagnostics that the task introduced in it.
@@ -47,7 +47,7 @@ pub struct ReviewHunk {
 
 /// The part of a line that a hunk changes, in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangedWords {
+pub struct HunkWords {
     /// The line of the hunk, from 0.
     pub line: usize,
     pub removed: Range<usize>,
@@ -86,7 +86,7 @@ pub(crate) fn shown(file: &FileReview, now: &str, introduced: &[QuickfixEntry]) 
 }
 
 /// The names of the hunks: a digest of both sides, and a number where several are equal.
-pub(crate) fn names(file: &FileReview, pending: &[Pending]) -> Vec<String> {
+pub(crate) fn names(file: &FileReview, pending: &[WaitingHunk]) -> Vec<String> {
     let mut found: Vec<String> = Vec::with_capacity(pending.len());
     for hunk in pending {
         let mut digest = DefaultHasher::new();
@@ -112,7 +112,7 @@ fn holder(hunks: &[ReviewHunk], entry: &QuickfixEntry) -> Option<usize> {
 }
 
 /// Where a hunk without a place would stand: the position of its first line as far as the texts agree before it.
-fn roughly(file: &FileReview, hunk: &Pending, now: &str) -> Range<usize> {
+fn roughly(file: &FileReview, hunk: &WaitingHunk, now: &str) -> Range<usize> {
     let line = file.agent[..hunk.new.start].matches('\n').count();
     let start = now.split_inclusive('\n').take(line).map(str::len).sum::<usize>().min(now.len());
     start..start
@@ -131,7 +131,7 @@ fn first_word(now: &str, range: &Range<usize>) -> usize {
     range.start + text.find(|c: char| !c.is_whitespace()).unwrap_or(0)
 }
 
-fn words(old: &str, new: &str) -> Vec<ChangedWords> {
+fn words(old: &str, new: &str) -> Vec<HunkWords> {
     let (olds, news): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     if olds.len() != news.len() {
         return Vec::new();
@@ -139,7 +139,7 @@ fn words(old: &str, new: &str) -> Vec<ChangedWords> {
     let pair = |(line, (old, new)): (usize, (&&str, &&str))| {
         let edit = trim(old, &TextEdit::new(0..old.len(), *new));
         let added = edit.range.start..edit.range.start + edit.text.len();
-        (old != new).then_some(ChangedWords { line, removed: edit.range, added })
+        (old != new).then_some(HunkWords { line, removed: edit.range, added })
     };
     olds.iter().zip(&news).enumerate().filter_map(pair).collect()
 }

@@ -9,7 +9,7 @@ use crate::editor::event::QuickfixEntry;
 use crate::state::journal::FileChange;
 use crate::state::review::file_review::{FileReview, HunkPick};
 use crate::state::review::review_hunk::{names, shown};
-use crate::state::review::workspace_review::{Wanted, WorkspaceReview};
+use crate::state::review::workspace_review::{WantedHunks, WorkspaceReview};
 
 const PATH: &str = "a.txt";
 
@@ -90,11 +90,17 @@ fn a_new_diagnostic_stands_beside_the_hunk_of_its_line_or_symbol() {
     let after = "def f():\n    return ''\n\n\ndef g(x):\n    return 2\n";
     let mut file = FileReview::new("a.py", Some(before));
     file.edited(before, after);
-    let entry = |line, text: &str| QuickfixEntry { path: "a.py".into(), line, column: 1, kind: "E".into(), text: text.into() };
+    let entry =
+        |line, text: &str| QuickfixEntry { path: "a.py".into(), line, column: 1, kind: "E".into(), text: text.into() };
     let found = shown(&file, after, &[entry(2, "f: wrong"), entry(6, "g: unused"), entry(3, "h: elsewhere")]);
     let texts = |hunk: usize| found.hunks[hunk].diagnostics.iter().map(|one| one.text.as_str()).collect::<Vec<_>>();
     assert_eq!((texts(0), texts(1)), (vec!["f: wrong"], vec!["g: unused"]));
     assert_eq!(found.hunks[0].words.len(), 1);
+}
+
+fn all(review: &WorkspaceReview, now: &str) -> Vec<String> {
+    let file = &review.files[PATH];
+    names(file, &file.pending(now))
 }
 
 fn change(before: Option<&str>, after: Option<&str>) -> FileChange {
@@ -113,10 +119,10 @@ fn the_count_goes_on_until_all_is_decided_and_a_rejection_can_be_had_back() {
         names(file, &file.pending(now))[hunk].clone()
     };
     let second = name(&review, after, 1);
-    let text = review.reject(PATH, &Wanted::Hunk(&second, None), after).text.unwrap();
+    let text = review.reject(PATH, &WantedHunks::Hunk(&second, None), after).text.unwrap();
     assert_eq!((text.as_str(), review.decided), ("A\nb\nc\nd\nE\n", 1));
     let first = name(&review, &text, 0);
-    review.accept(PATH, &Wanted::Hunk(&first, None), &text);
+    review.accept(PATH, &WantedHunks::Hunk(&first, None), &text);
     assert_eq!((review.decided, review.files[PATH].pending(&text).len()), (2, 1));
     let stored = serde_json::to_string(&review).unwrap();
     let mut review: WorkspaceReview = serde_json::from_str(&stored).unwrap();
@@ -125,7 +131,7 @@ fn the_count_goes_on_until_all_is_decided_and_a_rejection_can_be_had_back() {
     let (_, back) = review.bring_back(&typed).unwrap();
     assert_eq!((back.as_str(), review.decided), ("A\nb\nC\nd\nE\nmine\n", 1));
     assert_eq!(review.files[PATH].pending(&back).len(), 2);
-    review.accept(PATH, &Wanted::All, &back);
+    review.accept(PATH, &WantedHunks::Hunks(&all(&review, &back)), &back);
     assert!(review.files.is_empty());
     assert_eq!(review.decided, 3);
 }
@@ -134,11 +140,11 @@ fn the_count_goes_on_until_all_is_decided_and_a_rejection_can_be_had_back() {
 fn a_made_file_goes_when_all_of_it_is_rejected() {
     let mut review = WorkspaceReview::default();
     review.edited(&change(None, Some("a\nb\n")), false);
-    let decided = review.reject(PATH, &Wanted::All, "a\nb\n");
+    let decided = review.reject(PATH, &WantedHunks::Hunks(&all(&review, "a\nb\n")), "a\nb\n");
     assert!(decided.gone && review.files.is_empty());
     let mut review = WorkspaceReview::default();
     review.edited(&change(Some("x\n"), Some("")), false);
-    assert!(!review.reject(PATH, &Wanted::All, "").gone);
+    assert!(!review.reject(PATH, &WantedHunks::Hunks(&all(&review, "")), "").gone);
 }
 
 #[test]
@@ -297,11 +303,16 @@ impl World {
         let lines = part.filter(|_| !new.is_empty()).map(|(first, count)| first..first + count);
         let chosen = |index: usize| lines.as_ref().is_none_or(|lines| lines.contains(&index));
         let first = lines.as_ref().is_none_or(|lines| lines.contains(&0));
-        let news: Vec<String> = new.iter().enumerate().filter(|(at, _)| chosen(*at)).map(|(_, line)| line.clone()).collect();
+        let news: Vec<String> =
+            new.iter().enumerate().filter(|(at, _)| chosen(*at)).map(|(_, line)| line.clone()).collect();
         let paired = old.len() == new.len();
-        let olds: Vec<String> =
-            old.iter().enumerate().filter(|(at, _)| if paired { chosen(*at) } else { first }).map(|(_, line)| line.clone()).collect();
-        let wanted = Wanted::Hunk(&name, lines);
+        let olds: Vec<String> = old
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| if paired { chosen(*at) } else { first })
+            .map(|(_, line)| line.clone())
+            .collect();
+        let wanted = WantedHunks::Hunk(&name, lines);
         if accepts {
             self.review.accept(PATH, &wanted, &now);
             for line in news.iter().chain(&olds) {

@@ -87,8 +87,7 @@ impl WorkspaceReview {
         if is_undo && !known {
             return;
         }
-        let file =
-            self.files.entry(change.path.clone()).or_insert_with(|| FileReview::new(&change.path, before));
+        let file = self.files.entry(change.path.clone()).or_insert_with(|| FileReview::new(&change.path, before));
         if is_undo {
             // An undo is the user's own word: what it leaves is decided.
             self.decided += file.typed(before.unwrap_or_default());
@@ -107,8 +106,8 @@ impl WorkspaceReview {
         self.drop_done();
     }
 
-    /// Accepts the hunks with these names; all of the file for `None`.
-    pub(crate) fn accept(&mut self, path: &str, wanted: &Wanted<'_>, now: &str) -> Decided {
+    /// Accepts hunks of a file.
+    pub(crate) fn accept(&mut self, path: &str, wanted: &WantedHunks<'_>, now: &str) -> Decided {
         let Some(file) = self.files.get_mut(path) else { return Decided::default() };
         let picks = wanted.picks(file, now);
         let before = file.pending(now).len();
@@ -119,7 +118,7 @@ impl WorkspaceReview {
     }
 
     /// Rejects hunks. The caller gives the buffer the text of the outcome, or keeps the review as it was.
-    pub(crate) fn reject(&mut self, path: &str, wanted: &Wanted<'_>, now: &str) -> Decided {
+    pub(crate) fn reject(&mut self, path: &str, wanted: &WantedHunks<'_>, now: &str) -> Decided {
         let Some(file) = self.files.get_mut(path) else { return Decided::default() };
         let (picks, made, before) = (wanted.picks(file, now), file.made, file.pending(now).len());
         let (text, conflicts) = file.reject(&picks, now);
@@ -178,20 +177,18 @@ fn decided_by(before: usize, after: usize, picks: &[HunkPick]) -> usize {
 
 /// The hunks of a file that a decision is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted<'a> {
-    All,
+pub(crate) enum WantedHunks<'a> {
     /// A hunk by its name, and the chosen lines of it.
     Hunk(&'a str, Option<std::ops::Range<usize>>),
     /// Several hunks by their names.
     Hunks(&'a [String]),
 }
 
-impl Wanted<'_> {
+impl WantedHunks<'_> {
     fn picks(&self, file: &FileReview, now: &str) -> Vec<HunkPick> {
         let names = names(file, &file.pending(now));
         let whole = |hunk: usize| HunkPick { hunk, lines: None };
         match self {
-            Self::All => (0..names.len()).map(whole).collect(),
             Self::Hunk(name, lines) => {
                 let found = names.iter().position(|known| known == name);
                 found.map(|hunk| HunkPick { hunk, lines: lines.clone() }).into_iter().collect()
