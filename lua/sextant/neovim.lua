@@ -69,6 +69,10 @@ function M.progress(id, text, status)
   end
   local options = { kind = 'progress', id = id, title = 'Sextant', status = status, source = 'sextant' }
   local ok, made = pcall(vim.api.nvim_echo, { { text } }, false, options)
+  if status ~= 'running' then
+    -- The end leaves nothing on the command line.
+    vim.api.nvim_echo({ { '' } }, false, {})
+  end
   return ok and made or id
 end
 

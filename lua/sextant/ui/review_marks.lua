@@ -5,10 +5,13 @@ local M = {}
 local api = vim.api
 
 local NAMESPACE = api.nvim_create_namespace('sextant_review')
+-- The time of one turn of drawing.
+local SLICE_NS = 6e6
+-- Numbers the drawings of each buffer: a later one ends the one before.
+---@type table<integer, integer>
+local drawing = {}
 -- The most removed lines that are drawn of one hunk; the diff has all.
 local MOST = 200
--- Wide enough for any window: a removed line has its colour up to the edge.
-local EDGE = 300
 
 ---@class sextant.Hunk one change of the agent that waits for a decision
 ---@field id string
@@ -56,7 +59,7 @@ local function removed_line(hunk, index)
       text = ''
     end
   end
-  chunks[#chunks + 1] = { text .. (' '):rep(EDGE), 'SextantRemoved' }
+  chunks[#chunks + 1] = { text, 'SextantRemoved' }
   return vim.tbl_filter(function(chunk)
     return chunk[1] ~= ''
   end, chunks)
@@ -135,6 +138,23 @@ local function draw_hunk(buf, hunk, at, of, keys)
   draw_added(buf, hunk)
 end
 
+-- The numbers of the hunks, those near the top of a window of the buffer first.
+---@return integer[]
+local function nearest_first(buf, hunks)
+  local win = vim.fn.win_findbuf(buf)[1]
+  local top = win and vim.fn.line('w0', win) or 1
+  local order = {}
+  for index = 1, #hunks do
+    order[index] = index
+  end
+  if top > 1 then
+    table.sort(order, function(one, other)
+      return math.abs(hunks[one].line - top) < math.abs(hunks[other].line - top)
+    end)
+  end
+  return order
+end
+
 --- Draws the hunks of a buffer in place of those drawn before.
 ---@param buf integer
 ---@param hunks sextant.Hunk[]
@@ -144,13 +164,30 @@ end
 function M.draw(buf, hunks, first, of, keys)
   highlights.define()
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
-  for index, hunk in ipairs(hunks) do
-    draw_hunk(buf, hunk, first + index - 1, of, index == 1 and keys or '')
+  local mine = (drawing[buf] or 0) + 1
+  drawing[buf] = mine
+  local order, next_one = nearest_first(buf, hunks), 1
+  -- Many hunks take several turns of the loop, so that no key waits; those in sight come first.
+  local function slice()
+    if drawing[buf] ~= mine or not api.nvim_buf_is_valid(buf) then
+      return
+    end
+    local start = vim.uv.hrtime()
+    while next_one <= #order do
+      local index = order[next_one]
+      draw_hunk(buf, hunks[index], first + index - 1, of, index == 1 and keys or '')
+      next_one = next_one + 1
+      if vim.uv.hrtime() - start > SLICE_NS then
+        return vim.defer_fn(slice, 1)
+      end
+    end
   end
+  slice()
 end
 
 ---@param buf integer
 function M.clear(buf)
+  drawing[buf] = nil
   if api.nvim_buf_is_valid(buf) then
     api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   end

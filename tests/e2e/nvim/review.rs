@@ -103,6 +103,27 @@ async fn each_change_is_accepted_or_rejected_in_the_code_and_the_agent_hears_why
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_selected_part_of_a_change_is_decided_alone() {
+    let text = "def f() -> int:\n    a = 1\n    b = 2\n    c = 3\n    return a + b + c\n";
+    let project = Project::new(&[("a.py", text)]);
+    let (old, new) = ("a = 1\n    b = 2\n    c = 3", "a = 10\n    b = 20\n    c = 30");
+    let server = ModelServer::start([edit(old, new, false)]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk change the numbers").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 1).await;
+    nvim.keys("/b = 20<CR>VgR").await;
+    nvim.screen.shows("Reject, because").await;
+    nvim.keys("<CR>").await;
+    let rejected = text.replace("a = 1", "a = 10").replace("c = 3", "c = 30");
+    let there = format!("return (vim.wait(60000, function() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n' == {rejected:?} end, 10))");
+    assert!(nvim.lua::<bool>(&there).await, "{}", lines(&nvim).await);
+    nvim.screen.shows("1/2 f").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn typing_moves_the_changes_and_a_restart_keeps_them() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(two_edits()).await;
