@@ -30,6 +30,21 @@ command('AgentPlan', 'plan', {
   bang = true,
   desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan',
 })
+command('AgentReview', 'review', {
+  nargs = '*',
+  range = true,
+  desc = 'Review what the agent changed, in the code: accept or reject each change',
+  complete = function(lead, line)
+    return require('sextant.ui.review_command').complete(lead, line)
+  end,
+})
+command('AgentDiff', 'diff', {
+  nargs = '?',
+  desc = 'Show what the last task changed, or a step or symbol of it, as one diff of all files',
+  complete = function(lead)
+    return require('sextant.edit.undo').complete(lead)
+  end,
+})
 command('AgentTrace', 'trace', {
   nargs = '?',
   desc = 'Show which diagnostics led to which step of the last task (or the nth last), and what was set aside',
@@ -51,11 +66,27 @@ command('AgentUndo', 'undo', {
 command('AgentRedo', 'redo', { nargs = 0, desc = 'Bring back what was undone last' })
 command('AgentHistory', 'history', { nargs = 0, desc = 'List what the last tasks changed, and what of it is undone' })
 command('AgentResume', 'resume', { nargs = 0, desc = 'Go on with the last task that was stopped or interrupted' })
-command(
-  'AgentAnswer',
-  'answer',
-  { nargs = 1, desc = 'Answer the question that the work waits with, by the number of an option' }
-)
+command('AgentAnswer', 'answer', {
+  nargs = 1,
+  desc = 'Answer the question that the work waits with, by the number of an option',
+  complete = function(lead)
+    return require('sextant.command').complete_answer(lead)
+  end,
+})
+command('AgentShow', 'show', { nargs = 0, desc = 'Open the answer window again' })
+command('Agent', 'agent', {
+  nargs = '+',
+  range = true,
+  bang = true,
+  desc = 'Run a command of Sextant by its short name: `:Agent ask …` is `:AgentAsk …`',
+  complete = function(lead, line)
+    return require('sextant.command').complete_agent(lead, line)
+  end,
+})
+
+vim.keymap.set({ 'n', 'x' }, '<Plug>(sextant-ask)', function()
+  return require('sextant.ui.operator').expression()
+end, { expr = true, desc = 'Ask Sextant about the text of a motion' })
 command('AgentMode', 'mode', {
   nargs = '?',
   desc = 'Show or set how plans are carried out: planner or supervised',

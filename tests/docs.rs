@@ -215,7 +215,6 @@ fn every_flag_in_the_readme_exists() {
 const MISSING: &[&str] = &[
     "Files of more than 10 MB",
     "The offline model does one thing",
-    "The plan cannot be edited in Neovim",
     "Undo goes back as far",
     "Ruby, PHP, C#",
     "Edits are checked by language servers, by the `commands`",

@@ -80,6 +80,19 @@ function M.plan(args)
   rpc.send('plan', { text = text_of(args), place = place })
 end
 
+--- Shows what the last task changed as one diff.
+function M.diff(args)
+  args.range = 0
+  rpc.send('diff', { part = text_of(args), place = where(args) })
+end
+
+--- Opens the review of what the agent changed, or decides on it.
+function M.review(args)
+  local lines = args.range > 0 and { args.line1 - 1, args.line2 - 1 } or nil
+  args.range = 0
+  require('sextant.ui.review_command').run(args.fargs, where(args), lines)
+end
+
 --- Shows the results of the runs in this workspace.
 function M.stats(args)
   rpc.send('stats', { place = where(args) })
@@ -166,11 +179,69 @@ end
 
 --- Answers the question of a paused plan.
 function M.answer(args)
-  local choice = tonumber(text_of(args))
+  local choice = tonumber(text_of(args):match('^%d+'))
   if not choice then
     return say('answer with the number of an option: `:AgentAnswer 1`', vim.log.levels.WARN)
   end
   rpc.send('answer', { choice = choice })
+end
+
+--- The options of the open question, each behind its number.
+function M.complete_answer(lead)
+  local options = require('sextant.status').now().options or {}
+  local list = {}
+  for choice, option in ipairs(options) do
+    list[choice] = ('%d %s'):format(choice, option)
+  end
+  return vim.tbl_filter(function(text)
+    return vim.startswith(text, lead)
+  end, list)
+end
+
+--- Opens the answer window again.
+function M.show()
+  if not require('sextant.ui.answer').show() then
+    say('no answer is there yet; `:AgentAsk {request}` asks')
+  end
+end
+
+-- The commands by their short names.
+local function short_names()
+  local found = {}
+  for name in pairs(vim.api.nvim_get_commands({})) do
+    local short = name:match('^Agent(%u%l+)$')
+    if short then
+      found[short:lower()] = name
+    end
+  end
+  return found
+end
+
+--- `:Agent {sub}`: the same as the long name, with its range and `!`.
+function M.agent(args)
+  local name, rest = args.args:match('^(%S+)%s*(.*)$')
+  local long = short_names()[name or '']
+  if not long then
+    local known = vim.tbl_keys(short_names())
+    table.sort(known)
+    return say(('`:Agent` takes %s'):format(table.concat(known, ', ')), vim.log.levels.WARN)
+  end
+  local command = { cmd = long, bang = args.bang or nil, range = args.range > 0 and { args.line1, args.line2 } or nil }
+  command.args = rest ~= '' and { rest } or nil
+  vim.cmd(command)
+end
+
+function M.complete_agent(lead, line)
+  local before = vim.trim(line:sub(1, #line - #lead)):gsub('^.*Agent!?', '')
+  if vim.trim(before) ~= '' then
+    local long = short_names()[before:match('%S+')]
+    return long and vim.fn.getcompletion(('%s %s'):format(long, lead), 'cmdline') or {}
+  end
+  local names = vim.tbl_filter(function(name)
+    return vim.startswith(name, lead)
+  end, vim.tbl_keys(short_names()))
+  table.sort(names)
+  return names
 end
 
 return M

@@ -7,6 +7,19 @@ M.version = '0.1.0'
 ---@type sextant.Options what the user gave to setup()
 M.given = {}
 
+--- What the agent is doing, for a status line. Never waits, and starts nothing.
+---@return sextant.Status
+function M.status()
+  return require('sextant.status').now()
+end
+
+--- The same in one line: `waiting for the model 8 s · 1.2k tokens`; empty while nothing runs.
+---@return string
+function M.statusline()
+  local status = require('sextant.status')
+  return status.now().state == 'idle' and '' or status.line()
+end
+
 --- Keeps the options. They are checked when the first command runs; nothing is started here.
 ---@param opts? sextant.Options see |sextant-options|
 function M.setup(opts)

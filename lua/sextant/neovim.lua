@@ -58,6 +58,24 @@ function M.is_own(run)
   return source:find('^@?vim/') ~= nil or (HAS_12 and source:find('^=?%?$') ~= nil)
 end
 
+--- Shows a progress message (`:help progress-message`, from 0.12 on); nothing where the user types, or before 0.12.
+---@param id integer? of the message to replace
+---@param text string
+---@param status 'running'|'success'|'failed'
+---@return integer? id
+function M.progress(id, text, status)
+  if not HAS_12 or vim.o.cmdheight == 0 or vim.api.nvim_get_mode().mode ~= 'n' then
+    return id
+  end
+  local options = { kind = 'progress', id = id, title = 'Sextant', status = status, source = 'sextant' }
+  local ok, made = pcall(vim.api.nvim_echo, { { text } }, false, options)
+  if status ~= 'running' then
+    -- The end leaves nothing on the command line.
+    vim.api.nvim_echo({ { '' } }, false, {})
+  end
+  return ok and made or id
+end
+
 -- Neovim's own function for this (`_provider_foreach`) looks for the current buffer, whose type may fit no other's.
 local function registered(client, buf)
   local ok, found = pcall(function()

@@ -11,6 +11,7 @@ local M = {}
 ---@field publishes_once? string[] Names of further language servers that publish the diagnostics of a version once and whole.
 ---@field diagnostics? sextant.Options.diagnostics
 ---@field save? 'if_clean'|'never' Whether files are written after an edit: where they had no unsaved changes of yours, or never.
+---@field review? 'after'|'never' Whether the review of a task's changes opens at its end.
 ---@field quickfix? sextant.Options.quickfix
 ---@field window? sextant.Options.window
 ---@field limits? sextant.Options.limits
@@ -142,6 +143,14 @@ M.rows = {
     default = 'if_clean',
     choices = { 'if_clean', 'never' },
     help = 'Whether files are written after an edit: where they had no unsaved changes of yours, or never.',
+  },
+  {
+    name = 'review',
+    type = 'string',
+    default = 'never',
+    choices = { 'after', 'never' },
+    help = "Whether the review of a task's changes opens at its end.",
+    here = true,
   },
   {
     name = 'quickfix.open',

@@ -167,6 +167,13 @@ async fn read() -> Option<usize> {
 fn is_of_work(event: &Event) -> bool {
     !matches!(
         event,
-        Event::Page { .. } | Event::Trace { .. } | Event::Mode { .. } | Event::Refused { .. } | Event::Failed { .. }
+        Event::Page { .. }
+            | Event::Review { .. }
+            | Event::Place { .. }
+            | Event::PlanChecked { .. }
+            | Event::Trace { .. }
+            | Event::Mode { .. }
+            | Event::Refused { .. }
+            | Event::Failed { .. }
     )
 }

@@ -81,6 +81,12 @@ fn words(event: &Event) -> Option<String> {
         Event::Trace { markdown } | Event::Page { markdown, .. } => markdown.clone(),
         Event::Finished { summary, .. } => summary.clone(),
         Event::Failed { failure } | Event::Refused { failure } => format!("✗ {}", failure.one_line()),
-        Event::Edited { .. } | Event::Words { .. } | Event::Mode { .. } => return None,
+        Event::Edited { .. }
+        | Event::Review { .. }
+        | Event::Phase { .. }
+        | Event::Place { .. }
+        | Event::PlanChecked { .. }
+        | Event::Words { .. }
+        | Event::Mode { .. } => return None,
     })
 }

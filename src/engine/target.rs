@@ -74,10 +74,7 @@ pub(crate) async fn places(workspace: &Workspace, given: &str) -> Result<(Symbol
 /// The names of a symbol inside its file, and that file.
 async fn in_file(workspace: &Workspace, given: &str) -> Result<(String, Document, &'static Language), Failure> {
     let mut wanted = SymbolPath::parse(given);
-    if wanted.names.is_empty()
-        && !is_file(&workspace.root, &wanted.file)
-        && language::of_path(&wanted.file).is_none()
-    {
+    if wanted.names.is_empty() && !is_file(&workspace.root, &wanted.file) && language::of_path(&wanted.file).is_none() {
         // `Cart.total`, as a model may write it, reads as a file.
         wanted = SymbolPath::new("", given.trim());
     }

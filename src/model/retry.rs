@@ -4,6 +4,36 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::{Duration, SystemTime};
 
+tokio::task_local! {
+    /// Hears of each retry of a question that is asked in its scope.
+    pub static RETRIES: RetryListener;
+}
+
+/// Hears of retries.
+pub type RetryListener = std::sync::Arc<dyn Fn(&RetryNotice) + Send + Sync>;
+
+/// A question that is asked again after a wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RetryNotice {
+    /// The number of the next attempt, and of all.
+    pub attempt: u32,
+    pub of: u32,
+    pub wait: Duration,
+    pub why: String,
+}
+
+impl RetryNotice {
+    /// The notice for a reader: `retry 2 of 4 in 3 s: 429 Too Many Requests`.
+    pub fn line(&self) -> String {
+        let Self { attempt, of, wait, why } = self;
+        format!("retry {attempt} of {of} in {:.0} s: {why}", wait.as_secs_f64().ceil())
+    }
+
+    pub(crate) fn send(&self) {
+        let _ = RETRIES.try_with(|listener| listener(self));
+    }
+}
+
 /// Exponential backoff with jitter. Attempts are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetryPolicy {

@@ -1,6 +1,8 @@
 //! The door for Neovim: the greeting, the commands, one task at a time, the end with the editor.
 
 mod here;
+mod plan_text;
+mod review;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -158,8 +160,12 @@ impl Door {
             "undo" => self.start_here(json, Command::Undo(undo_request(json))),
             "redo" => self.start_here(json, Command::Redo),
             "history" => self.page(json, Page::History),
+            "diff" => self.page(json, Page::Diff),
             "show_plan" => self.start_here(json, Command::ShowPlan),
             "resume" => self.start_here(json, Command::Resume { approved: false }),
+            "write_plan" => self.write_plan(json),
+            "review" => self.review(json),
+            "locate" => self.locate(json),
             "trace" => self.trace(json),
             "stats" => self.page(json, Page::Statistics),
             "memory" => self.page(json, Page::Memory),

@@ -1,4 +1,4 @@
-//! Makes the pages that need no task: the statistics of a workspace, the memory, the changes and undos.
+//! Makes the pages that need no task: statistics, memory, history, and the diff of the last task.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,25 +7,28 @@ use serde::Deserialize;
 
 use crate::door::Door;
 use crate::lua_messages::CommandPlace;
-use sextant_engine::api::{Event, history};
+use sextant_engine::api::{Event, Target, history};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Page {
     Statistics,
     Memory,
     History,
+    Diff,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Given {
     place: CommandPlace,
+    /// The part that a diff shows.
+    part: String,
 }
 
 impl Door {
     /// Makes a page beside a running task, for the workspace of the current file, or else of Neovim's folder.
     pub(super) fn page(self: &Arc<Self>, json: &str, page: Page) {
-        let Given { place } = serde_json::from_str(json).unwrap_or_default();
+        let Given { place, part } = serde_json::from_str(json).unwrap_or_default();
         let file = !place.path.is_empty() && place.buftype.is_empty();
         let open = if file { self.open(Path::new(&place.path)) } else { self.open(&self.cwd().join(".")) };
         let door = Arc::clone(self);
@@ -40,11 +43,13 @@ impl Door {
                 Page::Statistics => open.session.statistics().await,
                 Page::Memory => open.session.learned().await,
                 Page::History => open.session.history().await.map(|known| history::markdown(&known)),
+                Page::Diff => open.session.changed_text(&Target::parse(&part)).await,
             };
             let name = match page {
                 Page::Statistics => "statistics",
                 Page::Memory => "memory",
                 Page::History => "history",
+                Page::Diff => "diff",
             };
             open.session.emit(match answer {
                 Ok(markdown) => Event::Page { name: name.to_owned(), markdown },

@@ -31,7 +31,7 @@ M.info = nil
 ---@type fun(text: string)[]
 local mourners = {}
 --- The folder of this plugin.
-M.folder = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2))))
+M.folder = vim.fs.normalize(vim.fs.joinpath(vim.fs.dirname(debug.getinfo(1, 'S').source:sub(2)), '../../..'))
 
 --- The folders of the binary, in order of preference.
 ---@return string[]

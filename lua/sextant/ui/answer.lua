@@ -14,10 +14,51 @@ local asked = nil
 ---@type string[]
 local held = {}
 
+-- Asks on from the answer, about the code that the user was at last.
+local function ask_on()
+  vim.ui.input({ prompt = 'Ask: ' }, function(text)
+    if text and vim.trim(text) ~= '' then
+      vim.cmd({ cmd = 'AgentAsk', args = { text } })
+    end
+  end)
+end
+
+local KEYS = {
+  { '<CR>', 'go to the code of the name under the cursor (also gf)' },
+  { 'i', 'ask on' },
+  { 'g1 … g8', 'answer the open question' },
+  { '<C-c>', 'stop the task' },
+  { 'q', 'close the window; :AgentShow opens it again' },
+  { 'g?', 'show these keys' },
+}
+
+local function help()
+  local lines = vim.tbl_map(function(key)
+    return ('%-8s %s'):format(key[1], key[2])
+  end, KEYS)
+  require('sextant.ui.key_help').open('Answer', lines)
+end
+
+local function map_keys(buf)
+  local function go()
+    require('sextant.ui.follow').go()
+  end
+  scratch.map(buf, '<C-c>', '<Cmd>AgentStop<CR>', 'Stop the task')
+  scratch.map(buf, '<CR>', go, 'Go to the code of the name under the cursor')
+  scratch.map(buf, 'gf', go, 'Go to the code of the name under the cursor')
+  scratch.map(buf, 'i', ask_on, 'Ask on')
+  scratch.map(buf, 'g?', help, 'Show the keys')
+  for choice = 1, 8 do
+    scratch.map(buf, 'g' .. choice, function()
+      require('sextant.rpc.channel').send('answer', { choice = choice })
+    end, 'Answer ' .. choice .. ' to the open question')
+  end
+end
+
 local function buffer()
   local buf, made = scratch.buffer('answer', 'hide')
   if made then
-    scratch.map(buf, '<C-c>', '<Cmd>AgentStop<CR>', 'Stop the task')
+    map_keys(buf)
   end
   return buf
 end
@@ -71,6 +112,18 @@ function M.settle()
   end
 end
 
+--- Fills the windows that follow the output: its last line stands at their bottom.
+function M.rest_at_end()
+  local count = api.nvim_buf_line_count(buffer())
+  for _, win in ipairs(scratch.windows('answer')) do
+    if api.nvim_win_get_cursor(win)[1] >= count then
+      api.nvim_win_call(win, function()
+        vim.cmd('normal! zb')
+      end)
+    end
+  end
+end
+
 ---@param text string
 function M.line(text)
   if asked and asked.alone then
@@ -96,7 +149,10 @@ local function open(tab)
     end
   end
   local options = require('sextant.options').resolve(require('sextant').given)
-  local how = { split = 'below', win = -1, height = options.window.height }
+  local room = require('sextant.ui.room')
+  local list = room.list_window()
+  local others = list and api.nvim_win_get_height(list) + 1 or 0
+  local how = { split = 'below', win = -1, height = room.height(options.window.height, others) }
   if there ~= api.nvim_get_current_tabpage() then
     how.win = api.nvim_tabpage_get_win(there)
   end
@@ -127,6 +183,21 @@ function M.accept()
   for _, text in ipairs(before) do
     M.line(text)
   end
+end
+
+--- Opens the window again, and enters it.
+---@return boolean shown whether there is an answer
+function M.show()
+  if api.nvim_buf_line_count(buffer()) == 1 and last_line(buffer()) == '' then
+    return false
+  end
+  open(api.nvim_get_current_tabpage())
+  local win = scratch.window('answer')
+  if win then
+    api.nvim_set_current_win(win)
+    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buffer()), 0 })
+  end
+  return true
 end
 
 --- Whether a request waits to be taken on.

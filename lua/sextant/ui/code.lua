@@ -65,19 +65,50 @@ local function of_hidden()
   end
 end
 
---- The code that the user last visited in this tab.
----@return sextant.Code?
-function M.last()
+--- The window of this tab that the user's code was last visited in.
+---@return integer? win
+function M.window()
   local known = left[api.nvim_get_current_tabpage()]
   local candidates = { known, vim.fn.win_getid(vim.fn.winnr('#')) }
   vim.list_extend(candidates, api.nvim_tabpage_list_wins(0))
   for _, win in pairs(candidates) do
     local here = api.nvim_win_is_valid(win) and api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
     if here and is_code(win) then
-      return of_window(win)
+      return win
     end
   end
-  return of_hidden()
+end
+
+--- The code that the user last visited in this tab.
+---@return sextant.Code?
+function M.last()
+  local win = M.window()
+  return win and of_window(win) or of_hidden()
+end
+
+--- Shows a file in the code window, which becomes the current one, at a line and column.
+---@param path string
+---@param line integer from 1
+---@param column? integer in bytes, from 0
+function M.open(path, line, column)
+  local current = api.nvim_get_current_buf()
+  if vim.bo[current].buftype ~= '' then
+    local win = M.window()
+    if win then
+      api.nvim_set_current_win(win)
+    else
+      vim.cmd('aboveleft new')
+    end
+  end
+  vim.cmd("normal! m'")
+  if vim.fs.normalize(api.nvim_buf_get_name(0)) ~= vim.fs.normalize(path) then
+    vim.cmd('hide edit ' .. vim.fn.fnameescape(vim.fn.fnamemodify(path, ':~:.')))
+  end
+  api.nvim_win_set_cursor(0, { math.min(line, api.nvim_buf_line_count(0)), column or 0 })
+  if not column then
+    vim.cmd('normal! ^')
+  end
+  vim.cmd('normal! zv')
 end
 
 return M

@@ -33,32 +33,6 @@ local function empty(phase)
   return { phase = phase, steps = 0, done = 0, failed = 0, top = {} }
 end
 
----@param s sextant.PlanState
----@return string words, string keys
-local function describe(s)
-  local steps = require('sextant.ui.say').counted(s.steps, 'step')
-  local progress = ('%d of %s done'):format(s.done, steps)
-  if s.question then
-    return 'paused: question', 'g1 g2 … answer · c change · q close'
-  elseif s.phase == 'planning' then
-    return 'planning', '<C-c> stop · q close'
-  elseif s.phase == 'waiting for approval' then
-    local so_far = s.done > 0 and (', ' .. progress) or ''
-    return s.phase .. so_far, '<CR> approve and run · s one step · c change · q close'
-  elseif s.phase == 'executing' then
-    local which = s.running and ('step %d of %d'):format(s.running, s.steps) or progress
-    return 'running ' .. which, '<C-c> stop · q close'
-  elseif s.phase == 'paused' then
-    return 'paused, ' .. progress, '<CR> go on · s one step · c change · q close'
-  elseif s.phase == 'completed' then
-    local failed = s.failed > 0 and (', %d failed'):format(s.failed) or ''
-    return ('done, %d of %s%s'):format(s.done, steps, failed), ':AgentUndo takes it back · q close'
-  elseif s.phase == 'gone' then
-    return 'failed', ':AgentResume goes on · q close'
-  end
-  return s.phase, 'q close'
-end
-
 -- The border of 'winborder', or Sextant's default if that is empty.
 ---@return string|string[]
 local function border()
@@ -72,7 +46,7 @@ end
 local function layout()
   local width = math.max(20, math.min(100, vim.o.columns - 6))
   local height = math.max(5, math.min(24, vim.o.lines - 6))
-  local words, keys = describe(state or empty('planning'))
+  local words, keys = require('sextant.ui.plan_words').of(state or empty('planning'))
   local config = {
     relative = 'editor',
     width = width,
@@ -130,6 +104,15 @@ local function change()
   end)
 end
 
+-- The plan's window shows its text for editing.
+local function edit()
+  local win = scratch.window('plan')
+  if not (win and state and state.markdown) then
+    return require('sextant.ui.say').say('there is no plan to edit', vim.log.levels.WARN)
+  end
+  require('sextant.ui.plan_text').open(win, state.markdown, state.root)
+end
+
 local function answer(choice)
   awaits = state and state.markdown and 'run' or awaits
   require('sextant.rpc.channel').send('answer', { choice = choice, root = state and state.root })
@@ -150,6 +133,10 @@ local function buffer()
     approve('one')
   end, 'Run the next step of the plan')
   map('c', change, 'Ask for changes in the plan')
+  map('e', edit, 'Edit the plan as text')
+  map('gf', function()
+    require('sextant.ui.follow').go()
+  end, 'Go to the code of the name under the cursor')
   map('<C-c>', '<Cmd>AgentStop<CR>', 'Stop the plan')
   for choice = 1, 8 do
     map('g' .. choice, function()
@@ -317,6 +304,22 @@ function M.update(event)
     expected = false
     open_window()
   end
+end
+
+--- The binary has read the plan's text: without faults the plan takes its window back.
+---@param faults { line: integer, message: string }[]
+function M.checked(faults)
+  local text = require('sextant.ui.plan_text')
+  if not text.checked(faults) then
+    return
+  end
+  for _, win in ipairs(text.windows()) do
+    if api.nvim_win_get_config(win).relative ~= '' then
+      api.nvim_win_set_buf(win, buffer())
+      scratch.furnish(win)
+    end
+  end
+  lay_out()
 end
 
 --- Shows the question that the work waits with; `g1`, `g2`, … answer.

@@ -18,14 +18,29 @@ local function to_items(entries, root)
   end, entries)
 end
 
-local function open()
+local function open(count)
   require('sextant.ui.say').when_normal(function()
-    local here = api.nvim_get_current_win()
-    vim.cmd('botright copen')
+    local here, room = api.nvim_get_current_win(), require('sextant.ui.room')
+    -- The user's own height of an open list stays.
+    if room.list_window() then
+      return
+    end
+    vim.cmd(('botright copen %d'):format(room.list_height(count)))
     if api.nvim_win_is_valid(here) then
       api.nvim_set_current_win(here)
     end
+    room.share(require('sextant.options').resolve(require('sextant').given).window.height)
   end)
+end
+
+-- An empty list of ours takes no room; the user's own list stays.
+local function close(key)
+  local current = vim.fn.getqflist({ context = 1, size = 1 })
+  local ours = type(current.context) == 'table' and current.context.sextant == key
+  local win = require('sextant.ui.room').list_window()
+  if ours and current.size == 0 and win and win ~= api.nvim_get_current_win() then
+    pcall(api.nvim_win_close, win, false)
+  end
 end
 
 -- A new list for each task, so that `:colder` gives the user's own back; later findings, an undo too, amend it in
@@ -46,7 +61,9 @@ function M.show(event)
     lists[key] = vim.fn.getqflist({ id = 0 }).id
   end
   if event.open and #items > 0 then
-    open()
+    open(#items)
+  elseif #items == 0 then
+    close(key)
   end
 end
 

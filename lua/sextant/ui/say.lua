@@ -6,10 +6,11 @@ local api = vim.api
 
 local GROUPS = { [vim.log.levels.WARN] = 'WarningMsg', [vim.log.levels.ERROR] = 'ErrorMsg' }
 
+--- Cuts a line to a width.
 ---@param text string a line
 ---@param width integer cells
 ---@return string
-local function cut(text, width)
+function M.cut(text, width)
   if api.nvim_strwidth(text) <= width then
     return text
   end
@@ -44,7 +45,7 @@ local function that_fits(text)
   local shown = {}
   for index = 1, math.min(#lines, math.max(1, vim.o.cmdheight)) do
     -- In the command line's last line, 'showcmd' and 'ruler' have their place; the other lines are whole.
-    shown[index] = cut(lines[index], math.max(1, vim.v.echospace))
+    shown[index] = M.cut(lines[index], math.max(1, vim.v.echospace))
   end
   return table.concat(shown, '\n')
 end

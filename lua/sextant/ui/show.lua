@@ -2,6 +2,7 @@
 local answer = require('sextant.ui.answer')
 local plan = require('sextant.ui.plan')
 local say = require('sextant.ui.say')
+local status = require('sextant.status')
 
 local M = {}
 local api = vim.api
@@ -10,6 +11,8 @@ local api = vim.api
 M.status = 'idle'
 -- True between a stop by the user and the end of the task.
 M.stopped = false
+-- Whether the running task has changed a file.
+local changed = false
 
 local function emit(name, data)
   api.nvim_exec_autocmds('User', { pattern = name, modeline = false, data = data })
@@ -32,6 +35,15 @@ local function places(in_plan)
   return in_plan and { 'answer', 'plan' } or { 'answer' }
 end
 
+-- Opens the review of what the task changed, where the user's options want it.
+local function review_changes(root)
+  local wanted = require('sextant.options').resolve(require('sextant').given).review == 'after'
+  if changed and wanted then
+    require('sextant.ui.review').after_task(root)
+  end
+  changed = false
+end
+
 -- A request was not taken on: the current text stays.
 local function refused(event)
   answer.refuse()
@@ -47,18 +59,24 @@ local function question(event)
   for choice, option in ipairs(event.options) do
     answer.line(('  %d. %s'):format(choice, option))
   end
-  answer.line('  :AgentAnswer N answers')
+  answer.line('  g1 … here or :AgentAnswer N answers')
   local in_plan = plan.ask(event.text, event.options)
   local first = event.text:match('[^\n]*')
-  say.say(('%s :AgentAnswer 1 to %d'):format(first, #event.options), nil, places(in_plan), first)
+  local lines = { ('%s :AgentAnswer 1 to %d'):format(first, #event.options) }
+  for choice, option in ipairs(event.options) do
+    lines[#lines + 1] = ('%d. %s'):format(choice, option)
+  end
+  say.say(table.concat(lines, '\n'), nil, places(in_plan), first)
 end
 
 local renderers = {
   started = function(event)
     M.status = 'running'
     M.stopped = false
+    changed = false
     answer.accept()
     plan.accept()
+    status.started(event.request, event.model)
     require('sextant.edit.undo').started()
     emit('SextantStarted', event)
   end,
@@ -71,6 +89,7 @@ local renderers = {
       answer.accept()
     end
     question(event)
+    status.question(event.text, event.options)
     emit('SextantQuestion', event)
   end,
   mode = function(event)
@@ -80,13 +99,24 @@ local renderers = {
   progress = function(event)
     answer.line('… ' .. event.text)
   end,
+  place = function(event)
+    require('sextant.ui.follow').arrive(event)
+  end,
+  phase = function(event)
+    status.phase(event.phase, event.detail, event.tokens)
+    if event.phase == 'retry' then
+      answer.line('… ' .. event.detail)
+    end
+  end,
   words = function(event)
     -- After a stop the rest is not read any more.
     if not M.stopped then
+      status.phase('answering')
       answer.stream(event.text)
     end
   end,
   acting = function(event)
+    status.phase(event.tool, event.target)
     answer.line(('%d. %s %s'):format(event.step, event.tool, event.target))
   end,
   acted = function(event)
@@ -116,13 +146,23 @@ local renderers = {
   end,
   edited = function(event)
     require('sextant.edit.undo').touched(event.symbols)
+    changed = true
+    require('sextant.ui.review').edited()
     emit('SextantEdited', event)
   end,
   plan = function(event)
     answer.end_line()
     M.status = event.phase == 'executing' and 'running' or 'idle'
     plan.update(event)
+    status.plan(event)
     emit('SextantPlan', event)
+  end,
+  review = function(event)
+    require('sextant.ui.review').update(event)
+    emit('SextantReview', event)
+  end,
+  plan_checked = function(event)
+    plan.checked(event.faults)
   end,
   trace = function(event)
     require('sextant.ui.trace').open(event.markdown)
@@ -134,13 +174,16 @@ local renderers = {
     require('sextant.ui.quickfix').show(event)
   end,
   finished = function(event)
+    status.ended()
     answer.line('')
     answer.line(event.summary)
     answer.settle()
+    answer.rest_at_end()
     M.status = 'idle'
     M.stopped = false
     -- A message of one line has only the figures.
     local in_plan = plan.note(event.summary:match('[^\n]*'))
+    review_changes(event.root)
     say.say(event.summary, nil, places(in_plan))
     emit('SextantFinished', event)
   end,
@@ -151,9 +194,11 @@ local renderers = {
       return refused(event)
     end
     local text = words_of(event.failure)
+    status.ended()
     answer.line('')
     answer.line('✗ ' .. text)
     answer.settle()
+    answer.rest_at_end()
     M.status = 'idle'
     M.stopped = false
     local in_plan = (early or not plan.waits()) and plan.fail(event.failure)
@@ -187,6 +232,7 @@ end
 function M.process_gone(text)
   M.status = 'idle'
   M.stopped = false
+  status.ended()
   answer.refuse()
   if require('sextant.ui.scratch').window('answer') then
     answer.line('✗ ' .. text)

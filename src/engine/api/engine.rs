@@ -9,10 +9,12 @@ use tracing::Instrument;
 use crate::api::turn::{Origin, TaskTurn, TurnHeld};
 use crate::commands::client_call::{self, OutsideAnswer};
 use crate::commands::edit_plan::PlanRefused;
+use crate::commands::locate_name::{self, LocatedName};
+use crate::commands::review_changes::{self, ReviewRequest, ReviewState};
 use crate::commands::undo::list::History;
 use crate::commands::undo::undo_lines::{self, StandingChange};
 use crate::commands::undo::{self, UndoRequest, Undone, redo};
-use crate::commands::{ask, forget, remember, resume};
+use crate::commands::{ask, changed_text, forget, remember, resume};
 use crate::durable::stored_traces::{self, Traced};
 use crate::edit::once::{self, EditMade};
 use crate::edit::questions::UserQuestion;
@@ -32,6 +34,7 @@ use crate::state::outside_clients::OutsideClient;
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::span;
+use crate::state::undo_target::Target;
 use sextant_base::failure::Failure;
 use sextant_model::step::Model;
 use sextant_store::memory::trace_store::TracedTask;
@@ -204,6 +207,44 @@ impl Engine {
     /// Brings back the last undo.
     pub async fn bring_back(&self) -> Ending<Undone> {
         redo::bring_back(&self.session.edits, &self.session.plans).await
+    }
+
+    /// Shows the changes that wait for the user's review, or carries out a decision on them, beside a running task.
+    ///
+    /// # Errors
+    /// The change is not there any more, was edited since, or the editor refuses the edit.
+    pub async fn review(&self, wish: &ReviewRequest) -> Result<ReviewState, Failure> {
+        let state = review_changes::review(&self.session.edits, self.session.plans.mode(), wish).await?;
+        if !state.summary.is_empty() {
+            let session = Arc::clone(&self.session);
+            let files = wish.scope.files(&state);
+            tokio::spawn(async move { listed::look_again(&session.edits, "", &files).await });
+        }
+        Ok(state)
+    }
+
+    /// The place of a name that a reader points at: `FILE::SYMBOL`, `FILE:LINE`, a file, or a unique symbol.
+    ///
+    /// # Errors
+    /// No file and no single symbol has this name.
+    pub async fn locate(&self, name: &str) -> Result<LocatedName, Failure> {
+        locate_name::locate(&self.session.workspace, name).await
+    }
+
+    /// What the last task changed, or a part of it, as one diff of all its files.
+    ///
+    /// # Errors
+    /// No task has changed anything, or the part changed nothing.
+    pub async fn changed_text(&self, part: &Target) -> Result<String, Failure> {
+        changed_text::changed_text(&self.session.edits, part).await
+    }
+
+    /// The request that hands the user's remarks of the review to the agent.
+    ///
+    /// # Errors
+    /// No remark waits.
+    pub async fn hand_over_review(&self) -> Result<Request, Failure> {
+        review_changes::hand_over(&self.session.edits).await
     }
 
     /// The tasks of this workspace, and the parts of them that were taken back.

@@ -12,6 +12,7 @@ pub use turn::{Origin, TaskInTurn, TaskTurn, TurnHeld, busy};
 // Requests and their outcomes.
 pub use crate::commands::client_call::OutsideAnswer;
 pub use crate::commands::edit_plan::PlanRefused;
+pub use crate::commands::locate_name::LocatedName;
 pub use crate::commands::undo::list::{self as history, History, UndoState};
 pub use crate::commands::undo::undo_lines::StandingChange;
 pub use crate::commands::undo::{UndoRequest, Undone};
@@ -25,6 +26,11 @@ pub use crate::state::outside_clients::OutsideClient;
 pub use crate::state::request::Request;
 pub use crate::state::undo_target::{ChangedLines, Target};
 
+// Reviews.
+pub use crate::commands::review_changes::{ReviewAction, ReviewRequest, ReviewScope, ReviewState};
+pub use crate::state::review::review_hunk::{HunkWords, ReviewHunk, ReviewedFile};
+pub use crate::state::review::workspace_review::ReviewNote;
+
 // Plans.
 pub use crate::commands::intents::is_stop;
 pub use crate::plan::document::{self as plan_document, Problem};
@@ -33,7 +39,7 @@ pub use crate::plan::{Plan, Step, StepState, Steps};
 pub use crate::planner::replan::change as plan_change;
 
 // Events.
-pub use crate::editor::event::{Event, QuestionKind, QuickfixEntry};
+pub use crate::editor::event::{Event, PlanFault, QuestionKind, QuickfixEntry, WaitPhase};
 pub use crate::events::envelope::{EventEnvelope, TaskEvent};
 pub use crate::events::events_state::StreamState;
 pub use crate::events::fact::TaskFact;

@@ -3,11 +3,14 @@
 pub(crate) mod answer_question;
 pub(crate) mod approve;
 pub(crate) mod ask;
+pub(crate) mod changed_text;
 pub(crate) mod client_call;
 pub(crate) mod edit_plan;
 pub(crate) mod forget;
 pub(crate) mod intents;
+pub(crate) mod locate_name;
 pub(crate) mod plan;
 pub(crate) mod remember;
 pub(crate) mod resume;
+pub(crate) mod review_changes;
 pub(crate) mod undo;

@@ -16,6 +16,7 @@ pub(crate) mod resumable;
 pub(crate) mod stack;
 pub(crate) mod stored_baseline;
 pub(crate) mod stored_messages;
+pub(crate) mod stored_review;
 pub(crate) mod stored_traces;
 pub(crate) mod task_state;
 

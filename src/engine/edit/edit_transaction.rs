@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tracing::Instrument;
 
-use crate::durable::{self, open_store};
+use crate::durable::{self, open_store, stored_review};
 use crate::edit::apply_edits::{Place, apply};
 use crate::edit::recover;
 use crate::editor::editor_error::EditorError;
@@ -59,6 +59,7 @@ impl Drop for Waiting<'_> {
 /// Makes a change. Dropping the future leaves it to be made; see [`catch_up`].
 pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResult<Made> {
     let durable = open_store::durable(&edits.store).await;
+    stored_review::load(&edits.store).await;
     let (sender, ended) = watch::channel(None);
     let left = Arc::new(AtomicBool::new(false));
     let begun = Begun {
@@ -76,6 +77,9 @@ pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResu
     let (editor, events) = (Arc::clone(&edits.workspace.editor), Arc::clone(&edits.hub.events));
     let (root, save) = (edits.workspace.root.clone(), edits.workspace.config.save);
     let neighbours = edits.making.neighbours.get().cloned();
+    let review = Arc::clone(&edits.store.review);
+    // What a task takes back itself was never shown to the user as decided.
+    let is_undo = change.restores_marks && change.takes_back.is_empty();
     let making = async move {
         let at = Place {
             editor: editor.as_ref(),
@@ -84,6 +88,10 @@ pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResu
             neighbours: neighbours.as_ref(),
         };
         let made = carry_out(&at, &events, save, change, &doubtful).await;
+        if let Ok(made) = &made {
+            review.edited(&made.checkpoint.files, is_undo);
+            stored_review::save(&review).await;
+        }
         let words = match &made {
             Ok(made) => {
                 let files: Vec<&str> = made.checkpoint.files.iter().map(|file| file.path.as_str()).collect();

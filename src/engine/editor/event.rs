@@ -40,6 +40,27 @@ pub enum QuestionKind {
     File,
 }
 
+/// A fault of a plan's text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanFault {
+    /// One-based.
+    pub line: usize,
+    pub message: String,
+}
+
+/// The thing that a task waits for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WaitPhase {
+    /// The reports of the language servers.
+    Servers,
+    /// The answer of the model.
+    #[default]
+    Model,
+    /// The next attempt, after the model's server did not answer usably.
+    Retry,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
@@ -64,6 +85,14 @@ pub enum Event {
     /// The thing that the work waits for.
     Progress {
         text: String,
+    },
+    /// The thing that the running task waits for from here on.
+    Phase {
+        phase: WaitPhase,
+        /// The reason and number of a retry; else empty.
+        detail: String,
+        /// Tokens that the task has used so far.
+        tokens: u64,
     },
     /// The words of the model as they arrive.
     Words {
@@ -108,6 +137,26 @@ pub enum Event {
     Page {
         name: String,
         markdown: String,
+    },
+    /// The changes that wait for the user's review, after a look or a decision.
+    Review {
+        /// [`crate::api::ReviewState`] as JSON.
+        state: serde_json::Value,
+        /// Whether the user asked for it, and it opens.
+        open: bool,
+    },
+    /// The plan's text as the user has edited it was read: it is the plan, or it has faults and the plan stays.
+    PlanChecked {
+        faults: Vec<PlanFault>,
+    },
+    /// The place of a name that the user pointed at.
+    Place {
+        /// Relative to the root.
+        path: String,
+        /// One-based.
+        line: usize,
+        /// In bytes, from 0.
+        column: usize,
     },
     /// The user has changed the mode in words; the front end keeps it for other workspaces.
     Mode {

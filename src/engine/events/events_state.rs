@@ -123,6 +123,10 @@ impl StreamState {
             | Event::Edited { .. }
             | Event::Trace { .. }
             | Event::Page { .. }
+            | Event::Review { .. }
+            | Event::Phase { .. }
+            | Event::Place { .. }
+            | Event::PlanChecked { .. }
             | Event::Mode { .. }
             | Event::Waiting { .. }
             | Event::Refused { .. } => return,

@@ -96,6 +96,9 @@ fn is_of_work(event: &TaskEvent) -> bool {
     !matches!(
         event,
         Event::Page { .. }
+            | Event::Review { .. }
+            | Event::Place { .. }
+            | Event::PlanChecked { .. }
             | Event::Trace { .. }
             | Event::Mode { .. }
             | Event::Refused { .. }

@@ -66,7 +66,7 @@ pub(crate) async fn propose(
             Some(talk) => plan_chat::ask(edits, model, task, talk, cancel).await?,
             None => {
                 model_turn::answered(
-                    &edits.workspace.config,
+                    &edits.store,
                     &task.work.spent,
                     &task.work.events,
                     cancel,

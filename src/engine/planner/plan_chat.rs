@@ -72,14 +72,12 @@ pub(crate) async fn ask(
         let input = ChatInput { system: &system, messages: &transcript.messages, tools: &talk.tools };
         // A plan is data: it is shown as a document, and not as its words come.
         let asked = model.chat(&input, &|_| {});
-        let reply =
-            match model_turn::answered(&edits.workspace.config, &task.work.spent, &task.work.events, cancel, asked)
-                .await?
-            {
-                None => return Ok(None),
-                Some(Err(error)) => return Ok(Some(Err(error))),
-                Some(Ok(reply)) => reply,
-            };
+        let reply = match model_turn::answered(&edits.store, &task.work.spent, &task.work.events, cancel, asked).await?
+        {
+            None => return Ok(None),
+            Some(Err(error)) => return Ok(Some(Err(error))),
+            Some(Ok(reply)) => reply,
+        };
         task.conversation.transcript.answer(reply.clone());
         if reply.uses.is_empty() {
             return Ok(Some(read(&reply)));

@@ -17,11 +17,11 @@ use crate::plan::work_mode::Mode;
 use crate::run::compact_loop::tries::TargetEnd;
 use crate::run::model_turn::{answered, next_step};
 use crate::run::run_loop;
-use crate::state::agent_config::Config;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
 use crate::state::span;
 use crate::state::task::{Task, TaskWork};
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_model::chat::{ChatInput, ChatMessage, ChatReply};
@@ -39,8 +39,7 @@ pub(crate) async fn work(
     if is_question(&task.work) {
         let facts = code_excerpt::question(&edits.hub, model, &mut task.work, &task.progress.course).await;
         let words = |text: &str| edits.hub.events.show(Event::Words { text: text.to_owned() });
-        let Some(reply) =
-            ask_model(&edits.workspace.config, model, &mut task.work, &facts.question(), &words, cancel).await?
+        let Some(reply) = ask_model(&edits.store, model, &mut task.work, &facts.question(), &words, cancel).await?
         else {
             return Ok(Ended::OutOfSteps);
         };
@@ -85,7 +84,7 @@ fn has_its_form(request: &str) -> bool {
 
 /// One question to the model; `None` where no step is left for it.
 async fn ask_model(
-    config: &Config,
+    store: &TaskStore,
     model: &dyn Model,
     work: &mut TaskWork,
     prompt: &Prompt,
@@ -93,13 +92,13 @@ async fn ask_model(
     cancel: &CancellationToken,
 ) -> Result<Option<ChatReply>, Failure> {
     loop {
-        if next_step(config, model, work, cancel)?.is_some() {
+        if next_step(&store.config, model, work, cancel)?.is_some() {
             return Ok(None);
         }
         let messages = [ChatMessage::User(prompt.user.clone())];
         let input = ChatInput { system: &prompt.system, messages: &messages, tools: &[] };
         let asked = model.chat(&input, words).instrument(span::step(work.step));
-        if let Some(reply) = answered(config, &work.spent, &work.events, cancel, asked).await? {
+        if let Some(reply) = answered(store, &work.spent, &work.events, cancel, asked).await? {
             return reply.map(Some).map_err(|error| run_loop::model_failure(&error));
         }
     }

@@ -25,6 +25,7 @@ use sextant_model::input::{
 };
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::{DiagnosticLine, FixOffer, Model};
+use sextant_model::token_estimate;
 
 /// Most diagnostics of one question. More would not be read, and would cost.
 const DIAGNOSTICS: usize = 12;
@@ -150,6 +151,9 @@ async fn context(
 ) -> ModelContext {
     work.note_seen(seen);
     let part = prompt_memory::memory_part(&edits.store, work, conversation, codes(seen), planning).await;
+    let remarks = work.intent.review.iter().map(|line| format!("review of your earlier changes: {line}"));
+    let remarks: Vec<String> = remarks.collect();
+    let room = part.limit + remarks.iter().map(|line| token_estimate::estimate(line) + 1).sum::<usize>();
     let abilities = model.abilities().await;
     let (budget, talks) = (PromptBudget::of(abilities), abilities.style == Style::Conversation);
     let texts = sources::sources(&edits.workspace, work, sources::room(talks, budget)).await;
@@ -175,7 +179,7 @@ async fn context(
             unsettled,
             ..reports
         },
-        memory: MemoryFacts { lines: part.lines, tokens: Some(part.limit) },
+        memory: MemoryFacts { lines: [part.lines, remarks].concat(), tokens: Some(room) },
         framing: conventions::framing(edits, model, guides).await,
         budget,
     }

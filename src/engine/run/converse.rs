@@ -150,7 +150,7 @@ async fn ask(
     let transcript = &task.conversation.transcript;
     let system = conversation::system(&transcript.fence);
     let input = ChatInput { system: &system, messages: &transcript.messages, tools };
-    answered(&store.config, &task.work.spent, &task.work.events, cancel, model.chat(&input, &words)).await
+    answered(store, &task.work.spent, &task.work.events, cancel, model.chat(&input, &words)).await
 }
 
 /// Carries out the calls of a reply. `Some` where that ends the task or the step.

@@ -2,17 +2,21 @@
 //! limits), and waits for the answer.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::editor::event::{Event, WaitPhase};
 use crate::events::fact::TaskFact;
 use crate::events::task_events::TaskEvents;
 use crate::state::agent_config::Config;
 use crate::state::outcome::Ended;
 use crate::state::task::TaskWork;
+use crate::state::task_store::TaskStore;
 use crate::state::usage::SpentLog;
 use crate::task_budget;
 use sextant_base::failure::Failure;
+use sextant_model::retry::{RETRIES, RetryListener};
 use sextant_model::step::{Model, ModelError, Usage};
 
 /// Counts the step that begins. `Some` where the task ends instead.
@@ -40,16 +44,23 @@ pub(crate) fn next_step(
 /// Waits for the model's answer, and counts it. `None` where the time of the task is over before. The caller then looks
 /// again at what may still be done.
 pub(crate) async fn answered<T>(
-    config: &Config,
+    store: &TaskStore,
     spent: &SpentLog,
     task_events: &TaskEvents,
     cancel: &CancellationToken,
     asked: impl Future<Output = (Result<T, ModelError>, Usage)>,
 ) -> Result<Option<Result<T, ModelError>>, Failure> {
+    let used = spent.now().used;
+    let tokens = used.prompt_tokens + used.completion_tokens;
+    store.events.show(Event::Phase { phase: WaitPhase::Model, detail: String::new(), tokens });
+    let events = Arc::clone(&store.events);
+    let retries: RetryListener = Arc::new(move |notice| {
+        events.show(Event::Phase { phase: WaitPhase::Retry, detail: notice.line(), tokens });
+    });
     let (reply, usage) = tokio::select! {
-        answered = asked => answered,
+        answered = RETRIES.scope(retries, asked) => answered,
         () = cancel.cancelled() => return Err(Failure::cancelled()),
-        () = task_budget::out_of_time(config, spent.now()) => return Ok(None),
+        () = task_budget::out_of_time(&store.config, spent.now()) => return Ok(None),
     };
     task_events.did(TaskFact::ModelAnswered { usage });
     Ok(Some(reply))

@@ -50,8 +50,7 @@ pub(crate) async fn run_steps(
         paragraphs.begin();
         let words = |text: &str| paragraphs.say(&edits.hub.events, text);
         let asked = model.step(&input, &words).instrument(span.clone());
-        let Some(reply) = answered(&edits.workspace.config, &task.work.spent, &task.work.events, cancel, asked).await?
-        else {
+        let Some(reply) = answered(&edits.store, &task.work.spent, &task.work.events, cancel, asked).await? else {
             continue;
         };
         let mut more = Vec::new();

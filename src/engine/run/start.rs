@@ -3,15 +3,17 @@
 use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::{collect_diagnostics, reported, workspace_look};
+use crate::durable::stored_review;
 use crate::edit::permissions;
 use crate::editor::Document;
-use crate::editor::event::Event;
+use crate::editor::event::{Event, WaitPhase};
 use crate::memory::keep;
 use crate::plan::work_mode::Mode;
 use crate::run::{analyse, listed, named, repair_scope};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
 use crate::state::request::Request;
+use crate::state::review::workspace_review::ReviewNote;
 use crate::state::risk;
 use crate::state::snapshots::Snapshots;
 use crate::state::span;
@@ -79,6 +81,9 @@ pub(crate) async fn begin(
     permissions::begin_on_reports(&edits.hub, &task).await?;
     task.work.remember_start(&known, false);
     analyse::weigh_named(&task.work.events, &task.work.request, &mut task.work.intent.analysis, &known).await;
+    stored_review::load(&edits.store).await;
+    task.work.intent.review = edits.store.review.take_notes().iter().map(ReviewNote::line).collect();
+    stored_review::save(&edits.store.review).await;
     keep::remember_start(&edits.store, &edits.workspace.root, &task.work.events, &task.work.request).await;
     tell_risk(&edits.hub, &mut task.work, None).await;
     Ok(task)
@@ -120,6 +125,7 @@ pub(crate) async fn first_look(
         let text = "no file was named and none is open, so nothing is known of diagnostics".to_owned();
         hub.events.show(Event::Progress { text });
     }
+    hub.events.show(Event::Phase { phase: WaitPhase::Servers, detail: String::new(), tokens: 0 });
     let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.start_timeout_ms);
     let look = async {
         collect_diagnostics::let_go(hub).await;

@@ -34,6 +34,7 @@ pub(crate) mod read_views;
 pub(crate) mod render;
 pub(crate) mod request;
 pub(crate) mod reverse;
+pub(crate) mod review;
 pub(crate) mod risk;
 pub(crate) mod session;
 pub(crate) mod snapshots;

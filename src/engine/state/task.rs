@@ -92,6 +92,8 @@ pub(crate) struct TaskIntent {
     pub places: Vec<RepairPlace>,
     /// Its possible cost and damage; for the user to know.
     pub risk: Option<Risk>,
+    /// The user's remarks in the review of earlier changes.
+    pub review: Vec<String>,
     /// Permissions of the user beyond the request, and the actions that wait for one.
     pub consent: Consent,
 }

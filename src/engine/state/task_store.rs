@@ -10,6 +10,7 @@ use crate::state::agent_config::Config;
 use crate::state::durable::Durable;
 use crate::state::journal::Checkpoint;
 use crate::state::memory_handle::Remember;
+use crate::state::review::review_store::ReviewStore;
 use crate::state::task_trace::TraceLog;
 use sextant_store::workspace::record_folder::Record;
 
@@ -24,6 +25,8 @@ pub(crate) struct TaskStore {
     pub(crate) durable: OnceCell<Option<Arc<Durable>>>,
     /// Whether the traces of a dead process were looked at.
     pub(crate) recovered: OnceCell<()>,
+    /// The changes that wait for the user's review, as [`crate::durable::stored_review`] keeps them.
+    pub(crate) review: Arc<ReviewStore>,
     /// When the project was last scanned, in milliseconds since 1970.
     pub(crate) scanned: AtomicI64,
     pub(crate) trace: Arc<TraceLog>,
@@ -44,6 +47,7 @@ impl TaskStore {
             memory: OnceCell::default(),
             durable: OnceCell::default(),
             recovered: OnceCell::default(),
+            review: Arc::default(),
             scanned: AtomicI64::default(),
             trace,
             asked: RwLock::default(),

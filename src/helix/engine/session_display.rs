@@ -172,7 +172,11 @@ impl Shower {
                 self.note(engine, &line);
                 engine.say(ERROR, &line);
             }
-            Event::Risk { .. } => {}
+            Event::Risk { .. }
+            | Event::Review { .. }
+            | Event::Phase { .. }
+            | Event::Place { .. }
+            | Event::PlanChecked { .. } => {}
         }
     }
 

@@ -56,7 +56,7 @@ impl Door {
         }
     }
 
-    fn open_here(&self, json: &str) -> Result<Arc<Open>, Failure> {
+    pub(super) fn open_here(&self, json: &str) -> Result<Arc<Open>, Failure> {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
         let place: CommandPlace = serde_json::from_value(given["place"].clone()).unwrap_or_default();
         let ready = self

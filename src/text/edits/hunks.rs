@@ -2,57 +2,25 @@
 
 use std::ops::Range;
 
-use imara_diff::sources::lines;
-use imara_diff::{Algorithm, Diff, InternedInput, Interner};
-
 use crate::edits::TextEdit;
-use crate::edits::dense;
+use crate::edits::line_edits::{LineDiff, bytes};
 
 /// The edits that turn `before` into `after`: changed lines, each drawn in to the characters that differ.
 ///
 /// Equal texts give no edit. Applying the result to `before` always gives `after`.
 pub fn hunks(before: &str, after: &str) -> Vec<TextEdit> {
-    // Grown as needed: an input made for both texts at once reserves a place for each of their lines, and most are in
-    // both.
-    let mut input = InternedInput { before: Vec::new(), after: Vec::new(), interner: Interner::new(0) };
-    input.update_before(lines(before));
-    input.update_after(lines(after));
-    let old = starts(input.before.iter().map(|token| input.interner[*token]));
-    let new = starts(input.after.iter().map(|token| input.interner[*token]));
+    let LineDiff { changed, old, new } = LineDiff::of(before, after);
     let mut out = Vec::new();
-    for (b, a) in dense::changed(&input.before, &input.after).unwrap_or_else(|| changed(&input)) {
+    for (b, a) in changed {
         // As many lines as before: each was most likely changed in place.
         let pairs =
             if b.len() == a.len() { b.zip(a).map(|(b, a)| (b..b + 1, a..a + 1)).collect() } else { vec![(b, a)] };
         for (b, a) in pairs {
-            let at = |starts: &[u32], lines: &Range<usize>| starts[lines.start] as usize..starts[lines.end] as usize;
-            let edit = trimmed(before, at(&old, &b), &after[at(&new, &a)]);
+            let edit = trimmed(before, bytes(&old, &b), &after[bytes(&new, &a)]);
             if !edit.range.is_empty() || !edit.text.is_empty() {
                 out.push(edit);
             }
         }
-    }
-    out
-}
-
-/// The lines that differ, on both sides.
-type Changed = (Range<usize>, Range<usize>);
-
-fn changed(input: &InternedInput<&str>) -> Vec<Changed> {
-    let mut diff = Diff::compute(Algorithm::Histogram, input);
-    diff.postprocess_lines(input);
-    let range = |lines: Range<u32>| lines.start as usize..lines.end as usize;
-    diff.hunks().map(|hunk| (range(hunk.before), range(hunk.after))).collect()
-}
-
-/// The start of each line, and the end of the text.
-fn starts<'a>(lines: impl ExactSizeIterator<Item = &'a str>) -> Vec<u32> {
-    let mut out = Vec::with_capacity(lines.len() + 1);
-    let mut end = 0;
-    out.push(0);
-    for line in lines {
-        end += line.len() as u32;
-        out.push(end);
     }
     out
 }

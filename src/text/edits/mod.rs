@@ -6,6 +6,7 @@ pub mod edit_zones;
 pub mod find_old_string;
 pub mod hunks;
 mod indent;
+pub mod line_edits;
 pub mod line_ends;
 pub mod rebase;
 pub mod symbol;

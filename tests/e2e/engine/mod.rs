@@ -25,6 +25,7 @@ mod reach;
 mod rebase;
 mod recalled;
 mod results;
+mod review;
 mod room;
 mod shell;
 mod states;

@@ -188,3 +188,33 @@ async fn a_plan_examines_edits_and_checks_and_is_changed_before_it_runs() {
     assert!(told.contains("May edit: a.py::f, the imports of a.py\n"), "{told}");
     assert_eq!(project.read("a.py"), text.replace("\"one\"", "1"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_plan_is_edited_as_text_and_faults_stand_on_their_lines() {
+    let text = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
+    let project = Project::new(&[("a.py", text)]);
+    let step = |symbol: &str| json!({"title": format!("change {symbol}"), "symbols": [format!("a.py::{symbol}")], "because": "asked", "expect": "changed"});
+    let plan = Reply::Json(
+        json!({"title": "Two changes", "reason": "asked", "steps": [step("f"), step("g")], "confidence": 1}),
+    );
+    let server = ModelServer::start([plan]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("e").await;
+    nvim.screen.shows("makes this text the plan").await;
+    // An unknown state is a fault, and the plan stays as it was.
+    nvim.command("%s/\\[ \\] change f/[q] change f/ | write").await;
+    let faulty = "return (vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 10))";
+    assert!(nvim.lua::<bool>(faulty).await, "{}", nvim.screen.text());
+    assert!(nvim.lua::<bool>("return vim.bo.modified").await, "the text is kept");
+    nvim.command("%s/\\[q\\] change f/[ ] change f with care/").await;
+    nvim.command("write").await;
+    let document = nvim.wait("SextantPlan").await;
+    assert!(document["markdown"].as_str().unwrap().contains("change f with care"), "{document}");
+    nvim.screen.shows("Sextant plan · waiting for approval").await;
+    nvim.screen.shows("change f with care").await;
+    let here: String = nvim.lua("return vim.api.nvim_buf_get_name(0)").await;
+    assert_eq!(here, "sextant://plan", "the plan has its window back");
+}

@@ -80,8 +80,7 @@ pub(super) async fn tried(
             Some(fault) => piece.facts.again(fault),
         };
         edits.hub.events.show(Event::Progress { text: progress(target, course.tries) });
-        let Some(reply) = ask_model(&edits.workspace.config, model, &mut task.work, &prompt, &|_| {}, cancel).await?
-        else {
+        let Some(reply) = ask_model(&edits.store, model, &mut task.work, &prompt, &|_| {}, cancel).await? else {
             return Ok(TargetEnd::OutOfSteps);
         };
         course.tries += 1;

@@ -1,0 +1,209 @@
+--- Holds what the agent is doing now: for status lines, the answer's winbar, progress messages and events.
+local neovim = require('sextant.neovim')
+
+local M = {}
+local api = vim.api
+
+---@class sextant.Status what the agent is doing
+---@field state 'idle'|'running'|'question'|'waiting' `waiting`: a plan waits for approval
+---@field phase string what a running task waits for: `servers`, `model`, `answering`, `tool`, `retry`; empty if idle
+---@field detail string the tool and its target, or the reason and number of a retry
+---@field step? integer the number of the running step
+---@field of? integer the number of steps of the plan
+---@field elapsed number seconds since the task began; of the last task, how long it took
+---@field waited number seconds in this phase
+---@field model string
+---@field tokens integer used by the task so far
+---@field question? string the open question
+---@field options? string[] its answers, from 1
+---@field request string
+
+---@type sextant.Status
+local now = { state = 'idle', phase = '', detail = '', elapsed = 0, waited = 0, model = '', tokens = 0, request = '' }
+local began, phase_began = 0, 0
+---@type uv.uv_timer_t?
+local ticking = nil
+-- Milliseconds between two updates of the seconds.
+local TICK_MS = 1000
+-- Numbers the tasks, so that each has a progress message of its own.
+local number = 0
+local message_id = nil
+
+-- Cells that Neovim's own marks of a progress message may take.
+local MARGIN = 8
+
+local function seconds(since)
+  return (vim.uv.hrtime() - since) / 1e9
+end
+
+--- What the agent is doing. Never waits, and starts nothing.
+---@return sextant.Status
+function M.now()
+  local copy = vim.deepcopy(now)
+  if now.state ~= 'idle' and began > 0 then
+    copy.elapsed, copy.waited = seconds(began), seconds(phase_began)
+  end
+  return copy
+end
+
+---@param count integer
+---@return string
+local function short(count)
+  return count < 1000 and tostring(count) or ('%.1fk'):format(count / 1000)
+end
+
+local WORDS = { servers = 'waiting for language servers', model = 'waiting for the model', answering = 'answering' }
+
+--- One line for a winbar or a status line: `Sextant: waiting for the model 8 s · 1.2k tokens`.
+---@return string
+function M.line()
+  local parts = {}
+  if now.state == 'question' then
+    parts[1] = 'question'
+  elseif now.state == 'waiting' then
+    parts[1] = 'plan waits for approval'
+  elseif now.state == 'running' then
+    local words = WORDS[now.phase] or vim.trim(('%s %s'):format(now.phase, now.detail))
+    parts[1] = ('%s %d s'):format(words ~= '' and words or 'running', seconds(phase_began))
+    if now.phase == 'retry' then
+      parts[1] = now.detail
+    end
+    if now.of then
+      table.insert(parts, 1, ('step %d of %d'):format(now.step or 0, now.of))
+    end
+    parts[#parts + 1] = ('%d s in all'):format(seconds(began))
+  elseif began > 0 then
+    parts[1] = ('idle, last task %d s'):format(now.elapsed)
+  else
+    parts[1] = 'idle'
+  end
+  if now.tokens > 0 then
+    parts[#parts + 1] = short(now.tokens) .. ' tokens'
+  end
+  return table.concat(parts, ' · ')
+end
+
+local function tell_progress(kind)
+  local text = kind == 'end' and 'done' or M.line()
+  api.nvim_exec_autocmds('User', {
+    pattern = 'SextantProgress',
+    modeline = false,
+    data = { token = number, value = { kind = kind, title = 'Sextant', message = text } },
+  })
+  -- A message that does not fit would wait for a key.
+  local short = require('sextant.ui.say').cut(text, math.max(1, vim.v.echospace - #'Sextant: ' - MARGIN))
+  message_id = neovim.progress(message_id, short, kind == 'end' and 'success' or 'running')
+  if kind == 'end' then
+    message_id = nil
+  end
+end
+
+local function show_winbar()
+  for _, win in ipairs(require('sextant.ui.scratch').windows('answer')) do
+    local bar = '%#SextantPhase# ' .. M.line():gsub('%%', '%%%%')
+    if vim.wo[win].winbar ~= bar and api.nvim_win_get_height(win) > 1 then
+      api.nvim_set_option_value('winbar', bar, { win = win, scope = 'local' })
+    end
+  end
+end
+
+local function changed()
+  show_winbar()
+  if now.state == 'running' and now.phase ~= '' then
+    tell_progress('report')
+  end
+  api.nvim_exec_autocmds('User', { pattern = 'SextantStatus', modeline = false, data = M.now() })
+end
+
+local function tick()
+  if now.state == 'running' then
+    show_winbar()
+  end
+end
+
+local function start_ticking()
+  if not ticking then
+    ticking = assert(vim.uv.new_timer())
+    ticking:start(TICK_MS, TICK_MS, vim.schedule_wrap(tick))
+  end
+end
+
+local function stop_ticking()
+  if ticking then
+    ticking:close()
+    ticking = nil
+  end
+end
+
+---@param request string
+---@param model string
+function M.started(request, model)
+  require('sextant.ui.highlights').define()
+  began, phase_began = vim.uv.hrtime(), vim.uv.hrtime()
+  number = number + 1
+  now = { state = 'running', phase = '', detail = '', elapsed = 0, waited = 0, model = model, tokens = 0 }
+  now.request = request
+  start_ticking()
+  tell_progress('begin')
+  changed()
+end
+
+---@param phase string
+---@param detail? string
+---@param tokens? integer
+function M.phase(phase, detail, tokens)
+  if now.state == 'idle' then
+    return
+  end
+  detail = detail or ''
+  now.tokens = tokens and tokens > 0 and tokens or now.tokens
+  if now.state == 'question' then
+    now.state, now.question, now.options = 'running', nil, nil
+  end
+  if now.phase == phase and now.detail == detail then
+    return
+  end
+  now.phase, now.detail, phase_began = phase, detail, vim.uv.hrtime()
+  changed()
+end
+
+---@param text string
+---@param options string[]
+function M.question(text, options)
+  now.state, now.question, now.options = 'question', text, options
+  changed()
+end
+
+--- The plan as it stands.
+---@param event { phase: string, steps: integer, running?: integer }
+function M.plan(event)
+  now.step, now.of = event.running, event.steps > 0 and event.steps or nil
+  if event.phase == 'executing' then
+    if now.state ~= 'running' then
+      M.started(now.request, now.model)
+      now.step, now.of = event.running, event.steps
+    end
+  elseif event.phase == 'waiting for approval' then
+    M.ended('waiting')
+    return
+  end
+  changed()
+end
+
+--- The task is over, or waits for its user.
+---@param state? 'idle'|'waiting'
+function M.ended(state)
+  if now.state == 'running' or now.state == 'question' then
+    now.elapsed = seconds(began)
+    tell_progress('end')
+  end
+  stop_ticking()
+  now.state, now.phase, now.detail = state or 'idle', '', ''
+  -- The question of a paused plan outlives its run.
+  if now.of == nil then
+    now.question, now.options = nil, nil
+  end
+  changed()
+end
+
+return M

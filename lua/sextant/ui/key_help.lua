@@ -1,0 +1,41 @@
+--- Shows the keys of a window or a review in a float that the next `q`, `<Esc>` or move out of it closes.
+local neovim = require('sextant.neovim')
+
+local M = {}
+local api = vim.api
+
+---@param title string
+---@param lines string[]
+function M.open(title, lines)
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = 'wipe'
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = false
+  local width = 1
+  for _, line in ipairs(lines) do
+    width = math.max(width, api.nvim_strwidth(line))
+  end
+  width = math.min(width + 1, vim.o.columns - 4)
+  local height = math.min(#lines, vim.o.lines - 5)
+  local win = api.nvim_open_win(buf, true, {
+    relative = 'editor',
+    style = 'minimal',
+    border = 'rounded',
+    title = (' %s '):format(title),
+    width = width,
+    height = height,
+    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 2),
+    col = math.max(0, math.floor((vim.o.columns - width) / 2) - 1),
+  })
+  for _, lhs in ipairs({ 'q', '<Esc>', '<CR>', '?', 'g?' }) do
+    vim.keymap.set('n', lhs, '<Cmd>close<CR>', neovim.in_buffer(buf, { nowait = true, desc = 'Close' }))
+  end
+  api.nvim_create_autocmd('WinLeave', neovim.in_buffer(buf, {
+    once = true,
+    callback = function()
+      pcall(api.nvim_win_close, win, true)
+    end,
+  }))
+end
+
+return M

@@ -1,0 +1,101 @@
+--- Lets the user edit the plan as text: `:w` makes it the plan, and faults stand on their lines as diagnostics.
+local scratch = require('sextant.ui.scratch')
+
+local M = {}
+local api = vim.api
+
+local NAME = 'sextant://plan/edit'
+local FAULTS = api.nvim_create_namespace('sextant_plan_faults')
+
+-- The workspace of the text that is edited.
+---@type string?
+local root = nil
+
+---@return integer? buf
+local function buffer()
+  local buf = vim.fn.bufnr(NAME)
+  if buf ~= -1 and api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_name(buf) == NAME then
+    return buf
+  end
+end
+
+local function write(buf)
+  local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), '\n') .. '\n'
+  require('sextant.rpc.channel').send('write_plan', { text = text, root = root })
+end
+
+local function make()
+  local buf = api.nvim_create_buf(false, false)
+  api.nvim_buf_set_name(buf, NAME)
+  vim.bo[buf].buftype = 'acwrite'
+  vim.bo[buf].bufhidden = 'hide'
+  vim.bo[buf].swapfile = false
+  vim.bo[buf].filetype = 'sextant-plan'
+  scratch.colour(buf)
+  api.nvim_create_autocmd('BufWriteCmd', require('sextant.neovim').in_buffer(buf, {
+    callback = function()
+      write(buf)
+    end,
+  }))
+  return buf
+end
+
+--- Shows the plan's text in a window for editing. Text that is not written yet stays.
+---@param win integer
+---@param markdown string
+---@param of string the workspace
+function M.open(win, markdown, of)
+  local buf = buffer() or make()
+  if not vim.bo[buf].modified or root ~= of then
+    api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(vim.trim(markdown), '\n', { plain = true }))
+    vim.bo[buf].modified = false
+    vim.diagnostic.reset(FAULTS, buf)
+  end
+  root = of
+  api.nvim_win_set_buf(win, buf)
+  require('sextant.ui.say').say('`:w` makes this text the plan, `:q` closes it')
+end
+
+--- The binary has read the text: it is the plan now, or it has faults.
+---@param faults { line: integer, message: string }[]
+---@return boolean taken
+function M.checked(faults)
+  local buf = buffer()
+  if not buf then
+    return #faults == 0
+  end
+  local last = api.nvim_buf_line_count(buf)
+  vim.diagnostic.set(
+    FAULTS,
+    buf,
+    vim.tbl_map(function(fault)
+      return {
+        lnum = math.min(math.max(fault.line, 1), last) - 1,
+        col = 0,
+        message = fault.message,
+        severity = vim.diagnostic.severity.ERROR,
+        source = 'sextant',
+      }
+    end, faults)
+  )
+  if #faults == 0 then
+    vim.bo[buf].modified = false
+    return true
+  end
+  local say = require('sextant.ui.say')
+  local first = faults[1]
+  say.say(
+    ('%s in the plan, which stays as it was; line %d: %s'):format(say.counted(#faults, 'fault'), first.line, first.message),
+    vim.log.levels.ERROR
+  )
+  return false
+end
+
+--- The windows that show the text.
+---@return integer[]
+function M.windows()
+  local buf = buffer()
+  return buf and vim.fn.win_findbuf(buf) or {}
+end
+
+return M

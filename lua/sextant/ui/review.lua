@@ -1,0 +1,395 @@
+--- Shows the agent's changes that wait for review in the code itself, and sends the user's decisions to the binary.
+local keys = require('sextant.ui.review_keys')
+local marks = require('sextant.ui.review_marks')
+local say = require('sextant.ui.say')
+
+local M = {}
+local api = vim.api
+
+---@class sextant.Review
+---@field root string
+---@field files { path: string, made: boolean, hunks: sextant.Hunk[] }[]
+---@field reviewed integer
+---@field total integer
+---@field rejected integer
+---@field notes table[]
+---@field summary string
+
+---@type sextant.Review?
+local state = nil
+-- Whether the hunks are drawn; a review that is closed goes on in the binary.
+local open = false
+-- Whether the next look opens the review, without a move of the cursor.
+local expected = false
+-- Milliseconds without a change after which the hunks are looked at again.
+local REST_MS = 200
+---@type uv.uv_timer_t?
+local rest = nil
+local HINT = 'ga accept · gR reject · ]h next · g? help'
+
+local function send(params)
+  params.root = state and state.root
+  require('sextant.rpc.channel').send('review', params)
+end
+
+---@param file { path: string }
+local function path_of(file)
+  return vim.fs.joinpath(state.root, file.path)
+end
+
+---@param file { path: string }
+---@return integer? buf where it is loaded
+local function buffer_of(file)
+  local wanted = vim.fs.normalize(path_of(file))
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if api.nvim_buf_is_loaded(buf) and vim.fs.normalize(api.nvim_buf_get_name(buf)) == wanted then
+      return buf
+    end
+  end
+end
+
+-- The file of the current buffer under review, with the number of its first hunk.
+local function here()
+  local name, first = vim.fs.normalize(api.nvim_buf_get_name(0)), 1
+  for index, file in ipairs(state and state.files or {}) do
+    if vim.fs.normalize(path_of(file)) == name then
+      return file, first, index
+    end
+    first = first + #file.hunks
+  end
+end
+
+---@param hunk sextant.Hunk
+local function last_line(hunk)
+  return hunk.line + math.max(hunk.count, 1) - 1
+end
+
+-- The hunk that a line is in; of a removal, the line behind it.
+---@return sextant.Hunk?
+local function hunk_at(line)
+  local file = here()
+  for _, hunk in ipairs(file and file.hunks or {}) do
+    local count = api.nvim_buf_line_count(0)
+    if line >= math.min(hunk.line, count - 1) and line <= last_line(hunk) then
+      return hunk
+    end
+  end
+end
+
+local function waiting()
+  return state and state.total - state.reviewed or 0
+end
+
+local function go_to(file, hunk)
+  require('sextant.ui.code').open(path_of(file), hunk.line + 1)
+end
+
+-- Every hunk with its file, in order.
+local function all()
+  local found = {}
+  for _, file in ipairs(state and state.files or {}) do
+    for _, hunk in ipairs(file.hunks) do
+      found[#found + 1] = { file = file, hunk = hunk }
+    end
+  end
+  return found
+end
+
+--- Goes to the next or previous hunk, over files and around the end.
+---@param step 1|-1
+function M.go(step)
+  local list = all()
+  if #list == 0 then
+    return say.say('no change waits for review')
+  end
+  local line, own = api.nvim_win_get_cursor(0)[1] - 1, here()
+  local target
+  if own then
+    for index = step > 0 and 1 or #list, step > 0 and #list or 1, step do
+      local one = list[index]
+      local beyond = step > 0 and one.hunk.line > line or step < 0 and one.hunk.line < line
+      if one.file == own and beyond then
+        target = one
+        break
+      end
+    end
+    if not target then
+      local edge = 0
+      for index, one in ipairs(list) do
+        if one.file == own and (edge == 0 or step > 0) then
+          edge = index
+        end
+      end
+      target = list[(edge + step - 1) % #list + 1]
+    end
+  end
+  target = target or list[step > 0 and 1 or #list]
+  go_to(target.file, target.hunk)
+end
+
+---@param scope 'hunk'|'symbol'|'file'|'all'
+---@param lines? integer[] first and last line of the chosen part, from 0
+local function scope_of(scope, lines)
+  if scope == 'all' then
+    return 'all'
+  end
+  local file = here()
+  if not file then
+    return nil, 'no change of this file waits for review'
+  elseif scope == 'file' then
+    return { file = file.path }
+  end
+  local hunk = hunk_at(lines and lines[1] or api.nvim_win_get_cursor(0)[1] - 1)
+    or lines and hunk_at(lines[2])
+    or nil
+  if not hunk then
+    return nil, 'no change is here; `]h` goes to the next one'
+  elseif scope == 'symbol' then
+    return { symbol = { path = file.path, symbol = hunk.symbol } }
+  end
+  local part = nil
+  if lines and hunk.count > 0 then
+    part = { start = math.max(lines[1] - hunk.line, 0), ['end'] = math.min(lines[2] - hunk.line, hunk.count - 1) + 1 }
+  end
+  return { hunk = { path = file.path, id = hunk.id, lines = part } }
+end
+
+---@param action 'accept'|'reject'|'note'
+---@param scope 'hunk'|'symbol'|'file'|'all'
+---@param reason? string
+---@param lines? integer[]
+function M.decide(action, scope, reason, lines)
+  local wanted, problem = scope_of(scope, lines)
+  if not wanted then
+    return say.say(problem, vim.log.levels.WARN)
+  end
+  send({ wish = { action = action, scope = wanted, reason = reason or '' } })
+end
+
+-- Asks for a text and then decides; an empty one counts, a cancelled one changes nothing.
+local function decide_because(action, prompt, lines)
+  vim.ui.input({ prompt = prompt }, function(reason)
+    if reason then
+      M.decide(action, 'hunk', vim.trim(reason), lines)
+    end
+  end)
+end
+
+local function selected()
+  local first, last = vim.fn.line('v') - 1, vim.fn.line('.') - 1
+  api.nvim_feedkeys(vim.keycode('<Esc>'), 'nx', false)
+  return { math.min(first, last), math.max(first, last) }
+end
+
+-- The lines that the user has selected; nil in normal mode.
+local function chosen()
+  return api.nvim_get_mode().mode:match('^[vV\22]') and selected() or nil
+end
+
+---@type sextant.ReviewKey[]
+local KEYS = {
+  { lhs = ']h', modes = { 'n' }, desc = 'Next change under review' },
+  { lhs = '[h', modes = { 'n' }, desc = 'Previous change under review' },
+  { lhs = 'ga', modes = { 'n', 'x' }, desc = 'Accept the change, or the selected part of it' },
+  { lhs = 'gA', modes = { 'n' }, desc = 'Accept every change of the symbol' },
+  { lhs = 'gR', modes = { 'n', 'x' }, desc = 'Reject the change, or the selected part of it, with a reason' },
+  { lhs = 'gB', modes = { 'n' }, desc = 'Bring the last rejected text back' },
+  { lhs = 'gN', modes = { 'n' }, desc = 'Leave a note on the change for the agent' },
+  { lhs = 'gS', modes = { 'n' }, desc = 'Send rejections and notes to the agent' },
+  { lhs = 'gQ', modes = { 'n' }, desc = 'Close the review; :AgentReview opens it again' },
+  { lhs = 'g?', modes = { 'n' }, desc = 'Show these keys' },
+}
+
+local function help()
+  local lines = {}
+  for _, key in ipairs(KEYS) do
+    lines[#lines + 1] = ('%-4s %s'):format(key.lhs, key.desc)
+  end
+  vim.list_extend(lines, { '', ':AgentReview accept symbol|file|all, and so for reject' })
+  require('sextant.ui.key_help').open('Review', lines)
+end
+
+local RUN = {
+  [']h'] = function()
+    M.go(1)
+  end,
+  ['[h'] = function()
+    M.go(-1)
+  end,
+  ['ga'] = function()
+    M.decide('accept', 'hunk', nil, chosen())
+  end,
+  ['gA'] = function()
+    M.decide('accept', 'symbol')
+  end,
+  ['gR'] = function()
+    decide_because('reject', 'Reject, because (may be empty): ', chosen())
+  end,
+  ['gB'] = function()
+    M.bring_back()
+  end,
+  ['gN'] = function()
+    decide_because('note', 'Note for the agent: ')
+  end,
+  ['gS'] = function()
+    M.hand_over()
+  end,
+  ['gQ'] = function()
+    M.close()
+  end,
+  ['g?'] = help,
+}
+for _, key in ipairs(KEYS) do
+  key.run = RUN[key.lhs]
+end
+
+function M.bring_back()
+  send({ wish = { action = 'bring_back' } })
+end
+
+--- Sends the rejections and notes to the agent, in one request.
+function M.hand_over()
+  send({ hand_over = true })
+end
+
+local function look_again()
+  if not open then
+    return
+  end
+  rest = rest or assert(vim.uv.new_timer())
+  rest:start(REST_MS, 0, function()
+    vim.schedule(function()
+      if open then
+        send({ wish = { action = 'show' } })
+      end
+    end)
+  end)
+end
+
+local group = nil
+
+local function watch()
+  group = group or api.nvim_create_augroup('sextant_review', {})
+  api.nvim_clear_autocmds({ group = group })
+  api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave' }, {
+    group = group,
+    callback = function()
+      if here() then
+        look_again()
+      end
+    end,
+  })
+  api.nvim_create_autocmd({ 'BufReadPost', 'BufWinEnter' }, {
+    group = group,
+    callback = function()
+      if here() then
+        M.draw()
+      end
+    end,
+  })
+end
+
+--- Draws every loaded file under review.
+function M.draw()
+  local drawn, first = {}, 1
+  for _, file in ipairs(open and state and state.files or {}) do
+    local buf = buffer_of(file)
+    if buf then
+      drawn[buf] = true
+      marks.draw(buf, file.hunks, first, waiting(), HINT)
+      keys.map(buf, KEYS)
+    end
+    first = first + #file.hunks
+  end
+  for _, buf in ipairs(keys.buffers()) do
+    if not drawn[buf] then
+      marks.clear(buf)
+      keys.unmap(buf)
+    end
+  end
+end
+
+--- Ends the drawing and gives the keys back; what waits is kept.
+function M.close()
+  open = false
+  M.draw()
+  if group then
+    api.nvim_clear_autocmds({ group = group })
+  end
+end
+
+--- The agent has changed a file.
+function M.edited()
+  look_again()
+end
+
+--- Opens the review of a finished task, where the user's options want it.
+---@param root string
+function M.after_task(root)
+  expected = true
+  require('sextant.rpc.channel').send('review', { wish = { action = 'show' }, root = root })
+end
+
+---@param what? string what came before the count
+local function progress(what)
+  local count = ('reviewed %d of %s'):format(state.reviewed, say.counted(state.total, 'change'))
+  return what and ('%s: %s'):format(count, what) or count
+end
+
+-- After a decision, the cursor goes on to the next hunk, unless it stands in one.
+local function advance()
+  local line = api.nvim_win_get_cursor(0)[1] - 1
+  if here() and not hunk_at(line) or not here() and #state.files > 0 then
+    M.go(1)
+  end
+end
+
+--- The review as it stands, from the binary.
+---@param event { root: string, state: sextant.Review, open: boolean }
+function M.update(event)
+  local decided = event.state.summary ~= ''
+  local wanted = event.open or expected
+  expected = false
+  state = vim.tbl_extend('force', event.state, { root = event.root })
+  if #state.files == 0 then
+    local was = open
+    M.close()
+    if event.open then
+      say.say('no change waits for review')
+    elseif decided then
+      say.say(progress(state.summary))
+    elseif was then
+      say.say(progress())
+    end
+    return
+  end
+  if wanted and not open then
+    open = true
+    watch()
+  end
+  M.draw()
+  if event.open and not (here() and hunk_at(api.nvim_win_get_cursor(0)[1] - 1)) then
+    M.go(1)
+  elseif decided and open then
+    advance()
+  end
+  if decided then
+    say.say(progress(state.summary))
+  elseif wanted then
+    say.say(('%s; `g?` in the code shows the keys'):format(progress()))
+  end
+end
+
+--- Whether the review is drawn.
+---@return boolean
+function M.is_open()
+  return open
+end
+
+--- The count of a review that is open, for a status line.
+---@return { reviewed: integer, total: integer }?
+function M.count()
+  return open and state and { reviewed = state.reviewed, total = state.total } or nil
+end
+
+return M

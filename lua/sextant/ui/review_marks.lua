@@ -1,0 +1,196 @@
+--- Draws the hunks under review into a buffer: removed lines as virtual ones, changed words, new diagnostics.
+local highlights = require('sextant.ui.highlights')
+
+local M = {}
+local api = vim.api
+
+local NAMESPACE = api.nvim_create_namespace('sextant_review')
+-- The time of one turn of drawing.
+local SLICE_NS = 6e6
+-- Numbers the drawings of each buffer: a later one ends the one before.
+---@type table<integer, integer>
+local drawing = {}
+-- The most removed lines that are drawn of one hunk; the diff has all.
+local MOST = 200
+
+---@class sextant.Hunk one change of the agent that waits for a decision
+---@field id string
+---@field symbol string
+---@field line integer from 0
+---@field count integer
+---@field removed string[]
+---@field added string[]
+---@field words { line: integer, removed: sextant.ByteRange, added: sextant.ByteRange }[]
+---@field conflict boolean
+---@field diagnostics { kind: string, text: string, line: integer }[]
+
+---@class sextant.ByteRange
+---@field start integer
+---@field ['end'] integer
+
+---@param hunk sextant.Hunk
+---@param at integer its number
+---@param of integer
+---@param keys string
+---@return table[] chunks
+local function header(hunk, at, of, keys)
+  local where = hunk.symbol ~= '' and hunk.symbol or 'top level'
+  local chunks = { { ('▎%d/%d %s '):format(at, of, where), 'SextantHunk' } }
+  if hunk.conflict then
+    chunks[#chunks + 1] = { 'edited since: accept it or change it by hand ', 'SextantConflict' }
+  end
+  chunks[#chunks + 1] = { keys, 'SextantHint' }
+  return chunks
+end
+
+---@param hunk sextant.Hunk
+---@param index integer of the line, from 1
+---@return table[] chunks
+local function removed_line(hunk, index)
+  local text = hunk.removed[index]
+  local chunks = { { '-', 'SextantRemoved' } }
+  for _, word in ipairs(hunk.words) do
+    if word.line == index - 1 then
+      vim.list_extend(chunks, {
+        { text:sub(1, word.removed.start), 'SextantRemoved' },
+        { text:sub(word.removed.start + 1, word.removed['end']), 'SextantRemovedWord' },
+        { text:sub(word.removed['end'] + 1), 'SextantRemoved' },
+      })
+      text = ''
+    end
+  end
+  chunks[#chunks + 1] = { text, 'SextantRemoved' }
+  return vim.tbl_filter(function(chunk)
+    return chunk[1] ~= ''
+  end, chunks)
+end
+
+-- The lines above a hunk: its header and what the agent removed.
+local function above(hunk, at, of, keys)
+  local lines = { header(hunk, at, of, keys) }
+  for index = 1, math.min(#hunk.removed, MOST) do
+    lines[#lines + 1] = removed_line(hunk, index)
+  end
+  if #hunk.removed > MOST then
+    lines[#lines + 1] = { { ('… %d more removed'):format(#hunk.removed - MOST), 'SextantHint' } }
+  end
+  return lines
+end
+
+local GROUPS = { E = 'SextantError', W = 'SextantWarning' }
+
+local function below(hunk)
+  local lines = {}
+  for _, entry in ipairs(hunk.diagnostics) do
+    local group = GROUPS[entry.kind] or 'SextantHint'
+    lines[#lines + 1] = { { ('▎new: %s'):format(entry.text), group } }
+  end
+  return lines
+end
+
+local function mark(buf, line, column, options)
+  pcall(api.nvim_buf_set_extmark, buf, NAMESPACE, line, column, options)
+end
+
+local function draw_added(buf, hunk)
+  if hunk.conflict or hunk.count == 0 then
+    return
+  end
+  local last = math.min(hunk.line + hunk.count, api.nvim_buf_line_count(buf))
+  mark(buf, hunk.line, 0, { end_row = last, hl_group = 'SextantAdded', hl_eol = true, priority = 50 })
+  for _, word in ipairs(hunk.words) do
+    mark(buf, hunk.line + word.line, word.added.start, {
+      end_col = word.added['end'],
+      hl_group = 'SextantAddedWord',
+      priority = 60,
+    })
+  end
+end
+
+-- Virtual lines above the first line of a buffer are out of sight unless the window scrolls to them.
+local function show_above_first(buf, height)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_win_call(win, function()
+      if vim.fn.line('w0') == 1 then
+        vim.fn.winrestview({ topline = 1, topfill = height })
+      end
+    end)
+  end
+end
+
+---@param buf integer
+---@param hunk sextant.Hunk
+---@param at integer its number among all
+---@param of integer
+---@param keys string hint behind the header
+local function draw_hunk(buf, hunk, at, of, keys)
+  local count = api.nvim_buf_line_count(buf)
+  local top, bottom = above(hunk, at, of, keys), below(hunk)
+  local behind = hunk.line >= count
+  mark(buf, math.min(hunk.line, count - 1), 0, { virt_lines = top, virt_lines_above = not behind })
+  if hunk.line == 0 then
+    show_above_first(buf, #top)
+  end
+  if #bottom > 0 then
+    local last = math.min(math.max(hunk.line + hunk.count - 1, 0), count - 1)
+    mark(buf, last, 0, { virt_lines = bottom })
+  end
+  draw_added(buf, hunk)
+end
+
+-- The numbers of the hunks, those near the top of a window of the buffer first.
+---@return integer[]
+local function nearest_first(buf, hunks)
+  local win = vim.fn.win_findbuf(buf)[1]
+  local top = win and vim.fn.line('w0', win) or 1
+  local order = {}
+  for index = 1, #hunks do
+    order[index] = index
+  end
+  if top > 1 then
+    table.sort(order, function(one, other)
+      return math.abs(hunks[one].line - top) < math.abs(hunks[other].line - top)
+    end)
+  end
+  return order
+end
+
+--- Draws the hunks of a buffer in place of those drawn before.
+---@param buf integer
+---@param hunks sextant.Hunk[]
+---@param first integer the number of the first one among all
+---@param of integer
+---@param keys string hint behind the first header
+function M.draw(buf, hunks, first, of, keys)
+  highlights.define()
+  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  local mine = (drawing[buf] or 0) + 1
+  drawing[buf] = mine
+  local order, next_one = nearest_first(buf, hunks), 1
+  -- Many hunks take several turns of the loop, so that no key waits; those in sight come first.
+  local function slice()
+    if drawing[buf] ~= mine or not api.nvim_buf_is_valid(buf) then
+      return
+    end
+    local start = vim.uv.hrtime()
+    while next_one <= #order do
+      local index = order[next_one]
+      draw_hunk(buf, hunks[index], first + index - 1, of, index == 1 and keys or '')
+      next_one = next_one + 1
+      if vim.uv.hrtime() - start > SLICE_NS then
+        return vim.defer_fn(slice, 1)
+      end
+    end
+  end
+  slice()
+end
+
+---@param buf integer
+function M.clear(buf)
+  drawing[buf] = nil
+  if api.nvim_buf_is_valid(buf) then
+    api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  end
+end
+
+return M

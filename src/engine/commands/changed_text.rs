@@ -1,0 +1,80 @@
+//! Shows what the last task changed as one diff of all its files: the task, one step, or one symbol.
+
+use crate::durable::stack::{self, UndoPlace};
+use crate::state::edit_service::EditService;
+use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
+use crate::state::reverse;
+use crate::state::undo_target::Target;
+use sextant_base::failure::Failure;
+use sextant_base::one_line::clean;
+use sextant_text::edits::TextEdit;
+use sextant_text::edits::apply_text::apply;
+use sextant_text::edits::hunks::hunks;
+use sextant_text::edits::unified::unified;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// Unchanged lines around a hunk.
+const CONTEXT: u32 = 3;
+
+/// The diff of the last task that changed something, or of a part of it.
+///
+/// # Errors
+/// No task has changed anything, or the part changed nothing.
+pub(crate) async fn changed_text(edits: &EditService, part: &Target) -> Result<String, Failure> {
+    let stack = stack::stack(edits).await;
+    let known = stack.tasks.iter().find(|known| known.place != UndoPlace::Removed);
+    let Some(known) = known else { return Err(Failure::user("no task has changed anything here", "")) };
+    let journal = stack::journal(&edits.store, known).await?;
+    let changes = match part {
+        Target::Step(step) => of_step(&journal, *step),
+        Target::Symbol(symbol) => {
+            let path = SymbolPath::parse(symbol);
+            journal.net().into_iter().filter_map(|change| within(&change, &path)).collect()
+        }
+        Target::Task | Target::Lines(_) => journal.net(),
+    };
+    if changes.is_empty() {
+        let message = format!("{} of “{}” changed nothing that stands", part.words(), clean(&journal.request));
+        return Err(Failure::user(message, ""));
+    }
+    Ok(changes.iter().map(file_diff).collect())
+}
+
+/// The changes of a step; of the last one for `None`.
+fn of_step(journal: &Journal, step: Option<usize>) -> Vec<FileChange> {
+    let edits = || journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
+    let wanted = step.or_else(|| edits().next_back().map(|row| row.step));
+    let rows: Vec<Checkpoint> = edits().filter(|row| Some(row.step) == wanted).cloned().collect();
+    Journal { checkpoints: rows, ..Journal::default() }.net()
+}
+
+/// The part of a change inside one symbol; `None` where there is none.
+fn within(change: &FileChange, symbol: &SymbolPath) -> Option<FileChange> {
+    if !symbol.file.is_empty() && symbol.file != change.path {
+        return None;
+    }
+    let (inside, _) = reverse::within(change, &symbol.names);
+    let (before, after) = (change.before.as_deref()?, change.after.as_deref()?);
+    let others: Vec<TextEdit> = hunks(after, before)
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| inside.contains(index))
+        .map(|(_, edit)| edit)
+        .collect();
+    let before = apply(after, &others).ok().filter(|before| before != after)?;
+    Some(FileChange { before: Some(before.into()), ..change.clone() })
+}
+
+fn file_diff(change: &FileChange) -> String {
+    let side = |text: Option<&str>, mark: &str| match text {
+        Some(_) => format!("{mark}/{}", change.path),
+        None => "/dev/null".to_owned(),
+    };
+    let (before, after) = (change.before.as_deref(), change.after.as_deref());
+    format!(
+        "--- {}\n+++ {}\n{}",
+        side(before, "a"),
+        side(after, "b"),
+        unified(before.unwrap_or_default(), after.unwrap_or_default(), CONTEXT)
+    )
+}

@@ -1,0 +1,145 @@
+//! A hunk under review as a front end shows it, and the name by which a front end means it.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::editor::event::QuickfixEntry;
+use crate::state::review::file_review::{FileReview, WaitingHunk};
+use sextant_base::positions::LineIndex;
+use sextant_text::edits::TextEdit;
+use sextant_text::edits::hunks::trim;
+use sextant_text::symbols::language;
+use sextant_text::symbols::outline::Outline;
+
+/// The hunks of a file that wait.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewedFile {
+    /// Relative to the root.
+    pub path: String,
+    /// Whether the agent made the file.
+    pub made: bool,
+    pub hunks: Vec<ReviewHunk>,
+}
+
+/// A hunk that waits for a decision.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewHunk {
+    /// Its name: the same hunk has the same one wherever it moves.
+    pub id: String,
+    /// The symbol that holds it, without the file; empty outside of every symbol.
+    pub symbol: String,
+    /// The first line in the buffer, from 0, and how many lines the agent put there.
+    pub line: usize,
+    pub count: usize,
+    /// The lines that the agent removed.
+    pub removed: Vec<String>,
+    /// The lines that it put in their place.
+    pub added: Vec<String>,
+    /// The changed part of each pair of lines; only in hunks of as many lines on both sides.
+    pub words: Vec<HunkWords>,
+    /// Whether its lines were changed since: it can be accepted, and not rejected.
+    pub conflict: bool,
+    /// The diagnostics that the task introduced in it.
+    pub diagnostics: Vec<QuickfixEntry>,
+}
+
+/// The part of a line that a hunk changes, in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HunkWords {
+    /// The line of the hunk, from 0.
+    pub line: usize,
+    pub removed: Range<usize>,
+    pub added: Range<usize>,
+}
+
+/// The hunks of a file for a front end. `introduced` are the new diagnostics of the file.
+pub(crate) fn shown(file: &FileReview, now: &str, introduced: &[QuickfixEntry]) -> ReviewedFile {
+    let pending = file.pending(now);
+    let outline = language::of_path(&file.path).map(|language| Outline::parse(language, now));
+    let index = LineIndex::new(now);
+    let names = names(file, &pending);
+    let mut hunks: Vec<ReviewHunk> = Vec::with_capacity(pending.len());
+    for (hunk, id) in pending.iter().zip(names) {
+        let at = hunk.place.clone().unwrap_or_else(|| roughly(file, hunk, now));
+        let symbol = outline.as_ref().and_then(|outline| Some(outline.path_of(outline.at(first_word(now, &at))?)));
+        let (old, new) = (&file.baseline[hunk.old.clone()], &file.agent[hunk.new.clone()]);
+        hunks.push(ReviewHunk {
+            id,
+            symbol: symbol.unwrap_or_default(),
+            line: line_at(&index, now, at.start),
+            count: new.lines().count(),
+            removed: old.lines().map(str::to_owned).collect(),
+            added: new.lines().map(str::to_owned).collect(),
+            words: words(old, new),
+            conflict: hunk.place.is_none(),
+            diagnostics: Vec::new(),
+        });
+    }
+    for entry in introduced {
+        if let Some(hunk) = holder(&hunks, entry) {
+            hunks[hunk].diagnostics.push(entry.clone());
+        }
+    }
+    ReviewedFile { path: file.path.clone(), made: file.made, hunks }
+}
+
+/// The names of the hunks: a digest of both sides, and a number where several are equal.
+pub(crate) fn names(file: &FileReview, pending: &[WaitingHunk]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::with_capacity(pending.len());
+    for hunk in pending {
+        let mut digest = DefaultHasher::new();
+        (&file.baseline[hunk.old.clone()], &file.agent[hunk.new.clone()]).hash(&mut digest);
+        let name = format!("{:016x}", digest.finish());
+        let same = found.iter().filter(|known| known.split('#').next() == Some(&name)).count();
+        found.push(if same == 0 { name } else { format!("{name}#{}", same + 1) });
+    }
+    found
+}
+
+/// The hunk that a new diagnostic stands beside: the one with its line, else the nearest one of its symbol.
+fn holder(hunks: &[ReviewHunk], entry: &QuickfixEntry) -> Option<usize> {
+    let line = usize::try_from(entry.line).unwrap_or(0).saturating_sub(1);
+    let distance = |hunk: &ReviewHunk| {
+        let end = hunk.line + hunk.count.max(1) - 1;
+        if line < hunk.line { hunk.line - line } else { line.saturating_sub(end) }
+    };
+    let symbol = entry.text.split(": ").next().unwrap_or_default();
+    let fits = |hunk: &ReviewHunk| distance(hunk) == 0 || !hunk.symbol.is_empty() && hunk.symbol == symbol;
+    let fitting = hunks.iter().enumerate().filter(|(_, hunk)| fits(hunk));
+    fitting.min_by_key(|(_, hunk)| distance(hunk)).map(|(index, _)| index)
+}
+
+/// Where a hunk without a place would stand: the position of its first line as far as the texts agree before it.
+fn roughly(file: &FileReview, hunk: &WaitingHunk, now: &str) -> Range<usize> {
+    let line = file.agent[..hunk.new.start].matches('\n').count();
+    let start = now.split_inclusive('\n').take(line).map(str::len).sum::<usize>().min(now.len());
+    start..start
+}
+
+/// The line of a position; one behind the last line end belongs to the last line.
+fn line_at(index: &LineIndex, now: &str, at: usize) -> usize {
+    let behind = at > 0 && at == now.len() && now.ends_with('\n');
+    let line = index.line_of(at);
+    if behind { line.saturating_sub(1) + 1 } else { line }
+}
+
+/// The first position in a range that is no white space, where a symbol begins.
+fn first_word(now: &str, range: &Range<usize>) -> usize {
+    let text = &now[range.clone()];
+    range.start + text.find(|c: char| !c.is_whitespace()).unwrap_or(0)
+}
+
+fn words(old: &str, new: &str) -> Vec<HunkWords> {
+    let (olds, news): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    if olds.len() != news.len() {
+        return Vec::new();
+    }
+    let pair = |(line, (old, new)): (usize, (&&str, &&str))| {
+        let edit = trim(old, &TextEdit::new(0..old.len(), *new));
+        let added = edit.range.start..edit.range.start + edit.text.len();
+        (old != new).then_some(HunkWords { line, removed: edit.range, added })
+    };
+    olds.iter().zip(&news).enumerate().filter_map(pair).collect()
+}

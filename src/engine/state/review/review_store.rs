@@ -1,0 +1,41 @@
+//! Holds the review of a session's workspace: in memory, with the file that it is stored in.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use tokio::sync::OnceCell;
+
+use crate::state::journal::FileChange;
+use crate::state::review::workspace_review::{ReviewNote, WorkspaceReview};
+use sextant_base::lock::lock;
+
+/// The review of a workspace.
+#[derive(Debug, Default)]
+pub(crate) struct ReviewStore {
+    now: Mutex<WorkspaceReview>,
+    /// The file that it is stored in, once it was read; `None` where nothing is kept.
+    pub(crate) file: OnceCell<Option<PathBuf>>,
+    /// Held by the decision that is carried out.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+}
+
+impl ReviewStore {
+    pub(crate) fn now(&self) -> WorkspaceReview {
+        lock(&self.now).clone()
+    }
+
+    /// Changes it in one piece.
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut WorkspaceReview) -> T) -> T {
+        change(&mut lock(&self.now))
+    }
+
+    /// Takes in a change of files: an edit of the agent, or the user's undo of one.
+    pub(crate) fn edited(&self, files: &[FileChange], is_undo: bool) {
+        self.change(|review| files.iter().for_each(|file| review.edited(file, is_undo)));
+    }
+
+    /// The remarks that the agent has not heard; it hears them once.
+    pub(crate) fn take_notes(&self) -> Vec<ReviewNote> {
+        self.change(|review| std::mem::take(&mut review.notes))
+    }
+}

@@ -1,0 +1,389 @@
+//! The review under random edits, typing and decisions: nothing is lost, and every line is where its owner put it.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use crate::editor::Marks;
+use crate::editor::event::QuickfixEntry;
+use crate::state::journal::FileChange;
+use crate::state::review::file_review::{FileReview, HunkPick};
+use crate::state::review::review_hunk::{names, shown};
+use crate::state::review::workspace_review::{WantedHunks, WorkspaceReview};
+
+const PATH: &str = "a.txt";
+
+fn review(before: &str, after: &str) -> FileReview {
+    let mut file = FileReview::new(PATH, Some(before));
+    file.edited(before, after);
+    file
+}
+
+fn whole(hunk: usize) -> HunkPick {
+    HunkPick { hunk, lines: None }
+}
+
+#[test]
+fn accepting_moves_the_baseline_and_rejecting_the_buffer() {
+    let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nc\nD\ne\nf\n");
+    let mut file = review(before, after);
+    file.accept(&[whole(0)], after);
+    assert_eq!((file.baseline.as_str(), file.agent.as_str()), ("A\nb\nc\nd\ne\n", after));
+    let (text, left) = file.reject(&[whole(0)], after);
+    assert_eq!((text.as_str(), left.len()), ("A\nb\nc\nd\ne\nf\n", 0));
+    assert_eq!(file.pending(&text).len(), 1);
+}
+
+#[test]
+fn typing_beside_a_hunk_is_the_users_and_typing_in_it_is_a_conflict() {
+    let mut file = review("a\nb\nc\n", "a\nB\nc\n");
+    file.typed("mine\na\nB\nalso\nc\n");
+    assert_eq!(file.baseline, "mine\na\nb\nalso\nc\n");
+    let (text, _) = file.clone().reject(&[whole(0)], "mine\na\nB\nalso\nc\n");
+    assert_eq!(text, "mine\na\nb\nalso\nc\n");
+    let changed = "mine\na\nBB\nalso\nc\n";
+    file.typed(changed);
+    let (text, left) = file.reject(&[whole(0)], changed);
+    assert_eq!((text.as_str(), left), (changed, vec![0]));
+    file.accept(&[whole(0)], changed);
+    assert_eq!((file.baseline.as_str(), file.is_done()), (changed, true));
+}
+
+#[test]
+fn a_part_of_a_hunk_is_decided_alone() {
+    let (before, after) = ("a\nb\nc\n", "A\nB\nC\n");
+    let pick = |lines| [HunkPick { hunk: 0, lines: Some(lines) }];
+    assert_eq!(review(before, after).reject(&pick(1..2), after).0, "A\nb\nC\n");
+    let mut file = review(before, after);
+    file.accept(&pick(0..1), after);
+    assert_eq!((file.baseline.as_str(), file.pending(after).len()), ("A\nb\nc\n", 1));
+    let (before, after) = ("a\nz\n", "a\n1\n2\n3\nz\n");
+    assert_eq!(review(before, after).reject(&pick(1..3), after).0, "a\n1\nz\n");
+}
+
+#[test]
+fn a_hunk_moves_with_its_symbol() {
+    let before = "def f():\n    return 1\n\n\ndef g():\n    return 2\n";
+    let after = "def f():\n    return 10\n\n\ndef g():\n    return 2\n";
+    let mut file = FileReview::new("a.py", Some(before));
+    file.edited(before, after);
+    let moved = "def g():\n    return 2\n\n\ndef f():\n    x = 0\n    return 10\n";
+    let hunk = &shown(&file, moved, &[]).hunks[0];
+    assert_eq!((hunk.symbol.as_str(), hunk.line, hunk.conflict), ("f", 6, false));
+    let (text, left) = file.reject(&[whole(0)], moved);
+    assert_eq!((text.as_str(), left.len()), ("def g():\n    return 2\n\n\ndef f():\n    x = 0\n    return 1\n", 0));
+}
+
+#[test]
+fn what_the_user_undoes_by_hand_is_decided() {
+    let mut file = review("a\nb\nc\n", "a\nB\nc\n");
+    assert_eq!(file.typed("a\nb\nc\n"), 1);
+    assert!(file.is_done());
+    let mut file = review("a\nb\nc\n", "a\nc\n");
+    assert_eq!(file.typed("a\nb\nc\n"), 1);
+    assert!(file.is_done());
+}
+
+#[test]
+fn a_new_diagnostic_stands_beside_the_hunk_of_its_line_or_symbol() {
+    let before = "def f():\n    return 1\n\n\ndef g():\n    return 2\n";
+    let after = "def f():\n    return ''\n\n\ndef g(x):\n    return 2\n";
+    let mut file = FileReview::new("a.py", Some(before));
+    file.edited(before, after);
+    let entry =
+        |line, text: &str| QuickfixEntry { path: "a.py".into(), line, column: 1, kind: "E".into(), text: text.into() };
+    let found = shown(&file, after, &[entry(2, "f: wrong"), entry(6, "g: unused"), entry(3, "h: elsewhere")]);
+    let texts = |hunk: usize| found.hunks[hunk].diagnostics.iter().map(|one| one.text.as_str()).collect::<Vec<_>>();
+    assert_eq!((texts(0), texts(1)), (vec!["f: wrong"], vec!["g: unused"]));
+    assert_eq!(found.hunks[0].words.len(), 1);
+}
+
+fn all(review: &WorkspaceReview, now: &str) -> Vec<String> {
+    let file = &review.files[PATH];
+    names(file, &file.pending(now))
+}
+
+fn change(before: Option<&str>, after: Option<&str>) -> FileChange {
+    let text = |text: Option<&str>| text.map(Into::into);
+    let (before, after) = (text(before), text(after));
+    FileChange { path: PATH.into(), before, after, marks_before: Marks::Null, marks_after: Marks::Null }
+}
+
+#[test]
+fn the_count_goes_on_until_all_is_decided_and_a_rejection_can_be_had_back() {
+    let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
+    let mut review = WorkspaceReview::default();
+    review.edited(&change(Some(before), Some(after)), false);
+    let name = |review: &WorkspaceReview, now: &str, hunk: usize| {
+        let file = &review.files[PATH];
+        names(file, &file.pending(now))[hunk].clone()
+    };
+    let second = name(&review, after, 1);
+    let text = review.reject(PATH, &WantedHunks::Hunk(&second, None), after).text.unwrap();
+    assert_eq!((text.as_str(), review.decided), ("A\nb\nc\nd\nE\n", 1));
+    let first = name(&review, &text, 0);
+    review.accept(PATH, &WantedHunks::Hunk(&first, None), &text);
+    assert_eq!((review.decided, review.files[PATH].pending(&text).len()), (2, 1));
+    let stored = serde_json::to_string(&review).unwrap();
+    let mut review: WorkspaceReview = serde_json::from_str(&stored).unwrap();
+    let typed = format!("{text}mine\n");
+    review.typed(PATH, &typed);
+    let (_, back) = review.bring_back(&typed).unwrap();
+    assert_eq!((back.as_str(), review.decided), ("A\nb\nC\nd\nE\nmine\n", 1));
+    assert_eq!(review.files[PATH].pending(&back).len(), 2);
+    review.accept(PATH, &WantedHunks::Hunks(&all(&review, &back)), &back);
+    assert!(review.files.is_empty());
+    assert_eq!(review.decided, 3);
+}
+
+#[test]
+fn a_made_file_goes_when_all_of_it_is_rejected() {
+    let mut review = WorkspaceReview::default();
+    review.edited(&change(None, Some("a\nb\n")), false);
+    let decided = review.reject(PATH, &WantedHunks::Hunks(&all(&review, "a\nb\n")), "a\nb\n");
+    assert!(decided.gone && review.files.is_empty());
+    let mut review = WorkspaceReview::default();
+    review.edited(&change(Some("x\n"), Some("")), false);
+    assert!(!review.reject(PATH, &WantedHunks::Hunks(&all(&review, "")), "").gone);
+}
+
+#[test]
+fn an_undo_of_the_task_leaves_nothing_to_review() {
+    let (before, after) = ("a\nb\n", "a\nB\n");
+    let mut review = WorkspaceReview::default();
+    review.edited(&change(Some(before), Some(after)), false);
+    review.edited(&change(Some(after), Some(before)), true);
+    assert!(review.files.is_empty(), "{review:?}");
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Agent { at: usize, gone: usize, new: usize },
+    Type { at: usize, gone: usize, new: usize },
+    Accept { hunk: usize, part: Option<(usize, usize)> },
+    Reject { hunk: usize, part: Option<(usize, usize)> },
+    BringBack,
+    UndoTyping,
+    Restart,
+}
+
+fn acts() -> impl Strategy<Value = Vec<Act>> {
+    let edit = || (0..16_usize, 0..3_usize, 0..3_usize);
+    let part = || proptest::option::of((0..3_usize, 1..3_usize));
+    let act = prop_oneof![
+        3 => edit().prop_map(|(at, gone, new)| Act::Agent { at, gone, new }),
+        3 => edit().prop_map(|(at, gone, new)| Act::Type { at, gone, new }),
+        2 => (0..6_usize, part()).prop_map(|(hunk, part)| Act::Accept { hunk, part }),
+        2 => (0..6_usize, part()).prop_map(|(hunk, part)| Act::Reject { hunk, part }),
+        1 => Just(Act::BringBack),
+        1 => Just(Act::UndoTyping),
+        1 => Just(Act::Restart),
+    ];
+    proptest::collection::vec(act, 1..16)
+}
+
+/// What is known of a line apart from the review: whether the accepted text has it, and whether the buffer has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Known {
+    accepted: bool,
+    there: bool,
+    typed: bool,
+}
+
+/// A user, an agent and their lines. Each line is written once and never again.
+#[derive(Default)]
+struct World {
+    review: WorkspaceReview,
+    buffer: Vec<String>,
+    before_typing: Option<Vec<String>>,
+    lines: BTreeMap<String, Known>,
+    next: usize,
+    /// Whether the agent has edited beside typing that is kept apart: its lines may count as typed then.
+    unsure: bool,
+}
+
+fn joined(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn split(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
+}
+
+impl World {
+    fn new() -> Self {
+        let buffer: Vec<String> = (0..8).map(|line| format!("b{line}")).collect();
+        let known = Known { accepted: true, there: true, typed: false };
+        Self { lines: buffer.iter().map(|line| (line.clone(), known)).collect(), buffer, ..Self::default() }
+    }
+
+    fn text(&self) -> String {
+        joined(&self.buffer)
+    }
+
+    fn conflicts(&self) -> bool {
+        let now = self.text();
+        self.review.files.values().any(|file| file.pending(&now).iter().any(|hunk| hunk.place.is_none()))
+    }
+
+    fn change(&mut self, (at, gone, new): (usize, usize, usize), typed: bool) {
+        let at = at.min(self.buffer.len());
+        let end = (at + gone).min(self.buffer.len());
+        let fresh: Vec<String> = (0..new)
+            .map(|_| {
+                self.next += 1;
+                format!("{}{}", if typed { "t" } else { "a" }, self.next)
+            })
+            .collect();
+        for line in &fresh {
+            self.lines.insert(line.clone(), Known { accepted: typed, there: true, typed });
+        }
+        for line in self.buffer.splice(at..end, fresh) {
+            let known = self.lines.get_mut(&line).unwrap();
+            known.there = false;
+            known.accepted &= !typed;
+        }
+    }
+
+    fn act(&mut self, act: &Act) {
+        let before = self.text();
+        match act {
+            Act::Agent { at, gone, new } => {
+                self.review.typed(PATH, &before);
+                self.unsure |= self.conflicts();
+                self.change((*at, *gone, *new), false);
+                let after = self.text();
+                self.review.edited(&change(Some(&before), Some(&after)), false);
+            }
+            Act::Type { at, gone, new } => {
+                self.before_typing = Some(self.buffer.clone());
+                self.change((*at, *gone, *new), true);
+                let now = self.text();
+                self.review.typed(PATH, &now);
+            }
+            Act::UndoTyping => {
+                let Some(then) = self.before_typing.take() else { return };
+                if self.conflicts() || then.iter().any(|line| !line.starts_with('b')) {
+                    return;
+                }
+                for line in &self.buffer {
+                    let known = self.lines.get_mut(line).unwrap();
+                    (known.there, known.accepted) = (false, false);
+                }
+                for line in &then {
+                    let known = self.lines.get_mut(line).unwrap();
+                    (known.there, known.accepted) = (true, true);
+                }
+                self.buffer = then;
+                self.unsure = true;
+                let now = self.text();
+                self.review.typed(PATH, &now);
+            }
+            Act::Accept { hunk, part } | Act::Reject { hunk, part } => {
+                self.review.typed(PATH, &before);
+                self.decide(matches!(act, Act::Accept { .. }), *hunk, *part);
+            }
+            Act::BringBack => self.bring_back(),
+            Act::Restart => {
+                let stored = serde_json::to_string(&self.review).unwrap();
+                self.review = serde_json::from_str(&stored).unwrap();
+            }
+        }
+        self.holds();
+    }
+
+    fn decide(&mut self, accepts: bool, hunk: usize, part: Option<(usize, usize)>) {
+        let now = self.text();
+        let Some(file) = self.review.files.get(PATH) else { return };
+        let pending = file.pending(&now);
+        let Some(meant) = pending.get(hunk % pending.len().max(1)) else { return };
+        let name = names(file, &pending)[hunk % pending.len()].clone();
+        let (old, new) = (split(&file.baseline[meant.old.clone()]), split(&file.agent[meant.new.clone()]));
+        let placed = meant.place.is_some();
+        let lines = part.filter(|_| !new.is_empty()).map(|(first, count)| first..first + count);
+        let chosen = |index: usize| lines.as_ref().is_none_or(|lines| lines.contains(&index));
+        let first = lines.as_ref().is_none_or(|lines| lines.contains(&0));
+        let news: Vec<String> =
+            new.iter().enumerate().filter(|(at, _)| chosen(*at)).map(|(_, line)| line.clone()).collect();
+        let paired = old.len() == new.len();
+        let olds: Vec<String> = old
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| if paired { chosen(*at) } else { first })
+            .map(|(_, line)| line.clone())
+            .collect();
+        let wanted = WantedHunks::Hunk(&name, lines);
+        if accepts {
+            self.review.accept(PATH, &wanted, &now);
+            for line in news.iter().chain(&olds) {
+                let known = self.lines.get_mut(line).unwrap();
+                known.accepted = known.there;
+            }
+        } else {
+            let decided = self.review.reject(PATH, &wanted, &now);
+            assert_eq!(decided.conflicts, usize::from(!placed), "a hunk without a place stays");
+            let Some(text) = decided.text else { return };
+            news.iter().for_each(|line| self.lines.get_mut(line).unwrap().there = false);
+            olds.iter().for_each(|line| self.lines.get_mut(line).unwrap().there = true);
+            self.buffer = split(&text);
+        }
+    }
+
+    fn bring_back(&mut self) {
+        let now = self.text();
+        let Some((_, text)) = self.review.bring_back(&now) else { return };
+        let (then, back) = (self.buffer.clone(), split(&text));
+        for line in &then {
+            self.lines.get_mut(line).unwrap().there = back.contains(line);
+        }
+        for line in &back {
+            self.lines.get_mut(line).unwrap().there = true;
+        }
+        self.buffer = back;
+    }
+
+    /// The buffer is the accepted lines and those that wait, each where it was put, and all that was typed is there.
+    fn holds(&self) {
+        for (line, known) in &self.lines {
+            let found = self.buffer.iter().filter(|there| *there == line).count();
+            assert_eq!(found, usize::from(known.there), "{line} {known:?}");
+        }
+        let now = self.text();
+        let Some(file) = self.review.files.get(PATH) else {
+            let gone = self.lines.iter().find(|(_, known)| known.there != known.accepted && !self.unsure);
+            assert_eq!(gone, None, "all is decided");
+            return;
+        };
+        let in_order = |text: &str, other: &str| -> Vec<String> {
+            let others = split(other);
+            split(text).into_iter().filter(|line| others.contains(line)).collect()
+        };
+        assert_eq!(in_order(&file.baseline, &now), in_order(&now, &file.baseline), "the order of lines");
+        if self.conflicts() {
+            return;
+        }
+        let accepted = split(&file.baseline);
+        for (line, known) in self.lines.iter().filter(|_| !self.unsure) {
+            assert_eq!(accepted.contains(line), known.accepted, "{line} {known:?} {accepted:?}");
+        }
+        let mut all = file.clone();
+        let picks: Vec<HunkPick> = (0..file.pending(&now).len()).map(whole).collect();
+        let (text, left) = all.reject(&picks, &now);
+        assert_eq!((text.as_str(), left.len()), (file.baseline.as_str(), 0));
+        for (line, known) in self.lines.iter().filter(|(_, known)| known.typed && known.there) {
+            assert!(split(&text).contains(line), "typed {line} {known:?} is lost");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_buffer_is_always_the_baseline_with_what_was_accepted_and_typed(acts in acts()) {
+        let mut world = World::new();
+        for act in &acts {
+            world.act(act);
+        }
+    }
+}

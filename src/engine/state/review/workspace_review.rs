@@ -1,0 +1,199 @@
+//! What waits for the user's review in a workspace, what was rejected, and what the agent has yet to hear of it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::state::journal::FileChange;
+use crate::state::review::file_review::{FileReview, HunkPick};
+use crate::state::review::review_hunk::names;
+
+/// Most rejections that can be had back, and the most bytes of their texts.
+const REJECTIONS: usize = 20;
+const REJECTED_BYTES: usize = 4 << 20;
+/// Most notes that wait for the agent.
+const NOTES: usize = 50;
+
+/// The review of a workspace. It is stored, so that it survives a restart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct WorkspaceReview {
+    pub(crate) files: BTreeMap<String, FileReview>,
+    /// Hunks that were decided since the review was last empty.
+    pub(crate) decided: usize,
+    /// The oldest first.
+    pub(crate) rejected: Vec<RejectedText>,
+    /// The oldest first.
+    pub(crate) notes: Vec<ReviewNote>,
+}
+
+/// A rejection, with the file before and after it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RejectedText {
+    pub(crate) path: String,
+    pub(crate) with: String,
+    pub(crate) without: String,
+    /// Hunks that it decided.
+    pub(crate) hunks: usize,
+    pub(crate) made: bool,
+}
+
+/// A remark of the user for the agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewNote {
+    /// The file, and the symbol where there is one: `cart.py::Cart::total`.
+    pub place: String,
+    /// Whether the change there was rejected; else this is a note on a line.
+    pub rejected: bool,
+    /// The code that it is about.
+    pub code: String,
+    pub reason: String,
+}
+
+impl ReviewNote {
+    /// One line for the agent.
+    pub(crate) fn line(&self) -> String {
+        let what = if self.rejected { "the user rejected your change" } else { "a note of the user" };
+        let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
+        let code = self.code.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        let code = if code.is_empty() { String::new() } else { format!(" (`{code}`)") };
+        format!("{}{code}: {what}{why}", self.place)
+    }
+}
+
+/// The outcome of a decision for one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Decided {
+    /// The text that the buffer gets; `None` where it stays.
+    pub(crate) text: Option<String>,
+    /// Whether the file goes: all of a made file was rejected.
+    pub(crate) gone: bool,
+    /// Hunks that were changed since and stay.
+    pub(crate) conflicts: usize,
+}
+
+impl WorkspaceReview {
+    /// Takes in an edit of the agent, or an undo of one.
+    pub(crate) fn edited(&mut self, change: &FileChange, is_undo: bool) {
+        if self.files.values().all(FileReview::is_done) {
+            self.decided = 0;
+        }
+        let (before, after) = (change.before.as_deref(), change.after.as_deref());
+        let Some(after) = after else {
+            self.files.remove(&change.path);
+            return;
+        };
+        let known = self.files.contains_key(&change.path);
+        if is_undo && !known {
+            return;
+        }
+        let file = self.files.entry(change.path.clone()).or_insert_with(|| FileReview::new(&change.path, before));
+        if is_undo {
+            // An undo is the user's own word: what it leaves is decided.
+            self.decided += file.typed(before.unwrap_or_default());
+            self.decided += file.typed(after);
+        } else {
+            file.edited(before.unwrap_or_default(), after);
+        }
+        self.drop_done();
+    }
+
+    /// Takes in the text of a buffer.
+    pub(crate) fn typed(&mut self, path: &str, now: &str) {
+        if let Some(file) = self.files.get_mut(path) {
+            self.decided += file.typed(now);
+        }
+        self.drop_done();
+    }
+
+    /// Accepts hunks of a file.
+    pub(crate) fn accept(&mut self, path: &str, wanted: &WantedHunks<'_>, now: &str) -> Decided {
+        let Some(file) = self.files.get_mut(path) else { return Decided::default() };
+        let picks = wanted.picks(file, now);
+        let before = file.pending(now).len();
+        file.accept(&picks, now);
+        self.decided += decided_by(before, file.pending(now).len(), &picks);
+        self.drop_done();
+        Decided::default()
+    }
+
+    /// Rejects hunks. The caller gives the buffer the text of the outcome, or keeps the review as it was.
+    pub(crate) fn reject(&mut self, path: &str, wanted: &WantedHunks<'_>, now: &str) -> Decided {
+        let Some(file) = self.files.get_mut(path) else { return Decided::default() };
+        let (picks, made, before) = (wanted.picks(file, now), file.made, file.pending(now).len());
+        let (text, conflicts) = file.reject(&picks, now);
+        let decided = Decided { gone: made && text.is_empty(), conflicts: conflicts.len(), text: None };
+        if text == now {
+            return decided;
+        }
+        let hunks = decided_by(before, file.pending(&text).len(), &picks);
+        self.decided += hunks;
+        let (with, without) = (now.to_owned(), text.clone());
+        self.rejected.push(RejectedText { path: path.to_owned(), with, without, hunks, made });
+        self.limit_rejected();
+        self.drop_done();
+        Decided { text: Some(text), ..decided }
+    }
+
+    /// Brings the last rejection back: its file, and the text that the buffer gets. `now` is the file as it is.
+    pub(crate) fn bring_back(&mut self, now: &str) -> Option<(String, String)> {
+        let last = self.rejected.last()?.clone();
+        let file = self.files.entry(last.path.clone()).or_insert_with(|| FileReview {
+            made: last.made && now.is_empty(),
+            ..FileReview::new(&last.path, Some(now))
+        });
+        file.typed(now);
+        let text = file.bring_back((&last.with, &last.without), now)?;
+        self.rejected.pop();
+        self.decided = self.decided.saturating_sub(last.hunks);
+        Some((last.path, text))
+    }
+
+    pub(crate) fn note(&mut self, note: ReviewNote) {
+        self.notes.push(note);
+        let over = self.notes.len().saturating_sub(NOTES);
+        self.notes.drain(..over);
+    }
+
+    fn limit_rejected(&mut self) {
+        let size = |one: &RejectedText| one.with.len() + one.without.len();
+        while self.rejected.len() > REJECTIONS
+            || self.rejected.len() > 1 && self.rejected.iter().map(size).sum::<usize>() > REJECTED_BYTES
+        {
+            self.rejected.remove(0);
+        }
+    }
+
+    fn drop_done(&mut self) {
+        self.files.retain(|_, file| !file.is_done());
+    }
+}
+
+/// Whole hunks count as decided where they are gone; a part of one does not.
+fn decided_by(before: usize, after: usize, picks: &[HunkPick]) -> usize {
+    let whole = picks.iter().filter(|pick| pick.lines.is_none()).count();
+    if whole == 0 { before.saturating_sub(after) } else { whole.min(before.saturating_sub(after).max(1)) }
+}
+
+/// The hunks of a file that a decision is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WantedHunks<'a> {
+    /// A hunk by its name, and the chosen lines of it.
+    Hunk(&'a str, Option<std::ops::Range<usize>>),
+    /// Several hunks by their names.
+    Hunks(&'a [String]),
+}
+
+impl WantedHunks<'_> {
+    fn picks(&self, file: &FileReview, now: &str) -> Vec<HunkPick> {
+        let names = names(file, &file.pending(now));
+        let whole = |hunk: usize| HunkPick { hunk, lines: None };
+        match self {
+            Self::Hunk(name, lines) => {
+                let found = names.iter().position(|known| known == name);
+                found.map(|hunk| HunkPick { hunk, lines: lines.clone() }).into_iter().collect()
+            }
+            Self::Hunks(wanted) => (0..names.len()).filter(|hunk| wanted.contains(&names[*hunk])).map(whole).collect(),
+        }
+    }
+}

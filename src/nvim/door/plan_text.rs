@@ -1,0 +1,49 @@
+//! The plan as the user has edited it in Neovim: it becomes the plan, or its faults go back by lines.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use crate::door::Door;
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_engine::api::{Event, Origin, PlanFault, PlanRefused, Problem};
+
+#[derive(Debug, Deserialize)]
+struct WrittenPlan {
+    text: String,
+}
+
+impl Door {
+    /// Takes the text for the plan that waits.
+    pub(super) fn write_plan(self: &Arc<Self>, json: &str) {
+        let written: WrittenPlan = match serde_json::from_str(json) {
+            Ok(written) => written,
+            Err(error) => {
+                let message = format!("the plan's text cannot be read: {error}");
+                return self.refuse(Failure::new(FailureKind::Internal, message, "see the log"));
+            }
+        };
+        let Some(open) = self.meant(json) else {
+            return self.refuse(Failure::user("no plan was made here yet", ":AgentPlan makes one"));
+        };
+        tokio::spawn(async move {
+            let held = match open.session.begin("a change of the plan", Origin::new("Neovim")) {
+                Ok(held) => held,
+                Err(failure) => return open.session.emit(Event::Refused { failure }),
+            };
+            let taken = open.session.edit_plan(&written.text).await;
+            drop(held);
+            match taken {
+                Ok((_, events)) => {
+                    open.session.emit(Event::PlanChecked { faults: Vec::new() });
+                    events.into_iter().for_each(|event| open.session.emit(event));
+                }
+                Err(PlanRefused::Faults(faults)) => {
+                    let fault = |Problem { line, message }| PlanFault { line, message };
+                    open.session.emit(Event::PlanChecked { faults: faults.into_iter().map(fault).collect() });
+                }
+                Err(PlanRefused::Failure(failure)) => open.session.emit(Event::Refused { failure }),
+            }
+        });
+    }
+}

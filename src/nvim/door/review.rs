@@ -1,0 +1,80 @@
+//! What Neovim asks beside a running task: the review with its decisions, and the code that a name means.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::door::{Door, Open};
+use sextant_base::failure::{Failure, FailureKind};
+use sextant_engine::api::{Command, Event, LocatedName, ReviewAction, ReviewRequest};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Given {
+    /// Whether the user asks for the review, which opens then.
+    open: bool,
+    /// Hands the user's remarks to the agent.
+    hand_over: bool,
+    wish: ReviewRequest,
+}
+
+impl Door {
+    /// Shows the review of the workspace that is meant, or carries out a decision.
+    pub(super) fn review(self: &Arc<Self>, json: &str) {
+        let given: Given = match serde_json::from_str(json) {
+            Ok(given) => given,
+            Err(error) => {
+                let message = format!("the decision cannot be read: {error}");
+                return self.refuse(Failure::new(FailureKind::Internal, message, "see the log"));
+            }
+        };
+        let named = serde_json::from_str::<Value>(json).is_ok_and(|given| given["root"].is_string());
+        let known = if named { self.meant(json) } else { None };
+        let open = match known.map_or_else(|| self.open_here(json), Ok) {
+            Ok(open) => open,
+            Err(failure) => return self.refuse(failure),
+        };
+        let door = Arc::clone(self);
+        tokio::spawn(async move {
+            if given.hand_over {
+                return door.hand_over(&open).await;
+            }
+            if given.wish.action == ReviewAction::Show && given.open {
+                open.session.recover().await;
+            }
+            let shown = open.session.review(&given.wish).await;
+            let state = shown.and_then(|state| {
+                serde_json::to_value(state)
+                    .map_err(|error| Failure::new(FailureKind::Internal, error.to_string(), "see the log"))
+            });
+            open.session.emit(match state {
+                Ok(state) => Event::Review { state, open: given.open },
+                Err(failure) => Event::Refused { failure },
+            });
+        });
+    }
+
+    /// Finds the code that a name in a window of Sextant's means.
+    pub(super) fn locate(self: &Arc<Self>, json: &str) {
+        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+        let name = given["name"].as_str().unwrap_or_default().to_owned();
+        let open = match self.meant(json).map_or_else(|| self.open_here(json), Ok) {
+            Ok(open) => open,
+            Err(failure) => return self.refuse(failure),
+        };
+        tokio::spawn(async move {
+            open.session.emit(match open.session.locate(&name).await {
+                Ok(LocatedName { path, line, column }) => Event::Place { path, line, column },
+                Err(failure) => Event::Refused { failure },
+            });
+        });
+    }
+
+    async fn hand_over(self: &Arc<Self>, open: &Arc<Open>) {
+        match open.session.hand_over_review().await {
+            Ok(request) => self.submit(open, Command::Ask(request)),
+            Err(failure) => open.session.emit(Event::Refused { failure }),
+        }
+    }
+}

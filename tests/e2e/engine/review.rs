@@ -1,0 +1,88 @@
+//! The review behind every door: edits of clients outside are in it, and the agent hears of rejections once.
+
+use serde_json::{Value, json};
+use sextant::engine::{OutsideClient, ReviewAction, ReviewRequest, ReviewScope, ReviewState};
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::{TEXT, project, replace};
+use crate::support::engine::{Setup, TestEngine, last};
+
+fn setup() -> Setup {
+    Setup { syntax: true, memory: true, ..Setup::default() }
+}
+
+async fn edit(engine: &TestEngine, given: Value) {
+    let client = OutsideClient::new("id of claude", "claude");
+    engine.session.call(&client, "edit_file", given, &CancellationToken::new()).await.expect("an edit");
+}
+
+async fn wish(engine: &TestEngine, action: ReviewAction, scope: ReviewScope, reason: &str) -> ReviewState {
+    let wish = ReviewRequest { action, scope, reason: reason.to_owned() };
+    engine.session.review(&wish).await.expect("a review")
+}
+
+fn file() -> ReviewScope {
+    ReviewScope::File("a.py".to_owned())
+}
+
+#[tokio::test]
+async fn the_edits_of_a_client_outside_are_reviewed_and_a_rejection_is_no_task() {
+    let project = project();
+    let engine = TestEngine::new(&project, setup());
+    edit(&engine, replace("return 1", "return 11")).await;
+    edit(&engine, replace("return f()", "return f() + 1")).await;
+    let shown = wish(&engine, ReviewAction::Show, ReviewScope::All, "").await;
+    let symbols: Vec<&str> = shown.files[0].hunks.iter().map(|hunk| hunk.symbol.as_str()).collect();
+    assert_eq!((symbols, shown.reviewed, shown.total), (vec!["f", "g"], 0, 2));
+    let hunk = |id: &str| ReviewScope::Hunk { path: "a.py".into(), id: id.into(), lines: None };
+    let second = shown.files[0].hunks[1].id.clone();
+    let left = wish(&engine, ReviewAction::Reject, hunk(&second), "g is right as it was").await;
+    assert_eq!((left.reviewed, left.total, left.rejected, left.notes.len()), (1, 2, 1, 1));
+    assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
+    let again = ReviewRequest { action: ReviewAction::Reject, scope: hunk(&second), ..ReviewRequest::default() };
+    assert!(engine.session.review(&again).await.is_err(), "it does not wait any more");
+    let done = wish(&engine, ReviewAction::Accept, ReviewScope::All, "").await;
+    assert_eq!((done.files.len(), done.reviewed, done.total), (0, 2, 2));
+    let history = engine.session.history().await.expect("a history");
+    assert_eq!(history.tasks.len(), 1, "the client's task alone");
+}
+
+#[tokio::test]
+async fn another_process_goes_on_with_the_review_and_the_agent_hears_of_it_once() {
+    let project = project();
+    let engine = TestEngine::new(&project, setup());
+    edit(&engine, replace("return 1", "return 11")).await;
+    edit(&engine, replace("return f()", "return f() + 1")).await;
+    let scope = ReviewScope::Symbol { path: "a.py".into(), symbol: "f".into() };
+    wish(&engine, ReviewAction::Reject, scope, "one is enough").await;
+    drop(engine);
+    let engine = TestEngine::new(&project, setup());
+    let shown = wish(&engine, ReviewAction::Show, ReviewScope::All, "").await;
+    assert_eq!((shown.reviewed, shown.total, shown.rejected), (1, 2, 1));
+    let back = wish(&engine, ReviewAction::BringBack, ReviewScope::All, "").await;
+    assert_eq!((back.reviewed, back.total, back.notes.len()), (0, 2, 0), "a rejection that was taken back is not told");
+    assert!(project.read("a.py").contains("return 11"));
+    wish(&engine, ReviewAction::Reject, file(), "leave it alone").await;
+    assert_eq!(project.read("a.py"), TEXT);
+    for heard in [true, false] {
+        engine.model.push(last("read_file", json!({"path": "a.py"})));
+        engine.ask("look at f in a.py").await;
+        let prompt = engine.model.asked.lock().unwrap().last().expect("a question").context.memory.lines.join("\n");
+        let line = "a.py::f (`return 11`): the user rejected your change: leave it alone";
+        assert_eq!(prompt.contains(line), heard, "{prompt}");
+    }
+}
+
+#[tokio::test]
+async fn an_undo_of_the_task_leaves_nothing_to_review() {
+    let project = project();
+    let engine = TestEngine::new(&project, setup());
+    edit(&engine, replace("return 1", "return 11")).await;
+    engine.session.take_back(&sextant::engine::UndoRequest::default()).await.result.expect("an undo");
+    let shown = wish(&engine, ReviewAction::Show, ReviewScope::All, "").await;
+    assert!(shown.files.is_empty(), "{shown:?}");
+    assert_eq!(
+        engine.session.changed_text(&sextant::engine::Target::Task).await.map_err(|error| error.message).unwrap_err(),
+        "the task of “edits of claude” changed nothing that stands"
+    );
+}

@@ -1,0 +1,194 @@
+//! `:AgentReview` and `:AgentDiff`: hunks in the code, decisions by key, what survives a restart, what the agent hears.
+
+use serde_json::json;
+
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+const TEXT: &str =
+    "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n\n\ndef h() -> int:\n    return 3\n";
+
+fn edit(old: &str, new: &str, proceed: bool) -> Reply {
+    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), proceed)
+}
+
+fn two_edits() -> [Reply; 2] {
+    [edit("return 1", "return undefined_name", true), edit("return 2", "return 22", false)]
+}
+
+/// The virtual lines of the review in the current buffer, each as text.
+async fn drawn(nvim: &Nvim) -> Vec<String> {
+    nvim.lua(
+        "local ns = vim.api.nvim_get_namespaces().sextant_review
+        local out = {}
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, ns, 0, -1, { details = true })) do
+          for _, line in ipairs(mark[4].virt_lines or {}) do
+            local text = ''
+            for _, chunk in ipairs(line) do text = text .. chunk[1] end
+            out[#out + 1] = vim.trim(text)
+          end
+        end
+        return #out > 0 and out or vim.empty_dict() and {}",
+    )
+    .await
+}
+
+/// Waits until the review counts so.
+async fn counts(nvim: &Nvim, reviewed: usize, total: usize) {
+    let code = format!(
+        "return (vim.wait(60000, function() local c = require('sextant.ui.review').count()
+          return c ~= nil and c.reviewed == {reviewed} and c.total == {total} end, 10))"
+    );
+    assert!(nvim.lua::<bool>(&code).await, "{reviewed} of {total}: {}", nvim.screen.text());
+}
+
+async fn lines(nvim: &Nvim) -> String {
+    nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n'").await
+}
+
+async fn closed(nvim: &Nvim) {
+    let code = "return (vim.wait(60000, function() return require('sextant.ui.review').count() == nil end, 10))";
+    assert!(nvim.lua::<bool>(code).await, "{}", nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_change_is_accepted_or_rejected_in_the_code_and_the_agent_hears_why() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(two_edits()).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("nnoremap <buffer> ga <Cmd>let g:own = 1<CR>").await;
+    nvim.command("AgentAsk! change f and g").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 2).await;
+    nvim.screen.shows("1/2 f").await;
+    let shown = drawn(&nvim).await;
+    let begins = |words: &str| shown.iter().any(|line| line.starts_with(words));
+    for words in ["▎1/2 f ga accept", "-    return 1", "▎2/2 g", "-    return 2"] {
+        assert!(begins(words), "{words}: {shown:?}");
+    }
+    let introduced: Vec<&String> = shown.iter().filter(|line| line.starts_with("▎new: f: ")).collect();
+    assert!(introduced.len() == 1 && introduced[0].contains("F821"), "{shown:?}");
+    // The cursor stands on the first change.
+    nvim.keys("gR").await;
+    nvim.screen.shows("Reject, because").await;
+    nvim.keys("the name is unknown<CR>").await;
+    counts(&nvim, 1, 2).await;
+    assert_eq!(lines(&nvim).await, TEXT.replace("return 2", "return 22"));
+    // It has gone on to the next one.
+    nvim.keys("ga").await;
+    closed(&nvim).await;
+    nvim.screen.shows("reviewed 2 of 2").await;
+    assert_eq!(drawn(&nvim).await, Vec::<String>::new());
+    nvim.keys("ga").await;
+    assert!(
+        nvim.lua::<bool>("return (vim.wait(5000, function() return vim.g.own == 1 end, 10))").await,
+        "the own key is back"
+    );
+    assert_eq!(project.read("a.py"), TEXT.replace("return 2", "return 22"));
+    // One message has the rejection and its reason.
+    server.push(Reply::Json(
+        json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "understood"}),
+    ));
+    nvim.command("AgentReview send").await;
+    nvim.finished().await;
+    let asked = server.requests().last().expect("a request").body.to_string();
+    assert!(
+        asked.contains("a.py::f") && asked.contains("the user rejected your change: the name is unknown"),
+        "{asked}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_selected_part_of_a_change_is_decided_alone() {
+    let text = "def f() -> int:\n    a = 1\n    b = 2\n    c = 3\n    return a + b + c\n";
+    let project = Project::new(&[("a.py", text)]);
+    let (old, new) = ("a = 1\n    b = 2\n    c = 3", "a = 10\n    b = 20\n    c = 30");
+    let server = ModelServer::start([edit(old, new, false)]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk change the numbers").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 1).await;
+    nvim.keys("/b = 20<CR>VgR").await;
+    nvim.screen.shows("Reject, because").await;
+    nvim.keys("<CR>").await;
+    let rejected = text.replace("a = 1", "a = 10").replace("c = 3", "c = 30");
+    let there = format!(
+        "return (vim.wait(60000, function() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n' == {rejected:?} end, 10))"
+    );
+    assert!(nvim.lua::<bool>(&there).await, "{}", lines(&nvim).await);
+    nvim.screen.shows("1/2 f").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn typing_moves_the_changes_and_a_restart_keeps_them() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(two_edits()).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk! change f and g").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 2).await;
+    nvim.keys("ga").await;
+    counts(&nvim, 1, 2).await;
+    nvim.keys("ggO# mine<Esc>").await;
+    nvim.screen.shows("1/1 g").await;
+    nvim.command("write | AgentReview close").await;
+    closed(&nvim).await;
+    drop(nvim);
+    let nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 1, 2).await;
+    nvim.screen.shows("1/1 g").await;
+    nvim.command("AgentReview reject all").await;
+    closed(&nvim).await;
+    let mine = format!("# mine\n{}", TEXT.replace("return 1", "return undefined_name"));
+    assert_eq!(lines(&nvim).await, mine);
+    nvim.command("AgentReview back").await;
+    let back = mine.replace("return 2", "return 22");
+    let there = format!(
+        "return (vim.wait(60000, function() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n' == {back:?} end, 10))"
+    );
+    assert!(nvim.lua::<bool>(&there).await, "{}", lines(&nvim).await);
+    // A line of a change that the user has edited since is not rejected.
+    nvim.command("AgentReview").await;
+    counts(&nvim, 1, 2).await;
+    nvim.keys("/22<CR>A + 1<Esc>").await;
+    nvim.screen.shows("edited since").await;
+    nvim.command("AgentReview reject all").await;
+    nvim.screen.shows("nothing was rejected").await;
+    assert!(lines(&nvim).await.contains("return 22 + 1"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_review_opens_after_a_task_where_the_user_wants_it_and_a_diff_shows_all() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", TEXT)]);
+    let other = step("edit_file", json!({"path": "b.py", "old_string": "return 3", "new_string": "return 33"}), false);
+    let server = ModelServer::start([edit("return 1", "return 11", true), other]).await;
+    let options = options(&server).replacen("{ model", "{ review = 'after', model", 1);
+    let mut nvim = Nvim::on_screen(&project, &options, &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("normal! G").await;
+    nvim.command("AgentAsk! change f and h").await;
+    nvim.finished().await;
+    counts(&nvim, 0, 2).await;
+    let at: usize = nvim.lua("return vim.api.nvim_win_get_cursor(0)[1]").await;
+    assert_eq!(at, 10, "the cursor stays");
+    nvim.keys("]h").await;
+    let there =
+        "return (vim.wait(60000, function() return vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'b.py' end, 10))";
+    assert!(nvim.lua::<bool>(there).await, "the next change is in the other file");
+    nvim.command("AgentDiff").await;
+    nvim.screen.shows("+++ b/a.py").await;
+    let diff: String = nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')").await;
+    assert!(diff.contains("-    return 1\n+    return 11") && diff.contains("+++ b/b.py"), "{diff}");
+    let folds: usize = nvim.lua("vim.cmd('normal! zM'); return vim.fn.foldclosedend(1)").await;
+    assert!(folds > 1 && folds < diff.lines().count(), "a fold a file");
+}

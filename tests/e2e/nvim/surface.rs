@@ -1,0 +1,137 @@
+//! What a user sees and reaches while the agent works: the wait, the way to the code, the room on the screen.
+
+use serde_json::{Value, json};
+
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+const TEXT: &str = "def f() -> int:\n    return 1\n\n\nclass Cart:\n    def total(self) -> int:\n        return 2\n";
+
+fn answer(text: &str) -> Reply {
+    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
+}
+
+async fn holds(nvim: &Nvim, condition: &str) -> bool {
+    nvim.lua(&format!("return (vim.wait(30000, function() return {condition} end, 10))")).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wait_for_the_model_and_its_retries_can_be_seen() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let busy =
+        Reply::Status(429, vec![("retry-after".into(), "1".into())], "{\"error\": {\"message\": \"busy\"}}".into());
+    let server = ModelServer::start([busy, Reply::Stall("{".into())]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.lua::<Value>(
+        "vim.g.phases = {}
+        vim.api.nvim_create_autocmd('User', { pattern = 'SextantStatus', callback = function(args)
+          local phases = vim.g.phases; phases[#phases + 1] = args.data.phase; vim.g.phases = phases end })
+        return vim.empty_dict()",
+    )
+    .await;
+    nvim.edit("a.py").await;
+    assert_eq!(nvim.lua::<String>("return require('sextant').status().state").await, "idle");
+    nvim.command("AgentAsk do something").await;
+    nvim.screen.shows("retry 2 of 2 in 1 s").await;
+    server.requests_seen(2).await;
+    let status: Value = nvim.lua("return require('sextant').status()").await;
+    assert_eq!(status["state"], "running");
+    assert_eq!(status["request"], "do something");
+    assert!(status["elapsed"].as_f64().unwrap() > 0.5 && status["model"].as_str().unwrap().ends_with(":m"), "{status}");
+    assert!(nvim.lua::<String>("return require('sextant').statusline()").await.contains(" s in all"));
+    nvim.command("AgentStop").await;
+    nvim.failed().await;
+    assert!(holds(&nvim, "require('sextant').statusline() == ''").await);
+    let phases: Vec<String> = nvim.lua("return vim.g.phases").await;
+    for phase in ["servers", "model", "retry"] {
+        assert!(phases.iter().any(|known| known == phase), "{phase}: {phases:?}");
+    }
+    assert!(!nvim.prompts().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_in_the_answer_leads_to_its_code() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
+    let server = ModelServer::start([answer("See `a.py::Cart::total`, then b.py.")]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("b.py").await;
+    nvim.command("AgentAsk what is where").await;
+    nvim.finished().await;
+    nvim.command("AgentShow").await;
+    nvim.keys("gg/Cart::<CR>").await;
+    nvim.keys("<CR>").await;
+    assert!(holds(&nvim, "vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'a.py'").await, "{}", nvim.screen.text());
+    assert_eq!(nvim.lua::<Vec<usize>>("return vim.api.nvim_win_get_cursor(0)").await, [6, 8]);
+    nvim.keys("<C-o>").await;
+    assert!(
+        holds(&nvim, "vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'b.py'").await,
+        "the jumplist has the way back"
+    );
+    // A closed answer comes back, and nothing is asked from it by accident.
+    nvim.command("call win_gotoid(bufwinid('sextant://answer')) | close").await;
+    nvim.command("AgentShow").await;
+    assert!(holds(&nvim, "vim.api.nvim_buf_get_name(0) == 'sextant://answer'").await);
+    server.push(answer("And so on."));
+    nvim.keys("i").await;
+    nvim.screen.shows("Ask:").await;
+    nvim.keys("and then?<CR>").await;
+    nvim.finished().await;
+    assert!(server.requests().last().unwrap().body.to_string().contains("and then?"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_code_keeps_half_of_the_screen_and_an_empty_list_goes() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let edit =
+        |old: &str, new: &str| step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false);
+    let server = ModelServer::start([edit("return 1", "return undefined_name")]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("let g:code = win_getid()").await;
+    nvim.command("AgentAsk! change f").await;
+    nvim.finished().await;
+    let list = "require('sextant.ui.room').list_window()";
+    assert!(holds(&nvim, &format!("{list} ~= nil")).await);
+    assert_eq!(nvim.lua::<usize>(&format!("return vim.api.nvim_win_get_height({list})")).await, 3);
+    let code: usize = nvim.lua("return vim.api.nvim_win_get_height(vim.g.code)").await;
+    assert!(code >= 12, "{code} of 24\n{}", nvim.screen.text());
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert!(holds(&nvim, &format!("{list} == nil")).await, "{}", nvim.screen.text());
+    let here: usize = nvim.lua("return vim.g.code - vim.api.nvim_get_current_win()").await;
+    assert_eq!(here, 0, "the focus stays");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn short_names_and_an_operator_do_what_the_commands_do() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([answer("one"), answer("two"), answer("three")]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("Agent ask explain it").await;
+    nvim.finished().await;
+    assert!(server.requests().last().unwrap().body.to_string().contains("explain it"));
+    let names: Vec<String> = nvim.lua("return vim.fn.getcompletion('Agent un', 'cmdline')").await;
+    assert_eq!(names, ["undo"]);
+    nvim.command("nmap gs <Plug>(sextant-ask)").await;
+    nvim.keys("gggs2j").await;
+    nvim.screen.shows("Ask:").await;
+    nvim.keys("look at this<CR>").await;
+    nvim.finished().await;
+    let asked = server.requests().last().unwrap().body.to_string();
+    assert!(asked.contains("look at this"), "{asked}");
+    nvim.keys("6G.").await;
+    nvim.finished().await;
+    let again = server.requests().last().unwrap().body.to_string();
+    assert!(again.contains("look at this") && again != asked, "`.` asks the same about another text");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_binary_of_the_plugins_own_folder_is_found() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let nvim = Nvim::start(&project, "{}", &[]).await;
+    let first: String = nvim.lua("return require('sextant.rpc.channel').candidates({})[1]").await;
+    assert_eq!(first, concat!(env!("CARGO_MANIFEST_DIR"), "/target/release/sextant"));
+}
