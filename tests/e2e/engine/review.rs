@@ -81,5 +81,8 @@ async fn an_undo_of_the_task_leaves_nothing_to_review() {
     engine.session.take_back(&sextant::engine::UndoRequest::default()).await.result.expect("an undo");
     let shown = wish(&engine, ReviewAction::Show, ReviewScope::All, "").await;
     assert!(shown.files.is_empty(), "{shown:?}");
-    assert_eq!(engine.session.changed_text(&sextant::engine::Target::Task).await.map_err(|error| error.message).unwrap_err(), "the task of “edits of claude” changed nothing that stands");
+    assert_eq!(
+        engine.session.changed_text(&sextant::engine::Target::Task).await.map_err(|error| error.message).unwrap_err(),
+        "the task of “edits of claude” changed nothing that stands"
+    );
 }
