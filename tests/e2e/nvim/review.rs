@@ -118,7 +118,9 @@ async fn a_selected_part_of_a_change_is_decided_alone() {
     nvim.screen.shows("Reject, because").await;
     nvim.keys("<CR>").await;
     let rejected = text.replace("a = 1", "a = 10").replace("c = 3", "c = 30");
-    let there = format!("return (vim.wait(60000, function() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n' == {rejected:?} end, 10))");
+    let there = format!(
+        "return (vim.wait(60000, function() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n' == {rejected:?} end, 10))"
+    );
     assert!(nvim.lua::<bool>(&there).await, "{}", lines(&nvim).await);
     nvim.screen.shows("1/2 f").await;
 }
