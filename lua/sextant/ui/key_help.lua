@@ -30,12 +30,15 @@ function M.open(title, lines)
   for _, lhs in ipairs({ 'q', '<Esc>', '<CR>', '?', 'g?' }) do
     vim.keymap.set('n', lhs, '<Cmd>close<CR>', neovim.in_buffer(buf, { nowait = true, desc = 'Close' }))
   end
-  api.nvim_create_autocmd('WinLeave', neovim.in_buffer(buf, {
-    once = true,
-    callback = function()
-      pcall(api.nvim_win_close, win, true)
-    end,
-  }))
+  api.nvim_create_autocmd(
+    'WinLeave',
+    neovim.in_buffer(buf, {
+      once = true,
+      callback = function()
+        pcall(api.nvim_win_close, win, true)
+      end,
+    })
+  )
 end
 
 return M

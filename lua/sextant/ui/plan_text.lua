@@ -32,11 +32,14 @@ local function make()
   vim.bo[buf].swapfile = false
   vim.bo[buf].filetype = 'sextant-plan'
   scratch.colour(buf)
-  api.nvim_create_autocmd('BufWriteCmd', require('sextant.neovim').in_buffer(buf, {
-    callback = function()
-      write(buf)
-    end,
-  }))
+  api.nvim_create_autocmd(
+    'BufWriteCmd',
+    require('sextant.neovim').in_buffer(buf, {
+      callback = function()
+        write(buf)
+      end,
+    })
+  )
   return buf
 end
 
@@ -85,7 +88,11 @@ function M.checked(faults)
   local say = require('sextant.ui.say')
   local first = faults[1]
   say.say(
-    ('%s in the plan, which stays as it was; line %d: %s'):format(say.counted(#faults, 'fault'), first.line, first.message),
+    ('%s in the plan, which stays as it was; line %d: %s'):format(
+      say.counted(#faults, 'fault'),
+      first.line,
+      first.message
+    ),
     vim.log.levels.ERROR
   )
   return false

@@ -139,9 +139,7 @@ local function scope_of(scope, lines)
   elseif scope == 'file' then
     return { file = file.path }
   end
-  local hunk = hunk_at(lines and lines[1] or api.nvim_win_get_cursor(0)[1] - 1)
-    or lines and hunk_at(lines[2])
-    or nil
+  local hunk = hunk_at(lines and lines[1] or api.nvim_win_get_cursor(0)[1] - 1) or lines and hunk_at(lines[2]) or nil
   if not hunk then
     return nil, 'no change is here; `]h` goes to the next one'
   elseif scope == 'symbol' then

@@ -4,6 +4,41 @@ local scratch = require('sextant.ui.scratch')
 local M = {}
 local api = vim.api
 
+-- Keys of the history, the command of each, and whether the page is made again after it.
+local HISTORY = {
+  { 'd', 'AgentDiff', 'Show the last change as a diff' },
+  { 'u', 'AgentUndo', 'Take back what is marked with undo' },
+  { 'r', 'AgentRedo', 'Bring back what is marked with redo' },
+  { 't', 'AgentTrace', 'Show the trace of the last task' },
+  { 'R', 'AgentHistory', 'Make the list again' },
+}
+
+--- Maps the actions of the history page, and makes it again after an undo or a redo.
+---@param buf integer
+function M.history_keys(buf)
+  local help = {}
+  for _, key in ipairs(HISTORY) do
+    scratch.map(buf, key[1], '<Cmd>' .. key[2] .. '<CR>', key[3])
+    help[#help + 1] = ('%s  %s'):format(key[1], key[3])
+  end
+  scratch.map(buf, 'g?', function()
+    require('sextant.ui.key_help').open('History', help)
+  end, 'Show the keys')
+  api.nvim_create_autocmd('User', {
+    group = api.nvim_create_augroup('sextant_history', {}),
+    pattern = 'SextantFinished',
+    callback = function()
+      local here = api.nvim_get_current_buf() == buf
+      if here then
+        vim.schedule(function()
+          vim.cmd('AgentHistory')
+        end)
+      end
+      return not api.nvim_buf_is_valid(buf)
+    end,
+  })
+end
+
 --- Colours a diff, and folds it by file.
 ---@param buf integer
 ---@param win integer
@@ -26,6 +61,9 @@ function M.open(markdown, name)
     scratch.map(buf, lhs, function()
       require('sextant.ui.follow').go()
     end, 'Go to the code of the name under the cursor')
+  end
+  if name == 'history' then
+    M.history_keys(buf)
   end
   local win = scratch.window(name or 'trace')
   if win then

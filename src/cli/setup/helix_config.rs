@@ -18,13 +18,13 @@ pub(in crate::cli) const PREFIX: &str = "A";
 /// The user's settings that would have been changed, and are left as they are.
 pub(super) type SetupNotes = Vec<String>;
 
-/// The keys, and the text that each types. Those that end in a quote leave the prompt open.
+/// The keys, and the text that each types. Those that end in `<left>` leave the prompt open, between the quotes.
 const KEYS: &[(&str, &str)] = &[
-    ("a", "@:lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}]} \""),
-    ("f", "@:lsp-workspace-command agent.ask \""),
-    ("p", "@:lsp-workspace-command agent.plan \""),
+    ("a", "@:lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}]} \"\"<left>"),
+    ("f", "@:lsp-workspace-command agent.ask \"\"<left>"),
+    ("p", "@:lsp-workspace-command agent.plan \"\"<left>"),
     ("P", ":lsp-workspace-command agent.plan"),
-    ("c", "@:lsp-workspace-command agent.change \""),
+    ("c", "@:lsp-workspace-command agent.change \"\"<left>"),
     ("y", ":lsp-workspace-command agent.approve"),
     ("n", ":lsp-workspace-command agent.step"),
     ("r", "@:lsp-workspace-command agent.answer "),

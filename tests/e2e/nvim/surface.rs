@@ -135,3 +135,24 @@ async fn the_binary_of_the_plugins_own_folder_is_found() {
     let first: String = nvim.lua("return require('sextant.rpc.channel').candidates({})[1]").await;
     assert_eq!(first, concat!(env!("CARGO_MANIFEST_DIR"), "/target/release/sextant"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_history_undoes_and_shows_what_stands_afterwards() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let change = json!({"path": "a.py", "old_string": "return 1", "new_string": "return 11"});
+    let server = ModelServer::start([step("edit_file", change, false)]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk change f").await;
+    nvim.finished().await;
+    nvim.command("AgentHistory").await;
+    nvim.screen.shows("“change f” ← undo").await;
+    nvim.keys("u").await;
+    nvim.finished().await;
+    nvim.screen.shows("“change f” (undone)").await;
+    assert_eq!(project.read("a.py"), TEXT);
+    nvim.keys("r").await;
+    nvim.finished().await;
+    nvim.screen.shows("“change f” ← undo").await;
+    assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
+}

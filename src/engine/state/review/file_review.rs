@@ -136,7 +136,7 @@ impl FileReview {
         };
         let inside = |edits: &[TextEdit], range: &Range<usize>| {
             let overlaps = |edit: &TextEdit| edit.range.start < range.end && edit.range.end > range.start;
-            edits.iter().any(|edit| overlaps(edit) || range.is_empty() && touches(&[edit.clone()], range))
+            edits.iter().any(|edit| overlaps(edit) || range.is_empty() && touches(std::slice::from_ref(edit), range))
         };
         let gone: Vec<WaitingHunk> = self
             .unplaced()

@@ -6,5 +6,6 @@ pub mod diagnostics_api;
 pub mod edit_api;
 pub mod memory_api;
 pub mod plan_api;
+pub mod review_api;
 pub mod session_api;
 pub mod stats_api;

@@ -6,6 +6,7 @@ mod diagnostics_methods;
 mod edit_methods;
 mod memory_methods;
 mod plan_methods;
+mod review_methods;
 mod session_methods;
 mod stats_methods;
 
@@ -23,6 +24,7 @@ use crate::rpc::api::diagnostics_api::DiagnosticsApiServer;
 use crate::rpc::api::edit_api::EditApiServer;
 use crate::rpc::api::memory_api::MemoryApiServer;
 use crate::rpc::api::plan_api::PlanApiServer;
+use crate::rpc::api::review_api::ReviewApiServer;
 use crate::rpc::api::session_api::InfoApiServer;
 use crate::rpc::api::stats_api::StatsApiServer;
 use crate::rpc::rpc_failure::CallError;
@@ -51,6 +53,7 @@ pub(super) fn all(served: Served) -> Methods {
         EditApiServer::into_rpc(served.clone()).into(),
         DiagnosticsApiServer::into_rpc(served.clone()).into(),
         CheckpointApiServer::into_rpc(served.clone()).into(),
+        ReviewApiServer::into_rpc(served.clone()).into(),
         MemoryApiServer::into_rpc(served.clone()).into(),
         StatsApiServer::into_rpc(served).into(),
     ])
