@@ -44,7 +44,7 @@ mod tests {
     use sextant_base::hint::Hint;
 
     #[test]
-    fn a_shell_is_told_its_own_commands_and_nothing_of_an_editor() {
+    fn a_shell_gets_its_own_commands_and_nothing_of_an_editor() {
         let words = failure(&Failure::cancelled()).one_line();
         assert_eq!(words, "stopped (what was finished is kept; `sextant undo` takes it back)");
         let own = Hint::from("only ours is undone here").and(HintCode::UndoOwn);

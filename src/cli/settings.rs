@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_that_cannot_be_used_is_told_with_the_place_that_it_stands_in() {
+    fn a_value_that_cannot_be_used_is_reported_with_the_place_that_it_stands_in() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("config.toml");
         let files = UserFiles { config: Some(path.clone()), log: None };

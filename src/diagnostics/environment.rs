@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_told_by_the_names_of_their_variables() {
+    fn secrets_are_known_by_the_names_of_their_variables() {
         for name in [
             "GITHUB_TOKEN",
             "OPENAI_API_KEY",

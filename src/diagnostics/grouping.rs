@@ -156,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_or_told_twice(picks in proptest::collection::vec((0usize..3, 0usize..3), 0..30)) {
+        fn nothing_is_lost_or_reported_twice(picks in proptest::collection::vec((0usize..3, 0usize..3), 0..30)) {
             let list: Vec<(Severity, &str, &str)> =
                 picks.iter().map(|(c, n)| (Severity::Error, ["F821", "X", ""][*c], ["f", "g", ""][*n])).collect();
             for groups in [with(&list, by_symbol), with(&list, by_theme)] {

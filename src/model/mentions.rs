@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_is_told_from_a_word_in_passing() {
+    fn an_order_is_distinguished_from_a_word_in_passing() {
         let ignores = |text: &str| orders(text, "ignore ignora silence");
         for text in
             ["ignore this warning", "ignora este aviso", "fix the rest, ignore F401", "please silence F401 here"]

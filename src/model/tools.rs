@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_told() {
+    fn what_does_not_fit_is_reported() {
         let check = |tool: &str, given: Value| {
             find(sample_tools::tools(), tool).expect(tool).fit(given.as_object().expect("an object"))
         };

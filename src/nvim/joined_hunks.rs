@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_told_where_lines_come_and_go() {
+    fn rows_are_reported_where_lines_come_and_go() {
         let check = |old: &str, hunk: TextEdit, wanted: &[i64]| {
             assert_eq!(kept(old, &LineIndex::new(old), std::slice::from_ref(&hunk)), wanted, "{hunk:?}");
         };

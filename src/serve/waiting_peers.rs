@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_waits_longest_leaves_first_and_not_before_a_moment() {
+    async fn the_longest_wait_leaves_first_and_not_before_a_moment() {
         let room = WaitingRoom::default();
         let mut places = Vec::new();
         let began = Instant::now();

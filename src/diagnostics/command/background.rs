@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_slow_answer_is_told_late_and_once() {
+    async fn a_slow_answer_is_reported_late_and_once() {
         let folder = project("x = 1\n");
         let commands = Commands::new(vec![slow("slow", folder.path(), "file")]);
         let mut news = commands.news();
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_of_a_text_that_is_gone_is_not_told() {
+    async fn an_answer_of_a_text_that_is_gone_is_not_reported() {
         let folder = project("x = 1\n");
         let commands = Commands::new(vec![slow("slow", folder.path(), "file")]);
         let mut news = commands.news();

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_of_whoever_reads_the_disk_is_that_of_the_opening() {
+    fn a_version_of_a_reader_of_the_disk_is_that_of_the_opening() {
         let disk = Habits { reads_disk: true, ..PLAIN };
         assert_eq!(case(&[(Some(1), 0, 5)]).at(250, 5, disk), SettleVerdict::Settled(0, Freshness::Quiet));
         assert_eq!(case(&[(Some(3), 0, 5)]).at(250, 5, disk), SettleVerdict::Settled(0, Freshness::Quiet));

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_is_told_like_any_other_failure() {
+    async fn a_panic_is_reported_like_any_other_failure() {
         let ending = caught::<()>(Box::pin(async { panic!("on purpose") })).await;
         assert!(
             matches!(&ending.events[..], [Event::Failed { failure }] if failure.kind == FailureKind::Internal),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_second_is_told_what_runs() {
+    fn who_comes_second_gets_the_name_of_what_runs() {
         let task = TaskInTurn {
             what: "fix it".into(),
             by: "Neovim".into(),

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_removed_name_reaches_whoever_uses_it_and_nobody_else() {
+    fn a_removed_name_reaches_its_users_and_nobody_else() {
         let files = [
             ("shop/item.py", ITEM),
             ("shop/__init__.py", "from .item import make_item\n"),

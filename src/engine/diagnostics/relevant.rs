@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_about_reports_where_it_mends_or_names_them() {
+    fn a_request_is_about_reports_where_it_fixes_or_names_them() {
         for request in [
             "fix the errors",
             "make this file type-clean",

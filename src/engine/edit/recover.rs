@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_told_by_its_text() {
+    fn a_file_is_known_by_its_text() {
         let text = |text: &str| Some(text.into());
         let change = |before, after| FileChange {
             path: "a".into(),

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_edit_at_a_time_and_who_waits_too_long_is_told_who_has_it() {
+    fn one_edit_at_a_time_and_who_waits_too_long_gets_the_name_of_the_holder() {
         let dir = tempfile::tempdir().unwrap();
         let take = |patience| in_folder(dir.path().to_owned(), Duration::from_millis(patience));
         let held = take(1000).unwrap();

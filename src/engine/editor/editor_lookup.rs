@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_garbage_are_told_apart() {
+    fn nothing_and_garbage_are_distinguished() {
         let rename = NameQuestion::Rename { new_name: "x".into() };
         assert_eq!(worth(&rename, &json!(null)), Worth::Nothing);
         assert_eq!(worth(&rename, &json!({"changes": {}})), Worth::Something);

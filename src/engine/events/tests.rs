@@ -69,7 +69,7 @@ fn many_who_emit_at_once_are_numbered_without_a_gap_and_in_one_order() {
 }
 
 #[test]
-fn who_comes_late_is_told_how_things_stand_and_what_comes_after() {
+fn who_comes_late_gets_the_state_and_what_comes_after() {
     let stream = stream(100, 1 << 20);
     stream.emit(Some("t1"), TaskEvent::TakenUp { request: "fix".into(), mode: Mode::Planner, again: false });
     stream.show(Event::Started { request: "fix".into(), mode: "planner".into(), model: "m".into() });
@@ -126,7 +126,7 @@ fn what_was_missed_and_is_held_comes_by_number_and_what_is_not_is_a_marked_gap()
 }
 
 #[test]
-fn who_is_slow_costs_no_memory_holds_up_nobody_and_is_told_what_was_left_out() {
+fn who_is_slow_costs_no_memory_holds_up_nobody_and_gets_a_note_of_what_was_left_out() {
     let stream = stream(1000, 20_000);
     let (start, mut slow) = stream.subscribe(None);
     let (_, mut quick) = stream.subscribe(None);

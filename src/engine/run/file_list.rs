@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn of_five_files_all_are_told_the_nearest_first() {
+    fn of_five_files_all_are_reported_the_nearest_first() {
         let files = strings(&["a.lock", "README.md", "src/cart.py", "src/tax.py", "tests/test_cart.py"]);
         let tree = within(&listing(&files), &near("src/cart.py", &[]), 60);
         assert_eq!(tree, "src/: cart.py tax.py\ntests/test_cart.py\nREADME.md a.lock");

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mode_is_told_where_its_plan_stands() {
+    fn each_mode_gets_the_state_of_its_plan() {
         assert_eq!(contract(&plan(), 2, &task(Mode::Simple)), Contract::Simple);
         let Contract::Planner(facts) = contract(&plan(), 2, &task(Mode::Planner)) else { panic!("planner") };
         assert_eq!((facts.step, facts.progress, facts.plan.len()), (3, 0.25, 4));

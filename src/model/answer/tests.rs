@@ -25,7 +25,7 @@ fn uses(pieces: &[Piece]) -> Vec<String> {
 }
 
 #[test]
-fn calls_are_told_apart_however_they_are_numbered() {
+fn calls_are_distinguished_however_they_are_numbered() {
     let both = ["a read_symbol {\"symbol\":\"f\"}", "b search {\"pattern\":\"x\"}"];
     let read = "{\"symbol\":\"f\"}";
     let search = "{\"pattern\":\"x\"}";
@@ -77,7 +77,7 @@ fn a_call_that_cannot_run_is_there_with_its_problem() {
 }
 
 #[test]
-fn at_the_limit_the_last_call_is_told_to_be_smaller_and_a_broken_stream_gives_none() {
+fn at_the_limit_the_last_call_is_asked_to_be_smaller_and_a_broken_stream_gives_none() {
     let pieces =
         [piece(Some(1), "a", "search", "{\"pattern\":\"x\"}"), piece(Some(2), "b", "edit_file", "{\"path\":\"a.p")];
     let limit = reply(&pieces, AnswerEnd::Limit).unwrap();

@@ -44,7 +44,7 @@ mod tests {
     use crate::tools::{find, sample_tools};
 
     #[test]
-    fn a_tool_is_told_in_few_words() {
+    fn a_tool_is_described_in_few_words() {
         let edit = parameters(find(sample_tools::tools(), "edit_file").unwrap());
         let text = edit.to_string();
         assert_eq!(edit["required"], json!(["path", "old_string", "new_string"]));

@@ -249,7 +249,7 @@ proptest! {
 }
 
 #[test]
-fn a_step_of_a_plan_is_told_what_the_conversation_does_not_hold() {
+fn a_step_of_a_plan_gets_what_the_conversation_does_not_hold() {
     let mut context = ModelContext::default();
     context.request.query = "change g".into();
     context.request.user = "make both larger".into();

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_tools_is_told_from_others() {
+    fn a_refusal_of_tools_is_distinguished_from_others() {
         for text in [
             "model:2b does not support tools",
             "tools param requires --jinja flag",

@@ -63,7 +63,7 @@ fn nulls_are_dropped_and_parameters_may_be_text() {
 }
 
 #[test]
-fn what_only_colours_the_reply_is_mended_and_said() {
+fn what_only_colours_the_reply_is_fixed_and_said() {
     let reply = usable(r#"{"action":null,"continue":"false","confidence":85,"answer":"Done."}"#);
     assert_eq!((reply.action, reply.proceed, reply.confidence, reply.answer.as_str()), (None, false, 1.0, "Done."));
     let text = r#"{"action":{"tool":"apply_fix","parameters":{"fix":"1"}},"reasoning":7}"#;

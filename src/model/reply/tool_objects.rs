@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_is_told_in_text() {
+    fn a_conversation_is_written_as_text() {
         let reply = reading(
             r#"{"text":"a","calls":[{"tool":"search","parameters":{"pattern":"x"}},{"tool":"rm"}]}"#,
             AnswerEnd::Whole,

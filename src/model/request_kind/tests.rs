@@ -310,7 +310,7 @@ fn what_a_repair_names_is_a_name_and_nothing_else_is_left_undone() {
 }
 
 #[test]
-fn mending_is_told_from_asking_and_reports_from_one_bug() {
+fn fixing_is_distinguished_from_asking_and_reports_from_one_bug() {
     for (query, wanted) in [
         ("fix this", (true, false)),
         ("make this file type-clean", (true, true)),
@@ -325,7 +325,7 @@ fn mending_is_told_from_asking_and_reports_from_one_bug() {
 }
 
 #[test]
-fn a_wish_for_more_than_mending_is_never_taken_for_mending_alone() {
+fn a_wish_for_more_than_fixing_is_never_taken_for_fixing_alone() {
     let named = |word: &str| ["prices", "total", "cart"].contains(&word.to_lowercase().as_str());
     for (query, wanted) in [
         ("fix the type error in total", true),
@@ -352,7 +352,7 @@ fn a_verb_of_removal_speaks_of_what_follows_it() {
 }
 
 #[test]
-fn a_prohibition_of_every_change_is_told_from_one_of_a_part() {
+fn a_prohibition_of_every_change_is_distinguished_from_one_of_a_part() {
     let mut wrong = Vec::new();
     for query in [
         "explain total, don't change anything",

@@ -79,7 +79,7 @@ fn what_a_dead_process_left_is_cleaned_away_and_its_name_used_again() {
 }
 
 #[test]
-fn what_is_forged_is_told_and_not_joined() {
+fn what_is_forged_is_reported_and_not_joined() {
     let place = place();
     let real = place.advertise("nvim", Some(77));
     let folder = place.folder();
@@ -124,7 +124,7 @@ fn a_folder_of_ours_that_is_a_link_is_not_used() {
 }
 
 #[test]
-fn a_folder_is_told_to_serve_where_a_session_could_be_made_in_it() {
+fn a_folder_is_asked_to_serve_where_a_session_could_be_made_in_it() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
     fs::write(at("file"), "").unwrap();
@@ -152,7 +152,7 @@ fn a_folder_is_told_to_serve_where_a_session_could_be_made_in_it() {
 }
 
 #[test]
-fn a_folder_that_another_user_has_put_in_our_place_is_not_used_and_told() {
+fn a_folder_that_another_user_has_put_in_our_place_is_not_used_and_reported() {
     let place = place();
     let base = &place.folders[0];
     fs::create_dir_all(base).unwrap();

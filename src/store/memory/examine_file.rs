@@ -27,7 +27,7 @@ mod tests {
     use crate::memory::store::Memory;
 
     #[test]
-    fn a_damaged_file_is_told_and_left_as_it_is() {
+    fn a_damaged_file_is_reported_and_left_as_it_is() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("memory.db");
         drop(Memory::open(&path).unwrap());

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_schema_and_a_stranger_are_told_apart_from_ours() {
+    fn a_newer_schema_and_a_stranger_are_distinguished_from_ours() {
         let conn = Connection::open_in_memory().unwrap();
         assert_eq!(inspect(&conn, 4).unwrap(), SchemaFound::Empty);
         conn.execute_batch("CREATE TABLE a (b INTEGER)").unwrap();

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_is_told_by_its_marks() {
+    fn a_copy_is_known_by_its_marks() {
         for copy in [
             ".env~",
             ".env.bak",

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_came_with_the_workspace_is_told_once() {
+    fn a_record_that_came_with_the_workspace_is_reported_once() {
         let dir = tempfile::tempdir().unwrap();
         let root = Root::new(dir.path()).unwrap();
         let record = Record::of(&dir.path().join("state/sextant"), &root).make().unwrap();

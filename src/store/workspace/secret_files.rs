@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_secrets_are_told_from_names_of_sources() {
+    fn names_of_secrets_are_distinguished_from_names_of_sources() {
         for name in [
             ".envrc",
             "prod.env",

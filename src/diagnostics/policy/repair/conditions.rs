@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_that_nobody_runs_are_told_from_those_that_somebody_does() {
+    fn versions_that_nobody_runs_are_distinguished_from_those_that_somebody_does() {
         assert!(VERSION.is_some());
         for (test, is) in [
             ("sys.version_info<(3,0)", Known::Never),

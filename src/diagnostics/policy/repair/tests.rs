@@ -123,7 +123,7 @@ fn other_languages_are_read_by_their_marks() {
 }
 
 #[test]
-fn a_checker_s_configuration_is_told_from_the_rest_of_a_project() {
+fn a_checker_s_configuration_is_distinguished_from_the_rest_of_a_project() {
     let asks = |path: &str, before: &str, after: &str| configures_checker(path, before, after).is_some();
     for path in ["ruff.toml", "sub/mypy.ini", "pyrightconfig.json", "tsconfig.build.json", ".eslintrc.js", "tox.ini"] {
         assert!(asks(path, "", "x"), "{path}");

@@ -73,7 +73,7 @@ fn words_allow_what_they_name_and_what_they_speak_of_without_a_name() {
 }
 
 #[test]
-fn what_the_user_asks_for_is_asked_for_and_what_is_reported_is_mended() {
+fn what_the_user_asks_for_is_asked_for_and_what_is_reported_is_fixed() {
     for (mode, request, offline, expected) in [
         (Mode::Simple, "simplify helper", false, Basis::Asked),
         (Mode::Simple, "delete helper", false, Basis::Asked),

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn files_that_run_are_told_from_sources() {
+fn files_that_run_are_distinguished_from_sources() {
     for path in [
         ".envrc",
         ".nvim.lua",
