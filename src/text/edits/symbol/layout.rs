@@ -85,7 +85,7 @@ impl SymbolLayout {
         let least = |lines: &mut dyn Iterator<Item = usize>| lines.min();
         if !language.members_stand_alone && !self.indent.is_empty() {
             // The last line closes what the first one opens, or the lines lie as they did.
-            let last = rest().last().map(|(_, line)| line);
+            let last = rest().next_back().map(|(_, line)| line);
             let closes = |line: &&String| language.closers.iter().any(|mark| line.trim_start().starts_with(mark));
             if last.filter(closes).is_some_and(|line| indent(line) == self.indent) {
                 return true;

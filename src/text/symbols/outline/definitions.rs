@@ -22,7 +22,7 @@ use crate::symbols::symbol_kind::SymbolKind;
 use crate::symbols::symbol_name::{owner, spelled, tidy, without_parameters};
 
 /// A definition, without its surroundings.
-pub(super) struct Definition {
+pub(super) struct FoundDefinition {
     pub(super) kind: SymbolKind,
     /// Bytes of the node, and of what wraps it.
     pub(super) node: Range<usize>,
@@ -44,7 +44,7 @@ pub(super) struct Definition {
 #[derive(Default)]
 pub(super) struct Definitions {
     /// In source order, an outer one before what it holds.
-    pub(super) all: Vec<Definition>,
+    pub(super) all: Vec<FoundDefinition>,
     pub(super) leading: Leading,
 }
 
@@ -135,7 +135,7 @@ impl<'t> Captured<'t> {
         true
     }
 
-    fn definition(&self, text: &str, settings: &Settings) -> Option<Definition> {
+    fn definition(&self, text: &str, settings: &Settings) -> Option<FoundDefinition> {
         let (mut kind, node) = self.kind?;
         let mut names: Vec<Node> = self.names.clone();
         let mut is_declaration = settings.is_declaration;
@@ -164,7 +164,7 @@ impl<'t> Captured<'t> {
         if name.is_empty() {
             return None;
         }
-        Some(Definition {
+        Some(FoundDefinition {
             kind,
             node: node.byte_range(),
             name: format!("{}{name}{}", settings.prefix, settings.suffix),

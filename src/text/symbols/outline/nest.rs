@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::definitions::{Definition, Definitions};
+use super::definitions::{Definitions, FoundDefinition};
 use super::{Symbol, joined};
 use crate::symbols::symbol_kind::SymbolKind;
 
@@ -83,7 +83,7 @@ fn give_up(text: &str, out: &mut [Symbol], parent: Option<usize>, start: usize) 
 
 /// Whether nobody can name a definition: a variable of a function, a member of a class or a value without a name. The
 /// structure inside of a type definition of the same name is one with it.
-fn is_local(one: &Definition, parent: Option<&Symbol>) -> bool {
+fn is_local(one: &FoundDefinition, parent: Option<&Symbol>) -> bool {
     use SymbolKind::{Class, Constant, Constructor, Field, Method, Type, Variable};
     let Some(parent) = parent else { return one.is_member };
     let is_plain = matches!(one.kind, Variable | Constant | Field | Method | Constructor);
