@@ -16,6 +16,7 @@ use std::ops::Range;
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, Query};
 
+use super::ListSeparator;
 use super::declarator;
 use super::leading::Leading;
 use crate::symbols::symbol_kind::SymbolKind;
@@ -33,8 +34,7 @@ pub(super) struct FoundDefinition {
     /// The path of the owner of what is inside, below the one that encloses it.
     pub(super) members: Option<String>,
     pub(super) tail: Option<char>,
-    pub(super) separator: Option<char>,
-    pub(super) is_strict_list: bool,
+    pub(super) separator: Option<ListSeparator>,
     pub(super) is_declaration: bool,
     /// Whether it counts only in a value that is a symbol.
     pub(super) is_member: bool,
@@ -88,7 +88,7 @@ impl Definitions {
             while let Some(wrapper) = wrappers.get(&(definition.node.start, definition.node.end)) {
                 if held.get(&span(*wrapper)).is_some_and(|count| *count > 1) {
                     if is_among_others(text, &definition.node) {
-                        (definition.separator, definition.is_strict_list) = (Some(','), true);
+                        definition.separator = Some(ListSeparator { mark: ',', is_strict: true });
                     }
                     break;
                 }
@@ -172,8 +172,7 @@ impl<'t> Captured<'t> {
             owner: owners.iter().map(|part| spelled(part)).collect::<Vec<_>>().join("::"),
             members: self.members.map(|node| spelled(&last_of_path(&text[node.byte_range()]))),
             tail: settings.tail,
-            separator: settings.separator,
-            is_strict_list: false,
+            separator: settings.separator.map(|mark| ListSeparator { mark, is_strict: false }),
             is_declaration,
             is_member: settings.is_member,
             pattern: settings.pattern,

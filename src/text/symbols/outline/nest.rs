@@ -29,7 +29,7 @@ pub(super) fn symbols(text: &str, found: Definitions) -> Vec<Symbol> {
         let owner = joined(above, &one.owner);
         let members = one.members.as_deref().map(|members| joined(above, members));
         give_up(text, &mut out, parent, starts.extent);
-        let end = with_tail(text, one.node.clone(), one.tail.or(one.separator));
+        let end = with_tail(text, one.node.clone(), one.tail.or(one.separator.map(|separator| separator.mark)));
         let mut symbol = Symbol {
             kind,
             ordinal: 0,
@@ -41,7 +41,6 @@ pub(super) fn symbols(text: &str, found: Definitions) -> Vec<Symbol> {
             name_range: one.name_range,
             tail: one.tail,
             separator: one.separator,
-            is_strict_list: one.is_strict_list,
             is_declaration: one.is_declaration,
             name: one.name,
         };
