@@ -68,6 +68,35 @@ const EMPTY_NAMES: &[&str] = &["util", "utils", "helper", "helpers", "common", "
 const NEOVIM_QUERIES: &[&str] =
     &["highlights.scm", "tags.scm", "locals.scm", "folds.scm", "indents.scm", "injections.scm"];
 
+/// Names of languages as the table of languages has them, as far as they mean nothing else.
+const LANGUAGE_NAMES: &[&str] = &[
+    "python",
+    "rust",
+    "typescript",
+    "typescriptreact",
+    "javascript",
+    "javascriptreact",
+    "cpp",
+    "lua",
+    "java",
+    "shellscript",
+];
+/// The files that may name a language, each with its reason.
+const LANGUAGE_TABLES: &[(&str, &str)] = &[
+    ("src/cli/setup/known.rs", "Helix's names of languages and servers"),
+    ("src/diagnostics/delta/verdict.rs", "names of tools"),
+    ("src/diagnostics/policy/contradiction.rs", "a rule that is safe in one language only"),
+    ("src/diagnostics/policy/repair.rs", "the language whose rules are read from its tree"),
+    ("src/diagnostics/policy/repair/marks.rs", "endings of files in which words have the searched form"),
+    ("src/diagnostics/server/documents.rs", "languages that only a server knows"),
+    ("src/diagnostics/server/pull.rs", "the source of a server's answer"),
+    ("src/diagnostics/server/server_config.rs", "the table of servers"),
+    ("src/diagnostics/server_facts.rs", "the table of servers"),
+    ("src/engine/state/look_reach.rs", "endings that a server looks at together"),
+    ("src/engine/tools/command_arguments.rs", "the table of programs"),
+    ("src/store/workspace/secret_files.rs", "endings of sources"),
+];
+
 /// The one Lua file that speaks RPC, and what that looks like.
 const RPC_FILE: &str = "lua/sextant/rpc/channel.lua";
 const RPC_WORDS: &[&str] = &["vim.rpcnotify", "vim.rpcrequest", "jobstart"];
@@ -135,6 +164,7 @@ const RULES: &[(&str, Rule)] = &[
     ("ways out are codes", hints_are_codes),
     ("the plugin requires nothing at start", quiet_plugin),
     ("queries are not Neovim's", queries),
+    ("a language is a row", languages),
     ("no machine is named", machines),
     ("nothing is left undone", undone),
     ("numbers and nouns agree", counted),
@@ -351,6 +381,22 @@ fn quiet_plugin(file: &File) -> Vec<String> {
 fn queries(file: &File) -> Vec<String> {
     let name = file.path.rsplit('/').next().unwrap_or("");
     if NEOVIM_QUERIES.contains(&name) { file.objection("Neovim would read this as its own") } else { Vec::new() }
+}
+
+fn languages(file: &File) -> Vec<String> {
+    if !file.is(".rs") || !file.under("src") || file.is_test() || file.under("src/text/symbols/language_table") {
+        return Vec::new();
+    }
+    if LANGUAGE_TABLES.iter().any(|(known, _)| file.path == *known) {
+        return Vec::new();
+    }
+    let code = file.text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let names = |line: &str| LANGUAGE_NAMES.iter().any(|name| line.contains(&format!("\"{name}\"")));
+    let named = |(at, line): (usize, &str)| {
+        let found = names(line) && !line.trim_start().starts_with("//");
+        found.then(|| format!("{}:{}: it names a language: a fact of one belongs to its row", file.path, at + 1))
+    };
+    code.lines().enumerate().filter_map(named).collect()
 }
 
 fn machines(file: &File) -> Vec<String> {
@@ -591,6 +637,7 @@ fn every_rule_objects_to_what_it_forbids() {
         (one_rpc_file, "plugin/sextant.lua", "vim.fn.jobstart({})"),
         (quiet_plugin, "plugin/sextant.lua", "local s = require('sextant')"),
         (queries, "queries/python/tags.scm", ""),
+        (languages, "src/engine/a.rs", "if language.name == \"python\" {}"),
         (machines, "README.md", concat!("see /", "tmp/x")),
         (machines, "src/a.rs", concat!("\"/", "home\"")),
         (machines, "tests/a.py", concat!("https://pypi", ".org/simple")),

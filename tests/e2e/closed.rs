@@ -44,7 +44,7 @@ fn project() -> Project {
         ("shop/user.py", USER),
         ("shop/totals.py", TOTALS),
         ("shop/apart.py", "x: int = 'a'\n"),
-        ("conf.yaml", "a: 1\n"),
+        ("conf.ini", "a = 1\n"),
     ])
 }
 
@@ -242,9 +242,9 @@ async fn a_file_that_nothing_checks_is_no_clean_one() {
     let project = project();
     let mut client = McpClient::with_servers(&project, "codex").await;
     client.edit("edit_file", replace("shop/items.py", "return 3", "return 4")).await;
-    let edited = client.edit("edit_file", replace("conf.yaml", "a: 1", "a: [")).await;
+    let edited = client.edit("edit_file", replace("conf.ini", "a = 1", "a = [")).await;
     assert_ne!(edited["diagnostics_status"], "complete", "{edited}");
-    assert!(edited["pending"].to_string().contains("nothing checks conf.yaml"), "{edited}");
+    assert!(edited["pending"].to_string().contains("nothing checks conf.ini"), "{edited}");
     assert!(client.end().await.success());
 }
 

@@ -72,7 +72,7 @@ impl Zone {
     fn of(text: &str, symbol: &Symbol) -> Self {
         let mut zone = Self::around(text, symbol.extent.clone());
         let is_last = |mark: &char| !text[symbol.extent.clone()].ends_with(*mark);
-        if let Some(mark) = symbol.separator.filter(is_last) {
+        if let Some(mark) = symbol.separator.map(|separator| separator.mark).filter(is_last) {
             let above = text[..symbol.extent.start].trim_end();
             let start = above.len() - if above.ends_with(mark) { mark.len_utf8() } else { 0 };
             if start < above.len() {

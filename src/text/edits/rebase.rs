@@ -39,7 +39,11 @@ pub fn rebase(language: &Language, from: &str, to: &str, edits: &[TextEdit]) -> 
 /// `None` if one lies in a symbol, or its lines are missing in `to` or stand there more than once.
 pub fn by_lines(language: Option<&Language>, from: &str, to: &str, edits: &[TextEdit]) -> Option<Vec<TextEdit>> {
     let in_symbol = |outline: &Outline| edits.iter().any(|edit| holder(outline, from, &edit.range).is_some());
-    if language.is_some_and(|language| in_symbol(&Outline::parse(language, from))) {
+    // The sections of a document hold all of it.
+    if language
+        .filter(|language| !language.is_document)
+        .is_some_and(|language| in_symbol(&Outline::parse(language, from)))
+    {
         return None;
     }
     let mut out = Vec::with_capacity(edits.len());
@@ -197,6 +201,11 @@ mod tests {
         let now = format!("{twice}d\n");
         assert_eq!(moved_line(twice, ("b\nx = 1", "b\nx = 2"), &now), Some(now.replace("b\nx = 1", "b\nx = 2")));
         assert_eq!(moved_line(twice, ("b\nx = 1", "b\nx = 2"), &now.replace("c\n", "")), None);
+        let markdown = language::of_path("a.md");
+        let edits = hunks(readme, &readme.replacen("Words", "Text", 1));
+        let now = format!("{readme}- three\n");
+        let moved = by_lines(markdown, readme, &now, &edits).expect("sections divide all of it");
+        assert_eq!(apply(&now, &moved).unwrap(), now.replace("Words", "Text"));
         // Between symbols, and not in one.
         let python = language::of_path("a.py");
         let edits = |old: &str, new: &str| hunks(SHOP, &SHOP.replace(old, new));

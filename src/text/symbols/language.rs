@@ -39,6 +39,8 @@ pub struct Language {
     pub strings: &'static [&'static str],
     /// The nodes of strings that mean exactly their characters.
     pub exact_strings: &'static [&'static str],
+    /// The start of a line that stands at the margin whatever is around it.
+    pub directive: Option<char>,
     /// The marks at the end of a line that opens a block.
     pub openers: &'static [char],
     /// The words at the start of a line that closes a block.

@@ -25,6 +25,7 @@ pub(super) const BRACES: Language = Language {
     members_stand_alone: false,
     strings: &[],
     exact_strings: &[],
+    directive: None,
     openers: &[':', '{'],
     closers: &["}", ")", "]"],
     blank_lines: 1,

@@ -192,11 +192,8 @@ fn every_symbol_of_the_fixtures_can_be_found_kept_copied_and_deleted() {
 fn hold(language: &Language, name: &str, text: &str, problems: &mut Vec<String>) {
     let outline = Outline::parse(language, text);
     let all: Vec<usize> = (0..outline.symbols.len()).collect();
-    for (index, symbol) in outline.symbols.iter().enumerate() {
-        // Nothing may stand behind the value of a module of Lua, and no other one before it.
-        if symbol.name == "return" {
-            continue;
-        }
+    // Nothing may stand behind the value of a module of Lua, and no other one before it.
+    for (index, symbol) in outline.symbols.iter().enumerate().filter(|(_, symbol)| symbol.name != "return") {
         let path = outline.exact_path_of(index, &all);
         let mut is = |holds: bool, what: &str| {
             if !holds {

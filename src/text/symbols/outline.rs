@@ -36,11 +36,17 @@ pub struct Symbol {
     /// The mark that ends it and belongs to it (`;` of a field).
     pub tail: Option<char>,
     /// The mark between it and its neighbours in a list (`,` between the members of an object).
-    pub separator: Option<char>,
-    /// Whether the last of the list may have none behind it: the names of one declaration.
-    pub is_strict_list: bool,
+    pub separator: Option<ListSeparator>,
     /// Whether another place defines it: a prototype, the signature of an overload.
     pub is_declaration: bool,
+}
+
+/// The mark between the members of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListSeparator {
+    pub mark: char,
+    /// Whether the last member may have none behind it: the names of one declaration.
+    pub is_strict: bool,
 }
 
 #[derive(Clone, Debug, Default)]

@@ -19,7 +19,7 @@ static SWALLOWED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\bcatc
 static ANY: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\bas\s+(?:any|never)\b|:\s*any\b|<any>|\bas\s+unknown\s+as\b").ok());
 static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(?:debug_)?assert\w*\s*[!(]|\bexpect\s*\(|\bpanic!?\s*\(|\bthrow\s|\brequire(?:NotNull)?\s*\(|\bt\.(?:Error|Fatal)\w*\(").ok()
+    Regex::new(r"\b(?:debug_|static_)?assert\w*\s*[!(]|\b(?:ensure|bail)!\s*\(|\breturn\s+Err\s*\(|\bexpect\s*\(|\bpanic!?\s*\(|\bthrow\s|\brequire(?:NotNull)?\s*\(|\bt\.(?:Error|Fatal)\w*\(").ok()
 });
 
 /// Languages in which these have the searched form.

@@ -143,10 +143,10 @@ fn a_flood_on_one_line_is_compared_in_bounded_work() {
 
 #[test]
 fn a_file_that_nobody_speaks_of_is_not_covered_by_what_is_said_of_others() {
-    let files = ["conf.yaml".to_owned(), "a.py".to_owned()];
+    let files = ["conf.ini".to_owned(), "a.py".to_owned()];
     let mut verdict = Verdict::without(Status::Complete);
     doubt_coverage(&mut verdict, &files, &snaps(&["lsp:x"], ""), &[]);
-    assert_eq!((verdict.status, verdict.pending), (Status::Partial, vec!["nothing checks conf.yaml".to_owned()]));
+    assert_eq!((verdict.status, verdict.pending), (Status::Partial, vec!["nothing checks conf.ini".to_owned()]));
     let mut verdict = Verdict::without(Status::Complete);
     doubt_coverage(&mut verdict, &files[..1], &snaps(&["lsp:x"], ""), &[]);
     assert_eq!(verdict.status, Status::Skipped);

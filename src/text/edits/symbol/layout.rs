@@ -33,7 +33,8 @@ pub(super) struct SymbolLayout {
 impl SymbolLayout {
     pub(super) fn of(text: &str, symbol: &Symbol) -> Self {
         let extent = symbol.extent.clone();
-        let rest = text[symbol.header..extent.end].lines().skip(1).filter(|line| !line.trim().is_empty());
+        let is_code = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+        let rest = text[symbol.header..extent.end].lines().skip(1).filter(is_code);
         let rest = rest.map(|line| indent(line).len()).min();
         Self { indent: indent(&text[line_start(text, extent.start)..extent.start]).to_owned(), rest }
     }
@@ -84,7 +85,7 @@ impl SymbolLayout {
         let least = |lines: &mut dyn Iterator<Item = usize>| lines.min();
         if !language.members_stand_alone && !self.indent.is_empty() {
             // The last line closes what the first one opens, or the lines lie as they did.
-            let last = rest().last().map(|(_, line)| line);
+            let last = rest().next_back().map(|(_, line)| line);
             let closes = |line: &&String| language.closers.iter().any(|mark| line.trim_start().starts_with(mark));
             if last.filter(closes).is_some_and(|line| indent(line) == self.indent) {
                 return true;
@@ -112,7 +113,9 @@ impl SymbolLayout {
 /// A string whose lines are all indented at least like its opening line (a docstring) moves with the code. A string
 /// that goes further left means exactly its characters.
 fn strings(language: &Language, text: &str) -> HashSet<usize> {
-    let mut fixed = HashSet::new();
+    let is_directive = |line: &str| language.directive.is_some_and(|mark| line.starts_with(mark));
+    let directives = text.split('\n').enumerate().filter(|(_, line)| is_directive(line));
+    let mut fixed: HashSet<usize> = directives.map(|(row, _)| row).collect();
     let Some(tree) = language.tree(text) else { return fixed };
     let lines: Vec<&str> = text.split('\n').collect();
     let mut stack = vec![tree.root_node()];

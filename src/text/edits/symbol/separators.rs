@@ -6,15 +6,19 @@ use crate::edits::symbol::layout;
 use crate::symbols::language::Language;
 use crate::symbols::outline::Symbol;
 
+fn mark(target: &Symbol) -> Option<char> {
+    target.separator.map(|separator| separator.mark)
+}
+
 /// Content that ends like the symbol whose place it takes.
 pub(super) fn as_before(text: &str, target: &Symbol, content: &str) -> String {
     let had = |mark: &char| text[target.extent.clone()].ends_with(*mark);
-    with_mark(content, target.tail.or(target.separator).filter(had))
+    with_mark(content, target.tail.or(mark(target)).filter(had))
 }
 
 /// Content that ends as a symbol of this kind does between others.
 pub(super) fn ended(target: &Symbol, content: &str) -> String {
-    with_mark(content, target.separator)
+    with_mark(content, mark(target))
 }
 
 fn with_mark(content: &str, mark: Option<char>) -> String {
@@ -30,7 +34,7 @@ pub(super) fn insert_behind_last(
     blank: usize,
     content: &str,
 ) -> Option<TextEdit> {
-    let separator = target.separator.filter(|mark| !text[target.extent.clone()].ends_with(*mark))?;
+    let separator = mark(target).filter(|mark| !text[target.extent.clone()].ends_with(*mark))?;
     let end = layout::line_end(text, target.extent.end);
     let behind = &text[target.extent.end..end];
     let is_last_on_line = language.is_only_comments(behind);
@@ -65,9 +69,11 @@ pub(super) fn insert_on_line(text: &str, language: &Language, target: &Symbol, c
 
 /// Removes the last symbol of a list together with the separator before it, where none may stand at the end.
 pub(super) fn delete_last(text: &str, language: &Language, target: &Symbol) -> Option<TextEdit> {
-    let separator = target.separator.filter(|mark| !text[target.extent.clone()].ends_with(*mark))?;
+    let separator = mark(target).filter(|mark| !text[target.extent.clone()].ends_with(*mark))?;
     let above = text[..target.extent.start].trim_end();
-    if language.trailing_separator && !target.is_strict_list || !above.ends_with(separator) {
+    if language.trailing_separator && target.separator.is_some_and(|separator| !separator.is_strict)
+        || !above.ends_with(separator)
+    {
         return None;
     }
     Some(TextEdit::new(above.len() - separator.len_utf8()..target.extent.end, ""))

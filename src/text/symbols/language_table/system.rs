@@ -43,6 +43,7 @@ pub(super) const C: Language = Language {
     query: include_str!("../../../../queries/c/symbols.scm"),
     imports: include_str!("../../../../queries/c/imports.scm"),
     exact_strings: &["string_literal"],
+    directive: Some('#'),
     blocks: &[
         "translation_unit",
         "compound_statement",

@@ -2,13 +2,13 @@
 
 use tree_sitter::Node;
 
-pub(super) struct Declared<'t> {
+pub(super) struct DeclaratorName<'t> {
     pub(super) name: Node<'t>,
     pub(super) is_function: bool,
 }
 
 /// Follows a declarator down to its name. It declares a function if the innermost declarator around the name is one.
-pub(super) fn name(declarator: Node<'_>) -> Declared<'_> {
+pub(super) fn name(declarator: Node<'_>) -> DeclaratorName<'_> {
     let (mut node, mut is_function) = (declarator, false);
     loop {
         let inner = node.child_by_field_name("declarator").or_else(|| {
@@ -31,5 +31,5 @@ pub(super) fn name(declarator: Node<'_>) -> Declared<'_> {
         }
         node = inner;
     }
-    Declared { name: node, is_function }
+    DeclaratorName { name: node, is_function }
 }

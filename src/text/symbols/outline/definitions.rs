@@ -16,13 +16,14 @@ use std::ops::Range;
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, Query};
 
+use super::ListSeparator;
 use super::declarator;
 use super::leading::Leading;
 use crate::symbols::symbol_kind::SymbolKind;
 use crate::symbols::symbol_name::{owner, spelled, tidy, without_parameters};
 
 /// A definition, without its surroundings.
-pub(super) struct Definition {
+pub(super) struct FoundDefinition {
     pub(super) kind: SymbolKind,
     /// Bytes of the node, and of what wraps it.
     pub(super) node: Range<usize>,
@@ -33,8 +34,7 @@ pub(super) struct Definition {
     /// The path of the owner of what is inside, below the one that encloses it.
     pub(super) members: Option<String>,
     pub(super) tail: Option<char>,
-    pub(super) separator: Option<char>,
-    pub(super) is_strict_list: bool,
+    pub(super) separator: Option<ListSeparator>,
     pub(super) is_declaration: bool,
     /// Whether it counts only in a value that is a symbol.
     pub(super) is_member: bool,
@@ -44,7 +44,7 @@ pub(super) struct Definition {
 #[derive(Default)]
 pub(super) struct Definitions {
     /// In source order, an outer one before what it holds.
-    pub(super) all: Vec<Definition>,
+    pub(super) all: Vec<FoundDefinition>,
     pub(super) leading: Leading,
 }
 
@@ -88,7 +88,7 @@ impl Definitions {
             while let Some(wrapper) = wrappers.get(&(definition.node.start, definition.node.end)) {
                 if held.get(&span(*wrapper)).is_some_and(|count| *count > 1) {
                     if is_among_others(text, &definition.node) {
-                        (definition.separator, definition.is_strict_list) = (Some(','), true);
+                        definition.separator = Some(ListSeparator { mark: ',', is_strict: true });
                     }
                     break;
                 }
@@ -135,7 +135,7 @@ impl<'t> Captured<'t> {
         true
     }
 
-    fn definition(&self, text: &str, settings: &Settings) -> Option<Definition> {
+    fn definition(&self, text: &str, settings: &Settings) -> Option<FoundDefinition> {
         let (mut kind, node) = self.kind?;
         let mut names: Vec<Node> = self.names.clone();
         let mut is_declaration = settings.is_declaration;
@@ -164,7 +164,7 @@ impl<'t> Captured<'t> {
         if name.is_empty() {
             return None;
         }
-        Some(Definition {
+        Some(FoundDefinition {
             kind,
             node: node.byte_range(),
             name: format!("{}{name}{}", settings.prefix, settings.suffix),
@@ -172,8 +172,7 @@ impl<'t> Captured<'t> {
             owner: owners.iter().map(|part| spelled(part)).collect::<Vec<_>>().join("::"),
             members: self.members.map(|node| spelled(&last_of_path(&text[node.byte_range()]))),
             tail: settings.tail,
-            separator: settings.separator,
-            is_strict_list: false,
+            separator: settings.separator.map(|mark| ListSeparator { mark, is_strict: false }),
             is_declaration,
             is_member: settings.is_member,
             pattern: settings.pattern,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::definitions::{Definition, Definitions};
+use super::definitions::{Definitions, FoundDefinition};
 use super::{Symbol, joined};
 use crate::symbols::symbol_kind::SymbolKind;
 
@@ -29,7 +29,7 @@ pub(super) fn symbols(text: &str, found: Definitions) -> Vec<Symbol> {
         let owner = joined(above, &one.owner);
         let members = one.members.as_deref().map(|members| joined(above, members));
         give_up(text, &mut out, parent, starts.extent);
-        let end = with_tail(text, one.node.clone(), one.tail.or(one.separator));
+        let end = with_tail(text, one.node.clone(), one.tail.or(one.separator.map(|separator| separator.mark)));
         let mut symbol = Symbol {
             kind,
             ordinal: 0,
@@ -41,7 +41,6 @@ pub(super) fn symbols(text: &str, found: Definitions) -> Vec<Symbol> {
             name_range: one.name_range,
             tail: one.tail,
             separator: one.separator,
-            is_strict_list: one.is_strict_list,
             is_declaration: one.is_declaration,
             name: one.name,
         };
@@ -83,7 +82,7 @@ fn give_up(text: &str, out: &mut [Symbol], parent: Option<usize>, start: usize) 
 
 /// Whether nobody can name a definition: a variable of a function, a member of a class or a value without a name. The
 /// structure inside of a type definition of the same name is one with it.
-fn is_local(one: &Definition, parent: Option<&Symbol>) -> bool {
+fn is_local(one: &FoundDefinition, parent: Option<&Symbol>) -> bool {
     use SymbolKind::{Class, Constant, Constructor, Field, Method, Type, Variable};
     let Some(parent) = parent else { return one.is_member };
     let is_plain = matches!(one.kind, Variable | Constant | Field | Method | Constructor);
