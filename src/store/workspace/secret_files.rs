@@ -135,8 +135,17 @@ const BEGINNINGS: &[&str] = &[
 ];
 
 /// Words of a name that make a file of data a secret one (`secrets.yml`, `db-secrets.prod.yaml`, `passwords.txt`).
-const WORDS: &[&str] =
-    &["secret", "secrets", "password", "passwords", "service-account", "service_account", "serviceaccount", "adminsdk"];
+const WORDS: &[&str] = &[
+    "secret",
+    "secrets",
+    "password",
+    "passwords",
+    "service-account",
+    "service_account",
+    "service account",
+    "serviceaccount",
+    "adminsdk",
+];
 const DATA: &[&str] =
     &["yml", "yaml", "json", "json5", "toml", "ini", "cfg", "conf", "config", "properties", "xml", "txt", "csv", "bak"];
 
@@ -280,6 +289,7 @@ mod tests {
             ".aws~/config",
             ".\u{200c}env",
             "my-secrets.bak",
+            "service account prod.json",
         ] {
             assert!(is_secret(name), "{name}");
         }
