@@ -13,6 +13,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::process::Command;
 
+use crate::repository_bounds::{self, DATA};
 use crate::{environment, program};
 use sextant_base::failure::{Failure, FailureKind};
 
@@ -21,9 +22,6 @@ const SETUP: Duration = Duration::from_secs(5);
 
 /// The most time for any other command.
 const LIMIT: Duration = Duration::from_secs(120);
-
-/// The files that are taken over into the common folder, if they exist.
-const DATA: &[&str] = &["objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow"];
 
 /// Values that git needs to read the objects and names correctly; each is one plain word.
 const FORMAT: &[&str] = &["core.repositoryformatversion", "extensions.objectformat", "extensions.refstorage"];
@@ -75,11 +73,10 @@ impl Confined {
         let top = finder.path("--show-toplevel").await?;
         let top = top.canonicalize().unwrap_or(top);
         let folder = finder.path("--absolute-git-dir").await?;
-        if std::env::var_os("GIT_DIR").is_none() && !belongs(&top, &folder) {
-            let message = format!("the repository {} claims the files in {}", folder.display(), top.display());
-            return Err(Failure::user(message, "set GIT_DIR and GIT_WORK_TREE where that is as you want it"));
-        }
         let real = here.join(finder.path("--git-common-dir").await?);
+        if std::env::var_os("GIT_DIR").is_none() {
+            bounded(&top, &folder, &real)?;
+        }
         let index = here.join(finder.path("--git-path=index").await?);
         let known = finder.said(&["config", "--list", "--null", "--show-scope"]).await?;
         let known = settings(&known.map_err(|why| unreadable(here, &why))?);
@@ -215,20 +212,17 @@ fn quieten(command: &mut Command) {
     command.arg("--no-pager").env("GIT_OPTIONAL_LOCKS", "0").env("GIT_TERMINAL_PROMPT", "0");
 }
 
-/// Whether the `.git` of a folder is this folder of git's, or the file that leads to it. Only the repository itself
-/// vouches for a configuration that claims other files (`core.worktree`).
-fn belongs(top: &Path, folder: &Path) -> bool {
-    let entry = top.join(".git");
-    let target = match std::fs::symlink_metadata(&entry) {
-        Ok(what) if what.is_file() => std::fs::read_to_string(&entry)
-            .ok()
-            .and_then(|text| text.trim_end().strip_prefix("gitdir: ").map(|path| top.join(path))),
-        Ok(_) => Some(entry),
-        Err(_) => None,
-    };
-    target.is_some_and(|target| {
-        target.canonicalize().is_ok_and(|real| folder.canonicalize().is_ok_and(|folder| folder == real))
-    })
+/// Only a repository that names its working tree is read, and only data of its own.
+fn bounded(top: &Path, folder: &Path, common: &Path) -> Result<(), Failure> {
+    let hint = "set GIT_DIR and GIT_WORK_TREE if this is intended";
+    if !repository_bounds::belongs(top, folder, common) {
+        let (folder, top) = (folder.display(), top.display());
+        return Err(Failure::user(format!("the repository {folder} does not belong to the files in {top}"), hint));
+    }
+    match repository_bounds::leads_out(top, folder, common) {
+        None => Ok(()),
+        Some(path) => Err(Failure::user(format!("{} leads out of the repository", path.display()), hint)),
+    }
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -287,17 +281,5 @@ mod tests {
             [pair("core.repositoryformatversion", "1"), pair("extensions.objectformat", "sha256")]
         );
         assert_eq!(known.tree, ["core.excludesfile=~/.ignore", "core.eol=lf", "core.filemode=true"]);
-    }
-
-    #[test]
-    fn a_working_tree_belongs_to_the_repository_that_its_git_entry_names() {
-        let folder = tempfile::tempdir().unwrap();
-        let (one, other, linked) = (folder.path().join("one"), folder.path().join("other"), folder.path().join("l"));
-        for path in [one.join(".git"), other.join(".git"), linked.clone()] {
-            std::fs::create_dir_all(path).unwrap();
-        }
-        std::fs::write(linked.join(".git"), "gitdir: ../one/.git\n").unwrap();
-        assert!(belongs(&one, &one.join(".git")) && belongs(&linked, &one.join(".git")));
-        assert!(!belongs(&other, &one.join(".git")) && !belongs(folder.path(), &one.join(".git")));
     }
 }

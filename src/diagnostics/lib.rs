@@ -18,6 +18,7 @@ pub mod pair_count;
 pub mod policy;
 pub mod program;
 pub mod render_located;
+mod repository_bounds;
 pub mod sarif;
 pub mod server;
 pub mod server_facts;

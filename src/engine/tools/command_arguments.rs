@@ -1,10 +1,11 @@
 //! Finds the arguments of an allowed command that exceed its permission. They reach out of the workspace, name a
 //! secret, run something else, or write.
 //!
-//! It knows the programs that are usually allowed. The general rules alone judge any other program. The effects of a
-//! program's own configuration are not seen here.
+//! The options of the usual programs are judged by tables of those that only read (`reading_commands`,
+//! `known_options`). For any other program, these rows list the options that do more. The effects of a program's own
+//! configuration are not seen here.
 
-use crate::tools::{reading_commands, sweeps};
+use crate::tools::{known_options, reading_commands, sweeps};
 use sextant_base::one_line::clean;
 use sextant_store::workspace::root::{PathError, Root};
 use sextant_store::workspace::workspace_files::is_ignored;
@@ -12,7 +13,7 @@ use sextant_store::workspace::workspace_files::is_ignored;
 /// Arguments of one program, or of every program (an empty name), that need a question.
 struct Row {
     programs: &'static [&'static str],
-    /// Words and options as they are written; a long option may be shortened.
+    /// Words and options as they are written; every beginning of a long option counts as the whole of it.
     words: &'static str,
     /// Letters of short options.
     letters: &'static str,
@@ -32,57 +33,13 @@ const ROWS: &[Row] = &[
          --files-from",
         "",
     ),
-    row(
-        &["pytest", "py.test"],
-        "--override-ini --confcutdir --basetemp --junit-xml --junitxml --log-file --import-mode --pdbcls --pastebin \
-         --debug --cov-config --pyargs",
-        "cpo",
-    ),
     row(&["python", "pypy"], "-", "cmi"),
     row(
         &["node", "deno", "bun", "ruby", "perl", "lua", "luajit", "php"],
         "--print --import --loader --experimental-loader --input-type --inspect - ",
         "eEprcMl",
     ),
-    row(&["find"], "-L -follow -exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -files0-from", ""),
-    row(&["fd", "fdfind"], "--exec-batch --follow", "xXL"),
-    row(
-        &["rg", "ag"],
-        "--pre --hostname-bin --hidden --unrestricted --no-ignore --no-ignore-vcs --no-ignore-dot --no-ignore-parent \
-         --no-ignore-files --no-ignore-exclude --ignore-file -.",
-        "u",
-    ),
-    row(&["split"], "--filter", ""),
-    row(
-        &["tar", "bsdtar"],
-        "--checkpoint-action --use-compress-program --rsh-command --info-script --new-volume-script",
-        "ICFPT",
-    ),
-    row(&["cargo"], "--target-dir --artifact-dir --lockfile-path", "CZ"),
-    row(
-        &["make", "gmake", "ninja", "just", "task", "rake"],
-        "--file --makefile --include-dir --justfile --shell --set",
-        "fCIEdc",
-    ),
-    row(
-        &["go"],
-        "-exec --exec -toolexec --toolexec -vettool --vettool -o -C -modfile --modfile -overlay --overlay",
-        "",
-    ),
-    row(&["ruff"], "--add-noqa --unsafe-fixes --fix-only --cache-dir", "o"),
-    row(
-        &["mypy", "dmypy", "pyright", "basedpyright", "ty", "pyrefly"],
-        "--python-executable --pythonpath --install-types --shadow-file --custom-typeshed-dir --project --createstub \
-         --writebaseline --typeshedpath --venvpath --cache-dir",
-        "p",
-    ),
-    row(
-        &["eslint", "tsc", "jest", "vitest", "mocha", "prettier", "biome"],
-        "--rulesdir --resolve-plugins-relative-to --parser --format --project --globalSetup --reporter --reporters",
-        "cofpr",
-    ),
-    row(&["pylint", "flake8"], "--append-config", ""),
-    row(&["sort"], "--compress-program", "oT"),
+    row(&["ninja", "just", "task", "rake"], "--file --makefile --include-dir --justfile --shell --set", "fCIEdc"),
 ];
 
 /// Subcommands that a rule with the program's name alone covers: those that look, check, build or test. Any other one
@@ -101,10 +58,9 @@ const SUBCOMMANDS: &[(&str, &str)] = &[
     ("composer", "show validate why"),
     ("deno", "check lint test info"),
     ("bun", "test"),
+    ("ruff", "check rule version linter"),
+    ("biome", "check lint ci"),
 ];
-
-/// Bytes from which on the beginning of a long option counts as the whole of it.
-const SHORTENED: usize = 5;
 
 /// Programs whose arguments are a program themselves, or a place elsewhere: no argument of theirs is allowed unseen.
 const WHOLE: &[&str] = &[
@@ -204,13 +160,19 @@ pub fn objection(root: &Root, command: &[String], given: usize) -> Option<String
     {
         return Some(why);
     }
+    let judged = programs.iter().find(|program| known_options::knows(program));
+    if let Some(word) = judged.and_then(|program| known_options::unknown(program, rest)) {
+        return Some(format!("{} may run something else, or write", clean(&word)));
+    }
+    // The tables judge all options of their programs; those of a program that starts one of these are open.
+    let listed = known.is_some() || judged == programs.first();
     let named = rest.iter().find_map(|word| {
         let shown = clean(word);
         if programs.iter().any(|program| WHOLE.contains(&program.as_str())) {
             return Some(format!("{shown} would be run, or reached, by {}", programs[0]));
         }
         reaches(root, word).map(|why| format!("{shown} {why}")).or_else(|| {
-            (known.is_none() && does_more(&programs, word)).then(|| format!("{shown} may run something else, or write"))
+            (!listed && does_more(&programs, word)).then(|| format!("{shown} may run something else, or write"))
         })
     });
     let arguments = command.get(1..).filter(|_| !rest.is_empty()).unwrap_or_default();
@@ -290,8 +252,8 @@ fn does_more(programs: &[String], word: &str) -> bool {
     let name = word.split('=').next().unwrap_or(word);
     let short = word.strip_prefix('-').filter(|rest| !rest.starts_with('-')).unwrap_or_default();
     let mut letters = short.chars().take_while(char::is_ascii_alphabetic);
-    let known =
-        |known: &str| known == name || name.len() >= SHORTENED && name.starts_with("--") && known.starts_with(name);
+    // Many programs take any beginning of a long option for the whole of it.
+    let known = |known: &str| known == name || name.len() > 2 && name.starts_with("--") && known.starts_with(name);
     let rows = ROWS.iter().filter(|row| row.programs.iter().any(|program| program.is_empty() || is(program)));
     let (words, all): (Vec<&str>, String) = rows.fold((Vec::new(), String::new()), |(mut words, letters), row| {
         words.extend(row.words.split_whitespace());

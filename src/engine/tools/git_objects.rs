@@ -113,6 +113,25 @@ impl Repository {
         }
         Ok(paths)
     }
+
+    /// The first secret file that a search would look through. Its exit status alone answers a question about a text.
+    async fn searched(&self, root: &Path, reading: &Reading<'_>) -> Result<Option<String>, Failure> {
+        let (words, paths) = reading.operands.split_at(reading.paths.unwrap_or(reading.operands.len()));
+        let mut files = self.git.command(&self.top);
+        files.current_dir(root).args(["ls-files", "-z", "--"]).args(paths);
+        let mut lists = vec![confined_git::said(files).await?.ok()];
+        for word in words {
+            for object in self.objects(word).await? {
+                let mut tree = self.git.command(&self.top);
+                tree.args(["ls-tree", "-r", "-z", "--name-only", "--full-tree", &object]);
+                lists.push(confined_git::said(tree).await?.ok());
+            }
+        }
+        // What git cannot list is not searched: a text is judged by its own name.
+        let names = lists.iter().flatten().flat_map(|list| list.split(|byte| *byte == 0));
+        let mut names = names.map(|name| String::from_utf8_lossy(name).into_owned());
+        Ok(names.find(|name| is_secret(name)).map(|name| format!("it searches {}", clean(&name))))
+    }
 }
 
 /// Why a command that is known to read would show a closed file; `None` where nothing speaks against it.
@@ -134,5 +153,43 @@ pub(crate) async fn objection(root: &Path, reading: &Reading<'_>, listed: bool) 
             Err(failure) => return Some(failure.message),
         }
     }
-    None
+    if reading.subcommand != "grep" {
+        return None;
+    }
+    repository.searched(root, reading).await.unwrap_or_else(|failure| Some(failure.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::reading_commands;
+    use std::process::Command;
+
+    #[tokio::test]
+    async fn a_search_takes_paths_that_are_all_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for (name, text) in [("a.py", "x = 1\n"), (".env", "PLAIN = x\n")] {
+            std::fs::write(root.join(name), text).unwrap();
+        }
+        for arguments in ["init -q", "add -A -f", "commit -qm first"] {
+            let fixed = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+            let done = Command::new("git").current_dir(&root).args(fixed).args(arguments.split(' ')).status();
+            assert!(done.unwrap().success(), "{arguments}");
+        }
+        for (line, open) in [
+            ("git grep -n x -- a.py", true),
+            ("git grep -n x", false),
+            ("git grep -q PLAIN -- .", false),
+            ("git grep -c PLAIN -- .env", false),
+            ("git grep -l PLAIN HEAD -- a.py", false),
+            ("git grep -q PLAIN HEAD", false),
+            ("git log --oneline", true),
+        ] {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let reading = reading_commands::read("git", &words, 1).unwrap();
+            let why = objection(&root, &reading, true).await;
+            assert_eq!(why.is_none(), open, "{line}: {why:?}");
+        }
+    }
 }

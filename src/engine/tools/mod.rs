@@ -11,6 +11,7 @@ pub(crate) mod edit_symbol;
 pub(crate) mod find_references;
 mod git_objects;
 pub(crate) mod hover;
+mod known_options;
 pub(crate) mod list_symbols;
 mod passed;
 pub(crate) mod read_file;

@@ -9,7 +9,7 @@ use sextant_base::one_line::clean;
 
 /// The permission that a row needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
+pub(super) enum Use {
     /// None at all: the subcommand only looks, and runs with none of the repository's configuration.
     Free,
     /// A rule that names the program.
@@ -19,18 +19,18 @@ enum Use {
 }
 
 /// One subcommand.
-struct Row {
+pub(super) struct Row {
     name: &'static str,
     leave: Use,
     /// Long options: `--x` alone, `--x=` with a value in the same or the next word, `--x?` with one behind `=` or none.
-    words: &'static [&'static str],
+    pub(super) words: &'static [&'static str],
     /// Short ones: `x`, `x:` and `x::` likewise; `#` is a number.
     letters: &'static str,
     /// Whether words that are no options are known to be only read: revisions, paths, patterns.
     operands: bool,
 }
 
-const fn row(
+pub(super) const fn row(
     name: &'static str,
     leave: Use,
     words: &'static [&'static str],
@@ -40,12 +40,13 @@ const fn row(
     Row { name, leave, words, letters, operands }
 }
 
-/// Options of commands that show differences. None of these hides the name of a file in the output about it.
+/// Options of commands that show differences. None of these hides the name of a file in the output about it, and none
+/// searches the texts: a list of commits would answer a question about a text that is withheld.
 const DIFF: &str = "--patch --no-patch --raw --stat? --compact-summary --numstat --shortstat --summary --name-only \
-    --name-status --color? --no-color --no-renames --minimal --patience --histogram --check --full-index --no-prefix \
+    --name-status --color? --no-color --no-renames --minimal --patience --histogram --full-index --no-prefix \
     --text --ignore-space-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-cr-at-eol \
-    --function-context --exit-code --quiet --cc --indent-heuristic --no-ext-diff --no-textconv --pickaxe-all \
-    --pickaxe-regex --dirstat? --abbrev? --word-diff? --color-words --unified= --inter-hunk-context= --diff-filter= \
+    --function-context --exit-code --quiet --cc --indent-heuristic --no-ext-diff --no-textconv --dirstat? \
+    --abbrev? --word-diff? --color-words --unified= --inter-hunk-context= --diff-filter= \
     --diff-algorithm= --find-renames? --find-copies? --break-rewrites? --patch-with-stat";
 const LOG: &str = "--oneline --graph --decorate? --no-decorate --all --branches? --tags? --remotes? --reverse --merges \
     --no-merges --first-parent --follow --walk-reflogs --boundary --left-right --topo-order --date-order \
@@ -53,8 +54,8 @@ const LOG: &str = "--oneline --graph --decorate? --no-decorate --all --branches?
     --simplify-by-decoration --source --no-notes --relative-date --all-match --invert-grep --extended-regexp \
     --fixed-strings --perl-regexp --regexp-ignore-case --full-diff --no-walk? --max-count= --skip= --since= --after= \
     --until= --before= --author= --committer= --grep= --min-parents= --max-parents= --date= --format? --pretty?";
-const DIFF_LETTERS: &str = "p u s a R b w W c U: M:: C:: B:: S: G:";
-const LOG_LETTERS: &str = "p u s a R b w W c U: M:: C:: B:: S: G: g i E F P m n: L: #";
+const DIFF_LETTERS: &str = "p u s a R b w W c U: M:: C:: B::";
+const LOG_LETTERS: &str = "p u s a R b w W c U: M:: C:: B:: g i E F P m n: L: #";
 
 const GIT: &[Row] = &[
     row(
@@ -156,7 +157,9 @@ const GIT: &[Row] = &[
 const PACKAGES: &str = "--json --long --parseable --all --global --depth= --production --dev --only? --omit= --silent \
     --workspaces --workspace=";
 const RUNS: &str = "--silent --if-present --workspaces --workspace= --quiet";
-/// npm, pnpm and yarn, which have most of their words in common.
+const INSTALLS: &str = "--silent --ignore-scripts --no-audit --no-fund --prefer-offline --offline";
+
+/// Every word behind npm is a command of its own; a script of the project needs `run`.
 const NPM: &[Row] = &[
     row("ls", Use::Listed, &[PACKAGES], "a l p g s", true),
     row("list", Use::Listed, &[PACKAGES], "a l p g s", true),
@@ -169,14 +172,27 @@ const NPM: &[Row] = &[
     row("t", Use::Named, &[RUNS], "s q", true),
     row("run", Use::Named, &[RUNS], "s q", true),
     row("run-script", Use::Named, &[RUNS], "s q", true),
-    row("ci", Use::Named, &["--silent --ignore-scripts --no-audit --no-fund --prefer-offline --offline"], "s", false),
-    row(
-        "install",
-        Use::Named,
-        &["--silent --ignore-scripts --no-audit --no-fund --prefer-offline --offline"],
-        "s",
-        false,
-    ),
+    row("ci", Use::Named, &[INSTALLS], "s", false),
+    row("install", Use::Named, &[INSTALLS], "s", false),
+];
+
+/// pnpm runs the script of any name that is not a command of its own.
+const PNPM: &[Row] = &[
+    row("ls", Use::Listed, &[PACKAGES], "", true),
+    row("list", Use::Listed, &[PACKAGES], "", true),
+    row("why", Use::Listed, &[PACKAGES], "", true),
+    row("test", Use::Named, &[RUNS], "s", true),
+    row("t", Use::Named, &[RUNS], "s", true),
+    row("run", Use::Named, &[RUNS], "s", true),
+    row("install", Use::Named, &["--silent --ignore-scripts --prefer-offline --offline"], "s", false),
+];
+
+/// So does yarn; `list` is a command of its first version only.
+const YARN: &[Row] = &[
+    row("why", Use::Listed, &["--json"], "", true),
+    row("test", Use::Named, &["--silent"], "s", true),
+    row("run", Use::Named, &["--silent"], "s", true),
+    row("install", Use::Named, &["--silent --ignore-scripts --prefer-offline --offline"], "s", false),
 ];
 
 /// Options that may stand in front of git's subcommand.
@@ -190,6 +206,8 @@ pub(crate) struct Reading<'c> {
     pub(crate) subcommand: &'c str,
     /// Revisions, patterns and paths.
     pub(crate) operands: Vec<&'c str>,
+    /// The index of the first operand behind `--`.
+    pub(crate) paths: Option<usize>,
     /// Whether the command only looks, and so can run with no configuration.
     pub(crate) looks: bool,
     pub(crate) free: bool,
@@ -216,7 +234,9 @@ impl Reading<'_> {
 fn table(program: &str) -> Option<&'static [Row]> {
     match program {
         "git" => Some(GIT),
-        "npm" | "pnpm" | "yarn" => Some(NPM),
+        "npm" => Some(NPM),
+        "pnpm" => Some(PNPM),
+        "yarn" => Some(YARN),
         _ => None,
     }
 }
@@ -233,7 +253,8 @@ pub(crate) fn knows(program: &str) -> bool {
 pub(crate) fn read<'c>(program: &str, command: &'c [String], given: usize) -> Result<Reading<'c>, String> {
     let rows = table(program).ok_or_else(|| format!("{} is not known", clean(program)))?;
     let at = subcommand(program, command, given)?;
-    let own_words = |name: &'c str| Reading { at, subcommand: name, operands: Vec::new(), looks: false, free: false };
+    let own_words =
+        |name: &'c str| Reading { at, subcommand: name, operands: Vec::new(), paths: None, looks: false, free: false };
     let Some(name) = command.get(at).map(String::as_str) else { return Ok(own_words("")) };
     let named = at < given;
     let row = rows.iter().find(|row| row.name == name && (row.leave != Use::Named || named));
@@ -243,9 +264,9 @@ pub(crate) fn read<'c>(program: &str, command: &'c [String], given: usize) -> Re
         return if named && command.len() <= given { Ok(own_words(name)) } else { Err(unknown(program, more)) };
     };
     let looks = row.leave != Use::Named && command[1..at].iter().all(|word| FRONT.contains(&word.as_str()));
-    let operands = words(row, &command[at + 1..], given.saturating_sub(at + 1))
+    let (operands, paths) = words(row, &command[at + 1..], given.saturating_sub(at + 1))
         .map_err(|word| format!("{} is not known only to read behind {program} {name}", clean(&word)))?;
-    Ok(Reading { at, subcommand: name, operands, looks, free: row.leave == Use::Free })
+    Ok(Reading { at, subcommand: name, operands, paths, looks, free: row.leave == Use::Free })
 }
 
 fn unknown(program: &str, word: &str) -> String {
@@ -266,13 +287,15 @@ fn subcommand(program: &str, command: &[String], given: usize) -> Result<usize, 
     Ok(at)
 }
 
-/// The operands of a subcommand, or the first unknown word. The first `own` words are the user's.
-fn words<'c>(row: &Row, words: &'c [String], own: usize) -> Result<Vec<&'c str>, String> {
+/// The operands of a subcommand with the index of the first one behind `--`, or the first unknown word. The first `own`
+/// words are the user's.
+pub(super) fn words<'c>(row: &Row, words: &'c [String], own: usize) -> Result<(Vec<&'c str>, Option<usize>), String> {
     let mut operands = Vec::new();
     let mut rest = words.iter().enumerate();
-    let mut ended = false;
+    let mut paths = None;
     while let Some((at, word)) = rest.next() {
         let known = at < own;
+        let ended = paths.is_some();
         let takes = if ended || !word.starts_with('-') || word == "-" {
             if !known && (!row.operands || word == "-" || ended && word.starts_with('-') && row.leave == Use::Named) {
                 return Err(word.clone());
@@ -280,7 +303,7 @@ fn words<'c>(row: &Row, words: &'c [String], own: usize) -> Result<Vec<&'c str>,
             operands.push(word.as_str());
             false
         } else if word == "--" {
-            ended = true;
+            paths = Some(operands.len());
             false
         } else if word.starts_with("--") {
             long(row, word).or(known.then_some(false)).ok_or_else(|| word.clone())?
@@ -295,11 +318,11 @@ fn words<'c>(row: &Row, words: &'c [String], own: usize) -> Result<Vec<&'c str>,
             }
         }
     }
-    Ok(operands)
+    Ok((operands, paths))
 }
 
 /// Whether a long option takes the next word; `None` for an unknown option.
-fn long(row: &Row, word: &str) -> Option<bool> {
+pub(super) fn long(row: &Row, word: &str) -> Option<bool> {
     let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     let mut known = row.words.iter().flat_map(|words| words.split_whitespace());
     let kind = known.find_map(|known| known.strip_prefix(name).filter(|kind| ["", "=", "?"].contains(kind)))?;
@@ -318,7 +341,7 @@ fn prints_plainly(name: &str, value: &str) -> bool {
 }
 
 /// The same for short options, several in one word.
-fn short(row: &Row, word: &str) -> Option<bool> {
+pub(super) fn short(row: &Row, word: &str) -> Option<bool> {
     let mut rest = word.get(1..)?;
     if rest.bytes().all(|byte| byte.is_ascii_digit()) {
         return row.letters.split(' ').any(|letter| letter == "#").then_some(false);

@@ -43,7 +43,7 @@ impl Withheld {
         if self.searches
             && let Some(file) = found_in(line)
         {
-            seen.files.insert(file.to_owned());
+            seen.files.insert(file);
             return false;
         }
         let (front, rest) = if self.graph { behind_graph(line) } else { ("", line) };
@@ -72,12 +72,38 @@ fn behind_graph(line: &str) -> (&str, &str) {
     (&line[..line.len() - rest.len()], rest)
 }
 
-/// The secret file that a header names, with or without git's `a/` in front.
+/// The secret file that a header names, with or without git's `a/` in front. A name may have spaces, and nothing marks
+/// where the first of two names ends. So each beginning and each end of the header at a space counts as a name.
 fn named(header: &str) -> Option<String> {
-    let mut words = header.split_whitespace().map(|word| word.trim_matches('"'));
-    let last = words.rfind(|word| is_secret(word))?;
-    let own = last.split_once('/').filter(|(side, rest)| side.len() == 1 && !rest.is_empty());
-    Some(own.map_or(last, |(_, rest)| rest).to_owned())
+    let header = header.trim_end_matches(['\t', '\r']);
+    let spaces: Vec<usize> = header.match_indices([' ', '\t']).map(|(at, _)| at).collect();
+    let ends = spaces.iter().rev().map(|at| &header[at + 1..]);
+    let names = ends.chain([header]).chain(spaces.iter().map(|at| &header[..*at]));
+    let words = header.split_whitespace().rev();
+    let secret = words.chain(names).map(unquoted).find(|name| is_secret(name))?;
+    let own = secret.split_once('/').filter(|(side, rest)| side.len() == 1 && !rest.is_empty());
+    Some(own.map_or(secret.as_str(), |(_, rest)| rest).to_owned())
+}
+
+/// A name as it is: git writes the bytes of an unusual one as `\303\241`, in quotes.
+fn unquoted(name: &str) -> String {
+    let Some(quoted) = name.strip_prefix('"') else { return name.to_owned() };
+    let mut rest = quoted.strip_suffix('"').unwrap_or(quoted).bytes();
+    let mut bytes = Vec::new();
+    while let Some(byte) = rest.next() {
+        let escaped = if byte == b'\\' { rest.next() } else { None };
+        bytes.push(match escaped {
+            None => byte,
+            Some(first @ b'0'..=b'7') => {
+                let digits = [Some(first), rest.next(), rest.next()].into_iter().flatten();
+                digits.fold(0, |sum: u8, digit| sum.wrapping_mul(8).wrapping_add(digit.wrapping_sub(b'0')))
+            }
+            Some(b't') => b'\t',
+            Some(b'n') => b'\n',
+            Some(other) => other,
+        });
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn begins_commit(line: &str) -> bool {
@@ -86,10 +112,10 @@ fn begins_commit(line: &str) -> bool {
 }
 
 /// The secret file whose line this is: `.env:3:TOKEN`, `HEAD:.env:TOKEN`, and `.env-2-TOKEN` beside a hit.
-fn found_in(line: &str) -> Option<&str> {
+fn found_in(line: &str) -> Option<String> {
     let ends = line.char_indices().take_while(|(at, _)| *at < NAME).filter(|(_, c)| ":-=\0".contains(*c));
     let names = ends.flat_map(|(at, _)| [line[..at].split_once(':').map(|(_, file)| file), Some(&line[..at])]);
-    names.flatten().find(|name| is_secret(name)).or_else(|| is_secret(line).then_some(line))
+    names.flatten().chain([line]).map(unquoted).find(|name| is_secret(name))
 }
 
 #[cfg(test)]
@@ -104,6 +130,7 @@ mod tests {
     }
 
     const OF_ENV: &str = "index 1..2 100644\n--- a/.env\n+++ b/.env\n@@ -1 +1 @@\n-TOKEN=old\n+TOKEN=new\n+diff --git a/x.py b/x.py\n+commit 0123456789\n";
+    const OF_SECRET: &str = "@@ -1 +1 @@\n-TOKEN=old\n+TOKEN=new\n+diff --git a/x.py b/x.py\n+commit 0123456789\n";
     const OF_CODE: &str = "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n";
 
     #[test]
@@ -117,8 +144,18 @@ mod tests {
             "diff --combined .env",
             "diff --git a/notes.txt b/.env",
             "diff -ru old/.env new/.env",
+            "diff --git a/passwords list.txt b/passwords list.txt",
+            "diff --git a/passwords (1).txt b/passwords (1).txt",
+            "diff --git a/service account prod.json b/service account prod.json",
+            "diff --git passwords list.txt passwords list.txt",
+            "diff --git a/notes b.txt b/passwords list.txt",
+            "diff --git a/passwords list.txt b/notes b.txt",
+            "diff --git \"a/passwords f\\303\\274r alle.txt\" \"b/passwords f\\303\\274r alle.txt\"",
+            "diff --git \"a/n\\303\\274.txt\" b/passwords list.txt",
+            "diff --git a/passwords list.txt \"b/n\\303\\274.txt\"",
+            "diff --cc passwords list.txt",
         ] {
-            let output = format!("{OF_CODE}{header}\n{OF_ENV}{OF_CODE}");
+            let output = format!("{OF_CODE}{header}\n{OF_SECRET}{OF_CODE}");
             let (text, files) = kept("git diff", &output);
             assert_eq!((text.contains("TOKEN"), text.matches("+x = 2").count(), files.len()), (false, 2, 1), "{text}");
         }

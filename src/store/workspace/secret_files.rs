@@ -317,6 +317,7 @@ mod tests {
             "server.pem.zst",
             "prod.tfvars.rej",
             ".env_BACKUP_123",
+            "service account prod.json",
         ] {
             assert!(is_secret(name), "{name}");
         }

@@ -29,6 +29,8 @@ fn what_only_reads_is_let_through() {
         "git --version",
         "npm ls --depth=0",
         "npm why left-pad",
+        "pnpm ls --depth=0",
+        "yarn why left-pad",
     ] {
         assert_eq!(judged(text, 1), Ok(()), "{text}");
     }
@@ -94,7 +96,19 @@ fn every_other_word_is_asked_about() {
         "npm --userconfig=x ls",
         "npm ls --prefix x",
         "npm ls --script-shell=sh",
+        "git log -G x",
+        "git log -Sx --oneline",
+        "git log --pickaxe-all",
+        "git diff -G x",
+        "git diff --check",
         "yarn dlx x",
+        "yarn ls",
+        "yarn list",
+        "yarn ll",
+        "yarn la",
+        "yarn explain x",
+        "yarn root",
+        "pnpm explain x",
         "pnpm exec x",
     ] {
         assert!(judged(text, 1).is_err(), "{text}");
