@@ -127,7 +127,7 @@ fn the_fixtures_hold() {
                 }
                 "source" => source = (rest, section.body.clone()),
                 action => {
-                    let found = edit_of(&source, action, rest, &section.body);
+                    let found = edit_of(source.0, &source.1, action, rest, &section.body);
                     if found != section.expected {
                         problems.push(format!("{name} {}:\n{found}", section.head));
                     }
@@ -139,7 +139,7 @@ fn the_fixtures_hold() {
     assert!(problems.is_empty(), "{} of {cases} cases:\n{}", problems.len(), problems.join("\n"));
 }
 
-fn edit_of((file, text): &(&str, String), action: &str, path: &str, content: &str) -> String {
+fn edit_of(file: &str, text: &str, action: &str, path: &str, content: &str) -> String {
     let language = language::of_path(file).unwrap();
     let action = match action {
         "replace" => SymbolAction::Replace,

@@ -176,7 +176,7 @@ fn without(text: &str, symbol: &Symbol) -> Option<String> {
 fn moved(
     files: &[(String, String)],
     path: &String,
-    text: &String,
+    text: &str,
     symbol: &Symbol,
     numbers: &mut Numbers,
 ) -> Option<ProjectEdit> {

@@ -76,7 +76,7 @@ impl FileReview {
             hunk.place = shifted(&hunk.new, &typed).or_else(|| {
                 let (then, now_outline) =
                     outlines.get_or_insert_with(|| (self.outline(&self.agent), self.outline(now)));
-                moved_with_symbol((&self.agent, then.as_ref()?), (now, now_outline.as_ref()?), &hunk.new)
+                moved_with_symbol(&self.agent, then.as_ref()?, now, now_outline.as_ref()?, &hunk.new)
             });
         }
         let mut end = 0;
@@ -205,7 +205,7 @@ impl FileReview {
     }
 
     /// Brings rejected text back, as hunks that wait. `None` where the place was changed since.
-    pub(crate) fn bring_back(&mut self, (with, without): (&str, &str), now: &str) -> Option<String> {
+    pub(crate) fn bring_back(&mut self, with: &str, without: &str, now: &str) -> Option<String> {
         let edits = carried(without, with, now)?;
         let buffer = apply(now, &edits).ok()?;
         let agent = if self.agent == now { edits } else { carried(without, with, &self.agent)? };
@@ -288,8 +288,10 @@ fn shifted(range: &Range<usize>, edits: &[TextEdit]) -> Option<Range<usize>> {
 
 /// The place of a range in a text where its symbol stands elsewhere.
 fn moved_with_symbol(
-    (then, then_outline): (&str, &Outline),
-    (now, now_outline): (&str, &Outline),
+    then: &str,
+    then_outline: &Outline,
+    now: &str,
+    now_outline: &Outline,
     range: &Range<usize>,
 ) -> Option<Range<usize>> {
     let names = then_outline.path_of(then_outline.at(range.start)?);

@@ -143,7 +143,7 @@ impl WorkspaceReview {
             ..FileReview::new(&last.path, Some(now))
         });
         file.typed(now);
-        let text = file.bring_back((&last.with, &last.without), now)?;
+        let text = file.bring_back(&last.with, &last.without, now)?;
         self.rejected.pop();
         self.decided = self.decided.saturating_sub(last.hunks);
         Some((last.path, text))
