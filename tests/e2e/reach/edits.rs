@@ -175,7 +175,7 @@ fn without(text: &str, symbol: &Symbol) -> Option<String> {
 /// A function or a class at the module level, put to the end of another file.
 fn moved(
     files: &[(String, String)],
-    path: &String,
+    path: &str,
     text: &str,
     symbol: &Symbol,
     numbers: &mut Numbers,
@@ -183,7 +183,7 @@ fn moved(
     let (other, old) = &files[numbers.below(files.len())];
     let other = (other != path).then_some(other)?;
     let after = format!("{}\n\n{}\n", old.trim_end(), &text[symbol.extent.clone()]);
-    let from = EditedFile { path: path.clone(), before: text.clone(), after: without(text, symbol)? };
+    let from = EditedFile { path: path.to_owned(), before: text.to_owned(), after: without(text, symbol)? };
     let to = EditedFile { path: other.clone(), before: old.clone(), after };
     let request = format!("move {} from {path} to {other}", symbol.name);
     Some(ProjectEdit { kind: Kind::Move, request, files: vec![from, to] })
