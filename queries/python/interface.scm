@@ -52,7 +52,8 @@
 (global_statement (identifier) @global)
 
 (assignment left: (attribute object: (identifier) @receiver attribute: (identifier) @name)) @attribute
-(assignment left: (attribute object: (identifier) @receiver attribute: (identifier) @name) type: (type) @type) @attribute
+(assignment
+  left: (attribute object: (identifier) @receiver attribute: (identifier) @name) type: (type) @type) @attribute
 (augmented_assignment
   left: (attribute object: (identifier) @receiver attribute: (identifier) @name)) @attribute
 (for_statement left: (attribute object: (identifier) @receiver attribute: (identifier) @name) right: (_) @attribute)

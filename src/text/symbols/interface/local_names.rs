@@ -28,7 +28,7 @@ impl<'a> LocalNames<'a> {
         for value in values {
             out.bind(value.range.start, &value.name);
         }
-        for own in &parts.own {
+        for own in &parts.scoped.own {
             match &own.scope {
                 Some(scope) => out.scopes.entry(&text[own.name.clone()]).or_default().push(scope.clone()),
                 None => out.bind(own.name.start, &own.name),
@@ -36,8 +36,8 @@ impl<'a> LocalNames<'a> {
         }
         let bound = parts.bindings.iter().map(|binding| &binding.name);
         let names = outline.symbols.iter().map(|symbol| &symbol.name_range);
-        let own = parts.own.iter().map(|own| &own.name);
-        out.binders = bound.chain(names).chain(own).chain(&parts.labels).map(|name| name.start).collect();
+        let own = parts.scoped.own.iter().map(|own| &own.name);
+        out.binders = bound.chain(names).chain(own).chain(&parts.scoped.labels).map(|name| name.start).collect();
         out
     }
 
@@ -53,7 +53,7 @@ impl<'a> LocalNames<'a> {
     pub(super) fn is_global(&self, holder: Option<usize>, name: &str) -> bool {
         let function = holder.map(|holder| &self.outline.symbols[holder].declaration);
         function.is_some_and(|function| {
-            within(&self.parts.globals, function).any(|global| &self.text[global.clone()] == name)
+            within(&self.parts.scoped.globals, function).any(|global| &self.text[global.clone()] == name)
         })
     }
 
@@ -73,7 +73,7 @@ impl<'a> LocalNames<'a> {
         }
         let mut around = std::iter::successors(self.outline.at(at), |symbol| self.outline.symbols[*symbol].parent);
         around.any(|symbol| {
-            let body = self.parts.bodies.get(&self.outline.symbols[symbol].name_range.start);
+            let body = self.parts.definitions.bodies.get(&self.outline.symbols[symbol].name_range.start);
             // A default value or a declared type is of the text around the function.
             body.is_some_and(|body| *body <= at)
                 && self.of_function.get(&symbol).is_some_and(|names| names.contains(word))

@@ -50,6 +50,25 @@ pub(super) struct Branch {
 /// The places that the query finds in a text.
 #[derive(Default)]
 pub(super) struct Parts {
+    pub(super) definitions: Definitions,
+    pub(super) results: Vec<Range<usize>>,
+    /// Expressions that decide the kind of a function, though its result is declared.
+    pub(super) kinds: Vec<Range<usize>>,
+    /// Statements of functions that are not filled in.
+    pub(super) unfilled: Vec<Range<usize>>,
+    pub(super) endings: Endings,
+    pub(super) branches: Vec<Branch>,
+    pub(super) bindings: Vec<Binding>,
+    pub(super) scoped: ScopedWords,
+    unpackings: Vec<Unpacking>,
+    /// The names in patterns, each with the name through which it is bound.
+    targets: Vec<(Range<usize>, Option<Range<usize>>)>,
+    pub(super) details: Details,
+}
+
+/// The definitions, each known by the place of its name.
+#[derive(Default)]
+pub(super) struct Definitions {
     /// From the place of a definition's name to the place where its body begins.
     pub(super) bodies: BTreeMap<usize, usize>,
     /// The places of the names of functions that declare their return type.
@@ -62,23 +81,16 @@ pub(super) struct Parts {
     pub(super) abstracts: BTreeSet<usize>,
     /// From the place of a function's name to its first parameter.
     pub(super) firsts: BTreeMap<usize, Range<usize>>,
-    pub(super) results: Vec<Range<usize>>,
-    /// Expressions that decide the kind of a function, though its result is declared.
-    pub(super) kinds: Vec<Range<usize>>,
-    /// Statements of functions that are not filled in.
-    pub(super) unfilled: Vec<Range<usize>>,
-    pub(super) endings: Endings,
-    pub(super) branches: Vec<Branch>,
-    pub(super) bindings: Vec<Binding>,
+}
+
+/// Words whose meaning is that of a part of the text.
+#[derive(Default)]
+pub(super) struct ScopedWords {
     /// Names that a function binds for its module.
     pub(super) globals: Vec<Range<usize>>,
     pub(super) own: Vec<OwnName>,
     /// Words that name a parameter of something else.
     pub(super) labels: Vec<Range<usize>>,
-    unpackings: Vec<Unpacking>,
-    /// The names in patterns, each with the name through which it is bound.
-    targets: Vec<(Range<usize>, Option<Range<usize>>)>,
-    pub(super) details: Details,
 }
 
 /// The ways in which functions end without a result.
@@ -122,34 +134,34 @@ impl Parts {
 
     fn take(&mut self, named: &impl Fn(&str) -> Option<Range<usize>>) {
         if let (Some(name), Some(body)) = (named("name"), named("body")) {
-            self.bodies.insert(name.start, body.start);
-            self.declared.extend(named("returns").map(|_| name.start));
+            self.definitions.bodies.insert(name.start, body.start);
+            self.definitions.declared.extend(named("returns").map(|_| name.start));
         }
-        self.shaped.extend(named("shaped").map(|name| name.start));
-        self.abstracts.extend(named("abstract").map(|name| name.start));
+        self.definitions.shaped.extend(named("shaped").map(|name| name.start));
+        self.definitions.abstracts.extend(named("abstract").map(|name| name.start));
         if let (Some(name), Some(first)) = (named("name"), named("first")) {
-            let known = self.firsts.entry(name.start).or_insert_with(|| first.clone());
+            let known = self.definitions.firsts.entry(name.start).or_insert_with(|| first.clone());
             if first.start < known.start {
                 *known = first;
             }
         }
-        self.own.extend(named("own").map(|name| OwnName { name, scope: named("scope") }));
+        self.scoped.own.extend(named("own").map(|name| OwnName { name, scope: named("scope") }));
         self.targets.extend(named("target").map(|name| (name, named("receiver"))));
         if let Some((range, pattern)) = named("value").zip(named("pattern")) {
             self.unpackings.push(Unpacking { range, pattern });
         }
-        self.structural.extend(named("structural").map(|name| name.start));
+        self.definitions.structural.extend(named("structural").map(|name| name.start));
         self.branches.extend(named("branch").map(|range| Branch { range, test: named("test") }));
         let lists = [
             ("result", &mut self.results),
             ("kind", &mut self.kinds),
             ("unfilled", &mut self.unfilled),
-            ("label", &mut self.labels),
+            ("label", &mut self.scoped.labels),
             ("exact", &mut self.details.exact),
             ("exit", &mut self.endings.exits),
             ("end", &mut self.endings.ends),
             ("tail", &mut self.endings.tails),
-            ("global", &mut self.globals),
+            ("global", &mut self.scoped.globals),
             ("literal", &mut self.details.literals),
             ("effect", &mut self.details.effects),
             ("comment", &mut self.details.comments),
@@ -191,7 +203,7 @@ impl Parts {
 
     fn sort(&mut self) {
         self.unpack();
-        self.own.sort_by_key(|own| own.name.start);
+        self.scoped.own.sort_by_key(|own| own.name.start);
         self.bindings.sort_by_key(|binding| (binding.name.start, binding.kind, binding.declared.is_none()));
         // A binding with a declared type is found without it as well.
         self.bindings.dedup_by_key(|binding| binding.name.start);
@@ -200,12 +212,12 @@ impl Parts {
             &mut self.results,
             &mut self.kinds,
             &mut self.unfilled,
-            &mut self.labels,
+            &mut self.scoped.labels,
             &mut self.details.exact,
             &mut self.endings.exits,
             &mut self.endings.ends,
             &mut self.endings.tails,
-            &mut self.globals,
+            &mut self.scoped.globals,
             &mut self.details.literals,
             &mut self.details.effects,
             &mut self.details.comments,

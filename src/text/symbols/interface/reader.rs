@@ -48,7 +48,7 @@ impl<'a> OfferReader<'a> {
         for (index, symbol) in self.outline.symbols.iter().enumerate() {
             let Some(owner) = self.owner(symbol.parent) else { continue };
             let name = symbol.name_range.start;
-            let body = self.parts.bodies.get(&name).copied().unwrap_or(symbol.declaration.end);
+            let body = self.parts.definitions.bodies.get(&name).copied().unwrap_or(symbol.declaration.end);
             let mut outward = self.tests(symbol.declaration.start);
             self.take(&mut outward, symbol.declaration.start..body, Literals::All);
             match symbol.kind {
@@ -56,7 +56,7 @@ impl<'a> OfferReader<'a> {
                 _ => self.inferred(index, body, &mut outward),
             }
             let is_decorated = self.text[symbol.declaration.start..name].contains('\n');
-            let is_structural = self.parts.structural.contains(&name);
+            let is_structural = self.parts.definitions.structural.contains(&name);
             let offer = offer(&symbol.name, owner, outward);
             out.push((name, Offer { is_decorated, is_structural, ..offer }));
         }
@@ -88,7 +88,7 @@ impl<'a> OfferReader<'a> {
 
     /// The fields of a class whose fields decide how it is made, as they stand.
     fn shape(&self, class: usize, name: usize, out: &mut Outward) {
-        if !self.parts.shaped.contains(&name) {
+        if !self.parts.definitions.shaped.contains(&name) {
             return;
         }
         let is_value = |kind: BindingKind| matches!(kind, BindingKind::Value | BindingKind::Constant);
@@ -106,8 +106,8 @@ impl<'a> OfferReader<'a> {
         let owner = match binding.kind {
             BindingKind::Attribute => {
                 let symbol = &self.outline.symbols[holder?];
-                let body = self.parts.bodies.get(&symbol.name_range.start).copied()?;
-                let first = self.parts.firsts.get(&symbol.name_range.start)?;
+                let body = self.parts.definitions.bodies.get(&symbol.name_range.start).copied()?;
+                let first = self.parts.definitions.firsts.get(&symbol.name_range.start)?;
                 let receiver = &self.text[binding.receiver.clone()?];
                 if identifiers(&self.text[first.clone()]).next() != Some(receiver) {
                     return None;
@@ -153,7 +153,7 @@ impl<'a> OfferReader<'a> {
         if within(&self.parts.kinds, &inside).any(|kind| own(&kind)) {
             out.text.push_str("kind\n");
         }
-        let is_declared = self.parts.declared.contains(&name);
+        let is_declared = self.parts.definitions.declared.contains(&name);
         let decides = !is_declared || self.is_abstract(symbol);
         if decides && within(&self.parts.unfilled, &inside).any(|unfilled| own(&unfilled)) {
             self.take(out, inside.clone(), Literals::None);
@@ -181,8 +181,8 @@ impl<'a> OfferReader<'a> {
     fn is_abstract(&self, symbol: usize) -> bool {
         let symbol = &self.outline.symbols[symbol];
         let class = symbol.parent.map(|class| self.outline.symbols[class].name_range.start);
-        self.parts.abstracts.contains(&symbol.name_range.start)
-            || class.is_some_and(|class| self.parts.structural.contains(&class))
+        self.parts.definitions.abstracts.contains(&symbol.name_range.start)
+            || class.is_some_and(|class| self.parts.definitions.structural.contains(&class))
     }
 
     /// Adds a stretch of the text: without its layout, its comments and some of its literals.
