@@ -187,6 +187,24 @@ async fn more_files_than_the_limit_are_named_and_the_answer_is_partial() {
 }
 
 #[tokio::test]
+async fn an_importer_that_no_server_can_be_asked_about_is_named_and_the_answer_is_partial() {
+    let notebook = json!({"cells": [{"cell_type": "code", "source": ["from shop.items import make_item\n"]}]});
+    for (path, bytes) in [
+        ("shop/look.ipynb", notebook.to_string().into_bytes()),
+        ("shop/latin.py", b"# -*- coding: latin-1 -*-\n# caf\xe9\nfrom shop.items import make_item\n".to_vec()),
+    ] {
+        let project = project();
+        std::fs::write(project.root().join(path), bytes).unwrap();
+        let mut client = McpClient::with_servers(&project, "codex").await;
+        let edited = client.edit("edit_file", delete(json!({}))).await;
+        assert_eq!(edited["diagnostics_status"], "partial", "{path}: {edited}");
+        let pending = edited["pending"].to_string();
+        assert!(pending.contains(&format!("{path} (may use `make_item`, not looked at)")), "{edited}");
+        assert!(client.end().await.success());
+    }
+}
+
+#[tokio::test]
 async fn a_task_and_a_plan_tell_what_they_break_in_a_closed_file() {
     let project = project();
     let mut setup = Setup { replies: vec![last("edit_file", delete(json!({})))], ..Setup::default() };

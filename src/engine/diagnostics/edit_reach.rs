@@ -1,12 +1,14 @@
 //! The reach of an edit: the files that use a name which the edit removes or changes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
+use crate::diagnostics::importer_chain::{self, ImporterChain};
 use crate::state::look_reach::family;
 use sextant_base::lock::lock;
-use sextant_store::workspace::importers::Importers;
+use sextant_store::workspace::importers::{Importers, module_name};
 use sextant_store::workspace::root::Root;
+use sextant_store::workspace::source_text;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers};
 use sextant_text::symbols::language::{self, Language};
@@ -22,8 +24,6 @@ const KEYWORDS: &str = "\
     use using var void where while yield";
 /// Files that are searched where a language has no symbols.
 const LISTED: usize = 20_000;
-/// Files whose names are followed to further files. Each is parsed.
-const FOLLOWED: usize = 400;
 
 /// A file with its text before and after an edit.
 #[derive(Clone, Debug)]
@@ -131,24 +131,29 @@ pub(crate) fn of(
 }
 
 /// The texts of a workspace: those that are open, and those on disk.
-struct WorkspaceTexts<'a> {
+pub(super) struct WorkspaceTexts<'a> {
     root: &'a Root,
     open: &'a HashMap<String, String>,
 }
 
 impl WorkspaceTexts<'_> {
-    fn text(&self, path: &str) -> Option<String> {
-        self.open.get(path).cloned().or_else(|| workspace_files::text(self.root, path))
+    pub(super) fn text(&self, path: &str) -> Option<String> {
+        self.open.get(path).cloned().or_else(|| source_text::of(self.root, path))
+    }
+
+    /// Whether a server can be asked about a file.
+    fn is_plain(&self, path: &str) -> bool {
+        self.open.contains_key(path) || source_text::is_plain(self.root, path)
     }
 }
 
 /// A file with the names that it offers to others before and after an edit.
-struct OfferedChange<'a> {
-    path: &'a str,
-    language: &'static Language,
+pub(super) struct OfferedChange<'a> {
+    pub(super) path: &'a str,
+    pub(super) language: &'static Language,
     text: Option<&'a str>,
-    before: &'a [Offer],
-    after: &'a [Offer],
+    pub(super) before: &'a [Offer],
+    pub(super) after: &'a [Offer],
 }
 
 impl OfferedChange<'_> {
@@ -160,50 +165,6 @@ impl OfferedChange<'_> {
             .filter(|(_, offer)| names.contains(&offer.name))
             .map(|(at, offer)| (offer.name, at))
             .collect()
-    }
-}
-
-/// The importers of a file, with their texts and the words in them.
-struct ImporterChain {
-    files: Vec<String>,
-    texts: Vec<String>,
-    words: Vec<HashSet<String>>,
-    /// The offers of the importers that use a changed name.
-    offers: BTreeMap<usize, Vec<Offer>>,
-}
-
-impl ImporterChain {
-    fn of(workspace: &WorkspaceTexts, importers: &Importers, path: &str) -> Self {
-        let read = importers.of(path).into_iter().filter_map(|file| Some((workspace.text(&file)?, file)));
-        let (texts, files): (Vec<String>, Vec<String>) = read.unzip();
-        let words = texts.iter().map(|text| identifiers(text).map(str::to_owned).collect()).collect();
-        Self { files, texts, words, offers: BTreeMap::new() }
-    }
-
-    fn uses(&self, at: usize, words: &BTreeSet<String>) -> bool {
-        words.iter().any(|word| self.words[at].contains(word))
-    }
-
-    /// The changed names, and those names of the importers and of the file itself whose type may follow from one of
-    /// them.
-    fn follow(&mut self, change: &OfferedChange, changed: &ChangedWords) -> BTreeSet<String> {
-        let mut words = changed.words.clone();
-        loop {
-            let known = words.len();
-            for at in (0..self.files.len()).filter(|at| self.uses(*at, &words)).take(FOLLOWED).collect::<Vec<_>>() {
-                let read = || interface::offers(change.language, &self.texts[at]).unwrap_or_default();
-                let offers = self.offers.entry(at).or_insert_with(read);
-                let more: Vec<String> = interface::following(offers, &words).map(str::to_owned).collect();
-                words.extend(more);
-            }
-            // In a circle of imports the file's own names follow from others.
-            let own = [change.before, change.after].map(|offers| interface::following(offers, &words));
-            let own: Vec<String> = own.into_iter().flatten().map(str::to_owned).collect();
-            words.extend(own);
-            if words.len() == known {
-                return words;
-            }
-        }
     }
 }
 
@@ -221,6 +182,9 @@ fn of_names(
     };
     let awaited: Vec<String> = changed.created.iter().filter(|name| is_awaited(name)).cloned().collect();
     changed.words.extend(awaited);
+    if changed.words.contains(EVERYTHING) {
+        changed.words.extend(importer_chain::passed_on(workspace, importers, change));
+    }
     changed.follow(change.before, change.after);
     let words = chain.follow(change, &changed);
     let names = changed.all();
@@ -229,10 +193,15 @@ fn of_names(
     let others: BTreeSet<String> = words.union(&names).filter(|name| !is_placed(name)).cloned().collect();
     // A class that defines a member of this name may override the changed one.
     let overrides = |offer: &Offer| !offer.owner.is_empty() && is_placed(&offer.name);
+    let behind = chain.behind_namesakes(importers, &is_placed);
+    // Each module that offers everything of this one is named where a file has it from there.
+    let mut passing = if names.contains(EVERYTHING) { importers.passing_on(change.path) } else { Vec::new() };
+    passing.push(change.path.to_owned());
     let (mut reach, mut then) = (EditReach { more: importers.more, ..EditReach::default() }, Vec::new());
     for (at, file) in chain.files.iter().enumerate() {
         let is_direct = importers.is_direct(file, change.path);
-        let of_module = is_direct && names.contains(EVERYTHING);
+        let of_module =
+            names.contains(EVERYTHING) && passing.iter().any(|module| chain.words[at].contains(module_name(module)));
         if of_module || chain.uses(at, &names) {
             reach.files.push(file.clone());
         } else if chain.uses(at, &words) {
@@ -241,7 +210,13 @@ fn of_names(
             continue;
         }
         let offers = chain.offers.get(&at);
-        if of_module || chain.uses(at, &others) || offers.is_none_or(|offers| offers.iter().any(overrides)) {
+        let is_unlike = |word: &String| behind.get(word).is_some_and(|files| files.contains(file));
+        if of_module
+            || chain.uses(at, &others)
+            || chain.words[at].iter().any(is_unlike)
+            || offers.is_none_or(|offers| offers.iter().any(overrides))
+            || !workspace.is_plain(file)
+        {
             reach.kept.insert(file.clone());
         }
         if is_direct && placed.iter().any(|(name, _)| importers.imports_name(file, name)) {
@@ -324,6 +299,43 @@ mod tests {
         let found = reach(&files, &ITEM.replace("return 1", "return str(1)"));
         assert_eq!(found.files, ["middle.py", "end.py"]);
         assert_eq!(found.named(), "`base`");
+    }
+
+    #[test]
+    fn files_behind_a_wrapper_of_the_same_name_are_kept_whatever_references_say() {
+        let files = [
+            ("item.py", ITEM),
+            ("mid.py", "import item\n\n\ndef base():\n    return item.base()\n"),
+            ("end.py", "import mid\n\nprint(mid.base())\n"),
+            ("same.py", "import item\n\n\ndef base() -> int:\n    return 2\n"),
+        ];
+        let found = reach(&files, &ITEM.replace("return 1", "return str(1)"));
+        assert_eq!(found.files, ["mid.py", "same.py", "end.py"]);
+        assert!(found.kept.contains("end.py") && !found.kept.contains("same.py"), "{:?}", found.kept);
+    }
+
+    #[test]
+    fn names_that_star_imports_pass_on_are_followed_through_any_number_of_files() {
+        let files = [
+            ("shop/api.py", "from .core import *\n"),
+            ("shop/core.py", "def feature() -> int:\n    return 1\n"),
+            ("shop/__init__.py", "from .api import *\n"),
+            ("app.py", "from shop import feature\n"),
+            ("mid.py", "from shop import *\n\n\ndef twice():\n    return feature() * 2\n"),
+            ("end.py", "from mid import twice\n"),
+        ];
+        let found = reach(&files, "X = 1\n").files;
+        for file in ["shop/__init__.py", "app.py", "mid.py", "end.py"] {
+            assert!(found.contains(&file.to_owned()), "{file}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_notebook_is_kept_since_no_server_is_asked_about_it() {
+        let notebook = r#"{"cells": [{"cell_type": "code", "source": "import item\nitem.base()"}]}"#;
+        let found = reach(&[("item.py", ITEM), ("a.ipynb", notebook)], &ITEM.replace("return 1", "return str(1)"));
+        assert_eq!(found.files, ["a.ipynb"]);
+        assert!(found.kept.contains("a.ipynb"));
     }
 
     #[test]

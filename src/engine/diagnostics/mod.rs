@@ -3,6 +3,7 @@
 pub(crate) mod code_actions;
 pub(crate) mod collect_diagnostics;
 pub(crate) mod edit_reach;
+pub(crate) mod importer_chain;
 pub(crate) mod reached;
 pub(crate) mod references;
 pub(crate) mod relevant;

@@ -22,6 +22,7 @@ use sextant_base::plural::counted;
 use sextant_diagnostics::code_aliases::looks_at_one_file;
 use sextant_diagnostics::model::Report;
 use sextant_diagnostics::syntax;
+use sextant_store::workspace::source_text;
 
 /// Files that stay open for later edits. A client outside has no end at which they could be closed.
 const MOST_OPEN: usize = 100;
@@ -144,8 +145,10 @@ async fn closed(editor: &dyn Editor, looked: &LookedFiles, reach: &EditReach) ->
 /// Reads the files in reach, and opens the closed ones.
 async fn open(workspace: &Workspace, looked: &LookedFiles, reach: &EditReach) -> ReachedFiles {
     let loaded: BTreeSet<String> = workspace.editor.loaded().await.into_iter().collect();
-    let mut closed = closed(workspace.editor.as_ref(), looked, reach).await;
-    let mut left = closed.split_off(closed.len().min(workspace.config.diagnostics.reach));
+    let closed = closed(workspace.editor.as_ref(), looked, reach).await;
+    let (mut left, mut closed): (Vec<String>, Vec<String>) =
+        closed.into_iter().partition(|file| source_text::is_notebook(file));
+    left.extend(closed.split_off(closed.len().min(workspace.config.diagnostics.reach)));
     let mut reached = ReachedFiles::default();
     for file in closed {
         match target::document(workspace, &file).await {

@@ -69,15 +69,20 @@ pub fn remove_empty(root: &Path, relative: &str) {
 
 /// The text of a regular file of at most so many bytes; `None` for anything else.
 pub fn text(root: &Path, relative: &str, largest: u64) -> Option<String> {
+    String::from_utf8(bytes(root, relative, largest)?).ok()
+}
+
+/// The bytes of a regular file of at most so many; `None` for anything else.
+pub fn bytes(root: &Path, relative: &str, largest: u64) -> Option<Vec<u8>> {
     let place = Folders::new(root).and_then(|mut folders| folders.place(relative, false)).ok()?;
     let file = place.open().ok()?;
     if file.metadata().ok()?.len() > largest {
         return None;
     }
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     // It may grow while it is read.
-    file.take(largest).read_to_string(&mut text).ok()?;
-    Some(text)
+    file.take(largest).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 impl Folders {

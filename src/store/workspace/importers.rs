@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::SystemTime;
 
 use crate::workspace::root::Root;
+use crate::workspace::source_text;
 use crate::workspace::workspace_files;
 use sextant_text::symbols::interface::{self, EVERYTHING, identifiers};
 use sextant_text::symbols::language::{self, Language};
@@ -45,13 +46,13 @@ impl Importers {
         self.more = listing.more;
         let mut known = std::mem::take(&mut self.files);
         for path in listing.files {
-            let listed = language::of_path(&path).filter(|language| !language.import_words.is_empty());
+            let listed = source_text::language_of(&path).filter(|language| !language.import_words.is_empty());
             let Some(language) = listed else { continue };
             let Ok(found) = std::fs::metadata(root.join(&path)) else { continue };
             let (changed, bytes) = (found.modified().ok(), found.len());
             let lines = known.remove(&path).filter(|lines| lines.changed == changed && lines.bytes == bytes);
             let lines = lines.or_else(|| {
-                let text = workspace_files::text(root, &path)?;
+                let text = source_text::of(root, &path)?;
                 Some(ImportLines { changed, bytes, ..ImportLines::of(language, &path, &text) })
             });
             if let Some(lines) = lines {
@@ -81,6 +82,30 @@ impl Importers {
         self.files.get(importer).is_some_and(|lines| lines.words.contains(module_name(path)))
     }
 
+    /// The files that offer everything of this one as their own, by an import of all its names.
+    pub fn passing_on(&self, path: &str) -> Vec<String> {
+        let mut found = vec![path.to_owned()];
+        let mut at = 0;
+        while let Some(file) = found.get(at).cloned() {
+            let name = module_name(&file);
+            let passes = |lines: &ImportLines| lines.words.contains(name) && lines.words.contains(EVERYTHING);
+            let passing = self.files.iter().filter(|(file, lines)| passes(lines) && !found.contains(*file));
+            let mut passing: Vec<String> = passing.map(|(file, _)| file.clone()).collect();
+            passing.sort_unstable();
+            found.extend(passing);
+            at += 1;
+        }
+        found.split_off(1)
+    }
+
+    /// The files that an import of one of these names may mean.
+    pub fn named(&self, names: &BTreeSet<&str>) -> Vec<String> {
+        let mut found: Vec<String> =
+            self.files.keys().filter(|file| names.contains(module_name(file))).cloned().collect();
+        found.sort_unstable();
+        found
+    }
+
     /// The files that import this one, in one line or through others; the nearest first, then by name.
     pub fn of(&self, path: &str) -> Vec<String> {
         let mut by_word: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -105,11 +130,16 @@ impl Importers {
 }
 
 /// The name by which others import a file: that of its folder if the file stands for the folder.
-fn module_name(path: &str) -> &str {
+pub fn module_name(path: &str) -> &str {
     let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = file.split('.').next().unwrap_or(file);
     let stands_for_it = language::of_path(path).is_some_and(|language| language.folder_files.contains(&stem));
-    if stands_for_it { folder.rsplit('/').next().unwrap_or(folder) } else { stem }
+    if stands_for_it { package_name(folder.rsplit('/').next().unwrap_or(folder)) } else { stem }
+}
+
+/// The name of a package by its folder: stubs of other packages lie in folders that say so.
+fn package_name(folder: &str) -> &str {
+    folder.strip_suffix("-stubs").unwrap_or(folder)
 }
 
 /// The members of the structural classes of a file, which is parsed only if it names one.
@@ -123,9 +153,11 @@ fn structural_members(language: &Language, text: &str) -> BTreeSet<String> {
 /// The words of a file's import statements. Leading dots count as the folders that they stand for.
 fn import_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
-    let mut lines = text.lines().map(|line| language.without_comment(line));
+    let without_comment = |line| language.without_comment(line);
+    let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        let Some(import) = import_of(language, line) else { continue };
+        // A mark in front of an import may stand in a string.
+        let Some(import) = import_of(language, line).map(without_comment) else { continue };
         let first = import.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         let dots = import[first.len()..].trim_start().chars().take_while(|c| *c == '.').count();
         words.extend(ancestor(path, dots).map(str::to_owned));
@@ -134,7 +166,7 @@ fn import_words(language: &Language, path: &str, text: &str) -> BTreeSet<String>
         let mut is_open = import.contains('(') && !import.contains(')');
         let mut goes_on = import.trim_end().ends_with('\\');
         while is_open || goes_on {
-            let Some(line) = lines.next() else { break };
+            let Some(line) = lines.next().map(without_comment) else { break };
             take_words(line, &mut words);
             is_open = is_open && !line.contains(')');
             goes_on = line.trim_end().ends_with('\\');
@@ -165,7 +197,7 @@ fn take_words(import: &str, words: &mut BTreeSet<String>) {
 fn ancestor(path: &str, dots: usize) -> Option<&str> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut folders = folder.rsplit('/');
-    dots.checked_sub(1).map(|up| folders.nth(up).unwrap_or_default())
+    dots.checked_sub(1).map(|up| package_name(folders.nth(up).unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -211,9 +243,38 @@ mod tests {
             ("c.py", "from shop import (  # all of them (but one)\n    other,  # not (this)\n    cart,\n)\n"),
             ("d.py", "\u{feff}import cart\r\n"),
             ("e.py", "x = {'import': 1}  # import cart\n"),
+            ("f.py", "x = '#'; from cart import Cart\n"),
         ]);
-        assert_eq!(importers.of("cart.py"), ["a.py", "b.py", "c.py", "d.py"]);
+        assert_eq!(importers.of("cart.py"), ["a.py", "b.py", "c.py", "d.py", "f.py"]);
         assert!(importers.imports_name("b.py", "anything") && !importers.imports_name("a.py", "anything"));
+    }
+
+    #[test]
+    fn notebooks_other_encodings_and_stubs_of_a_package_are_read() {
+        let notebook = r#"{"cells": [{"cell_type": "code", "source": ["import os\n", "import cart\n"]}]}"#;
+        let (dir, mut importers) = workspace(&[
+            ("cart.py", ""),
+            ("a.ipynb", notebook),
+            ("shop-stubs/__init__.pyi", "from .deep import x as x\n"),
+            ("shop-stubs/deep.pyi", "from . import y\n"),
+            ("b.py", "import shop\n"),
+        ]);
+        std::fs::write(dir.path().join("c.py"), b"# caf\xe9\nfrom cart import Cart\n").unwrap();
+        importers.refresh(&Root::new(dir.path()).unwrap(), &HashMap::new());
+        assert_eq!(importers.of("cart.py"), ["a.ipynb", "c.py"]);
+        assert_eq!(importers.of("shop-stubs/__init__.pyi"), ["b.py", "shop-stubs/deep.pyi"]);
+    }
+
+    #[test]
+    fn a_star_import_passes_everything_on() {
+        let (_dir, importers) = workspace(&[
+            ("core.py", ""),
+            ("api.py", "from core import *\n"),
+            ("shop/__init__.py", "from api import *\n"),
+            ("app.py", "from shop import feature\n"),
+        ]);
+        assert_eq!(importers.passing_on("core.py"), ["api.py", "shop/__init__.py"]);
+        assert_eq!(importers.named(&BTreeSet::from(["shop", "core"])), ["core.py", "shop/__init__.py"]);
     }
 
     #[test]

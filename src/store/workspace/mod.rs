@@ -9,5 +9,6 @@ pub mod private;
 pub mod record_folder;
 pub mod root;
 pub mod secret_files;
+pub mod source_text;
 pub mod text_search;
 pub mod workspace_files;

@@ -71,10 +71,21 @@ pub fn text(root: &Root, path: &str) -> Option<String> {
 
 /// The same for a file of at most so many bytes.
 pub fn text_up_to(root: &Root, path: &str, bytes: u64) -> Option<String> {
+    let found = listed_bytes(root, path, bytes)?;
+    String::from_utf8(found).ok().map(|text| mask(&text).into_owned())
+}
+
+/// The text of a listed file in any encoding, where bytes that are not UTF-8 are replaced. For its names alone.
+pub fn lossy_text(root: &Root, path: &str) -> Option<String> {
+    let found = listed_bytes(root, path, LARGEST)?;
+    Some(mask(&String::from_utf8_lossy(&found)).into_owned())
+}
+
+fn listed_bytes(root: &Root, path: &str, bytes: u64) -> Option<Vec<u8>> {
     if root.join(path).symlink_metadata().is_ok_and(|what| is_linked_to_secret(root.path(), &what)) {
         return None;
     }
-    beneath::text(root.path(), path, bytes).map(|text| mask(&text).into_owned())
+    beneath::bytes(root.path(), path, bytes)
 }
 
 /// Whether the project's own rules leave a file out of version control: `.gitignore` of its folder and of those above

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::symbols::language::Language;
 use crate::symbols::outline::Outline;
 
+mod local_names;
 mod offer_places;
 mod reader;
 
@@ -81,6 +82,7 @@ pub fn changed_words(before: &[Offer], after: &[Offer], is_structural_member: &d
             changed.words.insert(EVERYTHING.to_owned());
         }
     }
+    changed.words.extend(listed(before, after));
     for (key, offers) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
         for offer in offers {
             let is_special = offer.word() != offer.name;
@@ -97,6 +99,15 @@ pub fn changed_words(before: &[Offer], after: &[Offer], is_structural_member: &d
     }
     changed.follow(before, after);
     changed
+}
+
+/// The names that only one of two texts lists as a part of it, when its statement about itself changes.
+fn listed(before: &[Offer], after: &[Offer]) -> BTreeSet<String> {
+    let mentions = |offers: &[Offer]| -> BTreeSet<String> {
+        let own = offers.iter().filter(|offer| offer.owner.is_empty() && offer.word() == EVERYTHING);
+        own.filter(|offer| offer.name != EVERYTHING).flat_map(|offer| offer.mentions.clone()).collect()
+    };
+    mentions(before).symmetric_difference(&mentions(after)).cloned().collect()
 }
 
 /// The paths of the classes that others fulfil by their members alone.

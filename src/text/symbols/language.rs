@@ -232,6 +232,16 @@ mod tests {
                 "effect",
                 "own",
                 "comment",
+                "abstract",
+                "beside",
+                "exact",
+                "first",
+                "kind",
+                "label",
+                "pattern",
+                "scope",
+                "target",
+                "unfilled",
             ],
         ];
         for language in LANGUAGES {

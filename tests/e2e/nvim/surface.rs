@@ -20,8 +20,7 @@ async fn holds(nvim: &Nvim, condition: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_wait_for_the_model_and_its_retries_can_be_seen() {
     let project = Project::new(&[("a.py", TEXT)]);
-    let busy =
-        Reply::Status(429, vec![("retry-after", "1".into())], "{\"error\": {\"message\": \"busy\"}}".into());
+    let busy = Reply::Status(429, vec![("retry-after", "1".into())], "{\"error\": {\"message\": \"busy\"}}".into());
     let server = ModelServer::start([busy, Reply::Stall("{".into())]).await;
     let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
     nvim.lua::<Value>(

@@ -15,6 +15,20 @@ pub(super) struct Binding {
     pub(super) declared: Option<Range<usize>>,
     /// The name through which an attribute is bound.
     pub(super) receiver: Option<Range<usize>>,
+    /// A stretch elsewhere that decides what is bound too: the pattern that holds the name, or the module of an import.
+    pub(super) beside: Option<Range<usize>>,
+}
+
+/// A statement that binds the names in a pattern.
+pub(super) struct Unpacking {
+    range: Range<usize>,
+    pattern: Range<usize>,
+}
+
+/// A name that is bound for a part of the text: for a function, or for its scope.
+pub(super) struct OwnName {
+    pub(super) name: Range<usize>,
+    pub(super) scope: Option<Range<usize>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +50,25 @@ pub(super) struct Branch {
 /// The places that the query finds in a text.
 #[derive(Default)]
 pub(super) struct Parts {
+    pub(super) definitions: Definitions,
+    pub(super) results: Vec<Range<usize>>,
+    /// Expressions that decide the kind of a function, though its result is declared.
+    pub(super) kinds: Vec<Range<usize>>,
+    /// Statements of functions that are not filled in.
+    pub(super) unfilled: Vec<Range<usize>>,
+    pub(super) endings: Endings,
+    pub(super) branches: Vec<Branch>,
+    pub(super) bindings: Vec<Binding>,
+    pub(super) scoped: ScopedWords,
+    unpackings: Vec<Unpacking>,
+    /// The names in patterns, each with the name through which it is bound.
+    targets: Vec<(Range<usize>, Option<Range<usize>>)>,
+    pub(super) details: Details,
+}
+
+/// The definitions, each known by the place of its name.
+#[derive(Default)]
+pub(super) struct Definitions {
     /// From the place of a definition's name to the place where its body begins.
     pub(super) bodies: BTreeMap<usize, usize>,
     /// The places of the names of functions that declare their return type.
@@ -44,15 +77,20 @@ pub(super) struct Parts {
     pub(super) shaped: BTreeSet<usize>,
     /// The places of the names of classes that others fulfil by their members.
     pub(super) structural: BTreeSet<usize>,
-    pub(super) results: Vec<Range<usize>>,
-    pub(super) endings: Endings,
-    pub(super) branches: Vec<Branch>,
-    pub(super) bindings: Vec<Binding>,
+    /// The places of the names of methods that a class has to fill in.
+    pub(super) abstracts: BTreeSet<usize>,
+    /// From the place of a function's name to its first parameter.
+    pub(super) firsts: BTreeMap<usize, Range<usize>>,
+}
+
+/// Words whose meaning is that of a part of the text.
+#[derive(Default)]
+pub(super) struct ScopedWords {
     /// Names that a function binds for its module.
     pub(super) globals: Vec<Range<usize>>,
-    /// Names that a function binds for itself.
-    pub(super) own: Vec<Range<usize>>,
-    pub(super) details: Details,
+    pub(super) own: Vec<OwnName>,
+    /// Words that name a parameter of something else.
+    pub(super) labels: Vec<Range<usize>>,
 }
 
 /// The ways in which functions end without a result.
@@ -72,6 +110,8 @@ pub(super) struct Details {
     /// Statements whose literals change no type.
     pub(super) effects: Vec<Range<usize>>,
     pub(super) comments: Vec<Range<usize>>,
+    /// Values whose literals are a part of their type.
+    pub(super) exact: Vec<Range<usize>>,
 }
 
 impl Parts {
@@ -94,21 +134,36 @@ impl Parts {
 
     fn take(&mut self, named: &impl Fn(&str) -> Option<Range<usize>>) {
         if let (Some(name), Some(body)) = (named("name"), named("body")) {
-            self.bodies.insert(name.start, body.start);
-            self.declared.extend(named("returns").map(|_| name.start));
+            self.definitions.bodies.insert(name.start, body.start);
+            self.definitions.declared.extend(named("returns").map(|_| name.start));
         }
-        self.shaped.extend(named("shaped").map(|name| name.start));
-        self.structural.extend(named("structural").map(|name| name.start));
+        self.definitions.shaped.extend(named("shaped").map(|name| name.start));
+        self.definitions.abstracts.extend(named("abstract").map(|name| name.start));
+        if let (Some(name), Some(first)) = (named("name"), named("first")) {
+            let known = self.definitions.firsts.entry(name.start).or_insert_with(|| first.clone());
+            if first.start < known.start {
+                *known = first;
+            }
+        }
+        self.scoped.own.extend(named("own").map(|name| OwnName { name, scope: named("scope") }));
+        self.targets.extend(named("target").map(|name| (name, named("receiver"))));
+        if let Some((range, pattern)) = named("value").zip(named("pattern")) {
+            self.unpackings.push(Unpacking { range, pattern });
+        }
+        self.definitions.structural.extend(named("structural").map(|name| name.start));
         self.branches.extend(named("branch").map(|range| Branch { range, test: named("test") }));
         let lists = [
             ("result", &mut self.results),
+            ("kind", &mut self.kinds),
+            ("unfilled", &mut self.unfilled),
+            ("label", &mut self.scoped.labels),
+            ("exact", &mut self.details.exact),
             ("exit", &mut self.endings.exits),
             ("end", &mut self.endings.ends),
             ("tail", &mut self.endings.tails),
-            ("global", &mut self.globals),
+            ("global", &mut self.scoped.globals),
             ("literal", &mut self.details.literals),
             ("effect", &mut self.details.effects),
-            ("own", &mut self.own),
             ("comment", &mut self.details.comments),
         ];
         for (name, list) in lists {
@@ -123,26 +178,48 @@ impl Parts {
         for (name, kind) in kinds {
             let bound = named("name").or_else(|| named("star"));
             if let Some((range, name)) = named(name).zip(bound) {
-                let (declared, receiver) = (named("type"), named("receiver"));
-                self.bindings.push(Binding { kind, range, name, declared, receiver });
+                let (declared, receiver, beside) = (named("type"), named("receiver"), named("beside"));
+                self.bindings.push(Binding { kind, range, name, declared, receiver, beside });
             }
         }
     }
 
+    /// Binds the names in patterns.
+    fn unpack(&mut self) {
+        self.targets.sort_by_key(|(name, _)| name.start);
+        for Unpacking { range, pattern } in std::mem::take(&mut self.unpackings) {
+            let first = self.targets.partition_point(|(name, _)| name.start < pattern.start);
+            let inside = self.targets[first..].iter().take_while(|(name, _)| name.start < pattern.end);
+            self.bindings.extend(inside.map(|(name, receiver)| Binding {
+                kind: if receiver.is_some() { BindingKind::Attribute } else { BindingKind::Value },
+                range: range.clone(),
+                name: name.clone(),
+                declared: None,
+                receiver: receiver.clone(),
+                beside: Some(pattern.clone()),
+            }));
+        }
+    }
+
     fn sort(&mut self) {
+        self.unpack();
+        self.scoped.own.sort_by_key(|own| own.name.start);
         self.bindings.sort_by_key(|binding| (binding.name.start, binding.kind, binding.declared.is_none()));
         // A binding with a declared type is found without it as well.
         self.bindings.dedup_by_key(|binding| binding.name.start);
         self.bindings.sort_by_key(|binding| (binding.range.start, binding.name.start));
         for ranges in [
             &mut self.results,
+            &mut self.kinds,
+            &mut self.unfilled,
+            &mut self.scoped.labels,
+            &mut self.details.exact,
             &mut self.endings.exits,
             &mut self.endings.ends,
             &mut self.endings.tails,
-            &mut self.globals,
+            &mut self.scoped.globals,
             &mut self.details.literals,
             &mut self.details.effects,
-            &mut self.own,
             &mut self.details.comments,
         ] {
             ranges.sort_by_key(|range| range.start);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::local_names::LocalNames;
 use super::offer_places::{Binding, BindingKind, Branch, Parts, within};
 use super::{EVERYTHING, Offer, identifiers};
 use crate::symbols::outline::Outline;
@@ -16,17 +17,26 @@ enum Literals {
     None,
 }
 
+/// The text that decides how a name may be used, with the names in it that others may have given their meaning.
+#[derive(Default)]
+struct Outward {
+    text: String,
+    mentions: BTreeSet<String>,
+}
+
 pub(super) struct OfferReader<'a> {
     text: &'a str,
     outline: &'a Outline,
     parts: &'a Parts,
+    locals: LocalNames<'a>,
     /// The branches that hold definitions others can name.
     branches: Vec<&'a Branch>,
 }
 
 impl<'a> OfferReader<'a> {
     pub(super) fn new(text: &'a str, outline: &'a Outline, parts: &'a Parts) -> Self {
-        let mut reader = Self { text, outline, parts, branches: Vec::new() };
+        let locals = LocalNames::of(text, outline, parts);
+        let mut reader = Self { text, outline, parts, locals, branches: Vec::new() };
         let is_outward = |branch: &&Branch| reader.owner(outline.at(branch.range.start)).is_some();
         reader.branches = parts.branches.iter().filter(is_outward).collect();
         reader
@@ -38,17 +48,16 @@ impl<'a> OfferReader<'a> {
         for (index, symbol) in self.outline.symbols.iter().enumerate() {
             let Some(owner) = self.owner(symbol.parent) else { continue };
             let name = symbol.name_range.start;
-            let body = self.parts.bodies.get(&name).copied().unwrap_or(symbol.declaration.end);
-            let tests = self.tests(symbol.declaration.start);
-            let header = self.plain(symbol.declaration.start..body, Literals::All);
-            let inside = match symbol.kind {
-                kind if !kind.is_code() => self.shape(index, name),
-                _ => self.inferred(index, body),
-            };
+            let body = self.parts.definitions.bodies.get(&name).copied().unwrap_or(symbol.declaration.end);
+            let mut outward = self.tests(symbol.declaration.start);
+            self.take(&mut outward, symbol.declaration.start..body, Literals::All);
+            match symbol.kind {
+                kind if !kind.is_code() => self.shape(index, name, &mut outward),
+                _ => self.inferred(index, body, &mut outward),
+            }
             let is_decorated = self.text[symbol.declaration.start..name].contains('\n');
-            let is_structural = self.parts.structural.contains(&name);
-            let outward = format!("{tests}{header}\n{inside}");
-            let offer = self.offer(&symbol.name, owner, outward, Some(index));
+            let is_structural = self.parts.definitions.structural.contains(&name);
+            let offer = offer(&symbol.name, owner, outward);
             out.push((name, Offer { is_decorated, is_structural, ..offer }));
         }
         for binding in &self.parts.bindings {
@@ -66,151 +75,176 @@ impl<'a> OfferReader<'a> {
     }
 
     /// The tests under which a definition applies.
-    fn tests(&self, at: usize) -> String {
-        let around = self.branches.iter().filter(|branch| branch.range.start <= at && at < branch.range.end);
-        let test = |branch: &&&Branch| match &branch.test {
-            Some(test) => format!("{}:", self.plain(test.clone(), Literals::All)),
-            None => "else:".to_owned(),
-        };
-        around.map(|branch| test(&branch)).collect()
+    fn tests(&self, at: usize) -> Outward {
+        let mut out = Outward::default();
+        for branch in self.branches.iter().filter(|branch| branch.range.start <= at && at < branch.range.end) {
+            match &branch.test {
+                Some(test) => self.take(&mut out, test.clone(), Literals::All),
+                None => out.text.push_str("else:"),
+            }
+        }
+        out
     }
 
     /// The fields of a class whose fields decide how it is made, as they stand.
-    fn shape(&self, class: usize, name: usize) -> String {
-        if !self.parts.shaped.contains(&name) {
-            return String::new();
+    fn shape(&self, class: usize, name: usize, out: &mut Outward) {
+        if !self.parts.definitions.shaped.contains(&name) {
+            return;
         }
         let is_value = |kind: BindingKind| matches!(kind, BindingKind::Value | BindingKind::Constant);
         let of_class = |one: &&Binding| is_value(one.kind) && self.outline.at(one.range.start) == Some(class);
         let declaration = &self.outline.symbols[class].declaration;
         let first = self.parts.bindings.partition_point(|one| one.range.start < declaration.start);
         let inside = self.parts.bindings[first..].iter().take_while(|one| one.range.start < declaration.end);
-        let fields: Vec<String> =
-            inside.filter(of_class).map(|field| self.plain(field.range.clone(), Literals::All)).collect();
-        fields.join("\n")
+        inside.filter(of_class).for_each(|field| self.take(out, field.range.clone(), Literals::All));
     }
 
     fn bound(&self, binding: &Binding) -> Option<Offer> {
         let holder = self.outline.at(binding.range.start);
         let name = self.text[binding.name.clone()].to_owned();
-        let (owner, before) = match binding.kind {
+        let mut outward = self.tests(binding.range.start);
+        let owner = match binding.kind {
             BindingKind::Attribute => {
-                let method = holder?;
-                let symbol = &self.outline.symbols[method];
-                let body = self.parts.bodies.get(&symbol.name_range.start).copied()?;
+                let symbol = &self.outline.symbols[holder?];
+                let body = self.parts.definitions.bodies.get(&symbol.name_range.start).copied()?;
+                let first = self.parts.definitions.firsts.get(&symbol.name_range.start)?;
                 let receiver = &self.text[binding.receiver.clone()?];
-                if identifiers(&self.text[symbol.name_range.end..body]).next() != Some(receiver) {
+                if identifiers(&self.text[first.clone()]).next() != Some(receiver) {
                     return None;
                 }
-                (self.owner(symbol.parent)?, self.plain(symbol.declaration.start..body, Literals::All))
+                if binding.declared.is_none() {
+                    self.take(&mut outward, symbol.declaration.start..body, Literals::All);
+                }
+                self.owner(symbol.parent)?
             }
-            _ if self.is_global(holder, &name) => (String::new(), String::new()),
-            _ => (self.owner(holder)?, String::new()),
+            _ if self.locals.is_global(holder, &name) => String::new(),
+            _ => self.owner(holder)?,
         };
         if binding.kind == BindingKind::Star {
-            let outward = self.plain(binding.range.clone(), Literals::All);
-            return Some(self.offer(EVERYTHING, owner, outward, None));
+            self.take(&mut outward, binding.range.clone(), Literals::All);
+            return Some(offer(EVERYTHING, owner, outward));
         }
-        let literals = match binding.kind {
-            BindingKind::Value | BindingKind::Attribute if !name.starts_with("__") => Literals::None,
-            _ => Literals::All,
+        let is_widened = matches!(binding.kind, BindingKind::Value | BindingKind::Attribute)
+            && !name.starts_with("__")
+            && !is_constant(&name);
+        let literals = match is_widened && !is_made(&self.text[binding.range.clone()]) {
+            true => Literals::None,
+            false => Literals::All,
         };
-        let outward = match &binding.declared {
-            Some(declared) => self.plain(declared.clone(), Literals::All),
+        match &binding.declared {
+            Some(declared) => self.take(&mut outward, declared.clone(), Literals::All),
             None => {
-                let is_made = is_made(&self.text[binding.range.clone()]);
-                let literals = if is_made { Literals::All } else { literals };
-                format!("{before}\n{}", self.plain(binding.range.clone(), literals))
+                if let Some(beside) = &binding.beside {
+                    self.take(&mut outward, beside.clone(), Literals::All);
+                }
+                self.take(&mut outward, binding.range.clone(), literals);
             }
-        };
-        // An import names only the origin of the thing.
-        let outward = if binding.kind == BindingKind::Import { import_of(&outward, &name) } else { outward };
-        let outward = format!("{}{outward}", self.tests(binding.range.start));
-        Some(self.offer(&name, owner, outward, holder))
-    }
-
-    /// Whether a function binds a name for its module.
-    fn is_global(&self, holder: Option<usize>, name: &str) -> bool {
-        let function = holder.map(|holder| &self.outline.symbols[holder].declaration);
-        function.is_some_and(|function| {
-            within(&self.parts.globals, function).any(|global| &self.text[global.clone()] == name)
-        })
-    }
-
-    fn offer(&self, name: &str, owner: String, outward: String, holder: Option<usize>) -> Offer {
-        let own = holder.map(|holder| self.own_names(holder)).unwrap_or_default();
-        let mentions = used_names(&outward).filter(|(word, is_member)| *is_member || !own.contains(word));
-        let mentions = mentions.map(|(word, _)| word.to_owned()).collect();
-        Offer { name: name.to_owned(), owner, outward, mentions, is_decorated: false, is_structural: false }
-    }
-
-    /// The names that a function binds for itself.
-    fn own_names(&self, symbol: usize) -> BTreeSet<&str> {
-        if !self.outline.symbols[symbol].kind.is_code() {
-            return BTreeSet::new();
         }
-        let extent = &self.outline.symbols[symbol].declaration;
-        let first = self.parts.bindings.partition_point(|binding| binding.range.start < extent.start);
-        let inside = self.parts.bindings[first..].iter().take_while(|binding| binding.range.start < extent.end);
-        let locals = inside.filter(|binding| binding.kind == BindingKind::Value).map(|binding| &binding.name);
-        let names = locals.chain(within(&self.parts.own, extent)).map(|name| &self.text[name.clone()]);
-        names.filter(|name| !self.is_global(Some(symbol), name)).collect()
+        Some(offer(&name, owner, outward))
     }
 
     /// The source of the result of a function without a declared type: its whole body if it returns a result, else the
-    /// way it ends.
-    fn inferred(&self, symbol: usize, body: usize) -> String {
+    /// way it ends. With a declared type it is the kind of the function, and what a method lacks that has to be filled
+    /// in.
+    fn inferred(&self, symbol: usize, body: usize, out: &mut Outward) {
         let (name, end) = (self.outline.symbols[symbol].name_range.start, self.outline.symbols[symbol].declaration.end);
-        if self.parts.declared.contains(&name) {
-            return String::new();
-        }
         let own = |range: &&Range<usize>| self.outline.at(range.start) == Some(symbol);
         let inside = body..end;
-        let results: Vec<String> = within(&self.parts.results, &inside)
-            .filter(own)
-            .map(|range| self.plain(range.clone(), Literals::All))
-            .collect();
+        if within(&self.parts.kinds, &inside).any(|kind| own(&kind)) {
+            out.text.push_str("kind\n");
+        }
+        let is_declared = self.parts.definitions.declared.contains(&name);
+        let decides = !is_declared || self.is_abstract(symbol);
+        if decides && within(&self.parts.unfilled, &inside).any(|unfilled| own(&unfilled)) {
+            self.take(out, inside.clone(), Literals::None);
+        }
+        if is_declared {
+            return;
+        }
+        let results: Vec<_> = within(&self.parts.results, &inside).filter(own).collect();
         if !results.is_empty() {
-            return format!("{}\n{}", results.join("\n"), self.plain(inside, Literals::Typed));
+            results.into_iter().for_each(|result| self.take(out, result.clone(), Literals::All));
+            return self.take(out, inside, Literals::Typed);
         }
         if within(&self.parts.endings.ends, &inside).any(|end| own(&end)) {
-            return "ends".to_owned();
+            return out.text.push_str("ends");
         }
         // A last statement may end on all of its ways.
         let tail = within(&self.parts.endings.tails, &inside).filter(own).last();
         let may_end = |tail: &&Range<usize>| within(&self.parts.endings.exits, tail).any(|exit| own(&exit));
-        tail.filter(may_end).map(|tail| self.plain(tail.clone(), Literals::None)).unwrap_or_default()
+        if let Some(tail) = tail.filter(may_end) {
+            self.take(out, tail.clone(), Literals::None);
+        }
     }
 
-    /// A stretch of the text without its layout, its comments and some of its literals.
-    fn plain(&self, range: Range<usize>, literals: Literals) -> String {
-        let effects: Vec<&Range<usize>> = match literals {
-            Literals::Typed => within(&self.parts.details.effects, &range).collect(),
-            _ => Vec::new(),
-        };
-        let is_cut = |literal: &&Range<usize>| match literals {
-            Literals::All => false,
-            Literals::None => true,
-            Literals::Typed => {
-                let effect = effects.partition_point(|effect| effect.start <= literal.start);
-                effects[..effect].iter().rev().take(4).any(|effect| literal.end <= effect.end)
-            }
-        };
-        let mut out = String::new();
+    /// Whether a class that inherits this method has to fill it in.
+    fn is_abstract(&self, symbol: usize) -> bool {
+        let symbol = &self.outline.symbols[symbol];
+        let class = symbol.parent.map(|class| self.outline.symbols[class].name_range.start);
+        self.parts.definitions.abstracts.contains(&symbol.name_range.start)
+            || class.is_some_and(|class| self.parts.definitions.structural.contains(&class))
+    }
+
+    /// Adds a stretch of the text: without its layout, its comments and some of its literals.
+    fn take(&self, out: &mut Outward, range: Range<usize>, literals: Literals) {
+        let mut plain = String::new();
         let mut at = range.start;
-        let cut = within(&self.parts.details.literals, &range).filter(is_cut);
-        let mut cut: Vec<&Range<usize>> = within(&self.parts.details.comments, &range).chain(cut).collect();
-        cut.sort_by_key(|cut| cut.start);
-        for cut in cut {
+        let end = Range { start: range.end, end: range.end };
+        for cut in self.cut(&range, literals).into_iter().chain([&end]) {
             if cut.start >= at {
-                out.push_str(&self.text[at..cut.start]);
-                out.push_str(if self.text[cut.clone()].starts_with(|c: char| c.is_ascii_digit()) { "0" } else { "" });
+                plain.push_str(&self.text[at..cut.start]);
+                plain.push_str(number(&self.text[cut.clone()]));
+                out.mentions.extend(self.locals.mentions(at..cut.start));
                 at = cut.end;
             }
         }
-        out.push_str(&self.text[at..range.end.max(at)]);
-        without_layout(&out)
+        out.text.push_str(&without_layout(&plain));
+        out.text.push('\n');
     }
+
+    /// The places in a stretch that change no type, in order.
+    fn cut(&self, range: &Range<usize>, literals: Literals) -> Vec<&'a Range<usize>> {
+        let details = &self.parts.details;
+        let covers = |ranges: &[&Range<usize>], literal: &Range<usize>| {
+            let before = ranges.partition_point(|one| one.start <= literal.start);
+            ranges[..before].iter().rev().take(4).any(|one| literal.end <= one.end)
+        };
+        let holders: Vec<&Range<usize>> = match literals {
+            Literals::All => Vec::new(),
+            Literals::Typed => within(&details.effects, range).collect(),
+            Literals::None => within(&details.exact, range).collect(),
+        };
+        let is_cut = |literal: &&Range<usize>| match literals {
+            Literals::All => false,
+            Literals::Typed => covers(&holders, literal),
+            Literals::None => !covers(&holders, literal),
+        };
+        let cut = within(&details.literals, range).filter(is_cut);
+        let mut cut: Vec<&Range<usize>> = within(&details.comments, range).chain(cut).collect();
+        cut.sort_by_key(|cut| cut.start);
+        cut
+    }
+}
+
+fn offer(name: &str, owner: String, outward: Outward) -> Offer {
+    let Outward { text, mentions } = outward;
+    Offer { name: name.to_owned(), owner, outward: text, mentions, is_decorated: false, is_structural: false }
+}
+
+/// The number of the same type that stands for a literal; nothing for a literal of another kind.
+fn number(literal: &str) -> &'static str {
+    let is_plain = !literal.starts_with("0x") && !literal.starts_with("0X");
+    match literal.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        false => "",
+        true if is_plain && literal.ends_with(['j', 'J']) => "0j",
+        true if is_plain && literal.contains(['.', 'e', 'E']) => "0.0",
+        true => "0",
+    }
+}
+
+/// Whether a name is that of a constant, whose type is its very value.
+fn is_constant(name: &str) -> bool {
+    name.contains(|c: char| c.is_uppercase()) && !name.contains(|c: char| c.is_lowercase())
 }
 
 /// Whether a call or a subscript makes a value, whose literals may decide its type: `namedtuple("P", "x y")`,
@@ -221,14 +255,6 @@ fn is_made(text: &str) -> bool {
         let is_applied = matches!(c, '(' | '[') && (before.is_alphanumeric() || matches!(before, '_' | ']' | ')'));
         before = c;
         is_applied
-    })
-}
-
-/// The identifiers of a text, each with whether it is named as a member of something.
-fn used_names(text: &str) -> impl Iterator<Item = (&str, bool)> {
-    identifiers(text).map(|word| {
-        let at = word.as_ptr() as usize - text.as_ptr() as usize;
-        (word, text[..at].trim_end().ends_with('.'))
     })
 }
 
@@ -243,13 +269,4 @@ fn without_layout(text: &str) -> String {
         out.push_str(part);
     }
     out
-}
-
-/// The part of an import statement that names the origin of one of its names.
-fn import_of(statement: &str, name: &str) -> String {
-    let word = identifiers(statement).find(|word| *word == "import");
-    let at = word.map_or(0, |word| word.as_ptr() as usize - statement.as_ptr() as usize);
-    let (from, names) = statement.split_at(at);
-    let aliased = names.split([',', '(', ')']).find(|part| identifiers(part).any(|word| word == name));
-    format!("{from}{}", aliased.unwrap_or_default().trim_start_matches("import").trim())
 }

@@ -6,7 +6,7 @@ use crate::symbols::language;
 const SHOP: &str = r#"
 from prices import rate, tax as vat
 
-LIMIT = 10
+limit = 10
 NAME: str = "shop"
 
 
@@ -68,7 +68,7 @@ fn what_a_module_offers_is_named_with_its_owner() {
         [
             ".rate",
             ".vat",
-            ".LIMIT",
+            ".limit",
             ".NAME",
             ".make_item",
             "._base",
@@ -93,7 +93,7 @@ fn an_edit_of_a_body_whose_result_is_declared_reaches_nothing() {
         ("\"\"\"An item.\"\"\"", "\"\"\"One item, doubled.\"\"\""),
         ("local = 3", "local = 4; other = local"),
         ("print(text)", "print(text, text)"),
-        ("LIMIT = 10", "LIMIT = 11"),
+        ("limit = 10", "limit = 11"),
         ("NAME: str = \"shop\"", "NAME: str = make()"),
         ("# doubled", "# twice"),
         ("def log(text):", "# logs\ndef log(text):"),
@@ -112,7 +112,7 @@ fn what_is_gone_or_used_in_another_way_is_named() {
         ("def make_item(name", "def make_items(name", "make_item"),
         ("def log(text):", "def log(text, end):", "log"),
         ("    print(text)", "    raise ValueError(text)", "log"),
-        ("LIMIT = 10", "LIMIT = 'ten'", "LIMIT"),
+        ("limit = 10", "limit = 'ten'", "limit"),
         ("NAME: str", "NAME: bytes", "NAME"),
         ("import rate, tax as vat", "import rate", "vat"),
         ("    size = 3\n", "", "size"),
@@ -162,6 +162,138 @@ fn locals_and_parameters_are_no_uses_of_what_others_offer() {
         !mentions.contains(&"total") && !mentions.contains(&"price") && !mentions.contains(&"size"),
         "{mentions:?}"
     );
+}
+
+/// The words that an edit of a text changes.
+fn changed(before: &str, after: &str) -> Vec<String> {
+    changed_words(&read(before), &read(after), &|_| false).words.into_iter().collect()
+}
+
+#[test]
+fn a_literal_of_another_type_changes_the_name_and_one_of_the_same_type_does_not() {
+    for (old, new, is_changed) in [
+        ("20", "0.2", true),
+        ("0", "0.2", true),
+        ("20", "2j", true),
+        ("20", "2e3", true),
+        ("0x1e", "0.5", true),
+        ("20", "0x2e", false),
+        ("0.5", ".25", false),
+        ("20", "30", false),
+        ("20", "True", true),
+        ("'a'", "b'a'", true),
+        ("'a'", "f'a'", true),
+        ("'a'", "'b'", false),
+        ("(1, 2)", "(1, 2, 3)", true),
+        ("(1, 'a')", "(1, 'b')", true),
+        ("[1]", "[2]", false),
+        ("lambda: 1", "lambda: 1.5", true),
+    ] {
+        let module = |value: &str| format!("rate = {value}\n");
+        let member = |value: &str| format!("class A:\n    def __init__(self):\n        self.rate = {value}\n");
+        for text in [&module as &dyn Fn(&str) -> String, &member] {
+            let found = changed(&text(old), &text(new));
+            assert_eq!(found == ["rate"], is_changed, "{old} -> {new}: {found:?}");
+        }
+    }
+    // The type of a constant is its very value.
+    assert_eq!(changed("MODE = 'r'\n", "MODE = 'w'\n"), ["MODE"]);
+}
+
+#[test]
+fn every_form_of_a_binding_is_read() {
+    for (old, new, name) in [
+        ("(a, (b, *c)), d = pair()", "(a, (b, *x)), d = pair()", "c"),
+        ("(a, b), c = 1, 2", "(b, a), c = 1, 2", "a"),
+        ("for (a, b), c in pairs:\n    print(a)", "for (b, a), c in pairs:\n    print(a)", "b"),
+        ("for a, b in pairs:\n    print(a)", "for b, a in pairs:\n    print(a)", "b"),
+        ("for a in one():\n    print(a)", "for a in two():\n    print(a)", "a"),
+        ("with one() as (a, b):\n    pass", "with two() as (a, b):\n    pass", "b"),
+        ("with one() as a:\n    pass", "with one() as b:\n    pass", "a"),
+        ("print(a := 1)", "print(a := 'x')", "a"),
+        ("import x.y as a", "import x.z as a", "a"),
+        ("import x.y, x.z", "import x.y, x.w", "x"),
+        ("from x import y as a", "from w import y as a", "a"),
+        ("try:\n    pass\nexcept A as a:\n    pass", "try:\n    pass\nexcept B as a:\n    pass", "a"),
+        ("match x:\n    case [a, *b]:\n        pass", "match x:\n    case [a, *c]:\n        pass", "b"),
+        ("match x:\n    case P(y=a) as b:\n        pass", "match x:\n    case P(y=_) as b:\n        pass", "a"),
+        ("match x:\n    case {'k': a, **b}:\n        pass", "match x:\n    case {'k': b}:\n        pass", "a"),
+        ("match x:\n    case [_] as a:\n        pass", "match x:\n    case [_]:\n        pass", "a"),
+    ] {
+        let found = changed(&format!("{old}\n"), &format!("{new}\n"));
+        assert!(found.contains(&name.to_owned()), "{old} -> {new}: {found:?}");
+    }
+}
+
+#[test]
+fn every_form_of_a_binding_of_an_attribute_is_read() {
+    let method = |line: &str| format!("class A:\n    def run[T](self, x: T) -> None:\n        {line}\n");
+    for (old, new) in [
+        ("self.a = 1", "self.a = 'x'"),
+        ("self.a += 1", "self.a += 0.5"),
+        ("pass", "self.a += 0.5"),
+        ("[self.a, self.b] = 1, 2", "[self.a, self.b] = 1.5, 2"),
+        ("(x, (self.a, y)), z = one()", "(x, (self.a, y)), z = two()"),
+        ("for x, self.a in one(): pass", "for self.a, x in one(): pass"),
+        ("with one() as self.a: pass", "with two() as self.a: pass"),
+    ] {
+        let found = changed_words(&read(&method(old)), &read(&method(new)), &|_| false).all();
+        assert!(found.contains("a"), "{old} -> {new}: {found:?}");
+    }
+}
+
+#[test]
+fn a_declared_result_leaves_the_kind_of_a_function_and_an_abstract_body_to_read() {
+    let method = |head: &str, body: &str| format!("{head}\n    def run(self) -> int:\n        {body}\n");
+    for head in ["class A(Protocol):", "class A(ABC):\n    @abstractmethod"] {
+        for body in ["...", "raise NotImplementedError", "raise NotImplementedError('later')"] {
+            let found = changed(&method(head, "return 1"), &method(head, body));
+            assert!(found.contains(&"run".to_owned()), "{head} {body}: {found:?}");
+        }
+        assert_eq!(changed(&method(head, "return 1"), &method(head, "return 2")), Vec::<String>::new());
+    }
+    assert_eq!(changed(&method("class A:", "raise NotImplementedError"), &method("class A:", "return 1")), [""; 0]);
+    for head in ["async def f() -> A:", "def f() -> A:"] {
+        let changed = changed(&format!("{head}\n    yield 1\n"), &format!("{head}\n    return other()\n"));
+        assert_eq!(changed, ["f"]);
+    }
+    let ends = |error: &str| format!("def f(x):\n    raise {error}\n");
+    assert_eq!(changed(&ends("ValueError"), &ends("NotImplementedError")), ["f"]);
+}
+
+#[test]
+fn a_mention_counts_where_no_local_name_hides_it() {
+    for text in [
+        "def f():\n    return dict(total=total())\n",
+        "def f(total=total()):\n    return total\n",
+        "def f(total: total):\n    return 1\n",
+        "def f():\n    return [total for total in total()]\n",
+        "def f():\n    g = lambda total: total\n    return g(total())\n",
+        "def f():\n    def g(total):\n        return total\n    return g(total())\n",
+        "class A:\n    def total(self):\n        return super().total()\n",
+        "class total(a.total):\n    pass\n",
+    ] {
+        assert!(read(text).iter().any(|offer| offer.mentions.contains("total")), "{text}");
+    }
+    for text in [
+        "def total():\n    return 1\n",
+        "def f(total):\n    return total\n",
+        "def f():\n    return [total for total in g()]\n",
+        "def f():\n    return lambda total=1: total\n",
+        "def f():\n    for (total, x) in g():\n        return total\n",
+        "def f():\n    return g(total=1)\n",
+        "from a import total\n",
+    ] {
+        assert!(read(text).iter().all(|offer| !offer.mentions.contains("total")), "{text}");
+    }
+}
+
+#[test]
+fn the_names_that_a_module_lists_no_longer_are_changed() {
+    let list = |names: &str| format!("__all__ = [{names}]\n\n\ndef f() -> int:\n    return 1\n");
+    let found = changed(&list("'f', 'g'"), &list("'g'"));
+    assert!(found.contains(&"f".to_owned()) && found.contains(&EVERYTHING.to_owned()), "{found:?}");
+    assert!(!found.contains(&"g".to_owned()), "{found:?}");
 }
 
 #[test]

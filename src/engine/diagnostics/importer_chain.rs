@@ -1,0 +1,94 @@
+//! The importers of an edited file, and the names whose meaning follows from file to file.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use crate::diagnostics::edit_reach::{OfferedChange, WorkspaceTexts};
+use sextant_store::workspace::importers::Importers;
+use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers};
+
+/// Files whose names are followed to further files. Each is parsed.
+const FOLLOWED: usize = 400;
+
+/// The importers of a file, with their texts and the words in them.
+pub(super) struct ImporterChain {
+    pub(super) files: Vec<String>,
+    texts: Vec<String>,
+    pub(super) words: Vec<HashSet<String>>,
+    /// The offers of the importers that use a changed name.
+    pub(super) offers: BTreeMap<usize, Vec<Offer>>,
+    /// The names that follow from a changed one, with the importers that have given them their meaning.
+    followed: BTreeMap<String, BTreeSet<usize>>,
+}
+
+impl ImporterChain {
+    pub(super) fn of(workspace: &WorkspaceTexts, importers: &Importers, path: &str) -> Self {
+        let read = importers.of(path).into_iter().filter_map(|file| Some((workspace.text(&file)?, file)));
+        let (texts, files): (Vec<String>, Vec<String>) = read.unzip();
+        let words = texts.iter().map(|text| identifiers(text).map(str::to_owned).collect()).collect();
+        Self { files, texts, words, offers: BTreeMap::new(), followed: BTreeMap::new() }
+    }
+
+    pub(super) fn uses(&self, at: usize, words: &BTreeSet<String>) -> bool {
+        words.iter().any(|word| self.words[at].contains(word))
+    }
+
+    /// The changed names, and those names of the importers and of the file itself whose type may follow from one of
+    /// them.
+    pub(super) fn follow(&mut self, change: &OfferedChange, changed: &ChangedWords) -> BTreeSet<String> {
+        let mut words = changed.words.clone();
+        loop {
+            let known = words.len();
+            for at in (0..self.files.len()).filter(|at| self.uses(*at, &words)).take(FOLLOWED).collect::<Vec<_>>() {
+                let read = || interface::offers(change.language, &self.texts[at]).unwrap_or_default();
+                let offers = self.offers.entry(at).or_insert_with(read);
+                let more: Vec<String> = interface::following(offers, &words).map(str::to_owned).collect();
+                for word in more {
+                    self.followed.entry(word.clone()).or_default().insert(at);
+                    words.insert(word);
+                }
+            }
+            // In a circle of imports the file's own names follow from others.
+            let own = [change.before, change.after].map(|offers| interface::following(offers, &words));
+            let own: Vec<String> = own.into_iter().flatten().map(str::to_owned).collect();
+            words.extend(own);
+            if words.len() == known {
+                return words;
+            }
+        }
+    }
+
+    /// The files behind an importer that gives one of these names a meaning of its own, which follows from the changed
+    /// one. References to the changed name lack them.
+    pub(super) fn behind_namesakes(
+        &self,
+        importers: &Importers,
+        is_name: &dyn Fn(&str) -> bool,
+    ) -> BTreeMap<&String, BTreeSet<String>> {
+        let namesakes = self.followed.iter().filter(|(word, _)| is_name(word));
+        let behind = |between: &BTreeSet<usize>| between.iter().flat_map(|at| importers.of(&self.files[*at])).collect();
+        namesakes.map(|(word, between)| (word, behind(between))).collect()
+    }
+}
+
+/// The names that a file has from others by imports of all their names, if these imports change.
+pub(super) fn passed_on(workspace: &WorkspaceTexts, importers: &Importers, change: &OfferedChange) -> BTreeSet<String> {
+    let stars = |offers: &[Offer]| -> BTreeSet<String> {
+        offers.iter().filter(|offer| offer.name == EVERYTHING).map(|offer| offer.outward.clone()).collect()
+    };
+    let mut names = BTreeSet::new();
+    let mut seen = BTreeSet::from([change.path.to_owned()]);
+    let mut next: Vec<String> = stars(change.before).symmetric_difference(&stars(change.after)).cloned().collect();
+    while let Some(star) = next.pop() {
+        for file in importers.named(&identifiers(&star).collect()) {
+            if seen.len() > FOLLOWED || !seen.insert(file.clone()) {
+                continue;
+            }
+            let offers = workspace.text(&file).and_then(|text| interface::offers(change.language, &text));
+            let offers = offers.unwrap_or_default();
+            names.extend(offers.iter().filter(|offer| offer.owner.is_empty()).map(|offer| offer.word().to_owned()));
+            next.extend(stars(&offers));
+        }
+    }
+    names.remove(EVERYTHING);
+    names
+}
