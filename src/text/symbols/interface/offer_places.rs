@@ -50,7 +50,7 @@ pub(super) struct Branch {
 /// The places that the query finds in a text.
 #[derive(Default)]
 pub(super) struct Parts {
-    pub(super) definitions: Definitions,
+    pub(super) definitions: DefinitionPlaces,
     pub(super) results: Vec<Range<usize>>,
     /// Expressions that decide the kind of a function, though its result is declared.
     pub(super) kinds: Vec<Range<usize>>,
@@ -68,7 +68,7 @@ pub(super) struct Parts {
 
 /// The definitions, each known by the place of its name.
 #[derive(Default)]
-pub(super) struct Definitions {
+pub(super) struct DefinitionPlaces {
     /// From the place of a definition's name to the place where its body begins.
     pub(super) bodies: BTreeMap<usize, usize>,
     /// The places of the names of functions that declare their return type.
