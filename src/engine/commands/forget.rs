@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use crate::durable::change_record::EDIT;
-use crate::durable::{open_store, phase_name};
+use crate::durable::{open_store, phase_name, stored_review};
 use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::QuestionKind;
 use crate::memory::chosen_preferences::{self, bare, failure, own_name};
@@ -184,6 +184,7 @@ async fn forget_here(edits: &EditService, plans: &PlanService, filter: &Forget, 
     if filter.everything || filter.text.is_some() {
         edits.hub.events.forget_past();
     }
+    stored_review::forget(&edits.store, filter).await;
     let trace = edits.store.trace.markdown().to_lowercase();
     if filter.everything || filter.text.as_ref().is_some_and(|text| trace.contains(&text.to_lowercase())) {
         edits.store.trace.forget();

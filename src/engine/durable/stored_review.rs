@@ -7,6 +7,7 @@ use crate::state::review::review_store::ReviewStore;
 use crate::state::review::workspace_review::WorkspaceReview;
 use crate::state::task_store::TaskStore;
 use sextant_base::private_files;
+use sextant_store::memory::forget::Forget;
 
 /// Its file in the record's folder.
 const FILE: &str = "review.json";
@@ -36,6 +37,25 @@ fn stored(path: &PathBuf) -> Option<WorkspaceReview> {
     }
     let text = std::fs::read_to_string(path).ok()?;
     serde_json::from_str(&text).inspect_err(|error| tracing::warn!(%error, "the stored review cannot be read")).ok()
+}
+
+/// Drops what a forgetting takes: all of it, or what holds the text. Files of tasks that the user keeps stay.
+pub(crate) async fn forget(store: &TaskStore, filter: &Forget) {
+    load(store).await;
+    let text = filter.text.as_ref().map(|text| text.to_lowercase());
+    if !filter.everything && text.is_none() {
+        return;
+    }
+    let holds =
+        |parts: &[&str]| text.as_ref().is_none_or(|text| parts.iter().any(|part| part.to_lowercase().contains(text)));
+    store.review.change(|review| {
+        review.notes.retain(|note| !holds(&[&note.place, &note.code, &note.reason]));
+        review.rejected.retain(|rejected| !holds(&[&rejected.path, &rejected.with, &rejected.without]));
+        if filter.keep.is_empty() {
+            review.files.retain(|path, file| !holds(&[path, &file.baseline, &file.agent]));
+        }
+    });
+    save(&store.review).await;
 }
 
 /// Stores the review as it is now; nothing waits for a record that does not exist.
