@@ -137,7 +137,9 @@ async fn a_deleted_check_and_a_checker_s_configuration_are_asked_about() {
 #[tokio::test(flavor = "multi_thread")]
 async fn files_that_run_are_asked_about_unless_the_request_names_them() {
     for path in ["conftest.py", ".nvim.lua", ".github/workflows/ci.yml", "Makefile", ".vscode/tasks.json", "x.pth"] {
-        let write = || vec![step("write_file", json!({"path": path, "content": "x\n"}), true)];
+        // A text that its language reads, where it has one.
+        let text = if path.ends_with(".json") { "{}\n" } else { "x = 1\n" };
+        let write = || vec![step("write_file", json!({"path": path, "content": text}), true)];
         let project = Project::new(&[("a.py", "x = 1\n")]);
         let made = || project.root().join(path).exists();
         let (outcome, last) = ask(&project, "set the project up", &[], write()).await;

@@ -76,7 +76,7 @@ async fn the_tools_are_listed_before_anything_is_started() {
 
 #[tokio::test]
 async fn an_edit_and_a_new_file_answer_with_what_is_new_and_a_read_with_nothing() {
-    let project = Project::new(&[("shop.py", SHOP), ("old.py", OLD), ("notes.md", "# Notes\n"), ("a.yaml", "a: 1\n")]);
+    let project = Project::new(&[("shop.py", SHOP), ("old.py", OLD), ("notes.md", "# Notes\n"), ("a.ini", "a: 1\n")]);
     let mut client = McpClient::with_servers(&project, "codex").await;
     let read = client.call("read_file", json!({"path": "old.py"})).await;
     assert!(text(&read).contains("return 'x'") && read.get("structuredContent").is_none(), "{read}");
@@ -101,7 +101,7 @@ async fn an_edit_and_a_new_file_answer_with_what_is_new_and_a_read_with_nothing(
     let made = client.edit("write_file", new_file).await;
     assert_eq!(made["new_diagnostics"].as_array().map(Vec::len), Some(1), "{made}");
     // What nothing covers is no clean file, whatever is known of others.
-    for (path, old) in [("notes.md", "Notes"), ("a.yaml", "a: 1")] {
+    for (path, old) in [("notes.md", "Notes"), ("a.ini", "a: 1")] {
         let result = client.call("edit_file", replace(path, old, "b: 2")).await;
         let data = &result["structuredContent"];
         assert_eq!(data["new_diagnostics"], json!([]), "{data}");

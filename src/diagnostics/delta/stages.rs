@@ -116,7 +116,7 @@ const RUST_BORROWS: &[&str] = &[
 ];
 
 /// The words of rustc's errors without a code that come with the borrows; the others without one come before all.
-const RUST_BORROW_WORDS: &[&str] =
+pub(super) const RUST_BORROW_WORDS: &[&str] =
     &["lifetime may not live long enough", "captured variable cannot escape", "is not general enough", "higher-ranked"];
 
 fn rust_stage(d: &Diagnostic, code: &str) -> u8 {

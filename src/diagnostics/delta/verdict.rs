@@ -1,5 +1,6 @@
 //! Decides on the diagnostics without a partner: new or revealed, fixed or masked.
 
+use crate::delta::stages::RUST_BORROW_WORDS;
 use crate::model::{Diagnostic, Severity};
 
 /// Whether a diagnostic reports that its file does not parse.
@@ -29,6 +30,7 @@ fn is_parser_code(source: &str, code: &str, message: &str) -> bool {
         || is_of(&["cargo", "rustc", "clippy", "rust-analyzer"])
             && code.is_empty()
             && !of_build.iter().any(|start| message.starts_with(start))
+            && !RUST_BORROW_WORDS.iter().any(|words| message.contains(words))
         || is_of(&["clang"]) && code.starts_with("expected")
         || is_of(&["gopls"]) && code.is_empty() && message.contains("expected") && message.contains("found")
         || is_of(&["jdtls"]) && code.parse::<u32>().is_ok_and(|number| number & 0x4000_0000 != 0)
