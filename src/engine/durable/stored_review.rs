@@ -1,13 +1,12 @@
 //! Stores the review of a workspace in its record, so that it survives a restart.
 
-use std::path::PathBuf;
-
 use crate::durable::open_store;
 use crate::state::review::review_store::ReviewStore;
 use crate::state::review::workspace_review::WorkspaceReview;
 use crate::state::task_store::TaskStore;
 use sextant_base::private_files;
 use sextant_store::memory::forget::Forget;
+use sextant_store::workspace::record_folder::Record;
 
 /// Its file in the record's folder.
 const FILE: &str = "review.json";
@@ -18,24 +17,24 @@ const LARGEST: u64 = 64 << 20;
 pub(crate) async fn load(store: &TaskStore) {
     let review = &store.review;
     let read = || async {
-        let record = store.record.as_ref().filter(|_| store.config.memory.enabled)?;
-        let file = record.folder().join(FILE);
-        let (path, exists) = (file.clone(), open_store::has_record(store));
-        let stored = tokio::task::spawn_blocking(move || exists.then(|| stored(&path)).flatten()).await;
+        let record = store.record.clone().filter(|_| store.config.memory.enabled)?;
+        let (from, exists) = (record.clone(), open_store::has_record(store));
+        let stored = tokio::task::spawn_blocking(move || exists.then(|| stored(&from)).flatten()).await;
         if let Some(known) = stored.ok().flatten() {
             review.change(|now| *now = known);
         }
-        Some(file)
+        Some(record)
     };
-    review.file.get_or_init(read).await;
+    review.record.get_or_init(read).await;
 }
 
-fn stored(path: &PathBuf) -> Option<WorkspaceReview> {
-    private_files::look(path).ok()?;
-    if path.metadata().ok()?.len() > LARGEST {
+fn stored(record: &Record) -> Option<WorkspaceReview> {
+    record.look().ok()?;
+    let file = private_files::open(&record.folder().join(FILE), false).ok()?;
+    if file.metadata().ok()?.len() > LARGEST {
         return None;
     }
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = std::io::read_to_string(file).ok()?;
     serde_json::from_str(&text).inspect_err(|error| tracing::warn!(%error, "the stored review cannot be read")).ok()
 }
 
@@ -60,14 +59,15 @@ pub(crate) async fn forget(store: &TaskStore, filter: &Forget) {
 
 /// Stores the review as it is now; nothing waits for a record that does not exist.
 pub(crate) async fn save(review: &ReviewStore) {
-    let Some(Some(file)) = review.file.get().cloned() else { return };
+    let Some(Some(record)) = review.record.get().cloned() else { return };
     let now = review.now();
     let written = tokio::task::spawn_blocking(move || {
-        if !file.parent().is_some_and(std::path::Path::is_dir) {
-            return Ok(());
+        match record.look() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            ours => ours?,
         }
         let text = serde_json::to_vec(&now).map_err(std::io::Error::other)?;
-        private_files::replace(&file, &text)
+        private_files::replace(&record.folder().join(FILE), &text)
     });
     match written.await {
         Ok(Ok(())) => {}

@@ -76,7 +76,7 @@ impl Record {
         let real = base.canonicalize().map_err(at(base))?;
         let state = self.state.file_name().map_or_else(|| real.clone(), |name| real.join(name));
         let made = Self { state, ..self.clone() };
-        for folder in [made.state.clone(), made.state.join(WORKSPACES), made.folder()] {
+        for folder in made.folders() {
             private_files::folder(&folder).map_err(at(&folder))?;
         }
         let names = made.folder().join(NAMES);
@@ -86,6 +86,19 @@ impl Record {
             Err(error) => return Err((names, error)),
         }
         Ok(made)
+    }
+
+    /// Checks that each of our folders is one that only this user enters, without making any.
+    ///
+    /// # Errors
+    /// As [`Record::make`], and if there is no record.
+    pub fn look(&self) -> io::Result<()> {
+        self.folders().iter().try_for_each(|folder| private_files::look_folder(folder))
+    }
+
+    /// Our own folders, the outer ones first.
+    fn folders(&self) -> [PathBuf; 3] {
+        [self.state.clone(), self.state.join(WORKSPACES), self.folder()]
     }
 
     /// Whether the workspace holds an apparent record, and the user has not yet seen the notice that it is not read.

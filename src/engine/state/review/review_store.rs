@@ -1,6 +1,5 @@
-//! Holds the review of a session's workspace: in memory, with the file that it is stored in.
+//! Holds the review of a session's workspace: in memory, with the record that it is stored in.
 
-use std::path::PathBuf;
 use std::sync::Mutex;
 
 use tokio::sync::OnceCell;
@@ -8,13 +7,14 @@ use tokio::sync::OnceCell;
 use crate::state::journal::FileChange;
 use crate::state::review::workspace_review::{ReviewNote, WorkspaceReview};
 use sextant_base::lock::lock;
+use sextant_store::workspace::record_folder::Record;
 
 /// The review of a workspace.
 #[derive(Debug, Default)]
 pub(crate) struct ReviewStore {
     now: Mutex<WorkspaceReview>,
-    /// The file that it is stored in, once it was read; `None` where nothing is kept.
-    pub(crate) file: OnceCell<Option<PathBuf>>,
+    /// The record that it is stored in, once it was read; `None` where nothing is kept.
+    pub(crate) record: OnceCell<Option<Record>>,
     /// Held by the decision that is carried out.
     pub(crate) turn: tokio::sync::Mutex<()>,
 }
