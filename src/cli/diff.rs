@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use crate::cli::diff::compare::Comparison;
 use crate::cli::diff::diff_arguments::OutputFormat;
-use crate::cli::{cli_wording, log, terminal};
+use crate::cli::{cli_wording, log, runtime, terminal};
 use sextant_base::failure::{Failure, FailureKind};
 
 pub(super) use crate::cli::diff::diff_arguments::DiffArguments;
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
             Err(failure) => fail(&failure, arguments.format),
         };
     }
-    let ended = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+    let ended = match runtime::start() {
         Ok(runtime) => {
             let ended = runtime.block_on(async {
                 tokio::select! {
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
             runtime.shutdown_timeout(Duration::from_millis(200));
             ended
         }
-        Err(error) => Err(Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory")),
+        Err(failure) => Err(failure),
     };
     match ended {
         Ok(mut found) => {

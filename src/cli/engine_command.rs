@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::cli::settings::{ServerFolders, UserFiles, WorkOptions, session_folders};
-use crate::cli::{log, models, terminal};
+use crate::cli::{log, models, runtime, terminal};
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
@@ -69,8 +69,7 @@ fn start(arguments: EngineArguments) -> Result<(), Failure> {
     };
     let socket = folder.join(ENGINE_SOCKET);
     let listener = listen(&socket).map_err(|error| failed("the engine cannot listen", error))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|error| failed("no runtime", error))?;
+    let runtime = runtime::start()?;
     let served = Served::default();
     let EngineArguments { servers, files, .. } = arguments;
     let setup =

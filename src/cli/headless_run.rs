@@ -14,9 +14,9 @@ use crate::cli::answer_option::{Answers, GivenAnswer};
 use crate::cli::join::{self, JoinOptions, JoinedWork, WorkPlace};
 use crate::cli::printing::Printer;
 use crate::cli::settings::{Settings, UserFiles, WorkOptions};
-use crate::cli::{cli_wording, log, models, terminal};
+use crate::cli::{cli_wording, log, models, runtime, terminal};
 use sextant_base::deadline::Deadline;
-use sextant_base::failure::{Failure, FailureKind};
+use sextant_base::failure::Failure;
 use sextant_engine::api::{Ending, Engine, Event, Outcome, PlanMode, QuestionKind, Request};
 use sextant_headless::HeadlessEditor;
 use sextant_store::workspace::root::Root;
@@ -183,13 +183,13 @@ fn work_on(
     if let Some(path) = &arguments.files.log {
         log::start(path);
     }
-    let ended = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+    let ended = match runtime::start() {
         Ok(runtime) => {
             let ended = runtime.block_on(serve(arguments, who, request, work, joined));
             runtime.shutdown_timeout(Duration::from_millis(200));
             ended
         }
-        Err(error) => Err(Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory")),
+        Err(failure) => Err(failure),
     };
     match ended {
         Ok(true) => ExitCode::SUCCESS,

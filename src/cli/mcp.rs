@@ -18,7 +18,7 @@ use crate::cli::client_config::{KnownClient, snippet};
 use crate::cli::mcp::headless_workspace::HeadlessWorkspace;
 use crate::cli::mcp::joined_workspace::JoinedWorkspace;
 use crate::cli::settings::{ServerFolders, UserFiles, WorkOptions};
-use crate::cli::{log, look, terminal};
+use crate::cli::{log, look, runtime, terminal};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::token;
 use sextant_serve::mcp::mcp_workspace::{OpenWorkspace, WorkspaceOpener};
@@ -58,10 +58,9 @@ pub(super) fn run(arguments: McpArguments) -> ExitCode {
         terminal::fail(failure);
         return ExitCode::FAILURE;
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+    let runtime = match runtime::start() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            let failure = Failure::new(FailureKind::Internal, format!("no runtime: {error}"), "free some memory");
+        Err(failure) => {
             terminal::fail(&failure);
             return ExitCode::FAILURE;
         }

@@ -24,6 +24,7 @@ mod printing;
 mod prompts;
 mod redo_command;
 mod resume_command;
+mod runtime;
 mod sessions;
 mod settings;
 mod setup;

@@ -8,7 +8,7 @@ use clap::Args;
 use futures::future::join_all;
 
 use crate::cli::settings::{session_folders, state_folder};
-use crate::cli::{log, models};
+use crate::cli::{log, models, runtime};
 use sextant_base::lock::lock;
 use sextant_serve::discovery::Advertisement;
 use sextant_serve::rpc::rpc_server::{Serving, serve};
@@ -27,10 +27,10 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
     if let Some(path) = &arguments.log {
         log::start(path);
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+    let runtime = match runtime::start() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            tracing::error!(%error, "no runtime");
+        Err(failure) => {
+            tracing::error!(%failure, "nothing can be served");
             return ExitCode::FAILURE;
         }
     };

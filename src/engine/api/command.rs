@@ -174,12 +174,13 @@ impl Engine {
         Ok(Submitted::Taken { engine: Arc::clone(self), held, command })
     }
 
+    /// Each command has a future of its own on the heap: the largest would else be part of all the stacks.
     async fn carry_out(&self, command: Command, cancel: &CancellationToken) -> Ending<CommandOutcome> {
         use CommandOutcome::{Planned, TakenBack, TakenBackTo, Worked};
         match command {
-            Command::Ask(request) => self.ask(&request, cancel).await.map(Worked),
-            Command::Plan(request) => self.plan(&request, cancel).await.map(Planned),
-            Command::ChangePlan(words) => self.change_plan(&words, cancel).await.map(Planned),
+            Command::Ask(request) => Box::pin(self.ask(&request, cancel)).await.map(Worked),
+            Command::Plan(request) => Box::pin(self.plan(&request, cancel)).await.map(Planned),
+            Command::ChangePlan(words) => Box::pin(self.change_plan(&words, cancel)).await.map(Planned),
             Command::WritePlan(text) => match self.edit_plan(&text).await {
                 Ok((plan, events)) => Ending { result: Ok(Planned(plan)), events },
                 Err(refused) => Ending { result: Err(refused.into()), events: Vec::new() },
@@ -188,10 +189,12 @@ impl Engine {
                 Ok(events) => Ending { result: Ok(CommandOutcome::Shown), events },
                 Err(failure) => Ending { result: Err(failure.clone()), events: vec![Event::Refused { failure }] },
             },
-            Command::Approve { steps, is_read: true } => self.approve(steps, cancel).await.map(Worked),
-            Command::Approve { steps, is_read: false } => self.approve_unseen(steps, cancel).await.map(Worked),
-            Command::Answer(choice) => self.answer_question(choice, cancel).await.map(Worked),
-            Command::Resume { approved } => self.resume(approved, cancel).await.map(Worked),
+            Command::Approve { steps, is_read: true } => Box::pin(self.approve(steps, cancel)).await.map(Worked),
+            Command::Approve { steps, is_read: false } => {
+                Box::pin(self.approve_unseen(steps, cancel)).await.map(Worked)
+            }
+            Command::Answer(choice) => Box::pin(self.answer_question(choice, cancel)).await.map(Worked),
+            Command::Resume { approved } => Box::pin(self.resume(approved, cancel)).await.map(Worked),
             Command::Undo(wish) => self.take_back(&wish).await.map(TakenBack),
             Command::UndoTo(task) => self.take_back_to(&task, cancel).await.map(TakenBackTo),
             Command::Redo => self.bring_back().await.map(TakenBack),

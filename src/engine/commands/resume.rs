@@ -65,7 +65,7 @@ pub(crate) async fn go_on(
             return Err(resumable::nothing("nothing was begun here"));
         }
         span::belongs_to_plan(&session.plans).await;
-        return run_plan::carry_out(session, Steps::All, cancel, events).await;
+        return Box::pin(run_plan::carry_out(session, Steps::All, cancel, events)).await;
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(&session.edits, &session.plans, waiting).await?;
@@ -83,7 +83,7 @@ pub(crate) async fn go_on(
         tell_lost_edits(&session.hub, session.model.as_ref(), &mut task.conversation, &task.work.journal).await?;
         look_again(&session.hub, &mut task.work, cancel).await?;
         task.work.begun = (!task.work.journal.is_empty()).then_some(0);
-        return ask::run_ask(&session.edits, session.model.as_ref(), &mut task, cancel).await;
+        return Box::pin(ask::run_ask(&session.edits, session.model.as_ref(), &mut task, cancel)).await;
     };
     say_another_model(&session.events, session.model.as_ref(), &plan);
     if let Some(running) = running {
@@ -192,7 +192,7 @@ async fn run_on(
     let more = plan.steps.iter().any(|step| step.state == StepState::Open);
     *session.plans.waiting.lock().await = Some((plan, task));
     if more {
-        return run_plan::carry_out(session, steps, cancel, events).await;
+        return Box::pin(run_plan::carry_out(session, steps, cancel, events)).await;
     }
     // It was interrupted between its last step and its end.
     ending::end_waiting(session, Phase::Completed, events).await

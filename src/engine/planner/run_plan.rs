@@ -242,7 +242,7 @@ async fn run_edit(
         task.work.intent.consent.withheld.clear();
         task.work.intent.consent.foreseen.clear();
         let (scope, request) = (task.work.scope.clone(), task.work.request.clone());
-        let tried = attempt::try_step(edits, model, plan, index, task, fallback, cancel);
+        let tried = Box::pin(attempt::try_step(edits, model, plan, index, task, fallback, cancel));
         let tried = stop::unless_stopped(&edits.making, cancel, tried).instrument(span::plan_step(index)).await;
         // A stop drops the try wherever it stands.
         (task.work.scope, task.work.request) = (scope, request);
