@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::code_aliases::{Gist, Gists, independent, quoted, same_complaint};
+use crate::located::LocatedDiagnostic;
 use crate::model::Diagnostic;
 use crate::pair_count::looked_at;
 use sextant_base::positions::Range;
@@ -15,6 +16,12 @@ pub struct Placed<'a> {
     pub diagnostic: &'a Diagnostic,
     /// The file alone at module level.
     pub symbol: &'a SymbolPath,
+}
+
+impl<'a> From<&'a LocatedDiagnostic> for Placed<'a> {
+    fn from(found: &'a LocatedDiagnostic) -> Self {
+        Self { diagnostic: &found.diagnostic, symbol: &found.symbol }
+    }
 }
 
 /// A group of duplicates, which is shown once.
@@ -62,6 +69,11 @@ pub fn merge(items: &[Placed]) -> Vec<Merged> {
         }
     }
     groups.into_iter().map(|members| shown(items, members)).collect()
+}
+
+/// The number of complaints: duplicates count once.
+pub fn count(found: &[LocatedDiagnostic]) -> usize {
+    merge(&found.iter().map(Placed::from).collect::<Vec<Placed>>()).len()
 }
 
 /// The lines of one diagnostic, from its first on, that are searched for the same complaint.

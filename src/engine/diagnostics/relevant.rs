@@ -11,6 +11,7 @@ use crate::state::task::{TaskReports, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::{analysis::Analysis, authority, wanted_diagnostics};
 use sextant_diagnostics::located::LocatedDiagnostic;
+use sextant_diagnostics::merge;
 use sextant_diagnostics::model::Severity;
 use sextant_model::request_kind::{self, Ask};
 
@@ -44,19 +45,19 @@ enum Wish {
 pub(crate) async fn relevant(hub: &DiagnosticsHub, work: &TaskWork) -> Relevant {
     let found = reported::in_scope(hub, &work.scope).await;
     if hub.needs_providers {
-        let all = found.len();
         let narrowed = wanted_diagnostics::wanted(work);
-        let found = tokio::task::spawn_blocking(move || wanted_diagnostics::keep_wanted(&narrowed, found))
-            .await
-            .unwrap_or_default();
-        return Relevant { fixable: found.len(), older: all - found.len(), found };
+        let split = move || {
+            let (found, others) = wanted_diagnostics::split(&narrowed, found);
+            (found, merge::count(&others))
+        };
+        let (found, older) = tokio::task::spawn_blocking(split).await.unwrap_or_default();
+        return Relevant { fixable: found.len(), older, found };
     }
     let wish = wish(&work.request, work.mode != Mode::Simple).or_stronger(wish(&work.journal.request, false));
     if wish == Wish::Mend {
         return Relevant { fixable: found.len(), found, older: 0 };
     }
     let brought = brought(hub, &work.reports, &work.journal).await;
-    let all = found.len();
     let (mut found, rest): (Vec<_>, Vec<_>) = found.into_iter().partition(|one| brought.contains(&identity(one)));
     let fixable = found.len();
     let about = |one: &LocatedDiagnostic| {
@@ -64,8 +65,10 @@ pub(crate) async fn relevant(hub: &DiagnosticsHub, work: &TaskWork) -> Relevant 
             || (wish == Wish::Speak && is_about(&work.intent.analysis, &work.scope, one))
             || (wish == Wish::Run && may_be_why(&work.intent.analysis, one))
     };
-    found.extend(rest.into_iter().filter(about));
-    Relevant { older: all - found.len(), fixable, found }
+    let (more, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(about);
+    found.extend(more);
+    let older = tokio::task::spawn_blocking(move || merge::count(&others)).await.unwrap_or_default();
+    Relevant { older, fixable, found }
 }
 
 impl Wish {

@@ -15,7 +15,7 @@ use crate::state::wanted_diagnostics;
 use crate::target;
 use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_diagnostics::located::LocatedDiagnostic;
-use sextant_diagnostics::merge::{self, Placed};
+use sextant_diagnostics::merge;
 use sextant_diagnostics::syntax;
 use sextant_model::request_kind::{self, Ask};
 use sextant_model::step::FixOffer;
@@ -37,12 +37,7 @@ pub(crate) async fn in_scope(hub: &DiagnosticsHub, scope: &Scope) -> Vec<Located
 /// The number of known diagnostics in scope; the same report of two providers at one place counts once.
 pub(crate) async fn count_in_scope(hub: &DiagnosticsHub, scope: &Scope) -> usize {
     let found = in_scope(hub, scope).await;
-    let count = move || {
-        let items: Vec<Placed> =
-            found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
-        merge::merge(&items).len()
-    };
-    tokio::task::spawn_blocking(count).await.unwrap_or_default()
+    tokio::task::spawn_blocking(move || merge::count(&found)).await.unwrap_or_default()
 }
 
 /// The rest of the fixes that a scope was offered.

@@ -49,12 +49,8 @@ impl RankedDiagnostic {
     }
 
     fn placed(&self) -> Placed<'_> {
-        placed(&self.found)
+        Placed::from(&self.found)
     }
-}
-
-fn placed(found: &LocatedDiagnostic) -> Placed<'_> {
-    Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
 }
 
 /// The fix that is offered for one of these: the preferred, or the only one. Several fixes without a preferred one give
@@ -84,7 +80,7 @@ struct Matter {
 /// The diagnostics without duplicates, the evidence on each, and the judgement of the rules.
 fn judged(matter: &Matter) -> (Vec<Merged>, Vec<Evidence>, Judgement) {
     let Matter { found, texts, known, others, survived } = matter;
-    let items: Vec<Placed> = found.iter().map(placed).collect();
+    let items: Vec<Placed> = found.iter().map(Placed::from).collect();
     let merged = merge::merge(&items);
     let mut trees = Trees::new();
     let mut evidence = |group: &Merged| {
@@ -122,7 +118,7 @@ fn depended_on(found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) ->
 /// A few lines that sum up, by theme, more diagnostics than can be weighed; computed on a thread of its own.
 pub(crate) async fn summed_up(found: Vec<LocatedDiagnostic>, most: usize) -> Vec<String> {
     let work = move || {
-        let items: Vec<Placed> = found.iter().map(placed).collect();
+        let items: Vec<Placed> = found.iter().map(Placed::from).collect();
         grouping::lines(&grouping::by_theme(&items), most)
     };
     tokio::task::spawn_blocking(work).await.unwrap_or_default()
@@ -145,7 +141,7 @@ pub(crate) async fn weigh(
     let Ok((merged, evidence, judgement)) = tokio::task::spawn_blocking(move || judged(&matter)).await else {
         return (Vec::new(), Vec::new());
     };
-    let items: Vec<Placed> = found.iter().map(placed).collect();
+    let items: Vec<Placed> = found.iter().map(Placed::from).collect();
     let shown: Vec<Placed> = merged.iter().map(|group| items[group.shown]).collect();
     trace_merged(&work.events, work.step, &merged, &items);
     judgement.trace.into_iter().for_each(|entry| work.events.trace(work.step.max(1), entry));

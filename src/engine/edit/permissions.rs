@@ -75,11 +75,11 @@ pub(crate) async fn begin_on_reports(hub: &DiagnosticsHub, task: &Task) -> Resul
     }
     let found = reported::in_scope(hub, &task.work.scope).await;
     let once = move || -> Vec<LocatedDiagnostic> {
-        let items: Vec<Placed> = found.iter().map(placed).collect();
+        let items: Vec<Placed> = found.iter().map(Placed::from).collect();
         merge::merge(&items).iter().map(|group| found[group.shown].clone()).collect()
     };
     let found = tokio::task::spawn_blocking(once).await.unwrap_or_default();
-    let items: Vec<Placed> = found.iter().map(placed).collect();
+    let items: Vec<Placed> = found.iter().map(Placed::from).collect();
     // A report without a place is a hint, as in `unplaced_is_low`.
     let believed = |item: &Placed| match item.diagnostic.location.file() {
         Some(_) => item.diagnostic.clone(),
@@ -102,10 +102,6 @@ pub(crate) async fn begin_on_reports(hub: &DiagnosticsHub, task: &Task) -> Resul
         Hint::from("attach a language server or name a command, or say what is to be changed").and(HintCode::Commands)
     };
     Err(Failure::new(FailureKind::User, format!("nothing was begun: {reason}"), hint))
-}
-
-fn placed(found: &LocatedDiagnostic) -> Placed<'_> {
-    Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }
 }
 
 fn unasked(basis: Basis, what: &str) -> Failure {

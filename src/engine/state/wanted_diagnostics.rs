@@ -1,7 +1,5 @@
 //! Selects the reports that a task's request wants repaired, for a model that applies offers and reads no prompt.
 
-use std::collections::BTreeMap;
-
 use crate::state::task::TaskWork;
 use sextant_diagnostics::code_aliases;
 use sextant_diagnostics::located::LocatedDiagnostic;
@@ -23,14 +21,24 @@ pub(crate) fn wanted(work: &TaskWork) -> Narrowed {
     narrowed
 }
 
-/// The wanted diagnostics; all of them where the request names none. Two providers may report the same under two codes:
-/// the name of one of them is enough.
+/// The wanted diagnostics; all of them where the request names none.
 pub(crate) fn keep_wanted(narrowed: &Narrowed, found: Vec<LocatedDiagnostic>) -> Vec<LocatedDiagnostic> {
+    split(narrowed, found).0
+}
+
+/// The wanted diagnostics, and the others. Two providers may report the same under two codes and severities: the code of
+/// one of them is enough, and the worst severity counts, as it is shown.
+pub(crate) fn split(
+    narrowed: &Narrowed,
+    found: Vec<LocatedDiagnostic>,
+) -> (Vec<LocatedDiagnostic>, Vec<LocatedDiagnostic>) {
     if narrowed.is_all() {
-        return found;
+        return (found, Vec::new());
     }
     let kept = with_reported(&found, |reported| reported.iter().map(|one| narrowed.wants(one)).collect::<Vec<bool>>());
-    found.into_iter().zip(kept).filter_map(|(found, kept)| kept.then_some(found)).collect()
+    let (wanted, others): (Vec<_>, Vec<_>) = found.into_iter().zip(kept).partition(|(_, kept)| *kept);
+    let found = |pairs: Vec<(LocatedDiagnostic, bool)>| pairs.into_iter().map(|(found, _)| found).collect();
+    (found(wanted), found(others))
 }
 
 /// The names in the request that match none of these.
@@ -39,14 +47,20 @@ pub(crate) fn absent(narrowed: &Narrowed, found: &[LocatedDiagnostic]) -> Vec<St
 }
 
 fn with_reported<T>(found: &[LocatedDiagnostic], read: impl FnOnce(&[Reported<'_>]) -> T) -> T {
-    let also = other_codes(found);
+    let groups = groups(found);
     let symbols: Vec<String> = found.iter().map(|found| found.symbol.to_string()).collect();
-    let severities: Vec<String> = found.iter().map(|found| found.diagnostic.severity.to_string()).collect();
-    let none = Vec::new();
+    let severity_of = |group: &[usize]| group.iter().map(|member| found[*member].diagnostic.severity).min();
+    let severities: Vec<String> = found
+        .iter()
+        .zip(&groups)
+        .map(|(found, group)| severity_of(group).unwrap_or(found.diagnostic.severity).to_string())
+        .collect();
+    let code_of = |member: &usize| found[*member].diagnostic.code.clone();
+    let also: Vec<Vec<String>> = groups.iter().map(|group| group.iter().filter_map(code_of).collect()).collect();
     let reported = found.iter().enumerate().map(|(index, found)| Reported {
         severity: &severities[index],
         code: found.diagnostic.code.as_deref().unwrap_or_default(),
-        also: also.get(&index).unwrap_or(&none),
+        also: &also[index],
         theme: code_aliases::theme(&found.diagnostic).unwrap_or_default(),
         source: &found.diagnostic.source,
         message: &found.diagnostic.message,
@@ -55,15 +69,14 @@ fn with_reported<T>(found: &[LocatedDiagnostic], read: impl FnOnce(&[Reported<'_
     read(&reported.collect::<Vec<Reported>>())
 }
 
-/// The codes under which others report the same, by the index of a diagnostic.
-fn other_codes(found: &[LocatedDiagnostic]) -> BTreeMap<usize, Vec<String>> {
-    let items: Vec<Placed> =
-        found.iter().map(|found| Placed { diagnostic: &found.diagnostic, symbol: &found.symbol }).collect();
-    let mut codes = BTreeMap::new();
-    for group in merge::merge(&items).into_iter().filter(|group| group.members.len() > 1) {
-        let all: Vec<String> =
-            group.members.iter().filter_map(|member| found[*member].diagnostic.code.clone()).collect();
-        codes.extend(group.members.into_iter().map(|member| (member, all.clone())));
+/// Of each diagnostic the indices of those that report the same, itself among them.
+fn groups(found: &[LocatedDiagnostic]) -> Vec<Vec<usize>> {
+    let items: Vec<Placed> = found.iter().map(Placed::from).collect();
+    let mut groups = vec![Vec::new(); found.len()];
+    for group in merge::merge(&items) {
+        for member in &group.members {
+            groups[*member].clone_from(&group.members);
+        }
     }
-    codes
+    groups
 }
