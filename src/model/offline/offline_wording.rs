@@ -87,7 +87,9 @@ impl<'a> RepairAnswer<'a> {
         if let [_, ..] = self.narrowed.missing.as_slice() {
             let names: Vec<String> = self.narrowed.missing.iter().map(|name| format!("`{name}`")).collect();
             let (names, is) = (names.join(", "), if names.len() == 1 { "is" } else { "are" });
-            return vec![format!("Nothing was changed: {names} {is} not found, so the meaning is unclear.")];
+            return vec![format!(
+                "Nothing was changed: {names} {is} not found, so the meaning is unclear. Name a code, a symbol or a file."
+            )];
         }
         let mut parts = self.absent();
         if self.wanted.is_empty() {

@@ -129,6 +129,10 @@ pub(super) const HARMLESS: &[(&str, &str)] = &[
 
 /// Words that limit a wish to the things that it names.
 pub(super) const ONLY: &str = "only solo solamente unicamente nur";
+/// Words that select one of several things by its order or number. No report has a number.
+pub(super) const ORDINALS: &str = "first second third last one single next \
+    primer primero primera segundo segunda tercer tercero ultimo ultima \
+    erste ersten erster erstes zweite zweiten dritte dritten letzte letzten letzter nachste nachsten einzigen";
 /// Words before a place.
 pub(super) const PLACES: &str = "in at inside within en dentro im ins am";
 /// Words before a place, or before the subject of a report.

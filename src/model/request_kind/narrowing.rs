@@ -3,8 +3,8 @@
 use crate::request_kind::kinds::{Kind, PROVIDERS};
 use crate::request_kind::lexicon::{
     ADDS, APPLIES, ASIDES, BOUNDS, CLEAN, DELETES, FILLERS, FIRST_LOOKS, FOREIGN, GENERIC, GERUNDS, INTERROGATIVES,
-    MAKES, MENDS, MODALS, NEGATIONS, NO_VERBS, NUMBERED, OFFERS, ONLY, OWNERS, PARTICIPLES, PLACES, POLITE, PRONOUNS,
-    TIDIES, WISHES, WRONG, YET,
+    MAKES, MENDS, MODALS, NEGATIONS, NO_VERBS, NUMBERED, OFFERS, ONLY, ORDINALS, OWNERS, PARTICIPLES, PLACES, POLITE,
+    PRONOUNS, TIDIES, WISHES, WRONG, YET,
 };
 use crate::request_kind::read_request::{ClauseWish, RequestReading, Word};
 use crate::request_kind::repair_filter::{Name, Part, RepairWish, Role};
@@ -80,11 +80,14 @@ fn go_on(parts: &mut Vec<Part>, clause: &[Word], role: Role) -> Role {
     }
     let of_message = last.names.iter().map(|name| name.role).find(|role| matches!(role, Role::Object | Role::Word));
     let mut is_place = role == Role::Place;
+    // `but only pathlib`.
+    let limits = clause.iter().any(|word| word.is(ONLY));
     for name in &mut part.names {
         is_place |= name.role == Role::Place;
         name.role = match name.role {
             Role::Object | Role::Word if role != Role::Place && of_message.is_some() => of_message.unwrap_or(name.role),
             _ if name.sure || name.role == Role::Place => Role::Place,
+            Role::Object if limits => Role::Object,
             _ => Role::Aside,
         };
     }
@@ -152,6 +155,11 @@ fn part_of(clause: &[Word], has_verb: bool) -> (Part, Role) {
             part.speaks = true;
         } else if !word.name && is_bound(word) {
             slot = Slot::behind(word, &clause[at + 1..]);
+        } else if slot == Slot::Place && ends_place(clause, at) {
+            part.names.push(Name::new(plain(&word.raw), Role::Aside, false));
+        } else if let Some(picked) = picked(&clause[at..]).filter(|_| verb.is_none_or(|verb| verb < at)) {
+            // An order is no place: the request is refused with these words.
+            part.names.push(Name::new(picked, Role::Place, true));
         } else if word.folded.chars().all(|c| c.is_ascii_digit()) {
             let line = at.checked_sub(1).and_then(|before| clause.get(before)).filter(|word| word.is(NUMBERED));
             part.names.extend(line.map(|_| Name::new(format!("line {}", word.folded), Role::Place, true)));
@@ -171,6 +179,20 @@ fn part_of(clause: &[Word], has_verb: bool) -> (Part, Role) {
     part.kinds = kinds;
     let role = if slot == Slot::Place { Role::Place } else { Role::Object };
     (part, role)
+}
+
+/// `in other`: a word that adds nothing elsewhere may be a name as the whole of a place.
+fn ends_place(clause: &[Word], at: usize) -> bool {
+    let word = &clause[at];
+    let is_whole = at + 1 == clause.len() && at.checked_sub(1).is_some_and(|before| clause[before].is(PLACES));
+    is_whole && word.is(FILLERS) && !word.is(GENERIC) && !word.is(PRONOUNS)
+}
+
+/// `first error`, `nächsten Warnung`: a report by its order.
+fn picked(words: &[Word]) -> Option<String> {
+    let [order, report, ..] = words else { return None };
+    let picks = order.is(ORDINALS) && !order.name && (report.is_code() || report.reports());
+    picks.then(|| format!("{} {}", plain(&order.raw), plain(&report.raw)))
 }
 
 fn is_bound(word: &Word) -> bool {
