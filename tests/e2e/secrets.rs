@@ -28,7 +28,9 @@ async fn ask(
     std::fs::write(folder.join("config.toml"), format!("servers = []\n{settings}\n{model}")).expect("a file");
     let mut command = Command::new(env!("CARGO_BIN_EXE_sextant"));
     command.args(["ask", request, "--json"]).args(more).current_dir(project.root());
-    command.env("XDG_CONFIG_HOME", project.beside("config")).envs(variables.iter().copied());
+    // The list of variables is cut at a length: those of the test's own environment do not belong in it.
+    let own = ["PATH", "HOME"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command.env_clear().envs(own).env("XDG_CONFIG_HOME", project.beside("config")).envs(variables.iter().copied());
     let output = tokio::task::block_in_place(|| command.output()).expect("the binary");
     let prompts = server.requests().iter().map(|request| request.said_by("user").to_owned()).collect();
     (output, prompts)

@@ -32,9 +32,11 @@ const BATCH: usize = 20;
 /// Bytes of the largest file that is opened for this; a larger one was hardly written by hand.
 const LARGE: u64 = 1 << 20;
 
-/// The files on disk in a language of these or one that has symbols here, the last changed first. Blocks.
+/// The files on disk with one of these endings or in a language of code, the last changed first. Few projects have a
+/// server for their data and documents. Blocks.
 fn candidates(root: &Root, endings: &BTreeSet<String>) -> Vec<String> {
-    let known = |path: &String| language::of_path(path).is_some() || endings.contains(look_reach::ending(path));
+    let is_code = |path: &String| language::of_path(path).is_some_and(|language| !language.is_document);
+    let known = |path: &String| is_code(path) || endings.contains(look_reach::ending(path));
     let changed = |path: &String| {
         let data = std::fs::metadata(root.join(path)).ok().filter(|data| data.len() <= LARGE)?;
         Some((data.modified().unwrap_or(SystemTime::UNIX_EPOCH), path.clone()))
