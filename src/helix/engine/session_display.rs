@@ -15,8 +15,8 @@ use sextant_engine::api::{Delivery, Event, Subscription, TaskEvent};
 /// The most characters of the conversation that are kept.
 const KEPT: usize = 200_000;
 
-/// The most characters of an answer that fits on every screen.
-const SHORT: usize = 60;
+/// The most characters of a message that a screen of 80 columns shows whole.
+const SHORT: usize = 76;
 
 /// A running task, and the place of its progress.
 struct TurnShown {
@@ -211,18 +211,17 @@ impl Shower {
         self.note(engine, summary);
         // The answer is the result of a question; for an edit the summary has more.
         let words = if self.edited { "" } else { self.words.trim() };
-        let mut line = headline(words);
-        if !line.is_empty() {
-            // The hint comes first, since an editor cuts a line at the width of its screen.
-            if words.lines().count() > 1 || line.chars().count() > SHORT {
-                line.insert_str(0, "(agent.show reads all of it) ");
-            }
-            line.push_str(" — ");
-        }
-        line.push_str(&headline(summary));
-        let open: Vec<&String> = self.unsaved.iter().filter(|path| unsaved(engine, path)).collect();
-        if !open.is_empty() {
-            line.push_str(&format!(" — :wa writes {}", counted(open.len(), "changed buffer")));
+        let open = self.unsaved.iter().filter(|path| unsaved(engine, path)).count();
+        let writes = (open > 0).then(|| format!(":wa writes {}", counted(open, "changed buffer")));
+        let (words_line, summary_line) = (headline(words), headline(summary));
+        // An editor cuts a line at the width of its screen: the reason of a failure comes first.
+        let said = if ok { [words_line, summary_line] } else { [summary_line, words_line] };
+        let mut parts: Vec<String> = said.into_iter().filter(|part| !part.is_empty()).collect();
+        let is_long = words.lines().count() > 1 || parts.join(" — ").chars().count() > SHORT;
+        parts.extend(writes);
+        let mut line = parts.join(" — ");
+        if is_long {
+            line.insert_str(0, "(agent.show reads all of it) ");
         }
         engine.say(if ok { INFO } else { WARNING }, &line);
     }
