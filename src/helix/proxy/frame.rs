@@ -9,9 +9,11 @@ const LINE: u64 = 8 * 1024;
 /// Bytes of one part.
 const PART: u64 = 256 * 1024;
 
-/// The longest body that is sent on at all: no program writes a longer message, and the bytes behind a false length are
-/// never read.
-const LONGEST: u64 = 1 << 30;
+/// The longest body of an editor, in bytes: it sends texts of any size whole.
+pub(super) const FROM_EDITOR: u64 = 1 << 30;
+/// The longest body of a server, in bytes. Bytes behind a false length are taken for its body, and while a body goes
+/// through in parts nothing else reaches the editor: a length that needs parts ends the server.
+pub(super) const FROM_SERVER: u64 = LIMIT;
 /// Bytes of all headers of one message.
 const HEAD: usize = 64 * 1024;
 /// The most bytes between two messages that are sent on as a program's output.
@@ -48,6 +50,8 @@ pub(super) enum StreamPiece {
 #[derive(Debug)]
 pub(super) struct Pieces<R> {
     reader: R,
+    /// The longest body that is sent on, in bytes.
+    longest: u64,
     /// The remaining bytes of a body that is too large.
     left: u64,
     /// The bytes since the last message that belong to no message.
@@ -55,8 +59,8 @@ pub(super) struct Pieces<R> {
 }
 
 impl<R: BufRead> Pieces<R> {
-    pub(super) fn new(reader: R) -> Self {
-        Self { reader, left: 0, noise: 0 }
+    pub(super) fn new(reader: R, longest: u64) -> Self {
+        Self { reader, longest, left: 0, noise: 0 }
     }
 
     /// The next piece; `None` at the end of the stream.
@@ -75,11 +79,11 @@ impl<R: BufRead> Pieces<R> {
                 return Ok((!bytes.is_empty()).then_some(StreamPiece::Part { bytes, last: true }));
             }
             let text = bytes[line..].trim_ascii();
-            if let Some(length) = false_length(text) {
+            if let Some(length) = false_length(text, self.longest) {
                 wrong = Some(length);
             }
             if text.is_empty()
-                && length.is_none_or(|length| length > LONGEST)
+                && length.is_none_or(|length| length > self.longest)
                 && let Some(wrong) = &wrong
             {
                 return Err(broken(&format!("a message of the length {wrong}")));
@@ -130,9 +134,9 @@ impl<R: BufRead> Pieces<R> {
 }
 
 /// The value of a length header that cannot be a length.
-fn false_length(line: &[u8]) -> Option<String> {
+fn false_length(line: &[u8], longest: u64) -> Option<String> {
     let (name, value) = line.split_at_checked(LENGTH.len())?;
-    let is_false = name.eq_ignore_ascii_case(LENGTH) && content_length(line).is_none_or(|length| length > LONGEST);
+    let is_false = name.eq_ignore_ascii_case(LENGTH) && content_length(line).is_none_or(|length| length > longest);
     is_false.then(|| String::from_utf8_lossy(value).trim().to_owned())
 }
 
@@ -155,7 +159,7 @@ mod tests {
     use super::*;
 
     fn all(bytes: &[u8]) -> Vec<StreamPiece> {
-        let mut pieces = Pieces::new(BufReader::with_capacity(7, bytes));
+        let mut pieces = Pieces::new(BufReader::with_capacity(7, bytes), FROM_EDITOR);
         std::iter::from_fn(|| pieces.next().unwrap()).collect()
     }
 
@@ -192,7 +196,7 @@ mod tests {
         let head = format!("Content-Length: {size}\r\n\r\n");
         let after = b"Content-Length: 2\r\n\r\n{}";
         let stream = head.as_bytes().chain(io::repeat(b'x').take(size)).chain(&after[..]);
-        let mut pieces = Pieces::new(BufReader::new(stream));
+        let mut pieces = Pieces::new(BufReader::new(stream), FROM_EDITOR);
         let (mut seen, mut ended) = (0, 0);
         while let Some(StreamPiece::Part { bytes, last }) = pieces.next().unwrap() {
             assert!(bytes.len() as u64 <= PART);
@@ -210,7 +214,7 @@ mod tests {
     #[test]
     fn a_length_that_is_a_lie_and_a_head_without_an_end_end_the_stream() {
         let fails = |bytes: &mut dyn Read| {
-            let mut pieces = Pieces::new(BufReader::new(bytes));
+            let mut pieces = Pieces::new(BufReader::new(bytes), FROM_SERVER);
             loop {
                 match pieces.next() {
                     Ok(Some(_)) => {}
@@ -219,7 +223,7 @@ mod tests {
                 }
             }
         };
-        for length in ["18446744073709551615", "100000000000000", "-5", "x", "9999999999999999999999"] {
+        for length in ["18446744073709551615", "100000000000000", "-5", "x", "9999999999999999999999", "67108865"] {
             let text = format!("Content-Length: {length}\r\n\r\n{{}}");
             assert_eq!(fails(&mut text.as_bytes()), Some(format!("it sends a message of the length {length}")));
         }

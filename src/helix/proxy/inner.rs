@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::proxy::document_mirror;
 use crate::proxy::editor_side;
-use crate::proxy::frame::Pieces;
+use crate::proxy::frame::{self, Pieces};
 use crate::proxy::outlet::Outlet;
 use crate::proxy::own_answers;
 use crate::proxy::second;
@@ -70,7 +70,7 @@ fn run(shared: &ProxyState, ready: &Sender<()>) -> std::io::Result<ExitStatus> {
     let (outlet, _) = Outlet::start("to-server", stdin)?;
     begin(&mut lock(&shared.table), outlet);
     let _ = ready.send(());
-    let mut pieces = Pieces::new(BufReader::with_capacity(BUFFER, stdout));
+    let mut pieces = Pieces::new(BufReader::with_capacity(BUFFER, stdout), frame::FROM_SERVER);
     loop {
         match pieces.next() {
             Ok(Some(piece)) => {

@@ -163,7 +163,7 @@ fn start_server(shared: &Arc<ProxyState>) -> io::Result<Receiver<Option<i32>>> {
 
 /// Reads until the editor sends `exit`, or closes its side.
 fn read_editor(shared: &ProxyState, input: File) {
-    let mut pieces = Pieces::new(BufReader::with_capacity(BUFFER, input));
+    let mut pieces = Pieces::new(BufReader::with_capacity(BUFFER, input), frame::FROM_EDITOR);
     while let Ok(Some(piece)) = pieces.next() {
         if pass(shared, ProxySide::Editor, piece) {
             return;
