@@ -1,7 +1,7 @@
 //! Limits the number of values in a message of JSON before it is parsed: each takes some hundred bytes, however short.
 
 /// The most values, members and items counted, of one message. A call has some hundred; texts count as one each.
-pub(crate) const MOST: usize = 100_000;
+const MOST: usize = 100_000;
 
 /// Whether a message has too many values. It is read once, and nothing is kept.
 pub(crate) fn are_too_many(message: &[u8]) -> bool {
@@ -16,6 +16,11 @@ pub(crate) fn are_too_many(message: &[u8]) -> bool {
         }
     }
     values > MOST
+}
+
+/// The words of a refusal.
+pub(crate) fn limit() -> String {
+    format!("a message may have {MOST} values at most")
 }
 
 #[cfg(test)]

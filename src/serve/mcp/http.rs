@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use http_body_util::{BodyExt, Full, combinators::BoxBody};
+use http_body_util::{BodyExt, Full, Limited, combinators::BoxBody};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, WWW_AUTHENTICATE};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
@@ -20,6 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::json_values;
 use crate::mcp::mcp_server::McpServer;
 use crate::mcp::mcp_workspace::WorkspaceOpener;
 use crate::mcp::workspaces::Workspaces;
@@ -130,7 +131,15 @@ impl HttpDoor {
             return refused;
         }
         let session = session_of(request.headers());
-        let answer = self.service.handle(request).await;
+        let (head, body) = request.into_parts();
+        let body = match Limited::new(body, LONGEST).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) => return plain(StatusCode::PAYLOAD_TOO_LARGE, format!("the message cannot be read: {error}")),
+        };
+        if json_values::are_too_many(&body) {
+            return plain(StatusCode::PAYLOAD_TOO_LARGE, json_values::limit());
+        }
+        let answer = self.service.handle(Request::from_parts(head, Full::new(body))).await;
         self.clients.seen(session.or_else(|| session_of(answer.headers()))).await;
         answer
     }
@@ -193,11 +202,15 @@ fn refusal(headers: &HeaderMap, wanted: &str) -> Option<HttpAnswer> {
     if token::same(given, wanted) {
         return None;
     }
-    let mut answer =
-        Response::new(Full::new(Bytes::from_static(b"a token is needed: Authorization: Bearer TOKEN")).boxed());
-    *answer.status_mut() = StatusCode::UNAUTHORIZED;
-    let headers = answer.headers_mut();
-    headers.insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
-    headers.insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("text/plain"));
+    let mut answer = plain(StatusCode::UNAUTHORIZED, "a token is needed: Authorization: Bearer TOKEN".to_owned());
+    answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     Some(answer)
+}
+
+/// An answer of one line.
+fn plain(status: StatusCode, text: String) -> HttpAnswer {
+    let mut answer = Response::new(Full::new(Bytes::from(text)).boxed());
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+    answer
 }

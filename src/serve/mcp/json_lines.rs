@@ -108,7 +108,7 @@ impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
             return Ok(None);
         }
         if json_values::are_too_many(line) {
-            let words = format!("a message may have {} values at most", json_values::MOST);
+            let words = json_values::limit();
             return Err(refusal(beginning_id(&line[..line.len().min(BEGINNING)]), INVALID, &words));
         }
         serde_json::from_slice(line).map(Some).map_err(|error| match serde_json::from_slice::<Value>(line) {

@@ -130,7 +130,7 @@ fn too_many() -> Failure {
 }
 
 fn too_many_values() -> Failure {
-    let message = format!("a request may have {} values at most", json_values::MOST);
+    let message = json_values::limit();
     Failure::new(FailureKind::Limit, message, "make several calls of it")
 }
 

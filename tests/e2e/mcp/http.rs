@@ -121,6 +121,9 @@ async fn without_the_token_or_from_elsewhere_nothing_is_answered() {
     {
         assert!((400..500).contains(&status(&server.post(&right, body).await)), "{body:?}");
     }
+    let many = format!("[{}]", vec!["{}"; 60_000].join(","));
+    let refused = server.post(&right, &many).await;
+    assert!(status(&refused) == 413 && refused.contains("100000 values at most"), "{refused}");
     let own = format!("http://{host}");
     assert_eq!(status(&server.post(&[right[0], right[1], ("Origin", &own)], &hello).await), 200, "it goes on");
     drop(server.child);
