@@ -76,6 +76,52 @@ async fn a_step_that_was_in_a_buffer_which_is_gone_is_run_again() {
     assert_eq!(link.text(&uri), TEXT);
 }
 
+/// A plan of which one step was carried out by `agent.step`, into a buffer that is gone with its editor.
+async fn a_step_by_itself(kills_engine: bool) {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let mut first = engine(&project);
+    let server = ModelServer::start([plan(&["f", "g"]), replace("return 1", "return 11", false)]).await;
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.plan", json!(["change both"]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    link.until("the plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 2).then_some(())).await;
+    link.command("agent.step", json!([]), Some(&page));
+    link.until("the first step", |told| told.texts[&page].1.contains("1 of 2 done").then_some(())).await;
+    link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
+    assert!(link.text(&uri).contains("return 11"));
+    if kills_engine {
+        first.kill().await.expect("killed");
+    }
+    drop(link);
+    assert_eq!(project.read("a.py"), TEXT, "it was never written");
+
+    server.push(replace("return 1", "return 11", false));
+    server.push(replace("return 2", "return 22", false));
+    let _second = kills_engine.then(|| engine(&project));
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    link.command("agent.resume", json!([]), Some(&uri));
+    // Nobody has approved the plan: it waits, and its first step is open again.
+    link.message("0 of 2 steps done").await;
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    link.command("agent.approve", json!([]), Some(&page));
+    link.message("2 of 2 steps done").await;
+    let wanted = TEXT.replacen("return 1", "return 11", 1).replacen("return 2", "return 22", 1);
+    assert_eq!(link.text(&uri), wanted, "both steps are in the file: {:?}", link.told.lock().unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_single_step_in_a_buffer_which_is_gone_with_its_engine_is_run_again() {
+    a_step_by_itself(true).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_single_step_in_a_buffer_which_is_gone_is_run_again_by_the_same_engine() {
+    a_step_by_itself(false).await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_is_told_which_of_its_edits_are_gone_with_a_buffer() {
     let project = Project::new(&[("a.py", TEXT)]);
