@@ -39,16 +39,19 @@ impl Verdicts {
         let missing: BTreeSet<&Place> = change.new.difference(&new).collect();
         let invented: BTreeSet<&Place> =
             new.difference(&change.new).filter(|place| !change.revealed.contains(*place)).collect();
+        let is_wrong = (is_complete && !missing.is_empty()) || !invented.is_empty();
         if std::env::var_os("REACH_SHOW").is_some() {
             println!(
-                "{about}: {} {} ms, {} new, pending {}",
+                "{}{about}: {} {} ms, {} of {} new, pending {}",
+                if is_wrong { "WRONG " } else { "" },
                 data["diagnostics_status"],
                 answer.elapsed.as_millis(),
-                new.len(),
+                change.new.intersection(&new).count(),
+                change.new.len(),
                 data["pending"]
             );
         }
-        if (is_complete && !missing.is_empty()) || !invented.is_empty() {
+        if is_wrong {
             let words =
                 |place: &&Place| format!("{place:?} {}", change.messages.get(*place).cloned().unwrap_or_default());
             let missing: Vec<String> = missing.iter().map(words).collect();
