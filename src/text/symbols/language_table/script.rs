@@ -1,6 +1,6 @@
 //! The rows of languages for scripts.
 
-use super::{BRACES, Language};
+use super::{BRACES, ImportForm, Language, Sharing};
 
 pub(super) const PYTHON: Language = Language {
     name: "python",
@@ -10,6 +10,8 @@ pub(super) const PYTHON: Language = Language {
     imports: include_str!("../../../../queries/python/imports.scm"),
     interface: include_str!("../../../../queries/python/interface.scm"),
     import_words: &["import", "from"],
+    import_form: ImportForm::Statement,
+    kin: "python",
     folder_files: &["__init__"],
     structural_members: &["close", "fileno", "flush", "items", "keys", "read", "readline", "write"],
     structural_word: Some("Protocol"),
@@ -31,6 +33,13 @@ pub(super) const LUA: Language = Language {
     grammar: || tree_sitter_lua::LANGUAGE.into(),
     query: include_str!("../../../../queries/lua/symbols.scm"),
     imports: include_str!("../../../../queries/lua/imports.scm"),
+    hidden: include_str!("../../../../queries/lua/hidden.scm"),
+    import_words: &["require", "dofile", "loadfile"],
+    import_form: ImportForm::Whole,
+    sharing: Sharing::Everywhere,
+    kin: "lua",
+    folder_files: &["init"],
+    typed_comments: true,
     line_comments: &["--"],
     block_comments: &[("--[[", "]]"), ("--[=[", "]=]")],
     exact_strings: &["string"],

@@ -1,6 +1,7 @@
 //! The rows of languages for browsers and Node.js.
 
 use super::{BRACES, Language};
+use crate::symbols::symbol_kind::SymbolKind;
 
 #[cfg(feature = "lang-web")]
 pub(super) const JAVASCRIPT: Language = Language {
@@ -12,6 +13,16 @@ pub(super) const JAVASCRIPT: Language = Language {
         include_str!("../../../../queries/javascript/symbols.scm")
     ),
     imports: include_str!("../../../../queries/ecmascript/imports.scm"),
+    hidden: concat!(
+        include_str!("../../../../queries/ecmascript/hidden.scm"),
+        include_str!("../../../../queries/javascript/hidden.scm")
+    ),
+    import_words: &["import", "from", "require", "mock"],
+    module_words: &["import", "export"],
+    kin: "javascript",
+    folder_files: &["index"],
+    structural_kinds: &[SymbolKind::Class, SymbolKind::Interface, SymbolKind::Type, SymbolKind::Variable],
+    typed_comments: true,
     exact_strings: &["template_string", "string"],
     blocks: &[
         "program",
@@ -34,11 +45,17 @@ pub(super) const JSX: Language = Language { name: "javascriptreact", extensions:
 pub(super) const TYPESCRIPT: Language = Language {
     name: "typescript",
     extensions: &["ts", "mts", "cts"],
+    embedded_in: &["vue", "svelte", "astro"],
     grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
     query: concat!(
         include_str!("../../../../queries/ecmascript/symbols.scm"),
         include_str!("../../../../queries/typescript/symbols.scm")
     ),
+    hidden: concat!(
+        include_str!("../../../../queries/ecmascript/hidden.scm"),
+        include_str!("../../../../queries/typescript/hidden.scm")
+    ),
+    typed_comments: false,
     blocks: &[
         "program",
         "statement_block",
@@ -61,6 +78,7 @@ pub(super) const TYPESCRIPT: Language = Language {
 pub(super) const TSX: Language = Language {
     name: "typescriptreact",
     extensions: &["tsx"],
+    embedded_in: &[],
     grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
     ..TYPESCRIPT
 };
