@@ -69,6 +69,8 @@ pub struct Language {
     pub trailing_separator: bool,
     /// The node of a block that must not be empty, and the statement that fills it.
     pub filler: Option<(&'static str, &'static str)>,
+    /// The code that hides a complaint: a rule of the policy, and a regular expression of what it counts.
+    pub cheats: &'static [(&'static str, &'static str)],
     /// The nodes whose children are statements.
     pub blocks: &'static [&'static str],
     /// Whether its symbols divide the whole text, so that a file has no level of its own beside them.

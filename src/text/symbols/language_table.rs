@@ -39,6 +39,7 @@ pub(super) const BRACES: Language = Language {
     blank_lines: 1,
     trailing_separator: true,
     filler: None,
+    cheats: &[],
     blocks: &[],
     is_document: false,
     is_shell: false,

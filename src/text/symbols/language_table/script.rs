@@ -45,6 +45,12 @@ pub(super) const LUA: Language = Language {
     exact_strings: &["string"],
     openers: &['{'],
     closers: &["end", "}", ")"],
+    cheats: &[
+        ("dead_code", r"\bif\s+false\s+then\b"),
+        ("test_skipped", r"\bpending\s*\("),
+        ("check_removed", r"\b(?:assert|error)\s*\("),
+        ("error_swallowed", r"(?m)^\s*pcall\s*\("),
+    ],
     blocks: &["chunk", "block", "table_constructor"],
     ..BRACES
 };
@@ -70,6 +76,12 @@ pub(super) const BASH: Language = Language {
         "elif_clause",
         "else_clause",
         "case_item",
+    ],
+    cheats: &[
+        ("dead_code", r"\bif\s+false\b"),
+        ("test_skipped", r"(?m)^\s*skip\b"),
+        ("check_removed", r"\b(?:exit|return)\s+[1-9]|\bset\s+-\w*[eu]"),
+        ("error_swallowed", r"\|\|\s*(?:true\b|:)|2>\s*/dev/null|\bset\s+\+\w*[eu]"),
     ],
     filler: Some(("compound_statement", ":")),
     is_shell: true,

@@ -18,6 +18,11 @@ pub(super) const RUST: Language = Language {
     folder_files: &["mod", "lib", "main"],
     structural_kinds: &[SymbolKind::Interface],
     exact_strings: &["string_literal", "raw_string_literal"],
+    cheats: &[
+        ("dead_code", r"\bif\s+false\s*\{|#!?\[\s*cfg\s*\(\s*any\s*\(\s*\)"),
+        ("error_swallowed", r"\blet\s+_\s*=|\.ok\(\)\s*;"),
+        ("type_asserted", r"\btransmute\b"),
+    ],
     blocks: &["source_file", "block", "declaration_list", "field_declaration_list", "enum_variant_list", "match_block"],
     ..BRACES
 };
@@ -37,6 +42,7 @@ pub(super) const GO: Language = Language {
     folder_files: &["*"],
     structural_kinds: &[SymbolKind::Type, SymbolKind::Interface],
     exact_strings: &["raw_string_literal"],
+    cheats: &[("dead_code", r"\bif\s+false\s*\{"), ("error_swallowed", r"\b_\s*=\s*err\b|,\s*_\s*:?=[^=]")],
     blocks: &[
         "source_file",
         "block",
@@ -63,6 +69,10 @@ pub(super) const C: Language = Language {
     kin: "c",
     exact_strings: &["string_literal"],
     directive: Some('#'),
+    cheats: &[
+        ("dead_code", r"(?m)^\s*#\s*if\s+0\b|\bif\s*\(\s*(?:false|0)\s*\)"),
+        ("type_asserted", r"\b(?:reinterpret|const)_cast\s*<"),
+    ],
     blocks: &[
         "translation_unit",
         "compound_statement",

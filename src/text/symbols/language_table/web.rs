@@ -3,6 +3,12 @@
 use super::{BRACES, Language};
 use crate::symbols::symbol_kind::SymbolKind;
 
+const NEVER: &str = r"\bif\s*\(\s*(?:false|0)\s*\)";
+const SWALLOWED: &str =
+    r"\.catch\(\s*(?:\(\s*\w*\s*\)|\w+)\s*=>\s*(?:\{\s*\}|undefined|null|void 0)\s*\)|\.catch\(\s*noop\s*\)";
+/// A value that is declared to be there, or to have a type.
+const ASSERTED: &str = r"[\w)\]]!\s*[.;,)\]]|\w\s+as\s+[A-Z][\w.<>\[\]]*\s*[;)]";
+
 #[cfg(feature = "lang-web")]
 pub(super) const JAVASCRIPT: Language = Language {
     name: "javascript",
@@ -24,6 +30,7 @@ pub(super) const JAVASCRIPT: Language = Language {
     structural_kinds: &[SymbolKind::Class, SymbolKind::Interface, SymbolKind::Type, SymbolKind::Variable],
     typed_comments: true,
     exact_strings: &["template_string", "string"],
+    cheats: &[("dead_code", NEVER), ("error_swallowed", SWALLOWED)],
     blocks: &[
         "program",
         "statement_block",
@@ -56,6 +63,7 @@ pub(super) const TYPESCRIPT: Language = Language {
         include_str!("../../../../queries/typescript/hidden.scm")
     ),
     typed_comments: false,
+    cheats: &[("dead_code", NEVER), ("error_swallowed", SWALLOWED), ("type_asserted", ASSERTED)],
     blocks: &[
         "program",
         "statement_block",
