@@ -95,11 +95,15 @@ const RUST: Program = Program {
 
 /// The answer to the removal of the function, with these lines in the configuration.
 async fn removal(program: &Program, more: &str) -> Value {
-    tool("cargo");
     let project = Project::new(program.files);
     configure(&project, &format!("{}{more}", program.commands));
+    removal_in(&project, program).await
+}
+
+async fn removal_in(project: &Project, program: &Program) -> Value {
+    tool("cargo");
     let folder = language_tools("vtsls").display().to_string();
-    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    let mut client = McpClient::open(project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
     let answer = client.edit("edit_file", replace(program.edited, program.removed.0, program.removed.1)).await;
     assert!(client.end().await.success());
     answer
@@ -113,6 +117,26 @@ async fn the_removal_of_a_function_is_answered_with_the_error_of_its_closed_impo
         let expected = BTreeSet::from([(program.importer.to_owned(), program.code.to_owned())]);
         assert_eq!(reported(&answer), expected, "{answer}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_compiler_of_a_whole_package_reports_on_more_files_than_a_server_is_given() {
+    let names: Vec<String> = (0..35).map(|number| format!("user{number}")).collect();
+    let lib: String = names.iter().map(|name| format!("pub mod {name};\n")).collect();
+    let files: Vec<(String, String)> = names
+        .iter()
+        .map(|name| {
+            (format!("src/{name}.rs"), "pub fn item() -> String {\n    crate::items::make_item(\"a\")\n}\n".to_owned())
+        })
+        .chain([("src/lib.rs".to_owned(), format!("pub mod items;\n{lib}"))])
+        .collect();
+    let project = Project::new(&RUST.files[..1]);
+    project.write(RUST.edited, RUST.files[2].1);
+    files.iter().for_each(|(path, text)| project.write(path, text));
+    configure(&project, RUST.commands);
+    let answer = removal_in(&project, &RUST).await;
+    assert_eq!(answer["diagnostics_status"], "complete", "{answer}");
+    assert_eq!((reported(&answer).len(), &answer["more"]), (20, &json!(15)), "{answer}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
