@@ -206,7 +206,7 @@ async fn most_files(hub: &DiagnosticsHub, edited: &[String]) -> usize {
     let silent = ledger.silent().filter(|(file, _)| edited.iter().any(|path| path == file));
     let mut further =
         spoke.chain(silent.map(|(_, provider)| provider.as_str())).filter(|provider| looks_far(provider)).peekable();
-    let is_compiled = limit > 0 && further.peek().is_some() && further.all(|provider| reads_whole_package(provider));
+    let is_compiled = limit > 0 && further.peek().is_some() && further.all(reads_whole_package);
     if is_compiled { limit.max(MOST_COMPILED) } else { limit }
 }
 
