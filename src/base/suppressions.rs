@@ -63,6 +63,11 @@ const TITLES: &[&str] = &[
     "for this file",
     "for entire file",
     "for the entire file",
+    "on this line",
+    "in this file",
+    "current line diagnostic",
+    "disable diagnostic",
+    "disable rule",
 ];
 
 /// The marks in a comment, in bytes of it.
@@ -98,5 +103,15 @@ mod tests {
         assert_eq!(marks("# noqa: F401").len(), 1);
         assert!(is_named("noqa") && is_named("eslint-disable-line") && !is_named("total"));
         assert!(is_title("Ignore 'F401' for this line") && !is_title("Remove unused import"));
+        for title in [
+            "Disable diagnostics on this line (undefined-global).",
+            "Disable no-unused-vars for the entire file",
+            "Suppress rule lint/style/useConst",
+            "Disable ShellCheck rule SC2086 for this line",
+            "Add '@ts-ignore' to all error messages",
+            "Disable current line diagnostic (unused)",
+        ] {
+            assert!(is_title(title), "{title}");
+        }
     }
 }

@@ -174,6 +174,11 @@ pub fn looks_at_one_file(source: &str) -> bool {
     knows(tool(source), Fact::OneFile)
 }
 
+/// Whether a source reads a whole package in one run, whichever files it is asked about.
+pub fn reads_whole_package(source: &str) -> bool {
+    knows(tool(source), Fact::WholePackage)
+}
+
 /// Whether two sources judge independently.
 pub fn independent(a: &str, b: &str) -> bool {
     !same_engine(tool(a), tool(b))

@@ -57,11 +57,15 @@ pub enum Fact {
     HidesTrouble,
     /// It holds documents and has no reports on them.
     NoChecker,
+    /// It takes a change of a whole text as one of as many lines as the new text has, and keeps the rest of the old.
+    ChangesByRange,
+    /// One run of it reads a whole package, whichever files are asked about.
+    WholePackage,
 }
 
 use Fact::{
-    AnswersEarly, AnswersPulls, CompilesBeside, HidesTrouble, NoChecker, OneFile, OnlyHeaders, Preamble, PublishesOnce,
-    PullOfBuffer, TellsWhenLoaded, WokenByRequest,
+    AnswersEarly, AnswersPulls, ChangesByRange, CompilesBeside, HidesTrouble, NoChecker, OneFile, OnlyHeaders,
+    Preamble, PublishesOnce, PullOfBuffer, TellsWhenLoaded, WholePackage, WokenByRequest,
 };
 
 /// One tool.
@@ -93,8 +97,9 @@ const TOOLS: &[ToolFacts] = &[
     row(&["clangd"], "", &[PublishesOnce, Preamble, WokenByRequest, OnlyHeaders]),
     row(&["bashls", "bash-language-server"], "", &[PublishesOnce]),
     row(&["rust-analyzer", "rust_analyzer"], "rust", &[TellsWhenLoaded, CompilesBeside]),
-    row(&["cargo", "rustc", "clippy"], "rust", &[]),
-    row(&["tsserver", "typescript-language-server", "ts_ls", "vtsls", "tsc"], "tsserver", &[]),
+    row(&["cargo", "rustc", "clippy"], "rust", &[WholePackage]),
+    row(&["vtsls"], "tsserver", &[ChangesByRange]),
+    row(&["tsserver", "typescript-language-server", "ts_ls", "tsc"], "tsserver", &[]),
     row(&["*eslint*"], "", &[HidesTrouble]),
     row(&["copilot", "github copilot", "copilot_ls"], "", &[NoChecker]),
     // Sextant's own look at the syntax.

@@ -3,7 +3,7 @@ local file = assert(vim.env.SEXTANT_DEMO_FILE, 'SEXTANT_DEMO_FILE is not set; ma
 
 -- Lines of a terminal of 80 columns: one that wraps would push the last ones out of the window.
 local NOTE = {
-  ' A copy of a small project, with real errors by basedpyright and ruff. Type:',
+  ' A copy of a small project, with real errors by its language servers. Type:',
   '',
   '   :AgentPlan make this file type-clean   plan it; nothing is changed yet',
   '   <CR>                                   in the plan window: run it',

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Shows Sextant at work in a real Neovim with real language servers, on a copy of tests/fixtures/shop.
+"""Shows Sextant at work in a real Neovim with real language servers, on a copy of a small project.
 
 In a terminal it opens Neovim and says what to type. Otherwise it prints a transcript, and ends with a
-status other than 0 when the job was not done. `make demo` builds the binary and names the tools.
+status other than 0 when the job was not done. `make demo` builds the binary and names the tools; `LANG=typescript`
+takes another project than the Python one.
 """
 
 import fcntl
@@ -15,14 +16,27 @@ import typing
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = ROOT / "tests" / "demo"
-SHOP = ROOT / "tests" / "fixtures" / "shop"
 PLACE = ROOT / ".demo"
-FILE = "src/shop/report.py"
 BINARY = ROOT / "target" / "debug" / "sextant"
 # What the checkers leave behind is not the project, and neither is what Sextant remembers of it.
 LEFT_BEHIND = {".ruff_cache", "__pycache__"}
 # Seconds for the whole of it; every single wait inside has its own, shorter end.
 PATIENCE = 600
+
+
+class Demo(typing.NamedTuple):
+    """A project, the file that is made clean, the servers beside the tools, and the sources that they report under."""
+
+    project: str
+    file: str
+    servers: "dict[str, str]"
+    sources: str
+
+
+DEMOS = {
+    "python": Demo("shop", "src/shop/report.py", {"basedpyright-langserver": "", "ruff": ""}, "basedpyright ruff"),
+    "typescript": Demo("storefront", "src/receipt.ts", {"vtsls": "../../languages/bin"}, "ts"),
+}
 
 
 def fail(text: str) -> typing.NoReturn:
@@ -48,7 +62,7 @@ def files(folder: pathlib.Path) -> "dict[str, bytes]":
     return found
 
 
-def environment(place: pathlib.Path, binary: pathlib.Path) -> "dict[str, str]":
+def environment(place: pathlib.Path, binary: pathlib.Path, demo: Demo = DEMOS["python"]) -> "dict[str, str]":
     """The user's own, but with no trace of their Neovim configuration."""
     env = dict(os.environ)
     for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
@@ -59,7 +73,8 @@ def environment(place: pathlib.Path, binary: pathlib.Path) -> "dict[str, str]":
         env.pop(name, None)
     env["SEXTANT_DEMO_ROOT"] = str(ROOT)
     env["SEXTANT_DEMO_BINARY"] = str(binary)
-    env["SEXTANT_DEMO_FILE"] = FILE
+    env["SEXTANT_DEMO_FILE"] = demo.file
+    env["SEXTANT_DEMO_SOURCES"] = demo.sources
     return env
 
 
@@ -80,11 +95,13 @@ def fresh_copy(project: pathlib.Path, place: pathlib.Path) -> pathlib.Path:
     return copy
 
 
-def transcript(project: pathlib.Path, place: pathlib.Path, binary: pathlib.Path) -> None:
+def transcript(
+    project: pathlib.Path, place: pathlib.Path, binary: pathlib.Path, demo: Demo = DEMOS["python"]
+) -> None:
     """Works on a copy of the project without a terminal; ends the program where the job was not done."""
     copy = fresh_copy(project, place)
     before = files(copy)
-    env = environment(place, binary)
+    env = environment(place, binary, demo)
     # Neovim's messages; the transcript says the same in its own order.
     with open(place / "messages", "w+", encoding="utf-8", errors="replace") as messages:
         try:
@@ -112,9 +129,15 @@ def transcript(project: pathlib.Path, place: pathlib.Path, binary: pathlib.Path)
 
 
 def main() -> int:
+    # A shell's own LANG is a locale.
+    language = sys.argv[1] if len(sys.argv) > 1 else "python"
+    if language not in DEMOS:
+        fail(f"there is no demo for LANG={language}, only for {' and '.join(DEMOS)}")
+    demo = DEMOS[language]
+    shop = ROOT / "tests" / "fixtures" / demo.project
     tool("SEXTANT_NVIM")
-    for name in ("basedpyright-langserver", "ruff"):
-        tool("SEXTANT_TOOLS", name)
+    for name, folder in demo.servers.items():
+        tool("SEXTANT_TOOLS", f"{folder}/{name}" if folder else name)
     if not BINARY.exists():
         fail(f"{BINARY} is missing; cargo build makes it")
     PLACE.mkdir(exist_ok=True)
@@ -124,9 +147,9 @@ def main() -> int:
     except OSError:
         fail(f"another demo runs in {PLACE}")
     if sys.stdin.isatty() and sys.stdout.isatty():
-        copy, env = fresh_copy(SHOP, PLACE), environment(PLACE, BINARY)
+        copy, env = fresh_copy(shop, PLACE), environment(PLACE, BINARY, demo)
         return subprocess.run(neovim("interactive"), cwd=copy, env=env, check=False).returncode
-    transcript(SHOP, PLACE, BINARY)
+    transcript(shop, PLACE, BINARY, demo)
     return 0
 
 

@@ -11,7 +11,13 @@ vim.lsp.config('ruff', {
   filetypes = { 'python' },
   root_markers = { 'pyproject.toml' },
 })
-vim.lsp.enable({ 'basedpyright', 'ruff' })
+vim.lsp.config('vtsls', {
+  cmd = { tools .. '/../../languages/bin/vtsls', '--stdio' },
+  filetypes = { 'typescript' },
+  root_markers = { 'tsconfig.json' },
+  settings = { typescript = { disableAutomaticTypeAcquisition = true } },
+})
+vim.lsp.enable({ 'basedpyright', 'ruff', 'vtsls' })
 
 require('sextant').setup({
   binary = vim.env.SEXTANT_DEMO_BINARY,

@@ -121,12 +121,16 @@ local function finished(what)
   return summary, plan
 end
 
-local function both_servers_spoke(buf)
+local wanted = vim.split(vim.env.SEXTANT_DEMO_SOURCES or 'basedpyright ruff', ' ')
+
+local function all_servers_spoke(buf)
   local sources = {}
   for _, item in ipairs(diagnostics(buf)) do
     sources[(item.source or ''):lower()] = true
   end
-  return sources.basedpyright and sources.ruff
+  return vim.iter(wanted):all(function(source)
+    return sources[source]
+  end)
 end
 
 local function run()
@@ -135,8 +139,8 @@ local function run()
   local buf = vim.api.nvim_get_current_buf()
 
   heading(':edit ' .. file)
-  wait('the diagnostics of basedpyright and ruff', function()
-    return both_servers_spoke(buf)
+  wait('the diagnostics of ' .. table.concat(wanted, ' and '), function()
+    return all_servers_spoke(buf)
   end)
 
   vim.cmd('AgentPlan ' .. request)

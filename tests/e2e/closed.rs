@@ -1,6 +1,6 @@
 //! What an edit breaks in files that nobody has open, at every door, with the real type checker.
 
-mod shapes;
+pub(crate) mod shapes;
 
 use std::sync::Arc;
 

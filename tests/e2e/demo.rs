@@ -5,14 +5,14 @@ use std::process::Command;
 
 use crate::support::nvim::binary;
 use crate::support::project::Project;
-use crate::support::servers::tool;
+use crate::support::servers::{language_tools, tool};
 
 /// What `make demo` runs where there is no terminal, on another project.
 const RUN: &str = "import pathlib, sys
-here, project, place, binary = map(pathlib.Path, sys.argv[1:])
+here, project, place, binary = map(pathlib.Path, sys.argv[1:5])
 sys.path.insert(0, str(here))
 import run
-run.transcript(project, place, binary)";
+run.transcript(project, place, binary, run.DEMOS[sys.argv[5]])";
 
 const SETTINGS: &str =
     "[project]\nname = \"project\"\nversion = \"1\"\n\n[tool.basedpyright]\ntypeCheckingMode = \"standard\"\n";
@@ -26,18 +26,31 @@ fn project(fixable: usize) -> Project {
 
 /// The status, and all that was printed.
 fn demo(project: &Project) -> (Option<i32>, String) {
+    demo_of(project, "python")
+}
+
+fn demo_of(project: &Project, language: &str) -> (Option<i32>, String) {
     tool("basedpyright-langserver");
     let ruff = tool("ruff");
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/demo");
     let output = Command::new(tool("python3"))
         .args(["-B", "-c", RUN])
         .args([&here, project.root(), &project.beside("demo"), Path::new(env!("CARGO_BIN_EXE_sextant"))])
+        .arg(language)
         .env("SEXTANT_NVIM", binary())
         .env("SEXTANT_TOOLS", ruff.parent().expect("a folder"))
         .output()
         .expect("python3");
     let text = [output.stdout, output.stderr].concat();
     (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+#[test]
+fn a_typescript_project_is_made_clean_and_is_what_it_was_after_the_undo() {
+    language_tools("vtsls");
+    let (status, said) = demo_of(&Project::copy_of("tests/fixtures/storefront"), "typescript");
+    assert_eq!(status, Some(0), "{said}");
+    assert!(said.contains("0 new diagnostics, 5 fixed") && said.contains("byte for byte"), "{said}");
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod headless;
 mod helix;
 mod honest;
 mod known;
+mod languages;
 mod learning;
 mod lengthy;
 mod loading;

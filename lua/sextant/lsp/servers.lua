@@ -18,6 +18,8 @@ M.PULL = 'textDocument/diagnostic'
 ---| 'compiles_beside'
 ---| 'hides_trouble'
 ---| 'no_checker'
+---| 'changes_by_range'
+---| 'whole_package'
 
 ---@class sextant.Tool
 ---@field names string[] in lower case; `*name*` is every name with this in it

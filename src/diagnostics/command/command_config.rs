@@ -99,6 +99,9 @@ pub struct Spans {
     pub at: String,
     /// Points to a boolean.
     pub primary: String,
+    /// Points from a place in a macro of another project, which has an absolute path, to the place that uses the macro.
+    #[serde(default)]
+    pub expansion: Option<String>,
 }
 
 /// The unit of a column.

@@ -187,11 +187,18 @@ impl CommandProvider {
             Ok(output) => {
                 let index = LineIndex::new(&file.text);
                 let about = output.findings.iter().filter(|finding| self.is_about(finding, &file.path));
-                let located = about.map(|finding| self.diagnostic(finding, self.location(finding, file, &index)));
+                // A compiler that builds a file for several targets reports it for each.
+                let mut located: Vec<Diagnostic> = Vec::new();
+                for finding in about {
+                    let one = self.diagnostic(finding, self.location(finding, file, &index));
+                    if !located.contains(&one) {
+                        located.push(one);
+                    }
+                }
                 let nowhere = output.findings.iter().filter(|finding| finding.file.is_none()).count();
                 let left_out = nowhere > 0 && !self.config.asks_by_file();
                 let note = left_out.then(|| format!("{nowhere} of its findings name no file and are left out"));
-                (Freshness::Exact, located.collect(), note)
+                (Freshness::Exact, located, note)
             }
         };
         Report {

@@ -3,7 +3,7 @@
 use regex::Regex;
 use serde_json::Value;
 
-use crate::command::command_config::{CommandFormat, Mapping};
+use crate::command::command_config::{CommandFormat, Mapping, Spans};
 use crate::finding::{Finding, FindingPlace};
 use crate::sarif;
 use sextant_base::plural::counted;
@@ -111,7 +111,8 @@ fn json_finding(mapping: &Mapping, item: &Value, first: (u32, u32)) -> Option<Fi
         Some(spans) => {
             let all = item.pointer(&spans.at).and_then(Value::as_array);
             let primary = |span: &&Value| span.pointer(&spans.primary) == Some(&Value::Bool(true));
-            all.and_then(|all| all.iter().find(primary)).unwrap_or(&Value::Null)
+            let span = all.and_then(|all| all.iter().find(primary)).unwrap_or(&Value::Null);
+            used_at(span, spans, mapping.file.as_deref().unwrap_or_default())
         }
     };
     let word = |value: &Value, at: &Option<String>| match value.pointer(at.as_deref()?)? {
@@ -130,6 +131,16 @@ fn json_finding(mapping: &Mapping, item: &Value, first: (u32, u32)) -> Option<Fi
         suggestion: word(item, &mapping.suggestion),
         columns: None,
     })
+}
+
+/// The place in the project that a place in a macro of another one comes from.
+fn used_at<'a>(span: &'a Value, spans: &Spans, file: &str) -> &'a Value {
+    let is_outside =
+        |span: &Value| span.pointer(file).and_then(Value::as_str).is_some_and(|file| file.starts_with('/'));
+    let use_of =
+        |span: &&'a Value| spans.expansion.as_deref().and_then(|at| span.pointer(at)).filter(|at| at.is_object());
+    let chain = std::iter::successors(Some(span), |span| use_of(span).filter(|_| is_outside(span)));
+    chain.last().unwrap_or(span)
 }
 
 /// A number below the tool's own first one means an unknown place for some tools.
@@ -209,6 +220,11 @@ mod tests {
         );
         assert_eq!((cargo.file.as_deref(), cargo.start, cargo.end), (Some("src/lib.rs"), at(2, 4), at(2, 7)));
         assert_eq!((cargo.code.as_deref(), cargo.severity.as_deref()), (Some("E0308"), Some("error")));
+        let in_macro = one(
+            "cargo",
+            r#"{"reason":"compiler-message","message":{"message":"mismatched types","level":"error","code":null,"spans":[{"file_name":"/rustc/1/library/core/src/macros/mod.rs","is_primary":true,"line_start":608,"expansion":{"macro_decl_name":"write!","span":{"file_name":"/rustc/1/other.rs","line_start":1,"expansion":{"span":{"file_name":"src/lib.rs","line_start":3,"line_end":3,"column_start":5,"column_end":21,"expansion":null}}}}}]}}"#,
+        );
+        assert_eq!((in_macro.file.as_deref(), in_macro.start, in_macro.end), (Some("src/lib.rs"), at(2, 4), at(2, 20)));
         let pytest = one(
             "pytest",
             "F    [100%]\n=== FAILURES ===\n/w/test_a.py:3: AssertionError: assert 1 == 2\n1 failed in 0.01s\n",

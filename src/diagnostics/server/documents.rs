@@ -8,13 +8,15 @@ use std::time::Instant;
 use lsp_types::{
     DidChangeTextDocumentNotification, DidChangeTextDocumentParams, DidCloseTextDocumentNotification,
     DidCloseTextDocumentParams, DidOpenTextDocumentNotification, DidOpenTextDocumentParams,
-    DidSaveTextDocumentNotification, DidSaveTextDocumentParams, LspAny, Notification,
-    TextDocumentContentChangeWholeDocument, TextDocumentIdentifier, TextDocumentItem, VersionedTextDocumentIdentifier,
+    DidSaveTextDocumentNotification, DidSaveTextDocumentParams, LspAny, Notification, Position, Range,
+    TextDocumentContentChangeEvent, TextDocumentContentChangePartial, TextDocumentContentChangeWholeDocument,
+    TextDocumentIdentifier, TextDocumentItem, VersionedTextDocumentIdentifier,
 };
 
 use crate::model::FileText;
 use crate::server::received::{Publish, SentDiagnostic};
 use sextant_base::path;
+use sextant_base::positions::{Encoding, LineIndex};
 use sextant_text::symbols::language;
 
 /// Publishes kept for one text. No check needs more than two phases.
@@ -101,11 +103,13 @@ pub(crate) struct SentDocuments {
     files: HashMap<String, OpenDocument>,
     /// Up by one on every change of any text: the answer to an earlier request may be for the text before.
     pub epoch: u64,
+    /// The unit of positions of a server to which a whole text is sent as the range of the text before.
+    pub by_range: Option<Encoding>,
 }
 
 impl SentDocuments {
     pub(crate) fn new(root: PathBuf) -> Self {
-        Self { root, files: HashMap::new(), epoch: 0 }
+        Self { root, files: HashMap::new(), epoch: 0, by_range: None }
     }
 
     pub(crate) fn get(&self, path: &str) -> Option<&OpenDocument> {
@@ -130,20 +134,20 @@ impl SentDocuments {
         if files.iter().any(|file| self.files.get(&file.path).is_some_and(|known| changed(known, file))) {
             self.epoch += 1;
         }
-        let epoch = self.epoch;
+        let (epoch, by_range) = (self.epoch, self.by_range);
         for file in files {
             match self.files.get_mut(&file.path) {
                 Some(known) if known.open && *known.text == *file.text => {}
                 Some(known) => {
                     let was_open = std::mem::replace(&mut known.open, true);
-                    known.text = Arc::from(file.text.as_str());
+                    let before = std::mem::replace(&mut known.text, Arc::from(file.text.as_str()));
                     known.version += 1;
                     known.changed = epoch;
                     known.published.clear();
                     if !was_open {
                         known.opened = known.version;
                     }
-                    notices.push(if was_open { did_change(known) } else { did_open(known) });
+                    notices.push(if was_open { did_change(known, &before, by_range) } else { did_open(known) });
                 }
                 None => {
                     let Some(uri) = path::to_uri(&self.root.join(&file.path)) else { continue };
@@ -222,14 +226,22 @@ fn did_open(document: &OpenDocument) -> DocumentNotice {
     DocumentNotice::of::<DidOpenTextDocumentNotification>(&DidOpenTextDocumentParams { text_document })
 }
 
-fn did_change(document: &OpenDocument) -> DocumentNotice {
-    let whole = TextDocumentContentChangeWholeDocument { text: document.text.to_string() };
+fn did_change(document: &OpenDocument, before: &str, by_range: Option<Encoding>) -> DocumentNotice {
+    let text = document.text.to_string();
+    let change: TextDocumentContentChangeEvent = match by_range {
+        None => TextDocumentContentChangeWholeDocument { text }.into(),
+        Some(encoding) => {
+            let end = LineIndex::new(before).position(before, before.len(), encoding);
+            let end = Position { line: end.line, character: end.character };
+            TextDocumentContentChangePartial::new(Range { start: Position::default(), end }, None, text).into()
+        }
+    };
     DocumentNotice::of::<DidChangeTextDocumentNotification>(&DidChangeTextDocumentParams {
         text_document: VersionedTextDocumentIdentifier {
             version: document.lsp_version(),
             text_document_identifier: document.id(),
         },
-        content_changes: vec![whole.into()],
+        content_changes: vec![change],
     })
 }
 
@@ -281,6 +293,16 @@ mod tests {
 
     fn methods(notices: &[DocumentNotice]) -> Vec<&str> {
         notices.iter().map(|notice| notice.method.trim_start_matches("textDocument/")).collect()
+    }
+
+    #[test]
+    fn a_whole_text_is_sent_as_the_range_of_the_one_before_where_a_server_needs_that() {
+        let mut documents = SentDocuments::new("/w".into());
+        documents.by_range = Some(Encoding::Utf16);
+        documents.sync(&[file("a.py", "1\nü𝄞")]);
+        let change = &documents.sync(&[file("a.py", "1")])[0].params["contentChanges"][0];
+        assert_eq!(change["range"]["end"], json!({"line": 1, "character": 3}));
+        assert_eq!((&change["range"]["start"]["line"], &change["text"]), (&json!(0), &json!("1")));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use lsp_types::{
 use crate::server::restart::{Deaths, Next};
 use crate::server::server_client::{self, ServerConnection};
 use crate::server::{Inner, LanguageServer, ServerPhase};
+use crate::server_facts::Fact;
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 
@@ -79,6 +80,7 @@ async fn live(inner: &Arc<Inner>) -> String {
 /// Gives a new process the full state of its predecessors.
 fn introduce(inner: &Inner, run: &Arc<ServerConnection>) {
     let mut documents = lock(&inner.documents);
+    documents.by_range = run.knows(Fact::ChangesByRange).then_some(run.encoding);
     run.connection.notify::<InitializedNotification>(&InitializedParams {});
     if !inner.config.settings.is_null() {
         let params = DidChangeConfigurationParams { settings: inner.config.settings.clone() };

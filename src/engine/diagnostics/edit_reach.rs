@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use crate::diagnostics::importer_chain::{self, ImporterChain};
 use crate::state::look_reach::family;
 use sextant_base::lock::lock;
-use sextant_store::workspace::importers::{Importers, module_name};
+use sextant_store::workspace::importers::Importers;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::source_text;
 use sextant_store::workspace::workspace_files;
@@ -95,13 +95,14 @@ pub(crate) fn of(
     let mut reach = EditReach::default();
     let mut is_current = false;
     for change in changes {
-        let Some(language) = language::of_path(&change.path).filter(|row| !row.interface.is_empty()) else {
+        let offered = language::of_path(&change.path).filter(|row| row.has_offers()).and_then(|language| {
+            let before = change.before.as_deref().map_or(Some(Vec::new()), |text| interface::offers(language, text));
+            Some((language, before?, interface::offers(language, &change.after)?))
+        });
+        let Some((language, before, after)) = offered else {
             reach.extend(of_lines(&workspace, change));
             continue;
         };
-        let offers = |text: &str| interface::offers(language, text).unwrap_or_default();
-        let before = change.before.as_deref().map(offers).unwrap_or_default();
-        let after = offers(&change.after);
         if interface::changed_words(&before, &after, &|_| false).is_empty() && change.before.is_some() {
             continue;
         }
@@ -157,12 +158,17 @@ pub(super) struct OfferedChange<'a> {
 }
 
 impl OfferedChange<'_> {
+    /// Whether a name stands at a place in the text before.
+    fn is_at(&self, at: usize, name: &str) -> bool {
+        self.text.and_then(|text| text.get(at..)).is_some_and(|rest| rest.starts_with(name))
+    }
+
     /// The places of these names in the text before.
     fn placed(&self, names: &BTreeSet<String>) -> Vec<(String, usize)> {
         let offers = self.text.and_then(|text| interface::placed_offers(self.language, text)).unwrap_or_default();
         offers
             .into_iter()
-            .filter(|(_, offer)| names.contains(&offer.name))
+            .filter(|(at, offer)| names.contains(&offer.name) && self.is_at(*at, &offer.name))
             .map(|(at, offer)| (offer.name, at))
             .collect()
     }
@@ -178,7 +184,7 @@ fn of_names(
     let mut chain = ImporterChain::of(workspace, importers, change.path);
     let is_awaited = |name: &String| {
         let mut files = chain.files.iter().zip(&chain.words);
-        files.any(|(file, words)| words.contains(name) && importers.imports_name(file, name))
+        files.any(|(file, words)| words.contains(name) && importers.may_import_name(file, name))
     };
     let awaited: Vec<String> = changed.created.iter().filter(|name| is_awaited(name)).cloned().collect();
     changed.words.extend(awaited);
@@ -200,8 +206,9 @@ fn of_names(
     let (mut reach, mut then) = (EditReach { more: importers.more, ..EditReach::default() }, Vec::new());
     for (at, file) in chain.files.iter().enumerate() {
         let is_direct = importers.is_direct(file, change.path);
+        let has = |word: &str| chain.words[at].contains(word);
         let of_module =
-            names.contains(EVERYTHING) && passing.iter().any(|module| chain.words[at].contains(module_name(module)));
+            names.contains(EVERYTHING) && passing.iter().any(|module| importers.mentions_module(file, &has, module));
         if of_module || chain.uses(at, &names) {
             reach.files.push(file.clone());
         } else if chain.uses(at, &words) {
@@ -253,6 +260,9 @@ fn of_lines(workspace: &WorkspaceTexts, change: &TextChange) -> EditReach {
     let files: Vec<String> = alike.filter(uses).collect();
     EditReach { names, kept: files.iter().cloned().collect(), files, more: listing.more, ..EditReach::default() }
 }
+
+#[cfg(test)]
+mod fixture_tests;
 
 #[cfg(test)]
 mod tests {
@@ -341,13 +351,13 @@ mod tests {
     #[test]
     fn without_symbols_the_identifiers_of_the_changed_lines_count() {
         let files = [
-            ("a.ts", "export const total = 1;\nexport const other = 2;\n"),
-            ("b.ts", "import { total } from './a';\n"),
-            ("c.ts", "import { other } from './a';\n"),
-            ("d.tsx", "export const x = total;\n"),
+            ("a.kt", "val total = 1\nval other = 2\n"),
+            ("b.kt", "println(total)\n"),
+            ("c.kt", "println(other)\n"),
+            ("d.scala", "val x = total\n"),
             ("d.md", "total\n"),
         ];
-        let found = reach(&files, "export const total = 'x';\nexport const other = 2;\n");
-        assert_eq!(found.files, ["b.ts", "d.tsx"]);
+        let found = reach(&files, "val total = 'x'\nval other = 2\n");
+        assert_eq!(found.files, ["b.kt", "d.scala"]);
     }
 }

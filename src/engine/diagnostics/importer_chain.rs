@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::diagnostics::edit_reach::{OfferedChange, WorkspaceTexts};
+use sextant_store::workspace::import_lines::module_words;
 use sextant_store::workspace::importers::Importers;
+use sextant_store::workspace::source_text;
 use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers};
 
 /// Files whose names are followed to further files. Each is parsed.
@@ -36,10 +38,14 @@ impl ImporterChain {
     /// them.
     pub(super) fn follow(&mut self, change: &OfferedChange, changed: &ChangedWords) -> BTreeSet<String> {
         let mut words = changed.words.clone();
+        if words.contains(EVERYTHING) {
+            words.extend(module_words(change.path));
+        }
         loop {
             let known = words.len();
             for at in (0..self.files.len()).filter(|at| self.uses(*at, &words)).take(FOLLOWED).collect::<Vec<_>>() {
-                let read = || interface::offers(change.language, &self.texts[at]).unwrap_or_default();
+                let language = source_text::language_of(&self.files[at]).unwrap_or(change.language);
+                let read = || interface::offers(language, &self.texts[at]).unwrap_or_default();
                 let offers = self.offers.entry(at).or_insert_with(read);
                 let more: Vec<String> = interface::following(offers, &words).map(str::to_owned).collect();
                 for word in more {
@@ -83,7 +89,8 @@ pub(super) fn passed_on(workspace: &WorkspaceTexts, importers: &Importers, chang
             if seen.len() > FOLLOWED || !seen.insert(file.clone()) {
                 continue;
             }
-            let offers = workspace.text(&file).and_then(|text| interface::offers(change.language, &text));
+            let language = source_text::language_of(&file).unwrap_or(change.language);
+            let offers = workspace.text(&file).and_then(|text| interface::offers(language, &text));
             let offers = offers.unwrap_or_default();
             names.extend(offers.iter().filter(|offer| offer.owner.is_empty()).map(|offer| offer.word().to_owned()));
             next.extend(stars(&offers));

@@ -19,11 +19,13 @@ use crate::state::{comparison, stop};
 use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
-use sextant_diagnostics::code_aliases::looks_at_one_file;
+use sextant_diagnostics::code_aliases::{looks_at_one_file, reads_whole_package};
 use sextant_diagnostics::model::Report;
 use sextant_diagnostics::syntax;
 use sextant_store::workspace::source_text;
 
+/// Files in reach that are looked at where one run of a compiler reads them all.
+const MOST_COMPILED: usize = 400;
 /// Files that stay open for later edits. A client outside has no end at which they could be closed.
 const MOST_OPEN: usize = 100;
 /// Milliseconds that the look after an edit may take longer for each file in reach. basedpyright took 80 for a file of
@@ -105,16 +107,14 @@ pub(crate) async fn before_edit(hub: &DiagnosticsHub, edited: &[Document], wante
     if reach == EditReach::default() || !looks_further(hub, &paths).await {
         return ReachedFiles::default();
     }
-    let (reach, unrelated) = match closed(hub.workspace.editor.as_ref(), &hub.looked, &reach).await.len()
-        > hub.workspace.config.diagnostics.reach
-    {
-        true => {
-            references::narrowed(&hub.workspace, reach, Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms))
-                .await
-        }
+    let most = most_files(hub, &paths).await;
+    let count = closed(hub.workspace.editor.as_ref(), &hub.looked, &reach).await.len();
+    let patience = Deadline::after_ms(hub.workspace.config.diagnostics.timeout_ms);
+    let (reach, unrelated) = match count > most {
+        true => references::narrowed(&hub.workspace, reach, patience).await,
         false => (reach, Vec::new()),
     };
-    let mut reached = ReachedFiles { unrelated, ..open(&hub.workspace, &hub.looked, &reach).await };
+    let mut reached = ReachedFiles { unrelated, ..open(&hub.workspace, &hub.looked, &reach, most).await };
     reached.open = reach.files.iter().filter(|file| !reached.is_looked_at(file)).cloned().collect();
     if reached.documents.is_empty() {
         return reached;
@@ -143,12 +143,12 @@ async fn closed(editor: &dyn Editor, looked: &LookedFiles, reach: &EditReach) ->
 }
 
 /// Reads the files in reach, and opens the closed ones.
-async fn open(workspace: &Workspace, looked: &LookedFiles, reach: &EditReach) -> ReachedFiles {
+async fn open(workspace: &Workspace, looked: &LookedFiles, reach: &EditReach, most: usize) -> ReachedFiles {
     let loaded: BTreeSet<String> = workspace.editor.loaded().await.into_iter().collect();
     let closed = closed(workspace.editor.as_ref(), looked, reach).await;
     let (mut left, mut closed): (Vec<String>, Vec<String>) =
         closed.into_iter().partition(|file| source_text::is_notebook(file));
-    left.extend(closed.split_off(closed.len().min(workspace.config.diagnostics.reach)));
+    left.extend(closed.split_off(closed.len().min(most)));
     let mut reached = ReachedFiles::default();
     for file in closed {
         match target::document(workspace, &file).await {
@@ -198,10 +198,27 @@ pub(crate) async fn keep_open(looked: &LookedFiles, files: &BTreeSet<&str>) {
     looked.reached.lock().await.retain(|path| !files.contains(path.as_str()));
 }
 
+/// The files in reach that are looked at: more where nothing but compilers of whole packages looks further.
+async fn most_files(hub: &DiagnosticsHub, edited: &[String]) -> usize {
+    let limit = hub.workspace.config.diagnostics.reach;
+    let ledger = hub.ledger.lock().await;
+    let spoke = edited.iter().flat_map(|path| ledger.of(path)).map(|(provider, _)| provider);
+    let silent = ledger.silent().filter(|(file, _)| edited.iter().any(|path| path == file));
+    let mut further =
+        spoke.chain(silent.map(|(_, provider)| provider.as_str())).filter(|provider| looks_far(provider)).peekable();
+    let is_compiled = limit > 0 && further.peek().is_some() && further.all(reads_whole_package);
+    if is_compiled { limit.max(MOST_COMPILED) } else { limit }
+}
+
+/// Whether a provider looks further than at one file.
+fn looks_far(provider: &str) -> bool {
+    provider != syntax::NAME && !looks_at_one_file(provider)
+}
+
 /// Whether a provider that looks further than at one file reports on one of these files, or may do so yet.
 async fn looks_further(hub: &DiagnosticsHub, edited: &[String]) -> bool {
     let ledger = hub.ledger.lock().await;
-    let further = |provider: &str| provider != syntax::NAME && !looks_at_one_file(provider);
+    let further = looks_far;
     let is_new = |path: &str| ledger.of(path).next().is_none() && ledger.silent().all(|(file, _)| file != path);
     edited.iter().any(|path| {
         let spoke = ledger.of(path).any(|(provider, _)| further(provider));
@@ -217,7 +234,7 @@ async fn looks_further(hub: &DiagnosticsHub, edited: &[String]) -> bool {
 
 /// The files in reach without a report of a provider that looks further than at one file, as a verdict names them.
 pub(crate) fn unheard(reached: &BTreeSet<String>, reports: &[Report]) -> Vec<String> {
-    let further = |report: &&Report| report.provider != syntax::NAME && !looks_at_one_file(&report.provider);
+    let further = |report: &&Report| looks_far(&report.provider);
     let heard: BTreeSet<&str> = reports.iter().filter(further).map(|report| report.file.as_str()).collect();
     let silent = reached.iter().filter(|path| !heard.contains(path.as_str()));
     silent.map(|path| format!("all but the syntax ({path})")).collect()

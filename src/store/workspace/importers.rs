@@ -1,4 +1,4 @@
-//! Finds the imports between the files of a workspace, read from the lines that begin with an import word.
+//! Finds the imports between the files of a workspace, read from the lines with an import word.
 //!
 //! The reading is by words: a line that mentions the name of a module counts as an import of every module of that name.
 //! It names too many files rather than too few, and works without a search path or an environment.
@@ -6,11 +6,12 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::SystemTime;
 
+use crate::workspace::import_lines::{import_words, module_name, module_names, names_module};
 use crate::workspace::root::Root;
 use crate::workspace::source_text;
 use crate::workspace::workspace_files;
 use sextant_text::symbols::interface::{self, EVERYTHING, identifiers};
-use sextant_text::symbols::language::{self, Language};
+use sextant_text::symbols::language::{ImportForm, Language, Sharing};
 
 /// The most files that are listed; a larger project lists some of each folder.
 const LISTED: usize = 20_000;
@@ -30,12 +31,22 @@ struct ImportLines {
     words: BTreeSet<String>,
     /// The members of its classes that others fulfil by their members alone.
     structural: BTreeSet<String>,
+    language: &'static Language,
+    sharing: Sharing,
 }
 
 impl ImportLines {
-    fn of(language: &Language, path: &str, text: &str) -> Self {
+    fn of(language: &'static Language, path: &str, text: &str) -> Self {
         let (words, structural) = (import_words(language, path, text), structural_members(language, text));
-        Self { changed: None, bytes: 0, words, structural }
+        let first = |line: &str| line.trim_start().split(|c: char| !c.is_alphanumeric()).next().map(str::to_owned);
+        let is_module = |line| first(line).is_some_and(|word| language.module_words.contains(&word.as_str()));
+        let is_script = !language.module_words.is_empty() && !text.lines().any(is_module);
+        let sharing = if is_script { Sharing::Everywhere } else { language.sharing };
+        Self { changed: None, bytes: 0, words, structural, language, sharing }
+    }
+
+    fn names(&self, path: &str) -> bool {
+        names_module(path, &|word| self.words.contains(word))
     }
 }
 
@@ -60,7 +71,8 @@ impl Importers {
             }
         }
         for (path, text) in open {
-            if let Some(language) = language::of_path(path).filter(|language| !language.import_words.is_empty()) {
+            if let Some(language) = source_text::language_of(path).filter(|language| !language.import_words.is_empty())
+            {
                 self.files.insert(path.clone(), ImportLines::of(language, path, text));
             }
         }
@@ -71,15 +83,29 @@ impl Importers {
         self.files.values().any(|lines| lines.structural.contains(name))
     }
 
-    /// Whether a file imports a name of another, by itself or with all the others.
+    /// Whether a file lists a name of another in its imports, or imports all of them.
     pub fn imports_name(&self, importer: &str, name: &str) -> bool {
         let words = self.files.get(importer).map(|lines| &lines.words);
         words.is_some_and(|words| words.contains(name) || words.contains(EVERYTHING))
     }
 
+    /// Whether a file that mentions a name of another can mean that one.
+    pub fn may_import_name(&self, importer: &str, name: &str) -> bool {
+        let is_whole = |lines: &ImportLines| lines.language.import_form == ImportForm::Whole;
+        self.imports_name(importer, name) || self.files.get(importer).is_some_and(is_whole)
+    }
+
     /// Whether a file imports another without a third between them.
     pub fn is_direct(&self, importer: &str, path: &str) -> bool {
-        self.files.get(importer).is_some_and(|lines| lines.words.contains(module_name(path)))
+        self.files.get(importer).is_some_and(|lines| lines.names(path))
+    }
+
+    /// Whether a file with these words may name another one as a whole.
+    pub fn mentions_module(&self, file: &str, has: &dyn Fn(&str) -> bool, path: &str) -> bool {
+        match self.files.get(file).map(|lines| lines.language.import_form) {
+            None | Some(ImportForm::Statement) => has(module_name(path)),
+            Some(_) => self.is_direct(file, path),
+        }
     }
 
     /// The files that offer everything of this one as their own, by an import of all its names.
@@ -87,8 +113,11 @@ impl Importers {
         let mut found = vec![path.to_owned()];
         let mut at = 0;
         while let Some(file) = found.get(at).cloned() {
-            let name = module_name(&file);
-            let passes = |lines: &ImportLines| lines.words.contains(name) && lines.words.contains(EVERYTHING);
+            let kin = kin(&file);
+            let is_all = |lines: &ImportLines| {
+                lines.words.contains(EVERYTHING) || lines.language.import_form == ImportForm::Whole
+            };
+            let passes = |lines: &ImportLines| is_all(lines) && lines.language.kin == kin && lines.names(&file);
             let passing = self.files.iter().filter(|(file, lines)| passes(lines) && !found.contains(*file));
             let mut passing: Vec<String> = passing.map(|(file, _)| file.clone()).collect();
             passing.sort_unstable();
@@ -100,13 +129,15 @@ impl Importers {
 
     /// The files that an import of one of these names may mean.
     pub fn named(&self, names: &BTreeSet<&str>) -> Vec<String> {
-        let mut found: Vec<String> =
-            self.files.keys().filter(|file| names.contains(module_name(file))).cloned().collect();
+        let is_named =
+            |file: &&String| module_names(file).is_some() && names_module(file, &|word| names.contains(word));
+        let mut found: Vec<String> = self.files.keys().filter(is_named).cloned().collect();
         found.sort_unstable();
         found
     }
 
-    /// The files that import this one, in one line or through others; the nearest first, then by name.
+    /// The files that import this one, in one line or through others, or that need no import; the nearest first, then
+    /// by name.
     pub fn of(&self, path: &str) -> Vec<String> {
         let mut by_word: HashMap<&str, Vec<&str>> = HashMap::new();
         for (file, lines) in &self.files {
@@ -116,7 +147,7 @@ impl Importers {
         let mut seen: BTreeSet<&str> = BTreeSet::from([path]);
         let mut next: VecDeque<&str> = VecDeque::from([path]);
         while let Some(file) = next.pop_front() {
-            let mut direct: Vec<&str> = by_word.get(module_name(file)).into_iter().flatten().copied().collect();
+            let mut direct = self.direct(&by_word, file);
             direct.sort_unstable();
             for importer in direct {
                 if seen.insert(importer) {
@@ -125,21 +156,49 @@ impl Importers {
                 }
             }
         }
+        let sharing = self.files.get(path).map(|lines| lines.sharing).or_else(|| Some(language(path)?.sharing));
+        let mut sharers: Vec<&str> = self.sharers(path, sharing.unwrap_or(Sharing::Nowhere)).collect();
+        sharers.retain(|file| !seen.contains(file));
+        sharers.sort_unstable();
+        found.extend(sharers.into_iter().map(str::to_owned));
         found
+    }
+
+    /// The files whose import lines may name this one.
+    fn direct<'a>(&'a self, by_word: &HashMap<&str, Vec<&'a str>>, path: &str) -> Vec<&'a str> {
+        let kin = kin(path);
+        let is_kin = |file: &&str| self.files.get(*file).is_some_and(|lines| lines.language.kin == kin);
+        let Some(names) = module_names(path) else {
+            return self.files.keys().map(String::as_str).filter(is_kin).collect();
+        };
+        let first = names.iter().filter_map(|name| identifiers(name).next());
+        let candidates = first.flat_map(|word| by_word.get(word).into_iter().flatten()).copied().filter(is_kin);
+        candidates.filter(|file| self.is_direct(file, path)).collect()
+    }
+
+    /// The files that need no import to use the names of this one.
+    fn sharers(&self, path: &str, sharing: Sharing) -> impl Iterator<Item = &str> {
+        let (kin, own) = (kin(path), folder(path));
+        let is_sharer = move |file: &str| match sharing {
+            Sharing::Nowhere => false,
+            Sharing::Folder => folder(file) == own,
+            Sharing::Everywhere => true,
+        };
+        let of_kin = self.files.iter().filter(move |(_, lines)| lines.language.kin == kin);
+        of_kin.map(|(file, _)| file.as_str()).filter(move |file| is_sharer(file))
     }
 }
 
-/// The name by which others import a file: that of its folder if the file stands for the folder.
-pub fn module_name(path: &str) -> &str {
-    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
-    let stem = file.split('.').next().unwrap_or(file);
-    let stands_for_it = language::of_path(path).is_some_and(|language| language.folder_files.contains(&stem));
-    if stands_for_it { package_name(folder.rsplit('/').next().unwrap_or(folder)) } else { stem }
+fn language(path: &str) -> Option<&'static Language> {
+    source_text::language_of(path)
 }
 
-/// The name of a package by its folder: stubs of other packages lie in folders that say so.
-fn package_name(folder: &str) -> &str {
-    folder.strip_suffix("-stubs").unwrap_or(folder)
+fn kin(path: &str) -> &'static str {
+    language(path).map_or("", |language| language.kin)
+}
+
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// The members of the structural classes of a file, which is parsed only if it names one.
@@ -148,56 +207,6 @@ fn structural_members(language: &Language, text: &str) -> BTreeSet<String> {
         Some(word) if text.contains(word) => interface::structural_members(language, text),
         _ => BTreeSet::new(),
     }
-}
-
-/// The words of a file's import statements. Leading dots count as the folders that they stand for.
-fn import_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    let without_comment = |line| language.without_comment(line);
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        // A mark in front of an import may stand in a string.
-        let Some(import) = import_of(language, line).map(without_comment) else { continue };
-        let first = import.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-        let dots = import[first.len()..].trim_start().chars().take_while(|c| *c == '.').count();
-        words.extend(ancestor(path, dots).map(str::to_owned));
-        take_words(import, &mut words);
-        // A list of names goes on to its closing bracket.
-        let mut is_open = import.contains('(') && !import.contains(')');
-        let mut goes_on = import.trim_end().ends_with('\\');
-        while is_open || goes_on {
-            let Some(line) = lines.next().map(without_comment) else { break };
-            take_words(line, &mut words);
-            is_open = is_open && !line.contains(')');
-            goes_on = line.trim_end().ends_with('\\');
-        }
-    }
-    words
-}
-
-/// The part of a line that begins with an import word: the line, or a statement behind others on it.
-fn import_of<'a>(language: &Language, line: &'a str) -> Option<&'a str> {
-    let begins = |at: usize| {
-        let rest = line[at..].trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
-        let first = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-        language.import_words.contains(&first).then_some(rest)
-    };
-    let behind = line.match_indices([';', ':']).map(|(at, _)| at + 1);
-    std::iter::once(0).chain(behind).find_map(begins)
-}
-
-fn take_words(import: &str, words: &mut BTreeSet<String>) {
-    words.extend(identifiers(import).map(str::to_owned));
-    if import.contains(EVERYTHING) {
-        words.insert(EVERYTHING.to_owned());
-    }
-}
-
-/// The name of the folder that so many leading dots stand for.
-fn ancestor(path: &str, dots: usize) -> Option<&str> {
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut folders = folder.rsplit('/');
-    dots.checked_sub(1).map(|up| package_name(folders.nth(up).unwrap_or_default()))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::workspace::root::Root;
 use crate::workspace::workspace_files;
-use sextant_text::symbols::language::{self, Language};
+use sextant_text::symbols::language::{self, LANGUAGES, Language};
 
 /// How the path of a notebook ends.
 const NOTEBOOK: &str = ".ipynb";
@@ -16,7 +16,10 @@ pub fn is_notebook(path: &str) -> bool {
 
 /// The language of the source in a file.
 pub fn language_of(path: &str) -> Option<&'static Language> {
-    language::of_path(if is_notebook(path) { "cells.py" } else { path })
+    let holds =
+        |language: &&Language| path.rsplit_once('.').is_some_and(|(_, ending)| language.embedded_in.contains(&ending));
+    let own = language::of_path(if is_notebook(path) { "cells.py" } else { path });
+    own.or_else(|| LANGUAGES.iter().find(holds))
 }
 
 /// Whether a file can be opened as a text of its own language.

@@ -8,12 +8,13 @@ use crate::symbols::outline::Outline;
 mod local_names;
 mod offer_places;
 mod reader;
+mod visible_offers;
 
 /// A name that stands for everything that a module offers.
 pub const EVERYTHING: &str = "*";
 
 /// A name that other files can use.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offer {
     pub name: String,
     /// The path of the class that it is a member of; empty at the module level.
@@ -23,10 +24,14 @@ pub struct Offer {
     pub outward: String,
     /// The names in that text that others may have given it.
     pub mentions: BTreeSet<String>,
-    /// Whether it is marked by decorators.
+    /// Whether it can concern others without being named: decorators mark it, or it adds to a type.
     pub is_decorated: bool,
     /// Whether it is a class that others fulfil by their members alone.
     pub is_structural: bool,
+    /// Whether others use it under any name.
+    pub is_nameless: bool,
+    /// Whether its loss concerns those alone who use it, unless its class is structural.
+    pub is_nominal: bool,
 }
 
 impl Offer {
@@ -51,6 +56,9 @@ pub fn offers(language: &Language, text: &str) -> Option<Vec<Offer>> {
 pub fn placed_offers(language: &Language, text: &str) -> Option<Vec<(usize, Offer)>> {
     let tree = language.tree(text)?;
     let outline = Outline::of_tree(language, text, &tree);
+    if let Some(query) = language.hidden_query() {
+        return Some(visible_offers::placed(language, &query, text, &tree, &outline));
+    }
     let parts = offer_places::Parts::of(language, text, &tree)?;
     Some(reader::OfferReader::new(text, &outline, &parts).offers())
 }
@@ -74,7 +82,8 @@ pub fn changed_words(before: &[Offer], after: &[Offer], is_structural_member: &d
         changed.words.extend(offers.iter().map(|offer| offer.word().to_owned()));
         let (owner, name) = *key;
         let decides = structural.contains(owner) || is_structural_member(name);
-        if !owner.is_empty() && (now.is_none() || decides) {
+        let is_less = now.is_none() && offers.iter().any(|offer| !offer.is_nominal);
+        if !owner.is_empty() && (is_less || decides) {
             changed.words.insert(class_of(owner));
         }
         // A module can fulfil a structural class too.
@@ -163,7 +172,7 @@ pub fn structural_members(language: &Language, text: &str) -> BTreeSet<String> {
 /// The words of the offers whose text mentions one of these.
 pub fn following<'a>(offers: &'a [Offer], words: &'a BTreeSet<String>) -> impl Iterator<Item = &'a str> {
     let mentions = |offer: &&Offer| !offer.mentions.is_disjoint(words);
-    offers.iter().filter(mentions).map(Offer::word).filter(|word| *word != EVERYTHING)
+    offers.iter().filter(mentions).filter(|offer| offer.is_nameless || offer.word() != EVERYTHING).map(Offer::word)
 }
 
 /// The identifiers of a text, in order, those in strings and comments too.

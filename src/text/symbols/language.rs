@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::symbols::symbol_kind::SymbolKind;
+
 pub use crate::symbols::language_table::LANGUAGES;
 
 /// One language: how its files are known, how its symbols are found, and how its code is laid out.
@@ -21,10 +23,26 @@ pub struct Language {
     /// The text of `queries/<folder>/interface.scm`: the offer of a text to other files. The file explains its
     /// captures. Empty where the offer is not known.
     pub interface: &'static str,
-    /// The words at the start of a line that makes names of other files usable.
+    /// The text of `queries/<folder>/hidden.scm`: what a text hides from other files, where all the rest is its offer.
+    /// `src/text/symbols/interface/visible_offers.rs` explains its captures. Empty where that is not known.
+    pub hidden: &'static str,
+    /// The words of a line that makes names of other files usable.
     pub import_words: &'static [&'static str],
-    /// The names of a file that stands for its folder.
+    pub import_form: ImportForm,
+    /// The files whose names need no import.
+    pub sharing: Sharing,
+    /// The words at the start of a line without which a text is no module, so that all files see its names.
+    pub module_words: &'static [&'static str],
+    /// The first of the languages that use each other's names.
+    pub kin: &'static str,
+    /// The endings of files that hold code of this language in another one.
+    pub embedded_in: &'static [&'static str],
+    /// The names of a file that stands for its folder; `*` where each one does.
     pub folder_files: &'static [&'static str],
+    /// The kinds of symbols that others fulfil by their members alone, or that ask others for members.
+    pub structural_kinds: &'static [SymbolKind],
+    /// Whether comments declare types.
+    pub typed_comments: bool,
     /// Members by which the types of the standard library are fulfilled (`SupportsRead` by `read`).
     pub structural_members: &'static [&'static str],
     /// The word without which no class of a text is fulfilled by its members alone.
@@ -51,6 +69,8 @@ pub struct Language {
     pub trailing_separator: bool,
     /// The node of a block that must not be empty, and the statement that fills it.
     pub filler: Option<(&'static str, &'static str)>,
+    /// The code that hides a complaint: a rule of the policy, and a regular expression of what it counts.
+    pub cheats: &'static [(&'static str, &'static str)],
     /// The nodes whose children are statements.
     pub blocks: &'static [&'static str],
     /// Whether its symbols divide the whole text, so that a file has no level of its own beside them.
@@ -59,6 +79,26 @@ pub struct Language {
     pub is_shell: bool,
     /// Whether a text that the grammar cannot parse is wrong. Macros and dialects make it uncertain.
     pub reports_syntax: bool,
+}
+
+/// How files of a language name the files whose names they use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportForm {
+    /// A statement that begins with one of the import words; leading dots stand for folders.
+    Statement,
+    /// A line that has one of the import words anywhere, up to the brackets that it opens. It lists the names that it
+    /// imports.
+    Line,
+    /// The same, and the names need not be listed.
+    Whole,
+}
+
+/// How far the names of a file can be used without an import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    Nowhere,
+    Folder,
+    Everywhere,
 }
 
 impl std::fmt::Debug for Language {
@@ -115,6 +155,17 @@ impl Language {
     pub(crate) fn interface_query(&self) -> Option<Arc<tree_sitter::Query>> {
         static COMPILED: OnceLock<Compiled> = OnceLock::new();
         (!self.interface.is_empty()).then(|| self.compiled(&COMPILED, self.interface)).flatten()
+    }
+
+    /// The compiled query of hidden texts, in the same way.
+    pub(crate) fn hidden_query(&self) -> Option<Arc<tree_sitter::Query>> {
+        static COMPILED: OnceLock<Compiled> = OnceLock::new();
+        (!self.hidden.is_empty()).then(|| self.compiled(&COMPILED, self.hidden)).flatten()
+    }
+
+    /// Whether the offer of its texts to other files is known.
+    pub fn has_offers(&self) -> bool {
+        !self.interface.is_empty() || !self.hidden.is_empty()
     }
 
     /// Whether a text is blank but for comments.
@@ -199,11 +250,10 @@ type Compiled = Vec<OnceLock<Option<Arc<tree_sitter::Query>>>>;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::symbols::symbol_kind::SymbolKind;
 
     #[test]
     fn every_query_compiles_and_names_its_captures() {
-        let known: [&[&str]; 3] = [
+        let known: [&[&str]; 4] = [
             &["name", "owner", "members", "declarator", "wrapper", "wrapped", "prefix", "decorator", "comment"],
             &["import", "guard", "guarded", "comment"],
             &[
@@ -243,9 +293,12 @@ mod tests {
                 "target",
                 "unfilled",
             ],
+            &["hidden", "shown", "body", "result", "star", "own", "inner", "nameless", "effect", "comment"],
         ];
         for language in LANGUAGES {
-            for (text, known) in [language.query, language.imports, language.interface].into_iter().zip(known) {
+            for (text, known) in
+                [language.query, language.imports, language.interface, language.hidden].into_iter().zip(known)
+            {
                 let query = tree_sitter::Query::new(&(language.grammar)(), text)
                     .unwrap_or_else(|error| panic!("{}: {error}", language.name));
                 for name in query.capture_names() {
@@ -263,6 +316,7 @@ mod tests {
             }
             assert_eq!(language.imports_query().is_some(), !language.imports.is_empty());
             assert_eq!(language.interface_query().is_some(), !language.interface.is_empty());
+            assert_eq!(language.hidden_query().is_some(), !language.hidden.is_empty());
         }
     }
 

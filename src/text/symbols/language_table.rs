@@ -1,6 +1,6 @@
 //! The table of languages: a row each.
 
-use super::language::Language;
+use super::language::{ImportForm, Language, Sharing};
 
 mod data;
 mod script;
@@ -16,8 +16,16 @@ pub(super) const BRACES: Language = Language {
     query: "",
     imports: "",
     interface: "",
+    hidden: "",
     import_words: &[],
+    import_form: ImportForm::Line,
+    sharing: Sharing::Nowhere,
+    module_words: &[],
+    kin: "",
+    embedded_in: &[],
     folder_files: &[],
+    structural_kinds: &[],
+    typed_comments: false,
     structural_members: &[],
     structural_word: None,
     line_comments: &["//"],
@@ -31,6 +39,7 @@ pub(super) const BRACES: Language = Language {
     blank_lines: 1,
     trailing_separator: true,
     filler: None,
+    cheats: &[],
     blocks: &[],
     is_document: false,
     is_shell: false,

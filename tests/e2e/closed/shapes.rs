@@ -9,17 +9,17 @@ use crate::support::project::Project;
 
 /// One edit and what the type checker reports in other files after it.
 #[derive(Default)]
-struct Case<'a> {
-    name: &'a str,
-    files: BTreeMap<&'a str, String>,
-    edited: &'a str,
-    after: String,
+pub(crate) struct Case<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) files: BTreeMap<&'a str, String>,
+    pub(crate) edited: &'a str,
+    pub(crate) after: String,
     /// File and code.
-    broken: BTreeSet<(String, String)>,
+    pub(crate) broken: BTreeSet<(String, String)>,
 }
 
 /// The cases of `tests/fixtures/reach.txt`, which says how they are written.
-fn cases(text: &str) -> Vec<Case<'_>> {
+pub(crate) fn cases(text: &str) -> Vec<Case<'_>> {
     let mut cases: Vec<Case> = Vec::new();
     let mut is_after = false;
     let mut path = "";
@@ -52,7 +52,7 @@ fn cases(text: &str) -> Vec<Case<'_>> {
 }
 
 /// Where an answer reports something that the edit introduced or uncovered.
-fn reported(answer: &Value) -> BTreeSet<(String, String)> {
+pub(crate) fn reported(answer: &Value) -> BTreeSet<(String, String)> {
     let lists = ["new_diagnostics", "revealed"].map(|name| answer[name].as_array().cloned().unwrap_or_default());
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     lists.into_iter().flatten().map(|line| (word(&line["path"]), word(&line["code"]))).collect()

@@ -28,6 +28,14 @@ pub fn tool(name: &str) -> PathBuf {
     found.unwrap_or_else(|| panic!("{name} is needed: set SEXTANT_TOOLS to the folder that has it, or put it on PATH"))
 }
 
+/// The folder of the servers of each language; fails with the name of the one that is missing there.
+pub fn language_tools(name: &str) -> PathBuf {
+    let beside = |tools: PathBuf| tools.join("../../languages/bin");
+    let folder = std::env::var_os("SEXTANT_TOOLS").map(PathBuf::from).map(beside).unwrap_or_default();
+    assert!(folder.join(name).is_file(), "{name} is needed: run make tools, and set SEXTANT_TOOLS to .tools/venv/bin");
+    folder
+}
+
 /// basedpyright and ruff as they are detected.
 pub fn python_servers(root: &Path) -> Vec<ServerConfig> {
     tool("basedpyright-langserver");

@@ -1,11 +1,15 @@
 //! The marks that silence the checkers of all languages, and other signs in a text without a grammar.
 
-use std::sync::LazyLock;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{LazyLock, Mutex};
 
 use regex::Regex;
 
 use crate::policy::repair::{Things, note};
+use sextant_base::lock::lock;
 use sextant_base::suppressions;
+use sextant_text::symbols::language::{self, Language};
 
 /// Code that makes tests skip, and errors that are caught and dropped.
 static SKIPPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -62,8 +66,19 @@ fn codes(rest: &str) -> Vec<String> {
 
 pub(super) fn things(path: &str, text: &str) -> Things {
     let mut things = Things::new();
-    for line in text.lines() {
-        suppressions(&mut things, line);
+    let language = language::of_path(path);
+    let strings = language.filter(|_| suppressions::lines(text) > 0).map(|row| strings(row, text)).unwrap_or_default();
+    for line in text.split_inclusive('\n') {
+        let start = line.as_ptr() as usize - text.as_ptr() as usize;
+        let is_said = |mark: &Range<usize>| strings.iter().any(|string| string.contains(&(start + mark.start)));
+        if !suppressions::marks(line).iter().any(is_said) {
+            suppressions(&mut things, line.trim_end());
+        }
+    }
+    for (rule, pattern) in language.iter().flat_map(|row| row.cheats) {
+        for found in compiled(pattern).iter().flat_map(|pattern| pattern.find_iter(text)) {
+            note(&mut things, rule, found.as_str());
+        }
     }
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
     if !CODE.contains(&ending) {
@@ -83,14 +98,51 @@ pub(super) fn things(path: &str, text: &str) -> Things {
     things
 }
 
+/// The strings of a text. A mark in one silences nothing.
+fn strings(language: &Language, text: &str) -> Vec<Range<usize>> {
+    let mut out = Vec::new();
+    let Some(tree) = language.tree(text) else { return out };
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        let is_string = language.strings.contains(&node.kind()) || language.exact_strings.contains(&node.kind());
+        if is_string {
+            out.push(node.byte_range());
+        }
+        if (!is_string && cursor.goto_first_child()) || cursor.goto_next_sibling() {
+            continue;
+        }
+        loop {
+            if !cursor.goto_parent() {
+                return out;
+            }
+            if cursor.goto_next_sibling() {
+                break;
+            }
+        }
+    }
+}
+
+/// A pattern of a row, compiled once.
+fn compiled(pattern: &'static str) -> Option<Regex> {
+    static KNOWN: LazyLock<Mutex<HashMap<&'static str, Option<Regex>>>> = LazyLock::new(Mutex::default);
+    let mut known = lock(&KNOWN);
+    known.entry(pattern).or_insert_with(|| Regex::new(pattern).ok()).clone()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::policy::repair::RULES;
+    use sextant_text::symbols::language::LANGUAGES;
 
     #[test]
     fn patterns_are_valid() {
         for pattern in [&SKIPPED, &SWALLOWED, &ANY, &CHECK] {
             assert!(pattern.is_some());
+        }
+        for (rule, pattern) in LANGUAGES.iter().flat_map(|row| row.cheats) {
+            assert!(compiled(pattern).is_some() && RULES.iter().any(|known| known.name == *rule), "{rule}: {pattern}");
         }
     }
 }

@@ -115,11 +115,42 @@ fn other_languages_are_read_by_their_marks() {
         ("a.rb", "# rubocop:disable Metrics/AbcSize", "suppression_comment"),
         ("a.sh", "# shellcheck disable=SC2086", "suppression_comment"),
         ("a.lua", "---@diagnostic disable: undefined-global", "suppression_comment"),
+        ("a.lua", "if false then x() end", "dead_code"),
+        ("a.lua", "pcall(x)", "error_swallowed"),
+        ("a.sh", "if false; then x; fi", "dead_code"),
+        ("a.sh", "y || true", "error_swallowed"),
+        ("a.rs", "if false { x() }", "dead_code"),
+        ("a.rs", "let _ = y();", "error_swallowed"),
+        ("a.go", "v, _ := y()", "error_swallowed"),
+        ("a.cpp", "#if 0\n#endif", "dead_code"),
+        ("a.cpp", "auto z = const_cast<T *>(y);", "type_asserted"),
+        ("a.ts", "if (false) { x(); }", "dead_code"),
+        ("a.ts", "const z = y!.name;", "type_asserted"),
+        ("a.ts", "const z = y as Cart;", "type_asserted"),
+        ("a.js", "y().catch(() => {});", "error_swallowed"),
     ] {
         assert_eq!(rules(path, "x\n", &format!("{added}\nx\n")), [rule], "{added}");
         assert_eq!(rules(path, &format!("{added}\nx\n"), &format!("x\n{added}\n")), Vec::<&str>::new());
     }
     assert_eq!(rules("a.rs", "assert!(x);\n", "x;\n"), ["check_removed"]);
+    assert_eq!(rules("a.lua", "assert(x)\n", "x()\n"), ["check_removed"]);
+    assert_eq!(rules("a.sh", "exit 1\n", "x\n"), ["check_removed"]);
+}
+
+#[test]
+fn what_only_looks_like_a_cheat_in_another_language_is_left_alone() {
+    for (path, added) in [
+        ("a.ts", "const text = '// @ts-ignore';"),
+        ("a.ts", "import { a as B, c } from './x';"),
+        ("a.ts", "const same = a != b && !c;"),
+        ("a.ts", "const list = [1] as const;"),
+        ("a.rs", "const TEXT: &str = \"#[allow(dead_code)]\";"),
+        ("a.go", "for _, one := range all {\n}"),
+        ("a.lua", "local ok = pcall(x)"),
+        ("a.sh", "echo '# shellcheck disable=SC2086'"),
+    ] {
+        assert_eq!(rules(path, "x\n", &format!("x\n{added}\n")), Vec::<&str>::new(), "{added}");
+    }
 }
 
 #[test]

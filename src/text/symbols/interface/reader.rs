@@ -228,7 +228,7 @@ impl<'a> OfferReader<'a> {
 
 fn offer(name: &str, owner: String, outward: Outward) -> Offer {
     let Outward { text, mentions } = outward;
-    Offer { name: name.to_owned(), owner, outward: text, mentions, is_decorated: false, is_structural: false }
+    Offer { name: name.to_owned(), owner, outward: text, mentions, ..Offer::default() }
 }
 
 /// The number of the same type that stands for a literal; nothing for a literal of another kind.
@@ -259,7 +259,7 @@ fn is_made(text: &str) -> bool {
 }
 
 /// A text with white space only where two words would become one without it.
-fn without_layout(text: &str) -> String {
+pub(super) fn without_layout(text: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut out = String::with_capacity(text.len());
     for part in text.split_whitespace() {

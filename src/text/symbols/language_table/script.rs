@@ -1,6 +1,6 @@
 //! The rows of languages for scripts.
 
-use super::{BRACES, Language};
+use super::{BRACES, ImportForm, Language, Sharing};
 
 pub(super) const PYTHON: Language = Language {
     name: "python",
@@ -10,6 +10,8 @@ pub(super) const PYTHON: Language = Language {
     imports: include_str!("../../../../queries/python/imports.scm"),
     interface: include_str!("../../../../queries/python/interface.scm"),
     import_words: &["import", "from"],
+    import_form: ImportForm::Statement,
+    kin: "python",
     folder_files: &["__init__"],
     structural_members: &["close", "fileno", "flush", "items", "keys", "read", "readline", "write"],
     structural_word: Some("Protocol"),
@@ -31,11 +33,24 @@ pub(super) const LUA: Language = Language {
     grammar: || tree_sitter_lua::LANGUAGE.into(),
     query: include_str!("../../../../queries/lua/symbols.scm"),
     imports: include_str!("../../../../queries/lua/imports.scm"),
+    hidden: include_str!("../../../../queries/lua/hidden.scm"),
+    import_words: &["require", "dofile", "loadfile"],
+    import_form: ImportForm::Whole,
+    sharing: Sharing::Everywhere,
+    kin: "lua",
+    folder_files: &["init"],
+    typed_comments: true,
     line_comments: &["--"],
     block_comments: &[("--[[", "]]"), ("--[=[", "]=]")],
     exact_strings: &["string"],
     openers: &['{'],
     closers: &["end", "}", ")"],
+    cheats: &[
+        ("dead_code", r"\bif\s+false\s+then\b"),
+        ("test_skipped", r"\bpending\s*\("),
+        ("check_removed", r"\b(?:assert|error)\s*\("),
+        ("error_swallowed", r"(?m)^\s*pcall\s*\("),
+    ],
     blocks: &["chunk", "block", "table_constructor"],
     ..BRACES
 };
@@ -61,6 +76,12 @@ pub(super) const BASH: Language = Language {
         "elif_clause",
         "else_clause",
         "case_item",
+    ],
+    cheats: &[
+        ("dead_code", r"\bif\s+false\b"),
+        ("test_skipped", r"(?m)^\s*skip\b"),
+        ("check_removed", r"\b(?:exit|return)\s+[1-9]|\bset\s+-\w*[eu]"),
+        ("error_swallowed", r"\|\|\s*(?:true\b|:)|2>\s*/dev/null|\bset\s+\+\w*[eu]"),
     ],
     filler: Some(("compound_statement", ":")),
     is_shell: true,

@@ -1,6 +1,7 @@
 //! The rows of languages that are compiled.
 
-use super::{BRACES, Language};
+use super::{BRACES, ImportForm, Language, Sharing};
+use crate::symbols::symbol_kind::SymbolKind;
 
 #[cfg(feature = "lang-system")]
 pub(super) const RUST: Language = Language {
@@ -9,7 +10,19 @@ pub(super) const RUST: Language = Language {
     grammar: || tree_sitter_rust::LANGUAGE.into(),
     query: include_str!("../../../../queries/rust/symbols.scm"),
     imports: include_str!("../../../../queries/rust/imports.scm"),
+    hidden: include_str!("../../../../queries/rust/hidden.scm"),
+    import_words: &["use", "mod", "extern"],
+    import_form: ImportForm::Whole,
+    sharing: Sharing::Everywhere,
+    kin: "rust",
+    folder_files: &["mod", "lib", "main"],
+    structural_kinds: &[SymbolKind::Interface],
     exact_strings: &["string_literal", "raw_string_literal"],
+    cheats: &[
+        ("dead_code", r"\bif\s+false\s*\{|#!?\[\s*cfg\s*\(\s*any\s*\(\s*\)"),
+        ("error_swallowed", r"\blet\s+_\s*=|\.ok\(\)\s*;"),
+        ("type_asserted", r"\btransmute\b"),
+    ],
     blocks: &["source_file", "block", "declaration_list", "field_declaration_list", "enum_variant_list", "match_block"],
     ..BRACES
 };
@@ -21,7 +34,15 @@ pub(super) const GO: Language = Language {
     grammar: || tree_sitter_go::LANGUAGE.into(),
     query: include_str!("../../../../queries/go/symbols.scm"),
     imports: include_str!("../../../../queries/go/imports.scm"),
+    hidden: include_str!("../../../../queries/go/hidden.scm"),
+    import_words: &["import"],
+    import_form: ImportForm::Whole,
+    sharing: Sharing::Folder,
+    kin: "go",
+    folder_files: &["*"],
+    structural_kinds: &[SymbolKind::Type, SymbolKind::Interface],
     exact_strings: &["raw_string_literal"],
+    cheats: &[("dead_code", r"\bif\s+false\s*\{"), ("error_swallowed", r"\b_\s*=\s*err\b|,\s*_\s*:?=[^=]")],
     blocks: &[
         "source_file",
         "block",
@@ -42,8 +63,16 @@ pub(super) const C: Language = Language {
     grammar: || tree_sitter_c::LANGUAGE.into(),
     query: include_str!("../../../../queries/c/symbols.scm"),
     imports: include_str!("../../../../queries/c/imports.scm"),
+    hidden: include_str!("../../../../queries/c/hidden.scm"),
+    import_words: &["include", "import"],
+    import_form: ImportForm::Whole,
+    kin: "c",
     exact_strings: &["string_literal"],
     directive: Some('#'),
+    cheats: &[
+        ("dead_code", r"(?m)^\s*#\s*if\s+0\b|\bif\s*\(\s*(?:false|0)\s*\)"),
+        ("type_asserted", r"\b(?:reinterpret|const)_cast\s*<"),
+    ],
     blocks: &[
         "translation_unit",
         "compound_statement",
@@ -70,6 +99,11 @@ pub(super) const CPP: Language = Language {
         include_str!("../../../../queries/cpp/symbols.scm"),
         include_str!("../../../../queries/c/symbols.scm")
     ),
+    hidden: concat!(
+        include_str!("../../../../queries/cpp/hidden.scm"),
+        include_str!("../../../../queries/c/hidden.scm")
+    ),
+    structural_kinds: &[SymbolKind::Class, SymbolKind::Type],
     exact_strings: &["string_literal", "raw_string_literal"],
     ..C
 };

@@ -1,6 +1,13 @@
 //! The rows of languages for browsers and Node.js.
 
 use super::{BRACES, Language};
+use crate::symbols::symbol_kind::SymbolKind;
+
+const NEVER: &str = r"\bif\s*\(\s*(?:false|0)\s*\)";
+const SWALLOWED: &str =
+    r"\.catch\(\s*(?:\(\s*\w*\s*\)|\w+)\s*=>\s*(?:\{\s*\}|undefined|null|void 0)\s*\)|\.catch\(\s*noop\s*\)";
+/// A value that is declared to be there, or to have a type.
+const ASSERTED: &str = r"[\w)\]]!\s*[.;,)\]]|\w\s+as\s+[A-Z][\w.<>\[\]]*\s*[;)]";
 
 #[cfg(feature = "lang-web")]
 pub(super) const JAVASCRIPT: Language = Language {
@@ -12,7 +19,18 @@ pub(super) const JAVASCRIPT: Language = Language {
         include_str!("../../../../queries/javascript/symbols.scm")
     ),
     imports: include_str!("../../../../queries/ecmascript/imports.scm"),
+    hidden: concat!(
+        include_str!("../../../../queries/ecmascript/hidden.scm"),
+        include_str!("../../../../queries/javascript/hidden.scm")
+    ),
+    import_words: &["import", "from", "require", "mock"],
+    module_words: &["import", "export"],
+    kin: "javascript",
+    folder_files: &["index"],
+    structural_kinds: &[SymbolKind::Class, SymbolKind::Interface, SymbolKind::Type, SymbolKind::Variable],
+    typed_comments: true,
     exact_strings: &["template_string", "string"],
+    cheats: &[("dead_code", NEVER), ("error_swallowed", SWALLOWED)],
     blocks: &[
         "program",
         "statement_block",
@@ -34,11 +52,18 @@ pub(super) const JSX: Language = Language { name: "javascriptreact", extensions:
 pub(super) const TYPESCRIPT: Language = Language {
     name: "typescript",
     extensions: &["ts", "mts", "cts"],
+    embedded_in: &["vue", "svelte", "astro"],
     grammar: || tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
     query: concat!(
         include_str!("../../../../queries/ecmascript/symbols.scm"),
         include_str!("../../../../queries/typescript/symbols.scm")
     ),
+    hidden: concat!(
+        include_str!("../../../../queries/ecmascript/hidden.scm"),
+        include_str!("../../../../queries/typescript/hidden.scm")
+    ),
+    typed_comments: false,
+    cheats: &[("dead_code", NEVER), ("error_swallowed", SWALLOWED), ("type_asserted", ASSERTED)],
     blocks: &[
         "program",
         "statement_block",
@@ -61,6 +86,7 @@ pub(super) const TYPESCRIPT: Language = Language {
 pub(super) const TSX: Language = Language {
     name: "typescriptreact",
     extensions: &["tsx"],
+    embedded_in: &[],
     grammar: || tree_sitter_typescript::LANGUAGE_TSX.into(),
     ..TYPESCRIPT
 };

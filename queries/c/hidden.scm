@@ -1,0 +1,7 @@
+; Finds what a text of C or C++ hides from other files; `src/text/symbols/interface/visible_offers.rs` explains the
+; captures.
+(function_definition body: (compound_statement) @hidden)
+(preproc_include) @star
+(parameter_declaration declarator: (identifier) @own)
+(parameter_declaration declarator: (pointer_declarator declarator: (identifier) @own))
+(comment) @comment

@@ -1,0 +1,105 @@
+//! The reach of edits in each language against the cases of `tests/fixtures/reach/`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::{TextChange, of};
+use sextant_store::workspace::root::Root;
+
+/// One edit, the files that it breaks, and files that it does not reach.
+#[derive(Default)]
+struct Case {
+    name: String,
+    files: BTreeMap<String, String>,
+    edited: String,
+    after: String,
+    broken: Vec<String>,
+    apart: Vec<String>,
+}
+
+fn cases(text: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    let (mut path, mut is_after) = (String::new(), false);
+    for line in text.lines().skip_while(|line| !line.starts_with("### ")) {
+        let (mark, rest) = line.split_at(line.len().min(4));
+        if mark == "### " {
+            cases.push(Case { name: rest.to_owned(), ..Case::default() });
+            continue;
+        }
+        let case = cases.last_mut().unwrap();
+        let rest = rest.replace("CASE", &case.name);
+        match mark {
+            "--- " => {
+                (path, is_after) = (rest.clone(), false);
+                case.files.insert(rest, String::new());
+            }
+            "+++ " => (case.edited, is_after) = (rest, true),
+            "!!! " => case.broken.push(rest.split(' ').next().unwrap().to_owned()),
+            "=== " => case.apart.push(rest),
+            _ if !(case.broken.is_empty() && case.apart.is_empty()) => assert_eq!(line, "", "{}", case.name),
+            _ => {
+                let held = if is_after { &mut case.after } else { case.files.get_mut(&path).unwrap() };
+                held.push_str(&line.replace("CASE", &case.name));
+                held.push('\n');
+            }
+        }
+    }
+    cases
+}
+
+fn reach(case: &Case) -> Vec<String> {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in &case.files {
+        let path = dir.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let before = Some(case.files[&case.edited].clone());
+    let change = TextChange { path: case.edited.clone(), before, after: case.after.clone() };
+    of(&Root::new(dir.path()).unwrap(), &Arc::default(), &HashMap::new(), &[change]).files
+}
+
+fn hold(text: &str, least: usize) {
+    let cases = cases(text);
+    assert!(cases.len() >= least, "{} cases are read", cases.len());
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let found = reach(case);
+        let missing: Vec<_> = case.broken.iter().filter(|file| !found.contains(file)).collect();
+        let further: Vec<_> = case.apart.iter().filter(|file| found.contains(file)).collect();
+        if !missing.is_empty() || !further.is_empty() {
+            wrong.push(format!("{}: missing {missing:?}, too much {further:?}", case.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn edits_reach_the_files_that_they_break_in_typescript() {
+    hold(include_str!("../../../../tests/fixtures/reach/typescript.txt"), 30);
+}
+
+#[test]
+fn edits_reach_the_files_that_they_break_in_javascript() {
+    hold(include_str!("../../../../tests/fixtures/reach/javascript.txt"), 8);
+}
+
+#[test]
+fn edits_reach_the_files_that_they_break_in_rust() {
+    hold(include_str!("../../../../tests/fixtures/reach/rust.txt"), 20);
+}
+
+#[test]
+fn edits_reach_the_files_that_they_break_in_go() {
+    hold(include_str!("../../../../tests/fixtures/reach/go.txt"), 9);
+}
+
+#[test]
+fn edits_reach_the_files_that_they_break_in_c() {
+    hold(include_str!("../../../../tests/fixtures/reach/c.txt"), 13);
+}
+
+#[test]
+fn edits_reach_the_files_that_they_break_in_lua() {
+    hold(include_str!("../../../../tests/fixtures/reach/lua.txt"), 7);
+}

@@ -1,0 +1,154 @@
+//! The words of the import lines of a text, and the names by which other files import it.
+
+use std::collections::BTreeSet;
+
+use sextant_text::symbols::interface::{EVERYTHING, identifiers};
+use sextant_text::symbols::language::{self, ImportForm, Language};
+
+/// The most lines of one import.
+const LONGEST: usize = 200;
+/// Folders that hold the sources of a package: others import their first file by the package's name.
+const SOURCES: &[&str] = &["", "src", "lib", "source", "dist"];
+
+/// The name by which others import a file: that of its folder if the file stands for the folder.
+pub(super) fn module_name(path: &str) -> &str {
+    let (folder, stem) = split(path);
+    if stands_for_folder(path, stem) { package_name(folder.rsplit('/').next().unwrap_or(folder)) } else { stem }
+}
+
+/// The names by which others may import a file; `None` if it may be any name.
+pub(super) fn module_names(path: &str) -> Option<Vec<&str>> {
+    let (_, stem) = split(path);
+    let is_by_path = language::of_path(path).is_none_or(|language| language.import_form == ImportForm::Statement);
+    if is_by_path || !stands_for_folder(path, stem) {
+        return Some(vec![module_name(path)]);
+    }
+    let name = module_name(path);
+    (!SOURCES.contains(&name)).then(|| vec![name, stem])
+}
+
+/// The words by which lines that import a file name it; none where leading dots may stand for it.
+pub fn module_words(path: &str) -> Vec<String> {
+    let is_named = language::of_path(path).is_some_and(|language| language.import_form != ImportForm::Statement);
+    let names = if is_named { module_names(path).unwrap_or_default() } else { Vec::new() };
+    names.into_iter().flat_map(identifiers).map(str::to_owned).collect()
+}
+
+/// Whether these words may name a file.
+pub(super) fn names_module(path: &str, has: &dyn Fn(&str) -> bool) -> bool {
+    let has_all = |name: &&str| identifiers(name).next().is_some() && identifiers(name).all(has);
+    module_names(path).is_none_or(|names| names.iter().any(has_all))
+}
+
+fn split(path: &str) -> (&str, &str) {
+    let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+    (folder, file.split('.').next().unwrap_or(file))
+}
+
+fn stands_for_folder(path: &str, stem: &str) -> bool {
+    let stands = |files: &[&str]| files.contains(&stem) || files.contains(&EVERYTHING);
+    language::of_path(path).is_some_and(|language| stands(language.folder_files))
+}
+
+/// The name of a package by its folder: stubs of other packages lie in folders that say so.
+fn package_name(folder: &str) -> &str {
+    folder.strip_suffix("-stubs").unwrap_or(folder)
+}
+
+/// The words of a file's imports. Leading dots count as the folders that they stand for.
+pub(super) fn import_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
+    match language.import_form {
+        ImportForm::Statement => statement_words(language, path, text),
+        ImportForm::Line | ImportForm::Whole => line_words(language, path, text),
+    }
+}
+
+/// The words of the lines that have an import word, with the brackets that they open or close.
+fn line_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut next = 0;
+    for (at, line) in lines.iter().enumerate() {
+        if at < next || !identifiers(line).any(|word| language.import_words.contains(&word)) {
+            continue;
+        }
+        // The names of a long list come before the module.
+        let is_end = line.trim_start().starts_with('}');
+        let list = lines[..at].iter().rev().take(LONGEST).take_while(|line| is_end && !line.contains('{'));
+        list.for_each(|line| take_words(line, &mut words));
+        let (mut open, mut count) = (0, 0);
+        for line in lines[at..].iter().take(LONGEST) {
+            take_words(line, &mut words);
+            words.extend(dotted_folders(path, line));
+            (open, count) = (open + depth(line), count + 1);
+            if open <= 0 {
+                break;
+            }
+        }
+        next = at + count;
+    }
+    words
+}
+
+/// How many more brackets a line opens than it closes.
+fn depth(line: &str) -> i32 {
+    line.chars().map(|c| i32::from(matches!(c, '(' | '{')) - i32::from(matches!(c, ')' | '}'))).sum()
+}
+
+/// The folders that the strings of a line name by dots alone: `'..'`.
+fn dotted_folders<'a>(path: &'a str, line: &str) -> impl Iterator<Item = String> + use<'a> {
+    let strings = line.split(['"', '\'', '`']).filter(|text| text.starts_with('.'));
+    let dots = strings.filter(|text| text.chars().all(|c| matches!(c, '.' | '/')));
+    let ups: Vec<usize> = dots.map(|text| text.split('/').filter(|part| *part == "..").count() + 1).collect();
+    ups.into_iter().filter_map(|ups| ancestor(path, ups).map(str::to_owned))
+}
+
+/// The words of a file's import statements.
+fn statement_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    let without_comment = |line| language.without_comment(line);
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        // A mark in front of an import may stand in a string.
+        let Some(import) = import_of(language, line).map(without_comment) else { continue };
+        let first = import.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let dots = import[first.len()..].trim_start().chars().take_while(|c| *c == '.').count();
+        words.extend(ancestor(path, dots).map(str::to_owned));
+        take_words(import, &mut words);
+        // A list of names goes on to its closing bracket.
+        let mut is_open = import.contains('(') && !import.contains(')');
+        let mut goes_on = import.trim_end().ends_with('\\');
+        while is_open || goes_on {
+            let Some(line) = lines.next().map(without_comment) else { break };
+            take_words(line, &mut words);
+            is_open = is_open && !line.contains(')');
+            goes_on = line.trim_end().ends_with('\\');
+        }
+    }
+    words
+}
+
+/// The part of a line that begins with an import word: the line, or a statement behind others on it.
+fn import_of<'a>(language: &Language, line: &'a str) -> Option<&'a str> {
+    let begins = |at: usize| {
+        let rest = line[at..].trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+        let first = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        language.import_words.contains(&first).then_some(rest)
+    };
+    let behind = line.match_indices([';', ':']).map(|(at, _)| at + 1);
+    std::iter::once(0).chain(behind).find_map(begins)
+}
+
+fn take_words(import: &str, words: &mut BTreeSet<String>) {
+    words.extend(identifiers(import).map(str::to_owned));
+    if import.contains(EVERYTHING) {
+        words.insert(EVERYTHING.to_owned());
+    }
+}
+
+/// The name of the folder that so many leading dots stand for.
+fn ancestor(path: &str, dots: usize) -> Option<&str> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut folders = folder.rsplit('/');
+    dots.checked_sub(1).map(|up| package_name(folders.nth(up).unwrap_or_default()))
+}

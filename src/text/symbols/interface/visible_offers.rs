@@ -1,0 +1,239 @@
+//! The offers of a text as all of it that its language does not hide.
+//!
+//! Of the query, `@hidden` is a stretch that no other file can observe, unless it is `@shown` too. A `@body` without a
+//! `@result` inside is hidden as well. `@comment` means nothing for others. `@own` names something for its symbol
+//! alone, and `@inner` something for its file alone. A statement with a `@star` passes on everything of other files, a
+//! `@nameless` one is used under any name, and an `@effect` defines nothing.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+use streaming_iterator::StreamingIterator;
+
+use super::offer_places::within;
+use super::reader::without_layout;
+use super::{EVERYTHING, Offer, identifiers};
+use crate::symbols::language::Language;
+use crate::symbols::outline::{Outline, Symbol, SymbolKind};
+
+/// The places that the query finds, each list in source order.
+#[derive(Default)]
+struct HiddenPlaces {
+    /// What others cannot observe; no two overlap.
+    cuts: Vec<Range<usize>>,
+    stars: Vec<Range<usize>>,
+    own: Vec<Range<usize>>,
+    inner: BTreeSet<usize>,
+    nameless: Vec<Range<usize>>,
+    effects: Vec<Range<usize>>,
+}
+
+impl HiddenPlaces {
+    fn of(query: &tree_sitter::Query, text: &str, tree: &tree_sitter::Tree) -> Self {
+        let mut found: HashMap<&str, Vec<Range<usize>>> = HashMap::new();
+        let mut cursor = tree_sitter::QueryCursor::new();
+        let mut matches = cursor.matches(query, tree.root_node(), text.as_bytes());
+        while let Some(one) = matches.next() {
+            for capture in one.captures() {
+                let name = query.capture_names()[capture.index as usize];
+                found.entry(name).or_default().push(capture.node.byte_range());
+            }
+        }
+        let mut list = |name: &str| {
+            let mut list = found.remove(name).unwrap_or_default();
+            list.sort_by_key(|range| (range.start, range.end));
+            list
+        };
+        let (shown, results) = (list("shown"), list("result"));
+        let is_silent = |body: &Range<usize>| within(&results, body).next().is_none();
+        let hidden = list("hidden").into_iter().chain(list("body").into_iter().filter(is_silent));
+        let mut cuts: Vec<Range<usize>> = hidden.filter(|range| !shown.contains(range)).collect();
+        cuts.extend(list("comment"));
+        cuts.sort_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+        let mut end = 0;
+        cuts.retain(|cut| {
+            let is_outer = cut.start >= end;
+            end = end.max(cut.end);
+            is_outer
+        });
+        let inner = list("inner").into_iter().map(|range| range.start).collect();
+        let [stars, own, nameless, effects] = ["star", "own", "nameless", "effect"].map(list);
+        Self { cuts, stars, own, inner, nameless, effects }
+    }
+
+    /// The parts of a stretch outside of the cuts and of these further ones.
+    fn pieces(&self, range: &Range<usize>, further: &[Range<usize>]) -> Vec<Range<usize>> {
+        let first = self.cuts.partition_point(|cut| cut.end <= range.start);
+        let cuts = self.cuts[first..].iter().take_while(|cut| cut.start < range.end);
+        let mut cuts: Vec<&Range<usize>> = cuts.chain(further).collect();
+        cuts.sort_by_key(|cut| cut.start);
+        let (mut out, mut at) = (Vec::new(), range.start);
+        for cut in cuts {
+            if cut.start > at {
+                out.push(at..cut.start.min(range.end));
+            }
+            at = at.max(cut.end);
+        }
+        if at < range.end {
+            out.push(at..range.end);
+        }
+        out
+    }
+}
+
+/// The offers of a text, each with the byte at which its name begins.
+pub(super) fn placed(
+    language: &Language,
+    query: &tree_sitter::Query,
+    text: &str,
+    tree: &tree_sitter::Tree,
+    outline: &Outline,
+) -> Vec<(usize, Offer)> {
+    let places = HiddenPlaces::of(query, text, tree);
+    let reader = VisibleReader { language, text, outline, places };
+    let mut children: HashMap<Option<usize>, Vec<Range<usize>>> = HashMap::new();
+    for symbol in &outline.symbols {
+        children.entry(symbol.parent).or_default().push(symbol.extent.clone());
+    }
+    let mut out = Vec::new();
+    for (index, symbol) in outline.symbols.iter().enumerate() {
+        if reader.is_outward(index) {
+            let inside = children.get(&Some(index)).filter(|_| symbol.kind.holds_members());
+            out.extend(reader.offers_of(symbol, inside.map_or(&[], Vec::as_slice)));
+        }
+    }
+    out.extend(reader.rest(tree, children.get(&None).map_or(&[], Vec::as_slice)));
+    out.sort_by_key(|(at, _)| *at);
+    out
+}
+
+struct VisibleReader<'a> {
+    language: &'a Language,
+    text: &'a str,
+    outline: &'a Outline,
+    places: HiddenPlaces,
+}
+
+impl VisibleReader<'_> {
+    /// Whether others can name a symbol: it is in no body and no test.
+    fn is_outward(&self, index: usize) -> bool {
+        let mut chain = std::iter::successors(Some(index), |at| self.outline.symbols[*at].parent);
+        let is_open = |at: usize| self.outline.symbols[at].kind != SymbolKind::Test;
+        chain.all(|at| is_open(at) && (at == index || self.outline.symbols[at].kind.holds_members()))
+    }
+
+    fn offers_of(&self, symbol: &Symbol, inside: &[Range<usize>]) -> Vec<(usize, Offer)> {
+        let range = if self.language.typed_comments { &symbol.extent } else { &symbol.declaration };
+        let pieces = self.places.pieces(range, inside);
+        let own: BTreeSet<&str> = match symbol.kind.is_code() {
+            true => within(&self.places.own, range).map(|name| &self.text[name.clone()]).collect(),
+            false => BTreeSet::new(),
+        };
+        let is_wanted = |at, word: &str| at != symbol.name_range.start && (!own.contains(word) || self.is_member(at));
+        let mut offer = self.offer(&pieces, is_wanted);
+        offer.owner.clone_from(&symbol.owner);
+        offer.is_decorated = symbol.kind == SymbolKind::Impl;
+        offer.is_structural = self.language.structural_kinds.contains(&symbol.kind);
+        let at = symbol.name_range.start;
+        let is_nameless = |one: &Range<usize>| one.start <= at && one.end >= symbol.declaration.end;
+        let mut out: Vec<(usize, Offer)> = Vec::new();
+        if symbol.parent.is_none() && self.places.nameless.iter().any(is_nameless) {
+            out.push((at, nameless(offer.clone())));
+        }
+        out.extend(self.names(symbol).into_iter().map(|name| (at, Offer { name, ..offer.clone() })));
+        out
+    }
+
+    /// The words that a use of a symbol may have to mention.
+    fn names(&self, symbol: &Symbol) -> Vec<String> {
+        let last_owner = symbol.owner.rsplit("::").next().unwrap_or_default();
+        let words: Vec<&str> = match symbol.kind {
+            SymbolKind::Constructor => vec![last_owner],
+            SymbolKind::Impl => identifiers(&symbol.name).filter(|word| !matches!(*word, "impl" | "for")).collect(),
+            // An operator is used through its class.
+            _ if symbol.name.starts_with("operator") => vec!["operator", last_owner],
+            _ => identifiers(&symbol.name).collect(),
+        };
+        let words = words.into_iter().filter(|word| !word.is_empty());
+        words.map(str::to_owned).collect::<BTreeSet<String>>().into_iter().collect()
+    }
+
+    /// The statements beside the symbols, each under every name in it.
+    fn rest(&self, tree: &tree_sitter::Tree, symbols: &[Range<usize>]) -> Vec<(usize, Offer)> {
+        let (root, mut out) = (tree.root_node(), Vec::new());
+        let named = names_of(tree);
+        for child in root.children(&mut root.walk()) {
+            let range = child.byte_range();
+            let first = symbols.partition_point(|symbol| symbol.end <= range.start);
+            let inside = symbols[first..].iter().take_while(|symbol| symbol.start < range.end);
+            let inside: Vec<Range<usize>> = inside.cloned().collect();
+            if self.places.effects.contains(&range) {
+                continue;
+            }
+            let pieces = self.places.pieces(&range, &inside);
+            let offer = self.offer(&pieces, |_, _| true);
+            if within(&self.places.stars, &range).next().is_some() {
+                out.push((range.start, Offer { name: EVERYTHING.to_owned(), ..offer.clone() }));
+            }
+            if inside.is_empty() && within(&self.places.nameless, &range).next().is_some() {
+                out.push((range.start, nameless(offer.clone())));
+            }
+            let names = pieces.iter().flat_map(|piece| within(&named, piece));
+            for name in names.filter(|name| !self.places.inner.contains(&name.start)) {
+                let name_text = &self.text[name.clone()];
+                let mut one = Offer { name: name_text.to_owned(), ..offer.clone() };
+                one.mentions.remove(name_text);
+                out.push((name.start, one));
+            }
+        }
+        out
+    }
+
+    /// The offer of parts of the text, without its name. It mentions the words that are wanted.
+    fn offer(&self, pieces: &[Range<usize>], is_wanted: impl Fn(usize, &str) -> bool) -> Offer {
+        let mut offer = Offer { is_nominal: true, ..Offer::default() };
+        for piece in pieces {
+            offer.outward.push_str(&without_layout(&self.text[piece.clone()]));
+            offer.outward.push('\n');
+            for word in identifiers(&self.text[piece.clone()]) {
+                let at = word.as_ptr() as usize - self.text.as_ptr() as usize;
+                if is_wanted(at, word) {
+                    offer.mentions.insert(word.to_owned());
+                }
+            }
+        }
+        offer
+    }
+
+    /// Whether a word names a member of what is before it.
+    fn is_member(&self, at: usize) -> bool {
+        self.text[..at].trim_end().ends_with(['.', ':', '>'])
+    }
+}
+
+/// What others use under any name.
+fn nameless(offer: Offer) -> Offer {
+    Offer { name: EVERYTHING.to_owned(), is_nameless: true, ..offer }
+}
+
+/// The places of all names in a tree, in source order.
+fn names_of(tree: &tree_sitter::Tree) -> Vec<Range<usize>> {
+    let (mut cursor, mut out) = (tree.walk(), Vec::new());
+    loop {
+        let node = cursor.node();
+        if node.child_count() == 0 && node.is_named() && node.kind().contains("identifier") {
+            out.push(node.byte_range());
+        }
+        if cursor.goto_first_child() || cursor.goto_next_sibling() {
+            continue;
+        }
+        loop {
+            if !cursor.goto_parent() {
+                return out;
+            }
+            if cursor.goto_next_sibling() {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! What an edit breaks in files that nobody has open, with real checkers of languages other than Python.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{configure, replace};
+use crate::closed::shapes::{cases, reported};
+use crate::support::mcp::McpClient;
+use crate::support::project::Project;
+use crate::support::servers::{language_tools, tool};
+
+const STRICT: &str = "{\"compilerOptions\": {\"strict\": true, \"noEmit\": true, \"target\": \"es2022\", \
+                      \"module\": \"esnext\", \"moduleResolution\": \"bundler\", \"types\": []}}\n";
+
+/// The cases of a fixture that break something, each with its name in place of CASE.
+fn breaking(text: &str) -> String {
+    let mut out = String::new();
+    for case in text.split("### ").skip(1).filter(|case| case.contains("\n!!! ")) {
+        let name = case.lines().next().unwrap_or_default();
+        let lines = case.lines().filter(|line| !line.starts_with("=== "));
+        out.push_str(&format!("### {}\n", lines.collect::<Vec<_>>().join("\n").replace("CASE", name)));
+    }
+    out
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_complete_answer_about_typescript_names_every_closed_file_that_an_edit_breaks() {
+    let text = breaking(include_str!("../../fixtures/reach/typescript.txt"));
+    let cases = cases(&text);
+    assert!(cases.len() >= 30, "{} cases are read", cases.len());
+    let mut files = vec![("tsconfig.json", STRICT)];
+    files.extend(cases.iter().flat_map(|case| case.files.iter().map(|(path, text)| (*path, text.as_str()))));
+    let project = Project::new(&files);
+    let folder = language_tools("vtsls").display().to_string();
+    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    let mut wrong = Vec::new();
+    for case in &cases {
+        let write = |text: &str| json!({"path": case.edited, "content": text});
+        let answer = client.edit("write_file", write(&case.after)).await;
+        let missing: Vec<_> = case.broken.difference(&reported(&answer)).cloned().collect();
+        if answer["diagnostics_status"] != "complete" || !missing.is_empty() {
+            wrong.push(format!("{}: missing {missing:?} in {answer}", case.name));
+        }
+        client.edit("write_file", write(&case.files[case.edited])).await;
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(client.end().await.success());
+}
+
+/// A program with a function, its importer and a file that has nothing to do with it.
+struct Program {
+    files: &'static [(&'static str, &'static str)],
+    edited: &'static str,
+    removed: (&'static str, &'static str),
+    importer: &'static str,
+    code: &'static str,
+    commands: &'static str,
+}
+
+const TYPESCRIPT: Program = Program {
+    files: &[
+        ("tsconfig.json", STRICT),
+        (
+            "src/items.ts",
+            "export function makeItem(name: string): string {\n  return name;\n}\n\nexport const limit = 1;\n",
+        ),
+        ("src/user.ts", "import { makeItem } from './items';\n\nexport const item = makeItem('a');\n"),
+        ("src/apart.ts", "import { limit } from './items';\n\nexport const more: number = limit + 1;\n"),
+    ],
+    edited: "src/items.ts",
+    removed: ("export function makeItem(name: string): string {\n  return name;\n}\n\n", ""),
+    importer: "src/user.ts",
+    code: "2305",
+    commands: "",
+};
+
+const RUST: Program = Program {
+    files: &[
+        ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", "pub mod apart;\npub mod items;\npub mod user;\n"),
+        (
+            "src/items.rs",
+            "pub fn make_item(name: &str) -> String {\n    name.to_owned()\n}\n\npub const LIMIT: u32 = 1;\n",
+        ),
+        ("src/user.rs", "use crate::items::make_item;\n\npub fn item() -> String {\n    make_item(\"a\")\n}\n"),
+        ("src/apart.rs", "pub fn more() -> u32 {\n    crate::items::LIMIT + 1\n}\n"),
+    ],
+    edited: "src/items.rs",
+    removed: ("pub fn make_item(name: &str) -> String {\n    name.to_owned()\n}\n\n", ""),
+    importer: "src/user.rs",
+    code: "E0432",
+    commands: "commands = [\"cargo\"]\n",
+};
+
+/// The answer to the removal of the function, with these lines in the configuration.
+async fn removal(program: &Program, more: &str) -> Value {
+    let project = Project::new(program.files);
+    configure(&project, &format!("{}{more}", program.commands));
+    removal_in(&project, program).await
+}
+
+async fn removal_in(project: &Project, program: &Program) -> Value {
+    tool("cargo");
+    let folder = language_tools("vtsls").display().to_string();
+    let mut client = McpClient::open(project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    let answer = client.edit("edit_file", replace(program.edited, program.removed.0, program.removed.1)).await;
+    assert!(client.end().await.success());
+    answer
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_removal_of_a_function_is_answered_with_the_error_of_its_closed_importer() {
+    for program in [&TYPESCRIPT, &RUST] {
+        let answer = removal(program, "").await;
+        assert_eq!(answer["diagnostics_status"], "complete", "{answer}");
+        let expected = BTreeSet::from([(program.importer.to_owned(), program.code.to_owned())]);
+        assert_eq!(reported(&answer), expected, "{answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_compiler_of_a_whole_package_reports_on_more_files_than_a_server_is_given() {
+    let names: Vec<String> = (0..35).map(|number| format!("user{number}")).collect();
+    let lib: String = names.iter().map(|name| format!("pub mod {name};\n")).collect();
+    let files: Vec<(String, String)> = names
+        .iter()
+        .map(|name| {
+            (format!("src/{name}.rs"), "pub fn item() -> String {\n    crate::items::make_item(\"a\")\n}\n".to_owned())
+        })
+        .chain([("src/lib.rs".to_owned(), format!("pub mod items;\n{lib}"))])
+        .collect();
+    let project = Project::new(&RUST.files[..1]);
+    project.write(RUST.edited, RUST.files[2].1);
+    files.iter().for_each(|(path, text)| project.write(path, text));
+    configure(&project, RUST.commands);
+    let answer = removal_in(&project, &RUST).await;
+    assert_eq!(answer["diagnostics_status"], "complete", "{answer}");
+    assert_eq!((reported(&answer).len(), &answer["more"]), (20, &json!(15)), "{answer}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_without_the_closed_importer_is_not_complete() {
+    for program in [&TYPESCRIPT, &RUST] {
+        let answer = removal(program, "[diagnostics]\nreach = 0\n").await;
+        assert_eq!(answer["diagnostics_status"], "partial", "{answer}");
+        assert!(answer["pending"].to_string().contains(program.importer), "{answer}");
+    }
+}
