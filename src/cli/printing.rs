@@ -80,7 +80,7 @@ fn words(event: &Event) -> Option<String> {
         ),
         Event::Trace { markdown } | Event::Page { markdown, .. } => markdown.clone(),
         Event::Finished { summary, .. } => summary.clone(),
-        Event::Failed { failure } | Event::Refused { failure } => format!("✗ {}", failure.one_line()),
+        Event::Failed { failure } | Event::Refused { failure, .. } => format!("✗ {}", failure.one_line()),
         Event::Edited { .. }
         | Event::Review { .. }
         | Event::Phase { .. }

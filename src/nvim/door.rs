@@ -234,7 +234,10 @@ impl Door {
     fn start(self: &Arc<Self>, json: &str, at_cursor: bool, command: impl FnOnce(Request) -> Command) {
         match self.request(json, at_cursor) {
             Ok((open, request)) => self.submit(&open, command(request)),
-            Err(failure) => self.refuse(failure),
+            Err(failure) => {
+                let request = serde_json::from_str(json).map_or_else(|_| String::new(), |Ask { text, .. }| text);
+                self.show(Event::Refused { failure, request });
+            }
         }
     }
 
@@ -242,6 +245,11 @@ impl Door {
     pub(super) fn submit(&self, open: &Arc<Open>, command: Command) {
         // The task goes on with its question: the refused command is not the answer to it.
         let is_answer = matches!(command, Command::Answer(_)) && open.session.is_asking();
+        let request = match &command {
+            Command::Ask(request) | Command::Plan(request) => request.text.clone(),
+            Command::ChangePlan(words) => words.clone(),
+            _ => String::new(),
+        };
         match open.session.submit(command, Origin::new("Neovim")) {
             Ok(submitted) => {
                 *lock(&self.current) = Some(Arc::clone(open));
@@ -250,7 +258,7 @@ impl Door {
             Err(failure) if is_answer => {
                 self.show(Event::Progress { text: nvim_wording::failure(&failure).one_line() });
             }
-            Err(failure) => open.session.emit(Event::Refused { failure }),
+            Err(failure) => open.session.emit(Event::Refused { failure, request }),
         }
     }
 
@@ -338,8 +346,8 @@ impl Door {
         }
     }
 
-    /// Reports that a command was not taken on.
+    /// Reports that a command which is no request was not taken on.
     pub(super) fn refuse(&self, failure: Failure) {
-        self.show(Event::Refused { failure });
+        self.show(Event::refused(failure));
     }
 }

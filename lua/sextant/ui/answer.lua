@@ -8,9 +8,10 @@ local api = vim.api
 ---@field request string
 ---@field tab integer the tab that the user asked in
 ---@field alone boolean whether nothing else ran then
----@type sextant.Asked?
-local asked = nil
--- The lines before the request is taken on; they belong to it if no other task runs.
+-- Oldest first.
+---@type sextant.Asked[]
+local asked = {}
+-- The lines before the first of them is taken on; they belong to it if no other task runs.
 ---@type string[]
 local held = {}
 
@@ -126,7 +127,7 @@ end
 
 ---@param text string
 function M.line(text)
-  if asked and asked.alone then
+  if asked[1] and asked[1].alone then
     held[#held + 1] = text
     return
   end
@@ -165,16 +166,29 @@ end
 ---@param request string
 ---@param alone boolean whether nothing else runs: what comes now is of this request
 function M.expect(request, alone)
-  asked, held = { request = request, tab = api.nvim_get_current_tabpage(), alone = alone }, {}
+  asked[#asked + 1] = { request = request, tab = api.nvim_get_current_tabpage(), alone = alone }
 end
 
---- The request is taken on: its answer replaces the last one.
-function M.accept()
-  local taken, before = asked, held
+-- Takes a request out of those that wait; without words the oldest one.
+---@param request? string
+---@return sextant.Asked?
+local function take(request)
+  for index, one in ipairs(asked) do
+    if not request or one.request == request then
+      return table.remove(asked, index)
+    end
+  end
+end
+
+--- A request is taken on: its answer replaces the last one.
+---@param request? string
+function M.accept(request)
+  local taken = take(request)
   if not taken then
     return
   end
-  asked, held = nil, {}
+  local before = held
+  held = {}
   open(taken.tab)
   scratch.set(buffer(), { '# ' .. taken.request, '' })
   for _, win in ipairs(scratch.windows('answer')) do
@@ -203,12 +217,20 @@ end
 --- Whether a request waits to be taken on.
 ---@return boolean
 function M.waits()
-  return asked ~= nil
+  return #asked > 0
 end
 
---- The request is not taken on, and the last answer stays.
-function M.refuse()
-  asked, held = nil, {}
+--- A request is not taken on, and the last answer stays.
+---@param request? string without it, the oldest one
+function M.refuse(request)
+  if take(request) then
+    held = {}
+  end
+end
+
+--- No request will be taken on any more.
+function M.drop()
+  asked, held = {}, {}
 end
 
 return M

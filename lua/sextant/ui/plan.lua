@@ -237,9 +237,10 @@ function M.accept()
 end
 
 --- The request is not taken on: the earlier plan is restored.
-function M.refuse()
+---@param request string its last words
+function M.refuse(request)
   local was = asked
-  if not was then
+  if not (was and vim.endswith(state and state.request or '', request)) then
     return
   end
   asked, state, awaits = nil, was.before, nil

@@ -44,10 +44,12 @@ local function review_changes(root)
   changed = false
 end
 
--- A request was not taken on: the current text stays.
+-- Something was not taken on: the current text stays. A request that is starting goes on, unless it is the refused one.
 local function refused(event)
-  answer.refuse()
-  plan.refuse()
+  if event.request then
+    answer.refuse(event.request)
+    plan.refuse(event.request)
+  end
   say.say(words_of(event.failure), level_of(event.failure))
   emit('SextantFailed', event)
 end
@@ -74,7 +76,7 @@ local renderers = {
     M.status = 'running'
     M.stopped = false
     changed = false
-    answer.accept()
+    answer.accept(event.request)
     plan.accept()
     status.started(event.request, event.model)
     require('sextant.edit.undo').started()
@@ -191,6 +193,7 @@ local renderers = {
     -- While another task runs, this is the end of that one, and the request still waits.
     local early = M.status ~= 'running' and (answer.waits() or plan.waits())
     if early and answer.waits() then
+      answer.refuse()
       return refused(event)
     end
     local text = words_of(event.failure)
@@ -208,18 +211,48 @@ local renderers = {
   refused = refused,
 }
 
+local function render(event)
+  local renderer = renderers[event.type]
+  if renderer then
+    event.root = event.root or (require('sextant.rpc.channel').info or {}).root or vim.fn.getcwd()
+    renderer(event)
+  end
+end
+
+-- Bytes of an event that is decoded in one turn of the loop and shown in another: each of the two takes milliseconds.
+local LARGE = 32 * 1024
+-- The events that are not decoded yet, oldest first.
+---@type string[]
+local inbox = {}
+-- Whether a large event waits for its turn; the others wait behind it.
+local holding = false
+
+local function show_next()
+  if holding or #inbox == 0 then
+    return
+  end
+  local json = table.remove(inbox, 1)
+  -- JSON's null is nil here: `vim.NIL` would count as true.
+  local event = vim.json.decode(json, { luanil = { object = true, array = true } })
+  if #json <= LARGE then
+    return render(event)
+  end
+  holding = true
+  -- A timer, since a function scheduled by a scheduled one runs in the same turn.
+  vim.defer_fn(function()
+    holding = false
+    for _ = 1, #inbox do
+      vim.schedule(show_next)
+    end
+    render(event)
+  end, 1)
+end
+
 --- Called by the binary: shows an event, later.
 ---@param json string
 function M.event(json)
-  vim.schedule(function()
-    -- JSON's null is nil here: `vim.NIL` would count as true.
-    local event = vim.json.decode(json, { luanil = { object = true, array = true } })
-    local render = renderers[event.type]
-    if render then
-      event.root = event.root or (require('sextant.rpc.channel').info or {}).root or vim.fn.getcwd()
-      render(event)
-    end
-  end)
+  inbox[#inbox + 1] = json
+  vim.schedule(show_next)
 end
 
 --- The user stops the running task: only its end is shown from here on.
@@ -233,7 +266,7 @@ function M.process_gone(text)
   M.status = 'idle'
   M.stopped = false
   status.ended()
-  answer.refuse()
+  answer.drop()
   if require('sextant.ui.scratch').window('answer') then
     answer.line('✗ ' .. text)
   end

@@ -186,7 +186,7 @@ impl Engine {
             },
             Command::ShowPlan => match self.waiting_plan().await {
                 Ok(events) => Ending { result: Ok(CommandOutcome::Shown), events },
-                Err(failure) => Ending { result: Err(failure.clone()), events: vec![Event::Refused { failure }] },
+                Err(failure) => Ending { result: Err(failure.clone()), events: vec![Event::refused(failure)] },
             },
             Command::Approve { steps, is_read: true } => self.approve(steps, cancel).await.map(Worked),
             Command::Approve { steps, is_read: false } => self.approve_unseen(steps, cancel).await.map(Worked),

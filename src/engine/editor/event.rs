@@ -207,8 +207,18 @@ pub enum Event {
     Failed {
         failure: Failure,
     },
-    /// A request that was not accepted: nothing began, and the current work goes on.
+    /// Something that was not accepted, or a look that failed: nothing began, and the current work goes on.
     Refused {
         failure: Failure,
+        /// The text of the refused request; empty where something else was refused, as a look at the review.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        request: String,
     },
+}
+
+impl Event {
+    /// The refusal of something that is no request of its own.
+    pub fn refused(failure: Failure) -> Self {
+        Self::Refused { failure, request: String::new() }
+    }
 }

@@ -166,7 +166,7 @@ impl Shower {
                 engine.say(INFO, &text);
             }
             Event::Finished { ok, summary } => self.finished(engine, ok, &summary),
-            Event::Failed { failure } | Event::Refused { failure } => {
+            Event::Failed { failure } | Event::Refused { failure, .. } => {
                 let line = helix_wording::failure(&failure).one_line();
                 self.append(engine, &format!("\n**{line}**\n"));
                 self.note(engine, &line);

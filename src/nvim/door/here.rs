@@ -99,7 +99,7 @@ impl Door {
             open.session.recover().await;
             open.session.emit(match open.session.traced(&which).await {
                 Ok(found) => Event::Trace { markdown: found.markdown() },
-                Err(failure) => Event::Refused { failure },
+                Err(failure) => Event::refused(failure),
             });
         });
     }

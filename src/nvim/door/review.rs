@@ -50,7 +50,7 @@ impl Door {
             });
             open.session.emit(match state {
                 Ok(state) => Event::Review { state, open: given.open },
-                Err(failure) => Event::Refused { failure },
+                Err(failure) => Event::refused(failure),
             });
         });
     }
@@ -66,7 +66,7 @@ impl Door {
         tokio::spawn(async move {
             open.session.emit(match open.session.locate(&name).await {
                 Ok(LocatedName { path, line, column }) => Event::Place { path, line, column },
-                Err(failure) => Event::Refused { failure },
+                Err(failure) => Event::refused(failure),
             });
         });
     }
@@ -74,7 +74,7 @@ impl Door {
     async fn hand_over(self: &Arc<Self>, open: &Arc<Open>) {
         match open.session.hand_over_review().await {
             Ok(request) => self.submit(open, Command::Ask(request)),
-            Err(failure) => open.session.emit(Event::Refused { failure }),
+            Err(failure) => open.session.emit(Event::refused(failure)),
         }
     }
 }
