@@ -170,6 +170,9 @@ fn is_of_work(event: &Event) -> bool {
         Event::Page { .. }
             | Event::Review { .. }
             | Event::Place { .. }
+            | Event::Log { .. }
+            | Event::Conversation { .. }
+            | Event::Queued { .. }
             | Event::PlanChecked { .. }
             | Event::Trace { .. }
             | Event::Mode { .. }

@@ -85,6 +85,9 @@ fn words(event: &Event) -> Option<String> {
         | Event::Review { .. }
         | Event::Phase { .. }
         | Event::Place { .. }
+        | Event::Log { .. }
+        | Event::Conversation { .. }
+        | Event::Queued { .. }
         | Event::PlanChecked { .. }
         | Event::Words { .. }
         | Event::Mode { .. } => return None,

@@ -56,15 +56,13 @@ end
 
 -- Shows a question in the answer window, and in the plan's if one is shown. Without a window it becomes a message.
 local function question(event)
+  local questions = require('sextant.ui.question')
   answer.line('')
-  answer.line('? ' .. event.text)
-  for choice, option in ipairs(event.options) do
-    answer.line(('  %d. %s'):format(choice, option))
-  end
-  answer.line('  g1 … here or :AgentAnswer N answers')
-  local in_plan = plan.ask(event.text, event.options)
+  vim.tbl_map(answer.line, questions.lines(event))
+  local in_plan = plan.ask(event)
+  questions.select(event)
   local first = event.text:match('[^\n]*')
-  local lines = { ('%s :AgentAnswer 1 to %d'):format(first, #event.options) }
+  local lines = { ('%s :AgentAnswer 1 to %d, or words'):format(first, #event.options) }
   for choice, option in ipairs(event.options) do
     lines[#lines + 1] = ('%d. %s'):format(choice, option)
   end
@@ -77,7 +75,7 @@ local renderers = {
     M.stopped = false
     changed = false
     answer.accept(event.request)
-    plan.accept()
+    plan.accept(event.request)
     status.started(event.request, event.model)
     require('sextant.edit.undo').started()
     emit('SextantStarted', event)
@@ -93,6 +91,10 @@ local renderers = {
     question(event)
     status.question(event.text, event.options)
     emit('SextantQuestion', event)
+  end,
+  queued = function(event)
+    status.queued(event.requests)
+    plan.queued(event.requests)
   end,
   mode = function(event)
     require('sextant').given.mode = event.mode
@@ -171,6 +173,14 @@ local renderers = {
   end,
   page = function(event)
     require('sextant.ui.trace').open(event.markdown, event.name)
+  end,
+  log = function(event)
+    require('sextant.ui.log').open(event)
+    -- The plan floats above all else and would hide it.
+    plan.make_way()
+  end,
+  conversation = function(event)
+    answer.reopen(event.exchanges)
   end,
   introduced = function(event)
     require('sextant.ui.quickfix').show(event)

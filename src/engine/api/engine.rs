@@ -8,6 +8,7 @@ use tracing::Instrument;
 
 use crate::api::turn::{Origin, TaskTurn, TurnHeld};
 use crate::commands::client_call::{self, OutsideAnswer};
+use crate::commands::conversations::{self, LoggedConversation};
 use crate::commands::edit_plan::PlanRefused;
 use crate::commands::locate_name::{self, LocatedName};
 use crate::commands::review_changes::{self, ReviewRequest, ReviewState};
@@ -28,6 +29,8 @@ use crate::plan::{Plan, Steps};
 use crate::planner::{replan, waiting_plan};
 use crate::run::{finish, listed};
 use crate::state::agent_config::{Config, PlanMode};
+use crate::state::approvals::UserAnswer;
+use crate::state::dialogue::Exchange;
 use crate::state::neighbour_sessions::Neighbours;
 use crate::state::outcome::{Ending, Outcome};
 use crate::state::outside_clients::OutsideClient;
@@ -177,9 +180,10 @@ impl Engine {
         crate::planner::ending::pause(&self.session).await
     }
 
-    /// Answers the question that a plan waits with; `choice` counts from 0.
-    pub async fn answer_question(&self, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
-        crate::commands::answer_question::answer_question(&self.session, choice, cancel).instrument(span::task()).await
+    /// Answers the question that a plan waits with.
+    pub async fn answer_question(&self, answer: impl Into<UserAnswer>, cancel: &CancellationToken) -> Ending<Outcome> {
+        let answered = crate::commands::answer_question::answer_question(&self.session, answer.into(), cancel);
+        answered.instrument(span::task()).await
     }
 
     /// Resumes the work that was left open, in this process or in one that ended.
@@ -334,13 +338,40 @@ impl Engine {
         questions::nobody_answers(&self.session.approvals);
     }
 
+    /// The conversations of this workspace that hold all of these words, newest first.
+    ///
+    /// # Errors
+    /// The memory cannot be read.
+    pub async fn conversations(&self, words: &str) -> Result<Vec<LoggedConversation>, Failure> {
+        conversations::list(&self.session.store, words).await
+    }
+
+    /// Makes a conversation the one that the next request may go on with.
+    ///
+    /// # Errors
+    /// It is not kept any more.
+    pub async fn reopen_conversation(&self, id: &str) -> Result<Vec<Exchange>, Failure> {
+        conversations::reopen(&self.session.store, id).await
+    }
+
+    /// Passes the user's words to the running task, whose model reads them before its next answer.
+    pub fn steer(&self, request: Request) {
+        self.session.events.show(Event::Progress { text: format!("for the running task: {}", request.text) });
+        self.session.store.steering.add(request);
+    }
+
+    /// The words that the task has ended without reading, as requests of their own.
+    pub fn take_unread(&self) -> Vec<Request> {
+        self.session.store.steering.take()
+    }
+
     pub fn is_asking(&self) -> bool {
         questions::is_asking(&self.session.approvals)
     }
 
     /// Answers the question that a running task waits for; `None` where there is no such question.
-    pub fn answer_waiting(&self, choice: usize) -> Option<Result<(), Failure>> {
-        questions::answer_waiting(&self.session.approvals, choice)
+    pub fn answer_waiting(&self, answer: impl Into<UserAnswer>) -> Option<Result<(), Failure>> {
+        questions::answer_waiting(&self.session.approvals, answer.into())
     }
 
     pub fn open_question(&self, events: &mut Vec<Event>) -> Option<(String, Vec<String>)> {
@@ -348,7 +379,7 @@ impl Engine {
     }
 
     /// Asks the user the question that a plan waits with.
-    pub async fn ask_user(&self, text: &str, options: &[String]) -> Result<usize, Failure> {
+    pub async fn ask_user(&self, text: &str, options: &[String]) -> Result<UserAnswer, Failure> {
         questions::ask_user(&self.session.approvals, UserQuestion::of(QuestionKind::Plan, text, options)).await
     }
 

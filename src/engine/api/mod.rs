@@ -11,6 +11,7 @@ pub use turn::{Origin, TaskInTurn, TaskTurn, TurnHeld, busy};
 
 // Requests and their outcomes.
 pub use crate::commands::client_call::OutsideAnswer;
+pub use crate::commands::conversations::LoggedConversation;
 pub use crate::commands::edit_plan::PlanRefused;
 pub use crate::commands::locate_name::LocatedName;
 pub use crate::commands::undo::list::{self as history, History, UndoState};
@@ -20,6 +21,8 @@ pub use crate::durable::stored_traces::{Traced, list_markdown as traces_markdown
 pub use crate::edit::once::EditMade;
 pub use crate::memory::statistics;
 pub use crate::state::agent_config::{Config, PlanMode};
+pub use crate::state::approvals::UserAnswer;
+pub use crate::state::dialogue::Exchange;
 pub use crate::state::neighbour_sessions::{HeldElsewhere, Holding, Neighbours};
 pub use crate::state::outcome::{Ending, Outcome};
 pub use crate::state::outside_clients::OutsideClient;

@@ -13,12 +13,14 @@ use crate::plan::work_mode::{Mode, Phase};
 use crate::planner::ending;
 use crate::run::unfit_ending::{self, CameTo};
 use crate::run::{choose_loop, finish, requested, run_loop, start};
+use crate::state::dialogue::{Dialogue, Exchange};
 use crate::state::edit_service::EditService;
 use crate::state::outcome::{Ended, Ending, Outcome};
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task};
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_model::step::Model;
@@ -55,7 +57,11 @@ pub(crate) async fn answer(
         .await?
     };
     let answered = match begun.await.map_err(Failure::without_change) {
-        Ok(mut task) => run_ask(&session.edits, session.model.as_ref(), &mut task, cancel).await,
+        Ok(mut task) => {
+            let dialogue = session.store.dialogue(request.follows, &task.work.journal.task);
+            (task.work.intent.earlier, task.conversation.dialogue) = (dialogue.lines(), dialogue);
+            run_ask(&session.edits, session.model.as_ref(), &mut task, cancel).await
+        }
         Err(failure) => Err(failure),
     };
     if session.plans.waiting.lock().await.is_none() {
@@ -93,6 +99,7 @@ pub(crate) async fn run_ask(
         Err(failure) if ending::goes_on(failure.kind) => Phase::Paused,
         Err(_) => Phase::Error,
     };
+    remember_exchange(&edits.store, &task.work.request, &mut task.conversation, &ended, &word);
     let came_to_an_end = ended.is_ok() && !cancel.is_cancelled();
     let taken_back = if came_to_an_end {
         stop::unless_stopped(&edits.making, cancel, unfit_ending::take_back(edits, &mut task.work)).await.ok().flatten()
@@ -118,4 +125,23 @@ pub(crate) async fn run_ask(
         outcome.answer = answer;
     }
     Ok(outcome)
+}
+
+/// Adds the request and its answer to the conversation, which a later request may go on with.
+fn remember_exchange(
+    store: &TaskStore,
+    request: &str,
+    conversation: &mut Conversation,
+    ended: &Result<Ended, Failure>,
+    word: &str,
+) {
+    let answer = match ended {
+        Ok(Ended::Done { answer, .. }) => answer.clone(),
+        Ok(_) => word.to_owned(),
+        Err(failure) => failure.message.clone(),
+    };
+    let results = conversation.results.clone();
+    conversation.dialogue.add(Exchange { request: request.to_owned(), answer, results });
+    let transcript = conversation.transcript.clone();
+    store.keep_dialogue(Dialogue { transcript, ..conversation.dialogue.clone() });
 }

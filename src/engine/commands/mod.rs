@@ -5,6 +5,7 @@ pub(crate) mod approve;
 pub(crate) mod ask;
 pub(crate) mod changed_text;
 pub(crate) mod client_call;
+pub(crate) mod conversations;
 pub(crate) mod edit_plan;
 pub(crate) mod forget;
 pub(crate) mod intents;

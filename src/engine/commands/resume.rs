@@ -65,7 +65,7 @@ pub(crate) async fn go_on(
             return Err(resumable::nothing("nothing was begun here"));
         }
         span::belongs_to_plan(&session.plans).await;
-        return run_plan::carry_out(session, Steps::All, cancel, events).await;
+        return Box::pin(run_plan::carry_out(session, Steps::All, cancel, events)).await;
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
     let (mut task, plan) = take_up(&session.edits, &session.plans, waiting).await?;
@@ -192,7 +192,7 @@ async fn run_on(
     let more = plan.steps.iter().any(|step| step.state == StepState::Open);
     *session.plans.waiting.lock().await = Some((plan, task));
     if more {
-        return run_plan::carry_out(session, steps, cancel, events).await;
+        return Box::pin(run_plan::carry_out(session, steps, cancel, events)).await;
     }
     // It was interrupted between its last step and its end.
     ending::end_waiting(session, Phase::Completed, events).await

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::commands::conversations::LoggedConversation;
+use crate::state::dialogue::Exchange;
 use sextant_base::failure::Failure;
 
 /// One line of the quickfix list.
@@ -138,6 +140,16 @@ pub enum Event {
         name: String,
         markdown: String,
     },
+    /// The kept conversations of the workspace, newest first.
+    Log {
+        /// The words that each of them holds; empty for all.
+        words: String,
+        conversations: Vec<LoggedConversation>,
+    },
+    /// A conversation that the user has opened again.
+    Conversation {
+        exchanges: Vec<Exchange>,
+    },
     /// The changes that wait for the user's review, after a look or a decision.
     Review {
         /// [`crate::api::ReviewState`] as JSON.
@@ -157,6 +169,10 @@ pub enum Event {
         line: usize,
         /// In bytes, from 0.
         column: usize,
+    },
+    /// The requests that wait for the running task, oldest first, after a change of them.
+    Queued {
+        requests: Vec<String>,
     },
     /// The user has changed the mode in words; the front end keeps it for other workspaces.
     Mode {

@@ -98,6 +98,9 @@ fn is_of_work(event: &TaskEvent) -> bool {
         Event::Page { .. }
             | Event::Review { .. }
             | Event::Place { .. }
+            | Event::Log { .. }
+            | Event::Conversation { .. }
+            | Event::Queued { .. }
             | Event::PlanChecked { .. }
             | Event::Trace { .. }
             | Event::Mode { .. }

@@ -176,6 +176,9 @@ impl Shower {
             | Event::Review { .. }
             | Event::Phase { .. }
             | Event::Place { .. }
+            | Event::Log { .. }
+            | Event::Conversation { .. }
+            | Event::Queued { .. }
             | Event::PlanChecked { .. } => {}
         }
     }

@@ -69,12 +69,7 @@ pub(super) async fn tried(
     let before = collect_diagnostics::known(&edits.hub).await;
     let mut course = Course { mark, before, best: None, fault: None, unchanged: 0, tries: 0, repeats: false };
     while course.tries <= AGAIN && course.unchanged <= AGAIN_UNCHANGED && !course.repeats {
-        let piece = stop::unless_stopped(
-            &edits.making,
-            cancel,
-            code_excerpt::shown(&edits.hub, &task.work.request, &mut task.work.seen, &task.progress.course, target),
-        )
-        .await??;
+        let piece = stop::unless_stopped(&edits.making, cancel, shown(edits, task, target)).await??;
         let prompt = match &course.fault {
             None => piece.facts.first(),
             Some(fault) => piece.facts.again(fault),
@@ -177,12 +172,7 @@ async fn settle(
     let Some(best) = course.best.filter(|best| !best.verdict.is_worse_than_before()) else {
         return Ok(TargetEnd::Unsolved(given_up(course.tries, &last, false)));
     };
-    let piece = stop::unless_stopped(
-        &edits.making,
-        cancel,
-        code_excerpt::shown(&edits.hub, &task.work.request, &mut task.work.seen, &task.progress.course, target),
-    )
-    .await??;
+    let piece = stop::unless_stopped(&edits.making, cancel, shown(edits, task, target)).await??;
     if let Err(problem) = put(edits, model, task, &piece, &best.taken).await {
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(TargetEnd::Unsolved(problem)) };
     }
@@ -262,4 +252,9 @@ async fn take_back(edits: &EditService, task: &mut Task, course: &Course) -> Res
     edits.hub.ledger.lock().await.restore(&course.before);
     durable::keep_call(&edits.store, task).await;
     Ok(())
+}
+/// The piece as the model sees it now.
+async fn shown(edits: &EditService, task: &mut Task, target: &CompactTarget) -> Result<ShownPiece, Failure> {
+    let (course, work) = (&task.progress.course, &mut task.work);
+    code_excerpt::shown(&edits.hub, &work.request, &mut work.seen, course, target, &work.intent.earlier).await
 }
