@@ -7,12 +7,26 @@ local say = require('sextant.ui.say').say
 -- The user gets a message at the end of the process, whatever it was about.
 rpc.on_gone(require('sextant.ui.show').process_gone)
 
+-- The entry under the cursor of a quickfix or location list.
+---@return sextant.Code?
+local function listed()
+  local info = vim.fn.getwininfo(vim.api.nvim_get_current_win())[1]
+  if not info or info.quickfix == 0 then
+    return nil
+  end
+  local list = info.loclist == 1 and vim.fn.getloclist(0) or vim.fn.getqflist()
+  local entry = list[vim.fn.line('.')]
+  if entry and entry.valid == 1 and entry.bufnr > 0 then
+    return { buf = entry.bufnr, cursor = { math.max(entry.lnum, 1), math.max(entry.col - 1, 0) } }
+  end
+end
+
 local function where(args)
   local buf = vim.api.nvim_get_current_buf()
   local cursor = vim.api.nvim_win_get_cursor(0)
   -- In a window of Sextant's own, the command is about the code that the window describes. A range in the window is not
   -- a range of the code.
-  local code = require('sextant.ui.scratch').is_ours(buf) and require('sextant.ui.code').last() or nil
+  local code = listed() or require('sextant.ui.scratch').is_ours(buf) and require('sextant.ui.code').last() or nil
   if code then
     buf, cursor = code.buf, code.cursor
   end
@@ -125,7 +139,10 @@ function M.stop(args)
   if which == 'next' then
     return needs_process('take_back')
   elseif which ~= '' then
-    return say(('there is no `:AgentStop %s`; `:AgentStop next` takes a request back'):format(which), vim.log.levels.WARN)
+    return say(
+      ('there is no `:AgentStop %s`; `:AgentStop next` takes a request back'):format(which),
+      vim.log.levels.WARN
+    )
   end
   require('sextant.ui.show').stop()
   needs_process('stop')

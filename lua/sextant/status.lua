@@ -20,7 +20,8 @@ local api = vim.api
 ---@field next string[] requests that wait for the running task, oldest first
 
 ---@type sextant.Status
-local now = { state = 'idle', phase = '', detail = '', elapsed = 0, waited = 0, model = '', tokens = 0, request = '', next = {} }
+local now =
+  { state = 'idle', phase = '', detail = '', elapsed = 0, waited = 0, model = '', tokens = 0, request = '', next = {} }
 local began, phase_began = 0, 0
 ---@type uv.uv_timer_t?
 local ticking = nil

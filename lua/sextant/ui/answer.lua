@@ -206,10 +206,11 @@ end
 
 --- A request is taken on: its answer replaces the last one, or follows it.
 ---@param request? string
+---@return boolean own whether the request was made here
 function M.accept(request)
   local taken = take(request)
   if not taken then
-    return
+    return false
   end
   local before = held
   held = {}
@@ -218,6 +219,7 @@ function M.accept(request)
   for _, text in ipairs(before) do
     M.line(text)
   end
+  return true
 end
 
 --- Opens the window again, and enters it.

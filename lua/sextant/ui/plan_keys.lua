@@ -105,7 +105,13 @@ local KEYS = {
     end,
     'show why the step is there',
   },
-  { '<Tab>', 'za', 'show or fold the details of the step' },
+  {
+    '<Tab>',
+    function()
+      steps.toggle(0)
+    end,
+    'show or fold the details of the step',
+  },
   {
     'e',
     function(actions)

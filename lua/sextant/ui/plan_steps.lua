@@ -2,6 +2,8 @@
 local M = {}
 local api = vim.api
 
+-- The name of this module, which 'foldexpr' takes.
+local NAME = ...
 local NAMESPACE = api.nvim_create_namespace('sextant_plan_steps')
 -- The labels of the details with symbols and with reasons, in the languages of a plan.
 local SYMBOLS = { symbols = true, ['símbolos'] = true }
@@ -211,7 +213,7 @@ end
 function M.fold_in(win)
   local wanted = {
     foldmethod = 'expr',
-    foldexpr = "v:lua.require'sextant.ui.plan_steps'.fold()",
+    foldexpr = ("v:lua.require'%s'.fold()"):format(NAME),
     foldtext = '',
     foldlevel = 0,
     foldenable = true,
@@ -220,6 +222,19 @@ function M.fold_in(win)
   }
   for option, value in pairs(wanted) do
     api.nvim_set_option_value(option, value, { win = win, scope = 'local' })
+  end
+end
+
+--- Shows or folds the details of the step under the cursor; those that are shown are in sight.
+---@param buf integer
+function M.toggle(buf)
+  local step = M.at(buf, vim.fn.line('.'))
+  if not step or step.last == step.first then
+    return
+  end
+  vim.cmd('normal! za')
+  if vim.fn.foldclosed(step.first) == -1 and step.last > vim.fn.line('w$') then
+    vim.fn.winrestview({ topline = step.first })
   end
 end
 

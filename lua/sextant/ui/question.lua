@@ -29,7 +29,9 @@ local function shown(event, most)
   local left = most and #lines - most or 0
   if left > 0 then
     lines = vim.list_slice(lines, 1, most)
-    lines[#lines + 1] = ('… %d more lines; :AgentShow has them'):format(left)
+    lines[#lines + 1] = ('… %s; :AgentShow has all of it'):format(
+      require('sextant.ui.say').counted(left, 'more line')
+    )
   end
   table.insert(lines, 1, '```diff')
   lines[#lines + 1] = '```'

@@ -11,6 +11,8 @@ local api = vim.api
 M.status = 'idle'
 -- True between a stop by the user and the end of the task.
 M.stopped = false
+-- Whether the running task is of a request made here, and not in a shell.
+local own = false
 -- Whether the running task has changed a file.
 local changed = false
 
@@ -74,7 +76,7 @@ local renderers = {
     M.status = 'running'
     M.stopped = false
     changed = false
-    answer.accept(event.request)
+    own = answer.accept(event.request)
     plan.accept(event.request)
     status.started(event.request, event.model)
     require('sextant.edit.undo').started()
@@ -104,7 +106,14 @@ local renderers = {
     answer.line('… ' .. event.text)
   end,
   place = function(event)
-    require('sextant.ui.follow').arrive(event)
+    if event.pointed or own then
+      require('sextant.ui.follow').arrive(event)
+    end
+  end,
+  places = function(event)
+    if own then
+      require('sextant.ui.quickfix').show(vim.tbl_extend('force', event, { of = 'places', open = true }))
+    end
   end,
   phase = function(event)
     status.phase(event.phase, event.detail, event.tokens)

@@ -8,7 +8,6 @@ use tracing::Instrument;
 
 use crate::api::turn::{Origin, TaskTurn, TurnHeld};
 use crate::commands::client_call::{self, OutsideAnswer};
-use crate::commands::conversations::{self, LoggedConversation};
 use crate::commands::edit_plan::PlanRefused;
 use crate::commands::locate_name::{self, LocatedName};
 use crate::commands::review_changes::{self, ReviewRequest, ReviewState};
@@ -30,7 +29,6 @@ use crate::planner::{replan, waiting_plan};
 use crate::run::{finish, listed};
 use crate::state::agent_config::{Config, PlanMode};
 use crate::state::approvals::UserAnswer;
-use crate::state::dialogue::Exchange;
 use crate::state::neighbour_sessions::Neighbours;
 use crate::state::outcome::{Ending, Outcome};
 use crate::state::outside_clients::OutsideClient;
@@ -336,33 +334,6 @@ impl Engine {
     /// Notes that the user who answered is gone.
     pub fn nobody_answers(&self) {
         questions::nobody_answers(&self.session.approvals);
-    }
-
-    /// The conversations of this workspace that hold all of these words, newest first.
-    ///
-    /// # Errors
-    /// The memory cannot be read.
-    pub async fn conversations(&self, words: &str) -> Result<Vec<LoggedConversation>, Failure> {
-        conversations::list(&self.session.store, words).await
-    }
-
-    /// Makes a conversation the one that the next request may go on with.
-    ///
-    /// # Errors
-    /// It is not kept any more.
-    pub async fn reopen_conversation(&self, id: &str) -> Result<Vec<Exchange>, Failure> {
-        conversations::reopen(&self.session.store, id).await
-    }
-
-    /// Passes the user's words to the running task, whose model reads them before its next answer.
-    pub fn steer(&self, request: Request) {
-        self.session.events.show(Event::Progress { text: format!("for the running task: {}", request.text) });
-        self.session.store.steering.add(request);
-    }
-
-    /// The words that the task has ended without reading, as requests of their own.
-    pub fn take_unread(&self) -> Vec<Request> {
-        self.session.store.steering.take()
     }
 
     pub fn is_asking(&self) -> bool {

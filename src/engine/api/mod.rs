@@ -4,6 +4,7 @@
 mod command;
 mod engine;
 mod turn;
+mod user_talk;
 
 pub use command::{Command, CommandOutcome, Submitted};
 pub use engine::Engine;
@@ -11,7 +12,6 @@ pub use turn::{Origin, TaskInTurn, TaskTurn, TurnHeld, busy};
 
 // Requests and their outcomes.
 pub use crate::commands::client_call::OutsideAnswer;
-pub use crate::commands::conversations::LoggedConversation;
 pub use crate::commands::edit_plan::PlanRefused;
 pub use crate::commands::locate_name::LocatedName;
 pub use crate::commands::undo::list::{self as history, History, UndoState};
@@ -22,7 +22,6 @@ pub use crate::edit::once::EditMade;
 pub use crate::memory::statistics;
 pub use crate::state::agent_config::{Config, PlanMode};
 pub use crate::state::approvals::UserAnswer;
-pub use crate::state::dialogue::Exchange;
 pub use crate::state::neighbour_sessions::{HeldElsewhere, Holding, Neighbours};
 pub use crate::state::outcome::{Ending, Outcome};
 pub use crate::state::outside_clients::OutsideClient;
@@ -42,7 +41,9 @@ pub use crate::plan::{Plan, Step, StepState, Steps};
 pub use crate::planner::replan::change as plan_change;
 
 // Events.
-pub use crate::editor::event::{Event, PlanFault, QuestionKind, QuickfixEntry, WaitPhase};
+pub use crate::editor::event::{
+    Event, Exchange, LoggedConversation, PlanFault, QuestionKind, QuickfixEntry, WaitPhase,
+};
 pub use crate::events::envelope::{EventEnvelope, TaskEvent};
 pub use crate::events::events_state::StreamState;
 pub use crate::events::fact::TaskFact;

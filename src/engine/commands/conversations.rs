@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use crate::durable::open_store;
 use crate::durable::stored_messages::StoredConversation;
+use crate::editor::event::{Exchange, LoggedConversation};
 use crate::memory::chosen_preferences::failure;
-use crate::state::dialogue::{Dialogue, Exchange};
+use crate::state::dialogue::Dialogue;
 use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_store::memory::memory_error::Result as MemoryResult;
@@ -15,17 +14,6 @@ use sextant_store::memory::store::Memory;
 
 /// Tasks that are looked at, newest first.
 const TASKS: usize = 300;
-
-/// A conversation, in one line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LoggedConversation {
-    /// The name of its last task.
-    pub id: String,
-    /// The last work on it, in seconds since 1970.
-    pub at: i64,
-    pub turns: usize,
-    pub title: String,
-}
 
 /// The conversations that hold all of these words, newest first.
 ///
@@ -58,13 +46,13 @@ pub(crate) async fn list(store: &TaskStore, words: &str) -> Result<Vec<LoggedCon
 /// # Errors
 /// It is not kept any more.
 pub(crate) async fn reopen(store: &TaskStore, id: &str) -> Result<Vec<Exchange>, Failure> {
-    let gone = || Failure::user("this conversation is not kept any more", "`:AgentLog` lists those that are");
+    let gone = || Failure::user("this conversation is not kept any more", "list the conversations again");
     let durable = open_store::durable(store).await.ok_or_else(gone)?;
     let task = id.to_owned();
     let said = durable.run(move |memory| memory.said(&task)).await.map_err(|error| failure(&error))?;
     let stored = StoredConversation::read(said.ok_or_else(gone)?);
     let dialogue = Dialogue { transcript: stored.transcript, ..stored.dialogue };
     let exchanges = dialogue.exchanges.clone();
-    store.keep_dialogue(dialogue);
+    store.talk.keep(dialogue);
     Ok(exchanges)
 }

@@ -12,6 +12,7 @@ pub(crate) mod intents;
 pub(crate) mod locate_name;
 pub(crate) mod plan;
 pub(crate) mod remember;
+pub(crate) mod rename_request;
 pub(crate) mod resume;
 pub(crate) mod review_changes;
 pub(crate) mod undo;

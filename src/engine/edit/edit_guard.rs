@@ -261,7 +261,7 @@ async fn weigh(
                 UserAnswer::Option(_) => {
                     Err(tool_failure(format!("the user said no: {reason} ({rule})"), "fix it and leave that in place"))
                 }
-                UserAnswer::Words(_) => Err(tool_failure(answer.refusal(&reason), "fix it and leave that in place")),
+                UserAnswer::Words(_) => Err(tool_failure(answer.refusal(reason), "fix it and leave that in place")),
             }
         }
         _ => {

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::commands::conversations::LoggedConversation;
-use crate::state::dialogue::Exchange;
 use sextant_base::failure::Failure;
+use sextant_model::step::LastResult;
 
 /// One line of the quickfix list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +39,28 @@ pub enum QuestionKind {
     Command,
     /// Whether to change a file that something runs, or one that sets how strict the checkers are.
     File,
+}
+
+/// One request of a conversation, with its outcome.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Exchange {
+    pub request: String,
+    pub answer: String,
+    /// The last results of its tools.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) results: Vec<LastResult>,
+}
+
+/// A conversation, in one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoggedConversation {
+    /// The name of its last task.
+    pub id: String,
+    /// The last work on it, in seconds since 1970.
+    pub at: i64,
+    pub turns: usize,
+    pub title: String,
 }
 
 /// A fault of a plan's text.
@@ -169,6 +190,13 @@ pub enum Event {
         line: usize,
         /// In bytes, from 0.
         column: usize,
+        /// Whether the user pointed at it, rather than asked for it in a request.
+        pointed: bool,
+    },
+    /// The places that a request has asked for, for a list.
+    Places {
+        title: String,
+        entries: Vec<QuickfixEntry>,
     },
     /// The requests that wait for the running task, oldest first, after a change of them.
     Queued {

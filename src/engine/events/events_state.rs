@@ -126,6 +126,7 @@ impl StreamState {
             | Event::Review { .. }
             | Event::Phase { .. }
             | Event::Place { .. }
+            | Event::Places { .. }
             | Event::Log { .. }
             | Event::Conversation { .. }
             | Event::Queued { .. }

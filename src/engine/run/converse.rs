@@ -75,7 +75,7 @@ pub(crate) async fn converse(
         if let Some(ended) = next_step(&edits.workspace.config, model, &mut task.work, cancel)? {
             return Ok(ended);
         }
-        for added in edits.store.steering.take() {
+        for added in edits.store.talk.steering.take() {
             task.conversation.transcript.tell(steering::told(&added));
         }
         compaction_summary::shorten(&task.work.journal, &mut task.conversation.transcript, talk.budget);
@@ -241,7 +241,7 @@ async fn ends(
     talk: &mut Talk,
     answer: String,
 ) -> Option<Ended> {
-    if edit_service.store.steering.waits() {
+    if edit_service.store.talk.steering.waits() {
         return None;
     }
     let cancel = edit_service.hub.cancelled();

@@ -1,9 +1,13 @@
 //! Holds a conversation over several requests: what was asked, found and answered, for the request that goes on with it.
 
+use std::sync::Mutex;
+
 use serde::{Deserialize, Serialize};
 
+use crate::editor::event::Exchange;
+use crate::state::steering::Steering;
 use crate::state::transcript::Transcript;
-use sextant_model::step::LastResult;
+use sextant_base::lock::lock;
 use sextant_model::token_estimate::head_and_tail;
 
 /// Tokens of the longest answer and of the longest result that a later prompt shows.
@@ -11,17 +15,6 @@ const ANSWER: usize = 400;
 const RESULT: usize = 120;
 /// Characters of a title.
 const TITLE: usize = 200;
-
-/// One request of a conversation, with its outcome.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Exchange {
-    pub request: String,
-    pub answer: String,
-    /// The last results of its tools.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) results: Vec<LastResult>,
-}
 
 /// A conversation up to now.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -71,9 +64,30 @@ impl Dialogue {
     }
 }
 
+/// The conversation of a session: what the next request may go on with, and what the running task has yet to hear.
+#[derive(Debug, Default)]
+pub(crate) struct TalkStore {
+    last: Mutex<Dialogue>,
+    pub(crate) steering: Steering,
+}
+
+impl TalkStore {
+    /// The conversation that a request goes on with, or a new one.
+    pub(crate) fn begin(&self, follows: bool, task: &str) -> Dialogue {
+        let known = if follows { lock(&self.last).clone() } else { Dialogue::default() };
+        let id = if known.id.is_empty() { task.to_owned() } else { known.id };
+        Dialogue { id, ..known }
+    }
+
+    pub(crate) fn keep(&self, dialogue: Dialogue) {
+        *lock(&self.last) = dialogue;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sextant_model::step::LastResult;
 
     #[test]
     fn a_conversation_is_told_in_order_with_what_was_found() {

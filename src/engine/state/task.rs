@@ -91,6 +91,8 @@ pub(crate) struct TaskIntent {
     pub analysis: Analysis,
     /// The places that a request to repair names, for a model that reads no prompt.
     pub places: Vec<RepairPlace>,
+    /// Whether the request is a rename and nothing else, so that its width is the user's wish.
+    pub renames: bool,
     /// Its possible cost and damage; for the user to know.
     pub risk: Option<Risk>,
     /// The user's remarks in the review of earlier changes.

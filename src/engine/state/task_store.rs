@@ -1,20 +1,18 @@
 //! The stored knowledge of a session: its record, its memory, its traces, and the names of its checkpoints.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use tokio::sync::OnceCell;
 
 use crate::events::stream::EventStream;
 use crate::state::agent_config::Config;
-use crate::state::dialogue::Dialogue;
+use crate::state::dialogue::TalkStore;
 use crate::state::durable::Durable;
 use crate::state::journal::Checkpoint;
 use crate::state::memory_handle::Remember;
 use crate::state::review::review_store::ReviewStore;
-use crate::state::steering::Steering;
 use crate::state::task_trace::TraceLog;
-use sextant_base::lock::lock;
 use sextant_store::workspace::record_folder::Record;
 
 pub(crate) struct TaskStore {
@@ -30,10 +28,8 @@ pub(crate) struct TaskStore {
     pub(crate) recovered: OnceCell<()>,
     /// The changes that wait for the user's review, as [`crate::durable::stored_review`] keeps them.
     pub(crate) review: Arc<ReviewStore>,
-    /// The conversation that the next request may go on with.
-    dialogue: Mutex<Dialogue>,
-    /// The words that the user adds to the running task.
-    pub(crate) steering: Steering,
+    /// The conversation with the user.
+    pub(crate) talk: TalkStore,
     /// When the project was last scanned, in milliseconds since 1970.
     pub(crate) scanned: AtomicI64,
     pub(crate) trace: Arc<TraceLog>,
@@ -55,8 +51,7 @@ impl TaskStore {
             durable: OnceCell::default(),
             recovered: OnceCell::default(),
             review: Arc::default(),
-            dialogue: Mutex::default(),
-            steering: Steering::default(),
+            talk: TalkStore::default(),
             scanned: AtomicI64::default(),
             trace,
             asked: RwLock::default(),
@@ -71,17 +66,6 @@ impl TaskStore {
 
     pub(crate) fn last_asked(&self) -> Option<(String, String)> {
         self.asked.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// The conversation that a request goes on with, or a new one.
-    pub(crate) fn dialogue(&self, follows: bool, task: &str) -> Dialogue {
-        let known = if follows { lock(&self.dialogue).clone() } else { Dialogue::default() };
-        let id = if known.id.is_empty() { task.to_owned() } else { known.id };
-        Dialogue { id, ..known }
-    }
-
-    pub(crate) fn keep_dialogue(&self, dialogue: Dialogue) {
-        *lock(&self.dialogue) = dialogue;
     }
 
     pub(crate) fn next_checkpoint(&self) -> String {

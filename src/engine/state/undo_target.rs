@@ -211,11 +211,7 @@ pub(crate) fn choose<'a>(journal: &'a Journal, target: &Target) -> Result<Chosen
         }
         Target::From(first) => {
             let own: Vec<Pick<'a>> = all.into_iter().filter(|pick| pick.edit.step >= *first).collect();
-            if own.is_empty() {
-                let message = format!("{} have changed nothing that stands", target.words());
-                return Err(Failure::user(message, HintCode::Redo));
-            }
-            Ok(Chosen { step: *first, ..plain(Target::From(*first), own) })
+            if own.is_empty() { Err(again(target)) } else { Ok(Chosen { step: *first, ..plain(target.clone(), own) }) }
         }
         Target::Lines(lines) => {
             let own = |pick: &Pick<'_>| {

@@ -61,7 +61,7 @@ impl Door {
         let name = given["name"].as_str().unwrap_or_default().to_owned();
         self.look(json, move |open| async move {
             let LocatedName { path, line, column } = open.session.locate(&name).await?;
-            Ok(Event::Place { path, line, column })
+            Ok(Event::Place { path, line, column, pointed: true })
         });
     }
 

@@ -202,3 +202,52 @@ async fn a_conversation_of_another_neovim_is_found_and_goes_on() {
     nvim.finished().await;
     assert!(last_prompt(&server).contains("You answered: it is round"), "{}", last_prompt(&server));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_from_lua_calls_back_at_its_end_or_when_it_is_taken_back() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([says("it is so"), Reply::Stall("{".into())]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    let ask = |text: &str| {
+        format!(
+            "vim.g.result = nil
+            require('sextant').ask({{ text = '{text}', range = {{ 1, 2 }},
+              callback = function(result) vim.g.result = result end }})
+            return vim.empty_dict()"
+        )
+    };
+    nvim.lua::<Value>(&ask("explain this")).await;
+    assert!(holds(&nvim, "(vim.g.result or {}).ok == true").await, "{}", nvim.answer().await);
+    nvim.finished().await;
+    assert!(server.requests()[0].said_by("user").contains("a.py::f"), "the range is meant");
+    nvim.command("AgentAsk wait").await;
+    server.requests_seen(2).await;
+    nvim.lua::<Value>(&ask("do the next")).await;
+    nvim.screen.shows("next: do the next").await;
+    nvim.command("AgentStop next").await;
+    assert!(holds(&nvim, "(vim.g.result or {}).failure ~= nil").await);
+    let result: Value = nvim.lua("return vim.g.result").await;
+    assert_eq!(result["failure"]["kind"], "cancelled", "{result}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_health_check_does_the_handshake_and_names_each_fix() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let with = "{ model = { provider = 'openai_compatible', model = 'm', base_url = 'http://127.0.0.1:9/v1' } }";
+    let nvim = Nvim::on_screen(&project, with, &["basedpyright"]).await;
+    nvim.edit("a.py").await;
+    assert!(holds(&nvim, "#vim.lsp.get_clients() == 1 and vim.lsp.get_clients()[1].initialized").await);
+    nvim.command("checkhealth sextant").await;
+    let health: String = nvim.lua("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')").await;
+    for part in [
+        "handshake done in ",
+        "127.0.0.1:9 cannot be reached",
+        "correct `model.base_url` in setup()",
+        "basedpyright (in 1 buffer): ",
+        "memory and undo: ",
+        "grammar markdown",
+    ] {
+        assert!(health.contains(part), "{part}: {health}");
+    }
+}

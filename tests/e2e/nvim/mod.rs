@@ -17,6 +17,7 @@ mod mended;
 mod modes;
 mod moods;
 mod names;
+mod navigate;
 mod plan;
 mod reach;
 mod record;

@@ -53,7 +53,7 @@ async fn a_step_is_one_line_and_the_code_stays_in_sight() {
         assert!(screen.contains(part), "{part}:\n{screen}");
     }
     assert!(!screen.contains("because"), "the details are folded:\n{screen}");
-    nvim.keys("/change g<CR><Tab>").await;
+    nvim.keys("9G<Tab>").await;
     nvim.screen.shows("because: asked").await;
     nvim.keys("<Tab>K").await;
     nvim.screen.shows("Step 2").await;
