@@ -229,6 +229,7 @@ mod tests {
             around: "import os".into(),
             request: "return twice x".into(),
             reports: vec![report("    return x", "x is\nwrong")],
+            earlier: Vec::new(),
         }
     }
 
