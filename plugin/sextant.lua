@@ -54,7 +54,13 @@ command('AgentTrace', 'trace', {
 })
 command('AgentStats', 'stats', { nargs = 0, desc = 'Show how the runs in this workspace went, by mode' })
 command('AgentMemory', 'memory', { nargs = 0, desc = 'Show what Sextant remembers of this workspace' })
-command('AgentStop', 'stop', { nargs = 0, desc = 'Stop the running task; what it finished is kept' })
+command('AgentStop', 'stop', {
+  nargs = '?',
+  desc = 'Stop the running task; what it finished is kept. With `next`, take the last waiting request back',
+  complete = function(lead)
+    return vim.startswith('next', lead) and { 'next' } or {}
+  end,
+})
 command('AgentUndo', 'undo', {
   nargs = '?',
   bang = true,
@@ -67,11 +73,15 @@ command('AgentRedo', 'redo', { nargs = 0, desc = 'Bring back what was undone las
 command('AgentHistory', 'history', { nargs = 0, desc = 'List what the last tasks changed, and what of it is undone' })
 command('AgentResume', 'resume', { nargs = 0, desc = 'Go on with the last task that was stopped or interrupted' })
 command('AgentAnswer', 'answer', {
-  nargs = 1,
-  desc = 'Answer the question that the work waits with, by the number of an option',
+  nargs = '+',
+  desc = 'Answer the question that the work waits with, by the number of an option or in words',
   complete = function(lead)
     return require('sextant.command').complete_answer(lead)
   end,
+})
+command('AgentLog', 'log', {
+  nargs = '*',
+  desc = 'List the conversations of this workspace, or those that hold words, and open one again',
 })
 command('AgentShow', 'show', { nargs = 0, desc = 'Open the answer window again' })
 command('Agent', 'agent', {

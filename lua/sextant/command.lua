@@ -7,12 +7,26 @@ local say = require('sextant.ui.say').say
 -- The user gets a message at the end of the process, whatever it was about.
 rpc.on_gone(require('sextant.ui.show').process_gone)
 
+-- The entry under the cursor of a quickfix or location list.
+---@return sextant.Code?
+local function listed()
+  local info = vim.fn.getwininfo(vim.api.nvim_get_current_win())[1]
+  if not info or info.quickfix == 0 then
+    return nil
+  end
+  local list = info.loclist == 1 and vim.fn.getloclist(0) or vim.fn.getqflist()
+  local entry = list[vim.fn.line('.')]
+  if entry and entry.valid == 1 and entry.bufnr > 0 then
+    return { buf = entry.bufnr, cursor = { math.max(entry.lnum, 1), math.max(entry.col - 1, 0) } }
+  end
+end
+
 local function where(args)
   local buf = vim.api.nvim_get_current_buf()
   local cursor = vim.api.nvim_win_get_cursor(0)
   -- In a window of Sextant's own, the command is about the code that the window describes. A range in the window is not
   -- a range of the code.
-  local code = require('sextant.ui.scratch').is_ours(buf) and require('sextant.ui.code').last() or nil
+  local code = listed() or require('sextant.ui.scratch').is_ours(buf) and require('sextant.ui.code').last() or nil
   if code then
     buf, cursor = code.buf, code.cursor
   end
@@ -57,8 +71,17 @@ function M.ask(args)
     return
   end
   local place = where(args)
-  require('sextant.ui.answer').expect(text_of(args), require('sextant.ui.show').status ~= 'running')
-  rpc.send('ask', { text = text_of(args), place = place })
+  local runs = require('sextant.ui.show').status == 'running'
+  -- While a task runs, `!` means that task.
+  local steer = runs and args.bang or nil
+  -- A request from the answer's window goes on with the conversation there.
+  local follows = require('sextant.ui.scratch').window('answer') == vim.api.nvim_get_current_win()
+  if steer then
+    place.workspace = false
+  else
+    require('sextant.ui.answer').expect(text_of(args), not runs, follows)
+  end
+  rpc.send('ask', { text = text_of(args), place = place, steer = steer, follows = follows })
 end
 
 function M.plan(args)
@@ -110,7 +133,17 @@ local function needs_process(verb)
   rpc.send(verb, {})
 end
 
-function M.stop()
+--- Stops the task, or takes the last request back that waits for it.
+function M.stop(args)
+  local which = args and text_of(args) or ''
+  if which == 'next' then
+    return needs_process('take_back')
+  elseif which ~= '' then
+    return say(
+      ('there is no `:AgentStop %s`; `:AgentStop next` takes a request back'):format(which),
+      vim.log.levels.WARN
+    )
+  end
   require('sextant.ui.show').stop()
   needs_process('stop')
 end
@@ -177,13 +210,10 @@ function M.complete_mode(lead)
   end, modes())
 end
 
---- Answers the question of a paused plan.
+--- Answers the open question, or that of a paused plan.
 function M.answer(args)
-  local choice = tonumber(text_of(args):match('^%d+'))
-  if not choice then
-    return say('answer with the number of an option: `:AgentAnswer 1`', vim.log.levels.WARN)
-  end
-  rpc.send('answer', { choice = choice })
+  local question = require('sextant.ui.question')
+  question.answer(question.read(text_of(args)))
 end
 
 --- The options of the open question, each behind its number.
@@ -196,6 +226,12 @@ function M.complete_answer(lead)
   return vim.tbl_filter(function(text)
     return vim.startswith(text, lead)
   end, list)
+end
+
+--- Lists the conversations of this workspace, or those that hold words.
+function M.log(args)
+  args.range = 0
+  rpc.send('log', { words = text_of(args), place = where(args) })
 end
 
 --- Opens the answer window again.

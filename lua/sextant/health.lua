@@ -1,6 +1,7 @@
---- :checkhealth sextant: the binary, the handshake, the options, the servers, the commands.
+--- :checkhealth sextant: versions, the handshake, the options, the model, the record, the servers, the commands.
 local M = {}
 
+---@return boolean usable
 local function binary(health, options)
   local rpc = require('sextant.rpc.channel')
   local path = rpc.find(options)
@@ -10,28 +11,89 @@ local function binary(health, options)
       ('run `cargo build --release` in %s'):format(rpc.folder),
       'or set `binary` in setup()',
     })
-    return
+    return false
   end
   local result = vim.system({ path, '--version' }, { timeout = 5000 }):wait()
   local found = vim.trim(result.stdout or ''):match('(%d+%.%d+%.%d+)')
   local wanted = require('sextant').version
   if found == wanted then
     health.ok(('%s, version %s'):format(path, found))
+    return true
   else
     health.error(('%s is version %s, this plugin needs %s'):format(path, found or 'unknown', wanted), {
       ('run `cargo build --release` in %s'):format(rpc.folder),
     })
+    return false
   end
 end
 
-local function process(health)
+-- Does the handshake: a process that answers is of the right version and takes the options.
+local function process(health, usable)
   local rpc = require('sextant.rpc.channel')
-  if rpc.info then
-    health.ok(('running, model %s, workspace %s'):format(rpc.info.model, rpc.info.root))
-  else
-    health.info('not running; the first command starts it')
+  if usable then
+    local info, ms = rpc.handshake()
+    if info then
+      health.ok(('handshake done in %d ms: model %s, workspace %s'):format(ms, info.model, info.root))
+    else
+      health.error('the handshake failed; `:messages` has the reason', {
+        'look into ' .. rpc.log_path(),
+        ('run `cargo build --release` in %s'):format(rpc.folder),
+      })
+    end
   end
   health.info('log: ' .. rpc.log_path())
+end
+
+-- Where the record of each workspace lies, and whether it can be written.
+local function database(health)
+  local home = vim.env.XDG_STATE_HOME
+  home = home and home ~= '' and home or vim.fs.normalize('~/.local/state')
+  local folder = vim.fs.joinpath(home, 'sextant')
+  local there = folder
+  while vim.fn.isdirectory(there) == 0 and vim.fs.dirname(there) ~= there do
+    there = vim.fs.dirname(there)
+  end
+  if vim.fn.filewritable(there) == 2 then
+    health.ok('memory and undo: ' .. folder)
+  else
+    health.error(('memory and undo: %s cannot be written'):format(there), {
+      ('make it yours: `chown -R $USER %s`'):format(there),
+      'or set XDG_STATE_HOME to a folder of yours',
+    })
+  end
+end
+
+-- The parsers that colour the windows; without them the text is plain. Those of the symbols are in the binary.
+local function grammars(health)
+  for _, language in ipairs({ 'markdown', 'markdown_inline' }) do
+    if pcall(vim.treesitter.language.add, language) and vim.treesitter.language.add(language) then
+      health.ok('grammar ' .. language)
+    else
+      health.warn(('grammar %s is missing: answers and plans are not coloured'):format(language), {
+        'Neovim comes with it; start it with its own $VIMRUNTIME',
+      })
+    end
+  end
+end
+
+-- How it is known that a server's report is of the text that was asked about.
+---@param client vim.lsp.Client
+---@return string words, string[]? fix
+local function freshness(client)
+  local servers = require('sextant.lsp.servers')
+  local buf = next(client.attached_buffers)
+  local way = buf and servers.way(client, buf)
+  if not way then
+    return 'nothing is asked of it yet: it has no buffer'
+  elseif way == 'pull' then
+    return 'exact: its diagnostics are pulled for a text'
+  elseif way == 'command' then
+    return 'exact: tsserver is asked about a text'
+  elseif servers.publishes_once(client) then
+    return 'versioned: it publishes each version once and whole'
+  end
+  return 'not known: its publishes may be of an older text, so answers about edits stay partial',
+    { ("if it publishes each version once and whole, add '%s' to `publishes_once` in setup()"):format(client.name) }
 end
 
 local function servers(health)
@@ -43,12 +105,14 @@ local function servers(health)
     )
   end
   for _, client in ipairs(clients) do
-    health.ok(
-      ('%s (in %s)'):format(
-        client.name,
-        require('sextant.ui.say').counted(vim.tbl_count(client.attached_buffers), 'buffer')
-      )
-    )
+    local words, fix = freshness(client)
+    local buffers = require('sextant.ui.say').counted(vim.tbl_count(client.attached_buffers), 'buffer')
+    local line = ('%s (in %s): %s'):format(client.name, buffers, words)
+    if fix then
+      health.warn(line, fix)
+    else
+      health.ok(line)
+    end
   end
 end
 
@@ -93,8 +157,11 @@ function M.check()
   else
     health.error('setup(): ' .. table.concat(problems, '; '), { 'see :help sextant-options' })
   end
-  binary(health, options)
-  process(health)
+  local found = binary(health, options)
+  process(health, found and #problems == 0)
+  require('sextant.health_model').check(health, options.model)
+  database(health)
+  grammars(health)
   health.start('sextant: language servers')
   servers(health)
   commands(health, options)

@@ -20,6 +20,12 @@ function M.statusline()
   return status.now().state == 'idle' and '' or status.line()
 end
 
+--- Asks the agent about the code at the cursor, and calls back at the end.
+---@param options sextant.AskOptions see |sextant-api|
+function M.ask(options)
+  require('sextant.ask').run(options)
+end
+
 --- Keeps the options. They are checked when the first command runs; nothing is started here.
 ---@param opts? sextant.Options see |sextant-options|
 function M.setup(opts)

@@ -12,6 +12,7 @@ local M = {}
 ---@field diagnostics? sextant.Options.diagnostics
 ---@field save? 'if_clean'|'never' Whether files are written after an edit: where they had no unsaved changes of yours, or never.
 ---@field review? 'after'|'never' Whether the review of a task's changes opens at its end.
+---@field questions? 'window'|'select' Where a question is answered: in Sextant's windows, or in `vim.ui.select` as soon as you do not type.
 ---@field quickfix? sextant.Options.quickfix
 ---@field window? sextant.Options.window
 ---@field limits? sextant.Options.limits
@@ -35,6 +36,7 @@ local M = {}
 
 ---@class sextant.Options.window
 ---@field height? integer Lines of the answer window.
+---@field plan? 'float'|'split' How the plan is shown: over the lower half of the screen, or in a window below the code.
 
 ---@class sextant.Options.limits
 ---@field steps? integer The most steps of one task.
@@ -153,6 +155,14 @@ M.rows = {
     here = true,
   },
   {
+    name = 'questions',
+    type = 'string',
+    default = 'window',
+    choices = { 'window', 'select' },
+    help = "Where a question is answered: in Sextant's windows, or in `vim.ui.select` as soon as you do not type.",
+    here = true,
+  },
+  {
     name = 'quickfix.open',
     type = 'boolean',
     default = true,
@@ -163,6 +173,14 @@ M.rows = {
     type = 'integer',
     default = 12,
     help = 'Lines of the answer window.',
+    here = true,
+  },
+  {
+    name = 'window.plan',
+    type = 'string',
+    default = 'float',
+    choices = { 'float', 'split' },
+    help = 'How the plan is shown: over the lower half of the screen, or in a window below the code.',
     here = true,
   },
   {

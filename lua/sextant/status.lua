@@ -17,9 +17,11 @@ local api = vim.api
 ---@field question? string the open question
 ---@field options? string[] its answers, from 1
 ---@field request string
+---@field next string[] requests that wait for the running task, oldest first
 
 ---@type sextant.Status
-local now = { state = 'idle', phase = '', detail = '', elapsed = 0, waited = 0, model = '', tokens = 0, request = '' }
+local now =
+  { state = 'idle', phase = '', detail = '', elapsed = 0, waited = 0, model = '', tokens = 0, request = '', next = {} }
 local began, phase_began = 0, 0
 ---@type uv.uv_timer_t?
 local ticking = nil
@@ -28,6 +30,9 @@ local TICK_MS = 1000
 -- Numbers the tasks, so that each has a progress message of its own.
 local number = 0
 local message_id = nil
+
+-- Cells of a request that waits.
+local NEXT_WIDTH = 30
 
 -- Cells that Neovim's own marks of a progress message may take.
 local MARGIN = 8
@@ -76,6 +81,10 @@ function M.line()
     parts[1] = ('idle, last task %d s'):format(now.elapsed)
   else
     parts[1] = 'idle'
+  end
+  if #now.next > 0 then
+    local more = #now.next > 1 and (' and %d more'):format(#now.next - 1) or ''
+    parts[#parts + 1] = ('next: %s%s'):format(require('sextant.ui.say').cut(now.next[1], NEXT_WIDTH), more)
   end
   if now.tokens > 0 then
     parts[#parts + 1] = short(now.tokens) .. ' tokens'
@@ -141,10 +150,18 @@ function M.started(request, model)
   require('sextant.ui.highlights').define()
   began, phase_began = vim.uv.hrtime(), vim.uv.hrtime()
   number = number + 1
+  local waiting = now.next
   now = { state = 'running', phase = '', detail = '', elapsed = 0, waited = 0, model = model, tokens = 0 }
+  now.next = waiting
   now.request = request
   start_ticking()
   tell_progress('begin')
+  changed()
+end
+
+---@param requests string[]
+function M.queued(requests)
+  now.next = requests
   changed()
 end
 

@@ -114,7 +114,7 @@ fn read(session: &Weak<Engine>) {
         if !matches!(read, Ok(1..)) {
             return session.nobody_answers();
         }
-        match session.answer_waiting(line.trim().parse().unwrap_or(0)) {
+        match session.answer_waiting(line.trim().parse::<usize>().unwrap_or(0)) {
             Some(Err(failure)) => {
                 terminal::complain(&cli_wording::failure(&failure).one_line());
             }

@@ -33,7 +33,7 @@ pub(super) fn failure(failure: &Failure) -> Failure {
 pub(super) fn event(event: Event) -> Event {
     match event {
         Event::Failed { failure: failed } => Event::Failed { failure: failure(&failed) },
-        Event::Refused { failure: failed } => Event::Refused { failure: failure(&failed) },
+        Event::Refused { failure: failed, request } => Event::Refused { failure: failure(&failed), request },
         other => other,
     }
 }
@@ -49,8 +49,8 @@ mod tests {
         assert_eq!(words, "stopped (what was finished is kept; `sextant undo` takes it back)");
         let own = Hint::from("only ours is undone here").and(HintCode::UndoOwn);
         assert_eq!(failure(&Failure::user("none", own)).one_line(), "none (only ours is undone here)");
-        let refused = event(Event::Refused { failure: Failure::user("none", HintCode::Plan) });
-        let Event::Refused { failure } = refused else { panic!("{refused:?}") };
+        let refused = event(Event::refused(Failure::user("none", HintCode::Plan)));
+        let Event::Refused { failure, .. } = refused else { panic!("{refused:?}") };
         assert_eq!(failure.hint.text(), "`sextant plan 'make this file type-clean'` makes one");
     }
 }

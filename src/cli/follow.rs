@@ -170,6 +170,10 @@ fn is_of_work(event: &Event) -> bool {
         Event::Page { .. }
             | Event::Review { .. }
             | Event::Place { .. }
+            | Event::Places { .. }
+            | Event::Log { .. }
+            | Event::Conversation { .. }
+            | Event::Queued { .. }
             | Event::PlanChecked { .. }
             | Event::Trace { .. }
             | Event::Mode { .. }

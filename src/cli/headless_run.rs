@@ -57,7 +57,7 @@ impl Job {
     fn request(&self) -> Result<Request, Failure> {
         let place = self.file.as_deref().map(place).transpose()?;
         let (path, lines) = place.map_or((None, None), |place| (Some(place.file), place.lines));
-        Ok(Request { text: self.text.clone(), path, lines, symbols: self.symbols.clone(), workspace: false })
+        Ok(Request { text: self.text.clone(), path, lines, symbols: self.symbols.clone(), ..Request::default() })
     }
 }
 
@@ -218,10 +218,10 @@ pub(super) async fn answered(
     cancel: &CancellationToken,
 ) -> Ending<Outcome> {
     while let Some((text, options)) = session.open_question(&mut ending.events) {
-        let Ok(choice) = session.ask_user(&text, &options).await else {
+        let Ok(answer) = session.ask_user(&text, &options).await else {
             return session.pause().await;
         };
-        ending = session.answer_question(choice, cancel).await;
+        ending = session.answer_question(answer, cancel).await;
     }
     ending
 }

@@ -80,11 +80,15 @@ fn words(event: &Event) -> Option<String> {
         ),
         Event::Trace { markdown } | Event::Page { markdown, .. } => markdown.clone(),
         Event::Finished { summary, .. } => summary.clone(),
-        Event::Failed { failure } | Event::Refused { failure } => format!("✗ {}", failure.one_line()),
+        Event::Failed { failure } | Event::Refused { failure, .. } => format!("✗ {}", failure.one_line()),
         Event::Edited { .. }
         | Event::Review { .. }
         | Event::Phase { .. }
         | Event::Place { .. }
+        | Event::Places { .. }
+        | Event::Log { .. }
+        | Event::Conversation { .. }
+        | Event::Queued { .. }
         | Event::PlanChecked { .. }
         | Event::Words { .. }
         | Event::Mode { .. } => return None,

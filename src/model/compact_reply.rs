@@ -4,11 +4,14 @@ mod request_parts;
 
 use crate::prompt::Prompt;
 use crate::texts;
+use crate::token_estimate::newest_within;
 use sextant_base::one_line::clean;
 use sextant_base::secrets::mask;
 
 /// Characters of a line of code that a report quotes.
 const QUOTED: usize = 100;
+/// Tokens of the conversation before the request.
+const EARLIER: usize = 200;
 
 /// A piece of code that a model is to change, or to explain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub struct CompactFacts {
     pub request: String,
     /// The reports in it, one line each.
     pub reports: Vec<String>,
+    /// The conversation before the request, oldest first.
+    pub earlier: Vec<String>,
 }
 
 /// The fault of an answer.
@@ -98,10 +103,15 @@ impl CompactFacts {
     }
 
     fn context(&self) -> Vec<String> {
-        if self.around.is_empty() {
-            return Vec::new();
+        let mut parts = Vec::new();
+        let earlier = newest_within(&self.earlier, EARLIER);
+        if !earlier.is_empty() {
+            parts.push(format!("Said before:\n{}", mask(&earlier.join("\n"))));
         }
-        vec![format!("The rest of the file, shortened:\n{}", self.fenced(&self.around))]
+        if !self.around.is_empty() {
+            parts.push(format!("The rest of the file, shortened:\n{}", self.fenced(&self.around)));
+        }
+        parts
     }
 
     fn reported(&self) -> Option<String> {
@@ -219,6 +229,7 @@ mod tests {
             around: "import os".into(),
             request: "return twice x".into(),
             reports: vec![report("    return x", "x is\nwrong")],
+            earlier: Vec::new(),
         }
     }
 

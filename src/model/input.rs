@@ -51,6 +51,9 @@ pub struct RequestFacts {
     pub current_file: Option<String>,
     /// Full symbol paths that may be edited, and whose imports may; empty means the whole workspace.
     pub scope: Vec<String>,
+    /// The conversation before the request, oldest first: messages and results.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub earlier: Vec<String>,
     /// The meanings of the names in the query, a line each: `` `total` is src/cart.py::Cart::total ``.
     pub named: Vec<String>,
     /// The same for a request to repair, for a model that reads no prompt.
@@ -91,6 +94,9 @@ pub struct ReportFacts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MemoryFacts {
     pub lines: Vec<String>,
+    /// The user's remarks on earlier changes; they come last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// The most tokens that it may take; the least of the modes' limits if it is not set.
     pub tokens: Option<usize>,
 }

@@ -159,6 +159,7 @@ impl Facts {
 
     /// The beginning of every question. `budget` holds for the memory if the context sets no other.
     fn opening(&mut self, context: &ModelContext, conventions: &str, budget: usize) {
+        self.earlier(&context.request.earlier);
         self.request(&context.request);
         self.workspace(&context.sources.workspace);
         self.conventions(conventions);
@@ -200,8 +201,17 @@ impl Facts {
         }
     }
 
+    /// The conversation before the request, as much of its end as fits.
+    fn earlier(&mut self, lines: &[String]) {
+        let kept = token_estimate::newest_within(lines, self.budget.earlier());
+        if !kept.is_empty() {
+            self.block("The conversation so far", &kept.join("\n"));
+        }
+    }
+
     fn memory(&mut self, memory: &MemoryFacts, budget: usize) {
-        let kept = token_estimate::newest_within(&memory.lines, memory.tokens.unwrap_or(budget));
+        let lines = [memory.lines.as_slice(), &memory.remarks].concat();
+        let kept = token_estimate::newest_within(&lines, memory.tokens.unwrap_or(budget));
         if !kept.is_empty() {
             self.block("Memory", &kept.join("\n"));
         }

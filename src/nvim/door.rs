@@ -2,6 +2,7 @@
 
 mod here;
 mod plan_text;
+mod queue;
 mod review;
 
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::command_providers;
 use crate::door::here::undo_request;
+use crate::door::queue::RequestQueue;
 use crate::editor::NvimEditor;
 use crate::handler::Incoming;
 use crate::lua_channel::{Channel, ChannelWriter};
@@ -24,7 +26,7 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_diagnostics::command::command_config::{CommandConfig, CommandSpec};
 use sextant_diagnostics::server_facts;
-use sextant_engine::api::{Command, Config, Engine, Event, Origin, PlanMode, Request, Steps, TaskTurn};
+use sextant_engine::api::{Command, Config, Engine, Event, Origin, PlanMode, Request, Steps, Submitted, TaskTurn};
 use sextant_model::step::Model;
 use sextant_store::workspace::root::Root;
 
@@ -57,6 +59,9 @@ struct Options {
 #[derive(Debug, Deserialize)]
 struct Ask {
     text: String,
+    /// Whether it goes on with the conversation before it.
+    #[serde(default)]
+    follows: bool,
     #[serde(default)]
     place: CommandPlace,
 }
@@ -84,6 +89,8 @@ pub(super) struct Door {
     open: Mutex<Vec<Arc<Open>>>,
     /// The workspace of the last command: `stop`, `undo` and `approve` apply to it.
     current: Mutex<Option<Arc<Open>>>,
+    /// The requests that were made while a task runs.
+    queue: RequestQueue,
     /// Neovim shows one task at a time, no matter which client asked for it.
     turn: Arc<TaskTurn>,
     on_open: OnOpen,
@@ -101,6 +108,7 @@ pub async fn run(make_model: MakeModel, state: Option<PathBuf>, on_open: OnOpen)
         ready: OnceLock::new(),
         open: Mutex::default(),
         current: Mutex::default(),
+        queue: RequestQueue::default(),
         turn: Arc::default(),
         on_open,
         mode: Mutex::default(),
@@ -141,7 +149,7 @@ impl Door {
             "hello" => self.greet(json, nvim).await,
             "late" => self.late(json),
             // A stop in words is for the running task, wherever the cursor is.
-            "ask" if self.is_stop(json) => {}
+            "ask" if self.is_stop(json) || self.is_steered(json) => {}
             "ask" => self.start(json, true, Command::Ask),
             "plan" => match self.change(json) {
                 Some(words) => self.start_current(json, "no plan was made here yet", Command::ChangePlan(words)),
@@ -153,9 +161,7 @@ impl Door {
                 self.start_current(json, "no plan was made here yet", Command::Approve { steps, is_read: true });
             }
             "answer" => {
-                let given = serde_json::from_str::<Value>(json).unwrap_or_default();
-                let choice = given["choice"].as_u64().and_then(|choice| usize::try_from(choice).ok()).unwrap_or(0);
-                self.start_current(json, "no question is open", Command::Answer(choice));
+                self.start_current(json, "no question is open", Command::Answer(here::answer(json)));
             }
             "undo" => self.start_here(json, Command::Undo(undo_request(json))),
             "redo" => self.start_here(json, Command::Redo),
@@ -166,13 +172,21 @@ impl Door {
             "write_plan" => self.write_plan(json),
             "review" => self.review(json),
             "locate" => self.locate(json),
+            "log" => self.log(json),
+            "reopen" => self.reopen(json),
             "trace" => self.trace(json),
             "stats" => self.page(json, Page::Statistics),
             "memory" => self.page(json, Page::Memory),
             "mode" => self.set_mode(json),
             "stop" => {
+                self.take_all_back();
                 if !self.stop() {
                     self.refuse(Failure::user("nothing is running", ""));
+                }
+            }
+            "take_back" => {
+                if !self.take_back() {
+                    self.refuse(Failure::user("no request waits", ""));
                 }
             }
             _ => tracing::warn!(name, "an unknown notification was dropped"),
@@ -234,24 +248,50 @@ impl Door {
     fn start(self: &Arc<Self>, json: &str, at_cursor: bool, command: impl FnOnce(Request) -> Command) {
         match self.request(json, at_cursor) {
             Ok((open, request)) => self.submit(&open, command(request)),
-            Err(failure) => self.refuse(failure),
+            Err(failure) => {
+                let request = serde_json::from_str(json).map_or_else(|_| String::new(), |Ask { text, .. }| text);
+                self.show(Event::Refused { failure, request });
+            }
         }
     }
 
-    /// Carries a command out in a workspace, unless one is carried out already.
-    pub(super) fn submit(&self, open: &Arc<Open>, command: Command) {
+    /// Carries a command out in a workspace. While another one is carried out, a request waits and anything else is
+    /// refused.
+    pub(super) fn submit(self: &Arc<Self>, open: &Arc<Open>, command: Command) {
+        if let Err(command) = self.try_submit(open, command) {
+            self.enqueue(open, command);
+        }
+    }
+
+    /// The same; a request that has to wait comes back.
+    fn try_submit(self: &Arc<Self>, open: &Arc<Open>, command: Command) -> Result<(), Command> {
         // The task goes on with its question: the refused command is not the answer to it.
         let is_answer = matches!(command, Command::Answer(_)) && open.session.is_asking();
-        match open.session.submit(command, Origin::new("Neovim")) {
-            Ok(submitted) => {
+        let waits = queue::words(&command).map(|_| command.clone());
+        let request = match &command {
+            Command::ChangePlan(words) => words.clone(),
+            other => queue::words(other).unwrap_or_default().to_owned(),
+        };
+        match (open.session.submit(command, Origin::new("Neovim")), waits) {
+            (Ok(submitted), _) => {
                 *lock(&self.current) = Some(Arc::clone(open));
-                submitted.start();
+                let is_task = matches!(submitted, Submitted::Taken { .. });
+                let (door, open) = (Arc::clone(self), Arc::clone(open));
+                tokio::spawn(async move {
+                    // The events of the session have the outcome.
+                    let _ = submitted.outcome().await;
+                    if is_task {
+                        door.queue_unread(&open);
+                    }
+                });
             }
-            Err(failure) if is_answer => {
+            (Err(failure), Some(command)) if failure.kind == FailureKind::Busy => return Err(command),
+            (Err(failure), _) if is_answer => {
                 self.show(Event::Progress { text: nvim_wording::failure(&failure).one_line() });
             }
-            Err(failure) => open.session.emit(Event::Refused { failure }),
+            (Err(failure), _) => open.session.emit(Event::Refused { failure, request }),
         }
+        Ok(())
     }
 
     /// A request without a range is about the cursor's line if it has `at_cursor`, else about the file.
@@ -259,14 +299,14 @@ impl Door {
         let ask: Ask = serde_json::from_str(json).map_err(|error| {
             Failure::new(FailureKind::Internal, format!("the command cannot be read: {error}"), "see the log")
         })?;
-        let Ask { text, place } = ask;
+        let Ask { text, follows, place } = ask;
         let ready = self
             .ready
             .get()
             .ok_or_else(|| Failure::new(FailureKind::Internal, "no greeting came", "start Neovim again"))?;
         if place.workspace && (place.path.is_empty() || !place.buftype.is_empty()) {
             let open = self.open(&ready.cwd.join("."))?;
-            return Ok((open, Request { text, workspace: true, ..Request::default() }));
+            return Ok((open, Request { text, workspace: true, follows, ..Request::default() }));
         }
         if place.path.is_empty() {
             return Err(Failure::user(
@@ -282,7 +322,7 @@ impl Door {
         let range = place.first.zip(place.last);
         let lines = range.or_else(|| at_cursor.then_some((place.line, place.line)));
         let (path, workspace) = (Some(place.path), place.workspace);
-        Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace }))
+        Ok((open, Request { text, path, lines, symbols: Vec::new(), workspace, follows }))
     }
 
     /// The session of the workspace that a file belongs to: the folder that Neovim was started in, if the file is
@@ -338,8 +378,8 @@ impl Door {
         }
     }
 
-    /// Reports that a command was not taken on.
+    /// Reports that a command which is no request was not taken on.
     pub(super) fn refuse(&self, failure: Failure) {
-        self.show(Event::Refused { failure });
+        self.show(Event::refused(failure));
     }
 }

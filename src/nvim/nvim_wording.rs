@@ -49,7 +49,9 @@ pub(super) fn failure(failure: &Failure) -> Failure {
 fn worded(event: &Event) -> Cow<'_, Event> {
     match event {
         Event::Failed { failure: failed } => Cow::Owned(Event::Failed { failure: failure(failed) }),
-        Event::Refused { failure: failed } => Cow::Owned(Event::Refused { failure: failure(failed) }),
+        Event::Refused { failure: failed, request } => {
+            Cow::Owned(Event::Refused { failure: failure(failed), request: request.clone() })
+        }
         other => Cow::Borrowed(other),
     }
 }

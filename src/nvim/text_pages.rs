@@ -53,7 +53,7 @@ impl Door {
             };
             open.session.emit(match answer {
                 Ok(markdown) => Event::Page { name: name.to_owned(), markdown },
-                Err(failure) => Event::Refused { failure },
+                Err(failure) => Event::refused(failure),
             });
         });
     }

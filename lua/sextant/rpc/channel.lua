@@ -186,18 +186,39 @@ function M.open()
   end
 end
 
+-- Starts the binary where none runs; false if it cannot be started.
+---@return boolean
+local function ensure()
+  if channel then
+    return true
+  end
+  local options, problems = require('sextant.options').resolve(require('sextant').given)
+  if #problems > 0 then
+    fail('setup() has mistakes: ' .. table.concat(problems, '; ') .. '. See :help sextant-options')
+    return false
+  end
+  return start(options)
+end
+
+--- Does the handshake now, and waits for its end: for `:checkhealth`, which shows its outcome at once.
+---@return sextant.ProcessInfo? info nil without an answer in time
+---@return integer ms
+function M.handshake()
+  local began = vim.uv.now()
+  if ensure() then
+    vim.wait(M.handshake_ms, function()
+      return not channel or channel.ready
+    end, 10)
+  end
+  return M.info, vim.uv.now() - began
+end
+
 --- Sends a command to the binary, starting it if needed.
 ---@param name string
 ---@param params table
 function M.send(name, params)
-  if not channel then
-    local options, problems = require('sextant.options').resolve(require('sextant').given)
-    if #problems > 0 then
-      return fail('setup() has mistakes: ' .. table.concat(problems, '; ') .. '. See :help sextant-options')
-    end
-    if not start(options) then
-      return
-    end
+  if not ensure() then
+    return
   end
   if not channel.ready then
     table.insert(channel.queue, { name, params })

@@ -8,14 +8,19 @@ local api = vim.api
 ---@field request string
 ---@field tab integer the tab that the user asked in
 ---@field alone boolean whether nothing else ran then
----@type sextant.Asked?
-local asked = nil
--- The lines before the request is taken on; they belong to it if no other task runs.
+---@field follows boolean whether it goes on with the conversation in the window
+-- Oldest first.
+---@type sextant.Asked[]
+local asked = {}
+-- The lines before the first of them is taken on; they belong to it if no other task runs.
 ---@type string[]
 local held = {}
 
--- Asks on from the answer, about the code that the user was at last.
+-- Answers the open question in words, or else asks on from the answer, about the code that the user was at last.
 local function ask_on()
+  if require('sextant.status').now().question then
+    return require('sextant.ui.question').words()
+  end
   vim.ui.input({ prompt = 'Ask: ' }, function(text)
     if text and vim.trim(text) ~= '' then
       vim.cmd({ cmd = 'AgentAsk', args = { text } })
@@ -25,8 +30,9 @@ end
 
 local KEYS = {
   { '<CR>', 'go to the code of the name under the cursor (also gf)' },
-  { 'i', 'ask on' },
-  { 'g1 … g8', 'answer the open question' },
+  { 'i', 'ask on; answer the open question in words' },
+  { '1 … 9', 'answer the open question (also g1 …)' },
+  { 'x', 'take the last request back that waits' },
   { '<C-c>', 'stop the task' },
   { 'q', 'close the window; :AgentShow opens it again' },
   { 'g?', 'show these keys' },
@@ -44,15 +50,13 @@ local function map_keys(buf)
     require('sextant.ui.follow').go()
   end
   scratch.map(buf, '<C-c>', '<Cmd>AgentStop<CR>', 'Stop the task')
+  scratch.map(buf, 'x', '<Cmd>AgentStop next<CR>', 'Take the last request back that waits')
   scratch.map(buf, '<CR>', go, 'Go to the code of the name under the cursor')
   scratch.map(buf, 'gf', go, 'Go to the code of the name under the cursor')
   scratch.map(buf, 'i', ask_on, 'Ask on')
   scratch.map(buf, 'g?', help, 'Show the keys')
-  for choice = 1, 8 do
-    scratch.map(buf, 'g' .. choice, function()
-      require('sextant.rpc.channel').send('answer', { choice = choice })
-    end, 'Answer ' .. choice .. ' to the open question')
-  end
+  local question = require('sextant.ui.question')
+  question.map(buf, question.answer)
 end
 
 local function buffer()
@@ -65,6 +69,10 @@ end
 
 local function last_line(buf)
   return api.nvim_buf_get_lines(buf, -2, -1, false)[1] or ''
+end
+
+local function is_empty()
+  return api.nvim_buf_line_count(buffer()) == 1 and last_line(buffer()) == ''
 end
 
 --- Appends at the end; a cursor on the last line goes along, any other stays at the reader's place.
@@ -126,7 +134,7 @@ end
 
 ---@param text string
 function M.line(text)
-  if asked and asked.alone then
+  if asked[1] and asked[1].alone then
     held[#held + 1] = text
     return
   end
@@ -164,31 +172,60 @@ end
 --- Notes the user's request; the current answer is kept until the binary takes the request on.
 ---@param request string
 ---@param alone boolean whether nothing else runs: what comes now is of this request
-function M.expect(request, alone)
-  asked, held = { request = request, tab = api.nvim_get_current_tabpage(), alone = alone }, {}
+---@param follows boolean whether it goes on with the conversation in the window
+function M.expect(request, alone, follows)
+  asked[#asked + 1] = { request = request, tab = api.nvim_get_current_tabpage(), alone = alone, follows = follows }
 end
 
---- The request is taken on: its answer replaces the last one.
-function M.accept()
-  local taken, before = asked, held
-  if not taken then
-    return
+-- Takes a request out of those that wait; without words the oldest one.
+---@param request? string
+---@return sextant.Asked?
+local function take(request)
+  for index, one in ipairs(asked) do
+    if not request or one.request == request then
+      return table.remove(asked, index)
+    end
   end
-  asked, held = nil, {}
-  open(taken.tab)
-  scratch.set(buffer(), { '# ' .. taken.request, '' })
+end
+
+-- Begins the answer to a request: behind the conversation that it goes on with, or in place of it.
+---@param request string
+---@param follows boolean
+local function begin(request, follows)
+  local heading = { '# ' .. request, '' }
+  if follows and not is_empty() then
+    M.end_line()
+    M.append('\n' .. table.concat(heading, '\n'))
+  else
+    scratch.set(buffer(), heading)
+  end
   for _, win in ipairs(scratch.windows('answer')) do
-    api.nvim_win_set_cursor(win, { 2, 0 })
+    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buffer()), 0 })
   end
+end
+
+--- A request is taken on: its answer replaces the last one, or follows it.
+---@param request? string
+---@return boolean own whether the request was made here
+function M.accept(request)
+  local taken = take(request)
+  if not taken then
+    return false
+  end
+  local before = held
+  held = {}
+  open(taken.tab)
+  begin(taken.request, taken.follows)
   for _, text in ipairs(before) do
     M.line(text)
   end
+  return true
 end
 
 --- Opens the window again, and enters it.
 ---@return boolean shown whether there is an answer
 function M.show()
-  if api.nvim_buf_line_count(buffer()) == 1 and last_line(buffer()) == '' then
+  if is_empty() then
     return false
   end
   open(api.nvim_get_current_tabpage())
@@ -200,15 +237,34 @@ function M.show()
   return true
 end
 
+--- Shows an earlier conversation, and enters its window: the user asks on there.
+---@param exchanges { request: string, answer: string }[]
+function M.reopen(exchanges)
+  scratch.set(buffer(), { '' })
+  for index, one in ipairs(exchanges) do
+    begin(one.request, index > 1)
+    M.append('\n' .. one.answer .. '\n')
+  end
+  M.show()
+end
+
 --- Whether a request waits to be taken on.
 ---@return boolean
 function M.waits()
-  return asked ~= nil
+  return #asked > 0
 end
 
---- The request is not taken on, and the last answer stays.
-function M.refuse()
-  asked, held = nil, {}
+--- A request is not taken on, and the last answer stays.
+---@param request? string without it, the oldest one
+function M.refuse(request)
+  if take(request) then
+    held = {}
+  end
+end
+
+--- No request will be taken on any more.
+function M.drop()
+  asked, held = {}, {}
 end
 
 return M

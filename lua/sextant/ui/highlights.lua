@@ -15,6 +15,7 @@ M.links = {
   SextantFlash = 'IncSearch',
   SextantPhase = 'Comment',
   SextantQuestion = 'Question',
+  SextantRunning = 'CursorLine',
 }
 local defined = false
 

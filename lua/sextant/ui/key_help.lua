@@ -1,4 +1,4 @@
---- Shows the keys of a window or a review in a float that the next `q`, `<Esc>` or move out of it closes.
+--- Shows the keys of a window, or other short lines, in a float that the next `q`, `<Esc>` or move out of it closes.
 local neovim = require('sextant.neovim')
 
 local M = {}
@@ -6,7 +6,8 @@ local api = vim.api
 
 ---@param title string
 ---@param lines string[]
-function M.open(title, lines)
+---@param options? { wrap: boolean }
+function M.open(title, lines, options)
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = 'wipe'
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
@@ -27,6 +28,12 @@ function M.open(title, lines)
     row = math.max(0, math.floor((vim.o.lines - height) / 2) - 2),
     col = math.max(0, math.floor((vim.o.columns - width) / 2) - 1),
   })
+  if options and options.wrap then
+    api.nvim_set_option_value('wrap', true, { win = win, scope = 'local' })
+    api.nvim_set_option_value('linebreak', true, { win = win, scope = 'local' })
+    local rows = math.min(api.nvim_win_text_height(win, {}).all, vim.o.lines - 5)
+    api.nvim_win_set_config(win, { height = rows })
+  end
   for _, lhs in ipairs({ 'q', '<Esc>', '<CR>', '?', 'g?' }) do
     vim.keymap.set('n', lhs, '<Cmd>close<CR>', neovim.in_buffer(buf, { nowait = true, desc = 'Close' }))
   end

@@ -1,11 +1,13 @@
 --- The floating plan window: the plan document, its phase in the title, the keys of the phase in the footer.
+local layout = require('sextant.ui.plan_layout')
 local scratch = require('sextant.ui.scratch')
+local steps = require('sextant.ui.plan_steps')
 
 local M = {}
 local api = vim.api
 
 ---@class sextant.PlanState
----@field phase string that of the engine, or one of the window's own: planning, stopped, gone
+---@field phase string that of the engine, or one of the window's own: planning, queued, stopped, gone
 ---@field request? string of a plan that is not there yet
 ---@field markdown? string
 ---@field root? string the workspace that the plan is of
@@ -28,56 +30,17 @@ local expected = false
 ---@type 'wish'|'run'|nil
 local awaits = nil
 
+---@type fun(): integer
+local buffer
+
 ---@return sextant.PlanState
 local function empty(phase)
   return { phase = phase, steps = 0, done = 0, failed = 0, top = {} }
 end
 
--- The border of 'winborder', or Sextant's default if that is empty.
----@return string|string[]
-local function border()
-  local wanted = vim.fn.exists('+winborder') == 1 and vim.o.winborder or ''
-  if wanted:find(',') then
-    return vim.split(wanted, ',')
-  end
-  return wanted ~= '' and wanted or 'rounded'
-end
-
-local function layout()
-  local width = math.max(20, math.min(100, vim.o.columns - 6))
-  local height = math.max(5, math.min(24, vim.o.lines - 6))
-  local words, keys = require('sextant.ui.plan_words').of(state or empty('planning'))
-  local config = {
-    relative = 'editor',
-    width = width,
-    height = height,
-    row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
-    col = math.max(0, math.floor((vim.o.columns - width - 2) / 2)),
-    border = border(),
-    style = 'minimal',
-  }
-  if config.border ~= 'none' then
-    config.title = (' Sextant plan · %s '):format(words)
-    config.footer, config.footer_pos = (' %s '):format(keys), 'center'
-  end
-  return config, words
-end
-
-local function dress(win, words)
-  scratch.furnish(win)
-  -- Without a border there is no title: the phase stands in the window's own bar.
-  local bare = border() == 'none'
-  api.nvim_set_option_value('winbar', bare and ('Sextant plan · ' .. words) or '', { win = win, scope = 'local' })
-end
-
+-- Fits the windows to the text, with the phase and its keys.
 local function lay_out()
-  local config, words = layout()
-  for _, win in ipairs(scratch.windows('plan')) do
-    if api.nvim_win_get_config(win).relative ~= '' then
-      api.nvim_win_set_config(win, config)
-      dress(win, words)
-    end
-  end
+  layout.fit(buffer(), require('sextant.ui.plan_words').of(state or empty('planning')))
 end
 
 local function approve(steps)
@@ -115,35 +78,23 @@ end
 
 local function answer(choice)
   awaits = state and state.markdown and 'run' or awaits
-  require('sextant.rpc.channel').send('answer', { choice = choice, root = state and state.root })
+  require('sextant.ui.question').answer(choice, state and state.root)
 end
 
-local function buffer()
+function buffer()
   local buf, made = scratch.buffer('plan', 'hide')
   if not made then
     return buf
   end
-  local function map(lhs, run, desc)
-    scratch.map(buf, lhs, run, desc)
-  end
-  map('<CR>', function()
-    approve('all')
-  end, 'Approve the plan and run it')
-  map('s', function()
-    approve('one')
-  end, 'Run the next step of the plan')
-  map('c', change, 'Ask for changes in the plan')
-  map('e', edit, 'Edit the plan as text')
-  map('gf', function()
-    require('sextant.ui.follow').go()
-  end, 'Go to the code of the name under the cursor')
-  map('<C-c>', '<Cmd>AgentStop<CR>', 'Stop the plan')
-  for choice = 1, 8 do
-    map('g' .. choice, function()
-      answer(choice)
-    end, 'Answer ' .. choice .. ' to the open question')
-  end
-  map('q', '<Cmd>close<CR>', 'Close the window; :AgentPlan opens it again')
+  require('sextant.ui.plan_keys').map(buf, {
+    state = function()
+      return state
+    end,
+    approve = approve,
+    change = change,
+    edit = edit,
+  })
+  require('sextant.ui.question').map(buf, answer)
   api.nvim_create_autocmd('VimResized', {
     group = api.nvim_create_augroup('sextant_plan', {}),
     callback = lay_out,
@@ -182,25 +133,30 @@ local function draw()
   if not state then
     return
   end
-  local cursors = {}
+  local buf, views = buffer(), {}
   for _, win in ipairs(scratch.windows('plan')) do
-    cursors[win] = api.nvim_win_get_cursor(win)
+    views[win] = { cursor = api.nvim_win_get_cursor(win), unfolded = steps.unfolded(buf, win) }
   end
-  scratch.set(buffer(), lines_of(state))
-  for win, cursor in pairs(cursors) do
-    pcall(api.nvim_win_set_cursor, win, cursor)
+  scratch.set(buf, lines_of(state))
+  steps.draw(buf, state.running)
+  for win, view in pairs(views) do
+    pcall(api.nvim_win_set_cursor, win, view.cursor)
+    steps.unfold(buf, win, view.unfolded)
   end
   lay_out()
+  local running = state.running and steps.line(buf, state.running)
+  if running then
+    layout.follow(running)
+  end
 end
 
 -- Entering it takes no focus away: the user has just asked for it.
 local function open_window()
-  local here = scratch.window('plan')
-  if here then
-    return api.nvim_set_current_win(here)
+  local here_now = scratch.window('plan')
+  if here_now then
+    return api.nvim_set_current_win(here_now)
   end
-  local config, words = layout()
-  dress(api.nvim_open_win(buffer(), true, config), words)
+  layout.open(buffer(), require('sextant.ui.plan_words').of(state or empty('planning')))
 end
 
 local function close_windows()
@@ -231,15 +187,33 @@ function M.waits()
   return asked ~= nil
 end
 
---- The request is taken on: the plan before it is gone.
-function M.accept()
+--- A request is taken on: where it is this plan's, the plan before it is gone.
+---@param request string
+function M.accept(request)
+  if not asked or state and state.phase == 'queued' and state.request ~= request then
+    return
+  end
   asked = nil
+  if state and state.phase == 'queued' then
+    state.phase = 'planning'
+    draw()
+  end
+end
+
+--- Shows whether the plan's request waits for a running task.
+---@param requests string[] all that wait
+function M.queued(requests)
+  if asked and state and state.phase == 'planning' and vim.list_contains(requests, state.request) then
+    state.phase = 'queued'
+    draw()
+  end
 end
 
 --- The request is not taken on: the earlier plan is restored.
-function M.refuse()
+---@param request string its last words
+function M.refuse(request)
   local was = asked
-  if not was then
+  if not (was and vim.endswith(state and state.request or '', request)) then
     return
   end
   asked, state, awaits = nil, was.before, nil
@@ -316,25 +290,20 @@ function M.checked(faults)
   for _, win in ipairs(text.windows()) do
     if api.nvim_win_get_config(win).relative ~= '' then
       api.nvim_win_set_buf(win, buffer())
-      scratch.furnish(win)
+      layout.furnish(win)
     end
   end
   lay_out()
 end
 
---- Shows the question that the work waits with; `g1`, `g2`, … answer.
----@param text string
----@param options string[]
+--- Shows the question that the work waits with; `1`, `2`, … answer.
+---@param event sextant.Question
 ---@return boolean held whether the plan's buffer shows it
-function M.ask(text, options)
+function M.ask(event)
   if not (state and state.markdown) then
     return false
   end
-  local lines = vim.split('? ' .. text, '\n', { plain = true })
-  for choice, option in ipairs(options) do
-    lines[#lines + 1] = ('  g%d  %s'):format(choice, option)
-  end
-  state.question = lines
+  state.question = require('sextant.ui.question').plan_lines(event)
   draw()
   return true
 end

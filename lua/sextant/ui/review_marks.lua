@@ -5,8 +5,8 @@ local M = {}
 local api = vim.api
 
 local NAMESPACE = api.nvim_create_namespace('sextant_review')
--- The time of one turn of drawing.
-local SLICE_NS = 6e6
+-- The time of one turn of drawing. The turn also clears what was drawn, and on a busy machine takes several times as long.
+local SLICE_NS = 3e6
 -- Numbers the drawings of each buffer: a later one ends the one before.
 ---@type table<integer, integer>
 local drawing = {}

@@ -68,6 +68,32 @@ function M.when_normal(run)
   })
 end
 
+-- How long no key may come before a window that takes keys opens, in milliseconds.
+local IDLE_MS = 500
+
+--- Runs as soon as the user has typed nothing for a moment, in normal mode.
+---@param run fun()
+function M.when_idle(run)
+  local keys = api.nvim_create_namespace('')
+  local timer = assert(vim.uv.new_timer())
+  local function wait()
+    timer:start(
+      IDLE_MS,
+      0,
+      vim.schedule_wrap(function()
+        if api.nvim_get_mode().mode ~= 'n' then
+          return wait()
+        end
+        vim.on_key(nil, keys)
+        timer:close()
+        run()
+      end)
+    )
+  end
+  vim.on_key(wait, keys)
+  wait()
+end
+
 -- Prints outside of the command that it is about: inside of one Neovim does not cut.
 local function print(text, level)
   vim.schedule(function()

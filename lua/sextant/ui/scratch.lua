@@ -165,4 +165,20 @@ function M.set(buf, lines)
   end)
 end
 
+--- Shows a page below and enters it: the reader asked for it.
+---@param name string after `sextant://`
+---@param lines string[]
+---@return integer win
+function M.open(name, lines)
+  local buf = M.buffer(name, 'wipe')
+  M.set(buf, lines)
+  local win = M.window(name)
+  if not win then
+    win = api.nvim_open_win(buf, true, { split = 'below', win = -1 })
+    M.furnish(win)
+  end
+  api.nvim_set_current_win(win)
+  return win
+end
+
 return M

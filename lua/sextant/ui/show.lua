@@ -11,6 +11,8 @@ local api = vim.api
 M.status = 'idle'
 -- True between a stop by the user and the end of the task.
 M.stopped = false
+-- Whether the running task is of a request made here, and not in a shell.
+local own = false
 -- Whether the running task has changed a file.
 local changed = false
 
@@ -44,25 +46,25 @@ local function review_changes(root)
   changed = false
 end
 
--- A request was not taken on: the current text stays.
+-- Something was not taken on: the current text stays. A request that is starting goes on, unless it is the refused one.
 local function refused(event)
-  answer.refuse()
-  plan.refuse()
+  if event.request then
+    answer.refuse(event.request)
+    plan.refuse(event.request)
+  end
   say.say(words_of(event.failure), level_of(event.failure))
   emit('SextantFailed', event)
 end
 
 -- Shows a question in the answer window, and in the plan's if one is shown. Without a window it becomes a message.
 local function question(event)
+  local questions = require('sextant.ui.question')
   answer.line('')
-  answer.line('? ' .. event.text)
-  for choice, option in ipairs(event.options) do
-    answer.line(('  %d. %s'):format(choice, option))
-  end
-  answer.line('  g1 … here or :AgentAnswer N answers')
-  local in_plan = plan.ask(event.text, event.options)
+  vim.tbl_map(answer.line, questions.lines(event))
+  local in_plan = plan.ask(event)
+  questions.select(event)
   local first = event.text:match('[^\n]*')
-  local lines = { ('%s :AgentAnswer 1 to %d'):format(first, #event.options) }
+  local lines = { ('%s :AgentAnswer 1 to %d, or words'):format(first, #event.options) }
   for choice, option in ipairs(event.options) do
     lines[#lines + 1] = ('%d. %s'):format(choice, option)
   end
@@ -74,8 +76,8 @@ local renderers = {
     M.status = 'running'
     M.stopped = false
     changed = false
-    answer.accept()
-    plan.accept()
+    own = answer.accept(event.request)
+    plan.accept(event.request)
     status.started(event.request, event.model)
     require('sextant.edit.undo').started()
     emit('SextantStarted', event)
@@ -92,6 +94,10 @@ local renderers = {
     status.question(event.text, event.options)
     emit('SextantQuestion', event)
   end,
+  queued = function(event)
+    status.queued(event.requests)
+    plan.queued(event.requests)
+  end,
   mode = function(event)
     require('sextant').given.mode = event.mode
     require('sextant.rpc.channel').send('mode', { mode = event.mode })
@@ -100,7 +106,14 @@ local renderers = {
     answer.line('… ' .. event.text)
   end,
   place = function(event)
-    require('sextant.ui.follow').arrive(event)
+    if event.pointed or own then
+      require('sextant.ui.follow').arrive(event)
+    end
+  end,
+  places = function(event)
+    if own then
+      require('sextant.ui.quickfix').show(vim.tbl_extend('force', event, { of = 'places', open = true }))
+    end
   end,
   phase = function(event)
     status.phase(event.phase, event.detail, event.tokens)
@@ -170,6 +183,14 @@ local renderers = {
   page = function(event)
     require('sextant.ui.trace').open(event.markdown, event.name)
   end,
+  log = function(event)
+    require('sextant.ui.log').open(event)
+    -- The plan floats above all else and would hide it.
+    plan.make_way()
+  end,
+  conversation = function(event)
+    answer.reopen(event.exchanges)
+  end,
   introduced = function(event)
     require('sextant.ui.quickfix').show(event)
   end,
@@ -191,6 +212,7 @@ local renderers = {
     -- While another task runs, this is the end of that one, and the request still waits.
     local early = M.status ~= 'running' and (answer.waits() or plan.waits())
     if early and answer.waits() then
+      answer.refuse()
       return refused(event)
     end
     local text = words_of(event.failure)
@@ -208,18 +230,48 @@ local renderers = {
   refused = refused,
 }
 
+local function render(event)
+  local renderer = renderers[event.type]
+  if renderer then
+    event.root = event.root or (require('sextant.rpc.channel').info or {}).root or vim.fn.getcwd()
+    renderer(event)
+  end
+end
+
+-- Bytes of an event that is decoded in one turn of the loop and shown in another: each of the two takes milliseconds.
+local LARGE = 32 * 1024
+-- The events that are not decoded yet, oldest first.
+---@type string[]
+local inbox = {}
+-- Whether a large event waits for its turn; the others wait behind it.
+local holding = false
+
+local function show_next()
+  if holding or #inbox == 0 then
+    return
+  end
+  local json = table.remove(inbox, 1)
+  -- JSON's null is nil here: `vim.NIL` would count as true.
+  local event = vim.json.decode(json, { luanil = { object = true, array = true } })
+  if #json <= LARGE then
+    return render(event)
+  end
+  holding = true
+  -- A timer, since a function scheduled by a scheduled one runs in the same turn.
+  vim.defer_fn(function()
+    holding = false
+    for _ = 1, #inbox do
+      vim.schedule(show_next)
+    end
+    render(event)
+  end, 1)
+end
+
 --- Called by the binary: shows an event, later.
 ---@param json string
 function M.event(json)
-  vim.schedule(function()
-    -- JSON's null is nil here: `vim.NIL` would count as true.
-    local event = vim.json.decode(json, { luanil = { object = true, array = true } })
-    local render = renderers[event.type]
-    if render then
-      event.root = event.root or (require('sextant.rpc.channel').info or {}).root or vim.fn.getcwd()
-      render(event)
-    end
-  end)
+  inbox[#inbox + 1] = json
+  vim.schedule(show_next)
 end
 
 --- The user stops the running task: only its end is shown from here on.
@@ -233,7 +285,7 @@ function M.process_gone(text)
   M.status = 'idle'
   M.stopped = false
   status.ended()
-  answer.refuse()
+  answer.drop()
   if require('sextant.ui.scratch').window('answer') then
     answer.line('✗ ' .. text)
   end

@@ -55,8 +55,8 @@ end
 ---@param markdown string
 ---@param name? string what it is, for the buffer's name
 function M.open(markdown, name)
-  local buf = scratch.buffer(name or 'trace', 'wipe')
-  scratch.set(buf, vim.split(markdown, '\n', { plain = true }))
+  local win = scratch.open(name or 'trace', vim.split(markdown, '\n', { plain = true }))
+  local buf = api.nvim_win_get_buf(win)
   for _, lhs in ipairs({ '<CR>', 'gf' }) do
     scratch.map(buf, lhs, function()
       require('sextant.ui.follow').go()
@@ -64,13 +64,6 @@ function M.open(markdown, name)
   end
   if name == 'history' then
     M.history_keys(buf)
-  end
-  local win = scratch.window(name or 'trace')
-  if win then
-    api.nvim_set_current_win(win)
-  else
-    win = api.nvim_open_win(buf, true, { split = 'below', win = -1 })
-    scratch.furnish(win)
   end
   if name == 'diff' then
     M.fold_files(buf, win)

@@ -10,6 +10,7 @@ use crate::commands::intents;
 use crate::commands::undo::{UndoRequest, Undone};
 use crate::editor::event::Event;
 use crate::plan::{Plan, Steps};
+use crate::state::approvals::UserAnswer;
 use crate::state::outcome::{Ending, Outcome};
 use crate::state::request::Request;
 use sextant_base::failure::{Failure, FailureKind};
@@ -32,9 +33,8 @@ pub enum Command {
     /// Carries out the plan that waits. `is_read` is false where no user has read it: its names are then no permission
     /// to change files that run.
     Approve { steps: Steps, is_read: bool },
-    /// Answers a question by the number of an option, counted from 1. The running task's question comes before the one
-    /// of the paused plan.
-    Answer(usize),
+    /// Answers a question. The running task's question comes before the one of the paused plan.
+    Answer(UserAnswer),
     /// Resumes the work that was left open; `approved` carries out a plan that waits for its approval.
     Resume { approved: bool },
     /// Takes back the standing changes of the last task, or a part of them.
@@ -160,8 +160,8 @@ impl Engine {
             Command::Ask(request) if intents::is_stop(&request.text) && self.turn().stop() => {
                 return Ok(Submitted::Done(CommandOutcome::Stopped));
             }
-            Command::Answer(choice) => {
-                if let Some(answered) = self.answer_waiting(*choice) {
+            Command::Answer(answer) => {
+                if let Some(answered) = self.answer_waiting(answer.clone()) {
                     return answered.map(|()| Submitted::Done(CommandOutcome::Answered));
                 }
             }
@@ -187,13 +187,13 @@ impl Engine {
             },
             Command::ShowPlan => match self.waiting_plan().await {
                 Ok(events) => Ending { result: Ok(CommandOutcome::Shown), events },
-                Err(failure) => Ending { result: Err(failure.clone()), events: vec![Event::Refused { failure }] },
+                Err(failure) => Ending { result: Err(failure.clone()), events: vec![Event::refused(failure)] },
             },
             Command::Approve { steps, is_read: true } => Box::pin(self.approve(steps, cancel)).await.map(Worked),
             Command::Approve { steps, is_read: false } => {
                 Box::pin(self.approve_unseen(steps, cancel)).await.map(Worked)
             }
-            Command::Answer(choice) => Box::pin(self.answer_question(choice, cancel)).await.map(Worked),
+            Command::Answer(answer) => Box::pin(self.answer_question(answer, cancel)).await.map(Worked),
             Command::Resume { approved } => Box::pin(self.resume(approved, cancel)).await.map(Worked),
             Command::Undo(wish) => self.take_back(&wish).await.map(TakenBack),
             Command::UndoTo(task) => self.take_back_to(&task, cancel).await.map(TakenBackTo),

@@ -28,6 +28,7 @@ use crate::plan::{Plan, Steps};
 use crate::planner::{replan, waiting_plan};
 use crate::run::{finish, listed};
 use crate::state::agent_config::{Config, PlanMode};
+use crate::state::approvals::UserAnswer;
 use crate::state::neighbour_sessions::Neighbours;
 use crate::state::outcome::{Ending, Outcome};
 use crate::state::outside_clients::OutsideClient;
@@ -177,9 +178,10 @@ impl Engine {
         crate::planner::ending::pause(&self.session).await
     }
 
-    /// Answers the question that a plan waits with; `choice` counts from 0.
-    pub async fn answer_question(&self, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
-        crate::commands::answer_question::answer_question(&self.session, choice, cancel).instrument(span::task()).await
+    /// Answers the question that a plan waits with.
+    pub async fn answer_question(&self, answer: impl Into<UserAnswer>, cancel: &CancellationToken) -> Ending<Outcome> {
+        let answered = crate::commands::answer_question::answer_question(&self.session, answer.into(), cancel);
+        answered.instrument(span::task()).await
     }
 
     /// Resumes the work that was left open, in this process or in one that ended.
@@ -339,8 +341,8 @@ impl Engine {
     }
 
     /// Answers the question that a running task waits for; `None` where there is no such question.
-    pub fn answer_waiting(&self, choice: usize) -> Option<Result<(), Failure>> {
-        questions::answer_waiting(&self.session.approvals, choice)
+    pub fn answer_waiting(&self, answer: impl Into<UserAnswer>) -> Option<Result<(), Failure>> {
+        questions::answer_waiting(&self.session.approvals, answer.into())
     }
 
     pub fn open_question(&self, events: &mut Vec<Event>) -> Option<(String, Vec<String>)> {
@@ -348,7 +350,7 @@ impl Engine {
     }
 
     /// Asks the user the question that a plan waits with.
-    pub async fn ask_user(&self, text: &str, options: &[String]) -> Result<usize, Failure> {
+    pub async fn ask_user(&self, text: &str, options: &[String]) -> Result<UserAnswer, Failure> {
         questions::ask_user(&self.session.approvals, UserQuestion::of(QuestionKind::Plan, text, options)).await
     }
 

@@ -4,6 +4,7 @@
 mod command;
 mod engine;
 mod turn;
+mod user_talk;
 
 pub use command::{Command, CommandOutcome, Submitted};
 pub use engine::Engine;
@@ -20,6 +21,7 @@ pub use crate::durable::stored_traces::{Traced, list_markdown as traces_markdown
 pub use crate::edit::once::EditMade;
 pub use crate::memory::statistics;
 pub use crate::state::agent_config::{Config, PlanMode};
+pub use crate::state::approvals::UserAnswer;
 pub use crate::state::neighbour_sessions::{HeldElsewhere, Holding, Neighbours};
 pub use crate::state::outcome::{Ending, Outcome};
 pub use crate::state::outside_clients::OutsideClient;
@@ -39,7 +41,9 @@ pub use crate::plan::{Plan, Step, StepState, Steps};
 pub use crate::planner::replan::change as plan_change;
 
 // Events.
-pub use crate::editor::event::{Event, PlanFault, QuestionKind, QuickfixEntry, WaitPhase};
+pub use crate::editor::event::{
+    Event, Exchange, LoggedConversation, PlanFault, QuestionKind, QuickfixEntry, WaitPhase,
+};
 pub use crate::events::envelope::{EventEnvelope, TaskEvent};
 pub use crate::events::events_state::StreamState;
 pub use crate::events::fact::TaskFact;

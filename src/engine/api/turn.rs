@@ -3,9 +3,12 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 use tokio_util::sync::CancellationToken;
 
 use crate::editor::event::Event;
@@ -55,6 +58,10 @@ pub struct TaskInTurn {
 #[derive(Debug, Default)]
 pub struct TaskTurn {
     running: Mutex<Option<(TaskInTurn, CancellationToken)>>,
+    /// The tasks whose turn is over and whose last events are not shown yet.
+    closing: AtomicUsize,
+    /// Told when a task is over, with its last events.
+    ended: Notify,
 }
 
 impl TaskTurn {
@@ -84,9 +91,34 @@ impl TaskTurn {
         lock(&self.running).is_none()
     }
 
+    /// Whether no task runs, and the last events of the one before are shown.
+    pub fn is_over(&self) -> bool {
+        self.is_free() && self.closing.load(Ordering::SeqCst) == 0
+    }
+
+    /// Waits for the next end of a task, from this call on.
+    pub fn ended(&self) -> Notified<'_> {
+        self.ended.notified()
+    }
+
+    fn close(self: &Arc<Self>) -> Closing {
+        self.closing.fetch_add(1, Ordering::SeqCst);
+        Closing(Arc::clone(self))
+    }
+
     /// Stops the running task; false where there is none.
     pub fn stop(&self) -> bool {
         lock(&self.running).as_ref().map(|(_, cancel)| cancel.cancel()).is_some()
+    }
+}
+
+/// A task whose last events are being shown.
+struct Closing(Arc<TaskTurn>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.closing.fetch_sub(1, Ordering::SeqCst);
+        self.0.ended.notify_waiters();
     }
 }
 
@@ -114,6 +146,7 @@ pub struct TurnHeld {
 impl Drop for TurnHeld {
     fn drop(&mut self) {
         lock(&self.turn.running).take();
+        self.turn.ended.notify_waiters();
     }
 }
 
@@ -131,9 +164,11 @@ pub(super) async fn run<T: Send + 'static>(
         let by = held.by.clone();
         session.events.emit(None, TaskEvent::TurnBegan { by: by.clone() });
         let Ending { result, events } = caught(work).await;
+        let closing = held.turn.close();
         drop(held);
         events.into_iter().for_each(|event| session.events.show(event));
         session.events.emit(None, TaskEvent::TurnEnded { by });
+        drop(closing);
         result
     });
     running.await.unwrap_or_else(|error| Err(broke_down(&error)))

@@ -12,16 +12,21 @@ use crate::plan::user_question::{ANSWER, OPTIONS};
 use crate::plan::work_mode::Phase;
 use crate::plan::{StepState, Steps, depends};
 use crate::planner::ending;
+use crate::state::approvals::UserAnswer;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::{Ending, Outcome};
 use crate::state::plan_service::PlanService;
 use crate::state::session::Session;
 use sextant_base::failure::Failure;
 
-/// Answers the open question with one of its options, counted from 1.
-pub(crate) async fn answer_question(session: &Session, choice: usize, cancel: &CancellationToken) -> Ending<Outcome> {
+/// Answers the open question with one of its options, or in the user's words.
+pub(crate) async fn answer_question(
+    session: &Session,
+    answer: UserAnswer,
+    cancel: &CancellationToken,
+) -> Ending<Outcome> {
     session.hub.use_cancel(cancel);
-    match take_answer(&session.edits, &session.plans, choice).await {
+    match take_answer(&session.edits, &session.plans, &answer).await {
         Ok(true) => approve::approve(session, Steps::All, cancel).await,
         Ok(false) => ending::pause(session).await,
         Err(failure) => Ending::new(Err(failure), Vec::new(), |outcome: &Outcome| (outcome.ok, String::new())),
@@ -30,13 +35,18 @@ pub(crate) async fn answer_question(session: &Session, choice: usize, cancel: &C
 
 /// Applies the answer to the plan and returns whether the plan goes on then. The question stays open where the answer
 /// cannot be applied.
-pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, choice: usize) -> Result<bool, Failure> {
+pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, given: &UserAnswer) -> Result<bool, Failure> {
     edit_transaction::catch_up(edits, plans).await?;
     let mut waiting = plans.waiting.lock().await;
     let Some((plan, task)) = waiting.as_mut() else { return Err(no_question()) };
     let Some(question) = task.progress.question.take() else { return Err(no_question()) };
     let options = question.options();
-    let Some(answer) = choice.checked_sub(1).and_then(|index| options.get(index)) else {
+    let choice = given.choice();
+    let answer = match given {
+        UserAnswer::Words(words) => Some(words),
+        UserAnswer::Option(choice) => choice.checked_sub(1).and_then(|index| options.get(index)),
+    };
+    let Some(answer) = answer else {
         task.progress.question = Some(question);
         return Err(Failure::user(format!("{choice} is no answer"), format!("1 to {}", options.len())));
     };
@@ -46,7 +56,7 @@ pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, choice
         task.progress.question = Some(question);
         return Err(failure);
     }
-    let given = TaskFact::AnswerGiven { question: question.text.clone(), answer: answer.clone() };
+    let fact = TaskFact::AnswerGiven { question: question.text.clone(), answer: answer.clone() };
     task.progress.course.escalations.push(format!("{} → {answer}", question.text));
     let number = question.step + 1;
     let Some(step) = plan.steps.get_mut(question.step) else { return Err(no_question()) };
@@ -59,7 +69,9 @@ pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, choice
         _ => {
             step.state = StepState::Open;
             task.work.intent.consent.allowed.extend(question.allows);
-            if let Some(chosen) = choice.checked_sub(OPTIONS.len() + 1).and_then(|at| question.suggested.get(at)) {
+            let suggested = choice.checked_sub(OPTIONS.len() + 1).and_then(|at| question.suggested.get(at));
+            let words = if let UserAnswer::Words(words) = given { Some(words) } else { None };
+            if let Some(chosen) = words.or(suggested) {
                 step.inputs.retain(|input| input.name != ANSWER);
                 let value = Value::Text(chosen.clone());
                 step.inputs.push(Input { name: ANSWER.to_owned(), value });
@@ -71,7 +83,7 @@ pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, choice
         depends::reopen(plan, number);
     }
     durable::keep_task(&edits.store, task, Some(plan), Phase::Paused).await;
-    task.work.events.did(given);
+    task.work.events.did(fact);
     task.work.events.emit(TaskEvent::Answered { choice: Some(choice) });
     Ok(!matches!(choice, 3 | 4))
 }

@@ -2,26 +2,30 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::intents;
+use crate::commands::{intents, rename_request};
 use crate::diagnostics::workspace_look;
 use crate::durable::{self, open_store, stored_traces};
 use crate::edit::recover;
-use crate::editor::event::Event;
+use crate::editor::event::{Event, Exchange};
 use crate::events::fact::TaskFact;
 use crate::memory::keep;
 use crate::plan::work_mode::{Mode, Phase};
 use crate::planner::ending;
 use crate::run::unfit_ending::{self, CameTo};
-use crate::run::{choose_loop, finish, requested, run_loop, start};
+use crate::run::{act, choose_loop, finish, requested, run_loop, start};
+use crate::state::agent_config::Config;
+use crate::state::dialogue::Dialogue;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::{Ended, Ending, Outcome};
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::{Conversation, Task};
+use crate::state::task_scope::Scope;
+use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
-use sextant_model::step::Model;
+use sextant_model::step::{Action, Model};
 
 /// Answers a request in simple mode. Finished work is kept when the request fails or is stopped.
 pub(crate) async fn ask(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
@@ -44,9 +48,16 @@ pub(crate) async fn answer(
     }
     stop::unless_stopped(&session.edits.making, cancel, open_store::durable(&session.store)).await?;
     recover::recover(&session.edits).await;
+    let rename = stop::unless_stopped(
+        &session.edits.making,
+        cancel,
+        rename_request::find(&session.workspace, &session.approvals, request),
+    )
+    .await?;
     let begun = async {
-        let scope = stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request))
-            .await??;
+        let asked = stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request));
+        // A rename reaches every use.
+        let scope = if rename.is_some() { Scope::Workspace } else { asked.await?? };
         stop::unless_stopped(
             &session.edits.making,
             cancel,
@@ -55,7 +66,12 @@ pub(crate) async fn answer(
         .await?
     };
     let answered = match begun.await.map_err(Failure::without_change) {
-        Ok(mut task) => run_ask(&session.edits, session.model.as_ref(), &mut task, cancel).await,
+        Ok(mut task) => {
+            let dialogue = session.store.talk.begin(request.follows, &task.work.journal.task);
+            (task.work.intent.earlier, task.conversation.dialogue) = (dialogue.lines(), dialogue);
+            task.work.intent.renames = rename.is_some();
+            run_ask(&session.edits, session.model.as_ref(), &mut task, rename.as_ref(), cancel).await
+        }
         Err(failure) => Err(failure),
     };
     if session.plans.waiting.lock().await.is_none() {
@@ -64,35 +80,32 @@ pub(crate) async fn answer(
     answered
 }
 
-/// Runs a task without a plan from where it stands to its end.
+/// Runs a task without a plan from where it stands to its end. A rename needs no model.
 pub(crate) async fn run_ask(
     edits: &EditService,
     model: &dyn Model,
     task: &mut Task,
+    rename: Option<&Action>,
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
     task.work.events.did(TaskFact::WorkBegan);
     durable::keep_call(&edits.store, task).await;
-    let ended = choose_loop::work(edits, model, task, cancel).await;
-    let limits = &edits.workspace.config.limits;
-    let word = match &ended {
-        // The answer has been shown as it came.
-        Ok(Ended::Done { .. }) => String::new(),
-        Ok(Ended::OutOfSteps) => format!("stopped after {}", counted(limits.steps, "step")),
-        Ok(Ended::TooManyErrors(last)) => {
-            let errors = counted(limits.errors as usize, "error");
-            format!("gave up after {errors} in a row, the last: {last}")
+    let ended = match rename {
+        Some(rename) => {
+            task.work.step += 1;
+            let (result, ok) = act::act(edits, model, task, rename, "the request names both").await;
+            Ok(rename_request::ended(result, ok))
         }
-        Ok(Ended::Objected(objection)) => objection.reason.clone(),
-        Ok(Ended::Unsolved(why)) => why.clone(),
-        Err(_) => "broken off".to_owned(),
+        None => choose_loop::work(edits, model, task, cancel).await,
     };
+    let word = word_of(&edits.workspace.config, &ended);
     let phase = match &ended {
         Ok(Ended::Done { .. } | Ended::Unsolved(_)) => Phase::Completed,
         Ok(_) => Phase::Paused,
         Err(failure) if ending::goes_on(failure.kind) => Phase::Paused,
         Err(_) => Phase::Error,
     };
+    remember_exchange(&edits.store, &task.work.request, &mut task.conversation, &ended, &word);
     let came_to_an_end = ended.is_ok() && !cancel.is_cancelled();
     let taken_back = if came_to_an_end {
         stop::unless_stopped(&edits.making, cancel, unfit_ending::take_back(edits, &mut task.work)).await.ok().flatten()
@@ -118,4 +131,39 @@ pub(crate) async fn run_ask(
         outcome.answer = answer;
     }
     Ok(outcome)
+}
+
+/// Adds the request and its answer to the conversation, which a later request may go on with.
+fn remember_exchange(
+    store: &TaskStore,
+    request: &str,
+    conversation: &mut Conversation,
+    ended: &Result<Ended, Failure>,
+    word: &str,
+) {
+    let answer = match ended {
+        Ok(Ended::Done { answer, .. }) => answer.clone(),
+        Ok(_) => word.to_owned(),
+        Err(failure) => failure.message.clone(),
+    };
+    let results = conversation.results.clone();
+    conversation.dialogue.add(Exchange { request: request.to_owned(), answer, results });
+    let transcript = conversation.transcript.clone();
+    store.talk.keep(Dialogue { transcript, ..conversation.dialogue.clone() });
+}
+
+/// The words for an end; none for an answer, which has been shown as it came.
+fn word_of(config: &Config, ended: &Result<Ended, Failure>) -> String {
+    let limits = &config.limits;
+    match ended {
+        Ok(Ended::Done { .. }) => String::new(),
+        Ok(Ended::OutOfSteps) => format!("stopped after {}", counted(limits.steps, "step")),
+        Ok(Ended::TooManyErrors(last)) => {
+            let errors = counted(limits.errors as usize, "error");
+            format!("gave up after {errors} in a row, the last: {last}")
+        }
+        Ok(Ended::Objected(objection)) => objection.reason.clone(),
+        Ok(Ended::Unsolved(why)) => why.clone(),
+        Err(_) => "broken off".to_owned(),
+    }
 }

@@ -31,6 +31,7 @@ pub(crate) async fn changed_text(edits: &EditService, part: &Target) -> Result<S
             let path = SymbolPath::parse(symbol);
             journal.net().into_iter().filter_map(|change| within(&change, &path)).collect()
         }
+        Target::From(first) => of_steps(&journal, |step| step >= *first),
         Target::Task | Target::Lines(_) => journal.net(),
     };
     if changes.is_empty() {
@@ -44,7 +45,12 @@ pub(crate) async fn changed_text(edits: &EditService, part: &Target) -> Result<S
 fn of_step(journal: &Journal, step: Option<usize>) -> Vec<FileChange> {
     let edits = || journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
     let wanted = step.or_else(|| edits().next_back().map(|row| row.step));
-    let rows: Vec<Checkpoint> = edits().filter(|row| Some(row.step) == wanted).cloned().collect();
+    of_steps(journal, |step| Some(step) == wanted)
+}
+
+fn of_steps(journal: &Journal, wanted: impl Fn(usize) -> bool) -> Vec<FileChange> {
+    let edits = journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit);
+    let rows: Vec<Checkpoint> = edits.filter(|row| wanted(row.step)).cloned().collect();
     Journal { checkpoints: rows, ..Journal::default() }.net()
 }
 

@@ -165,7 +165,7 @@ async fn ask(approvals: &Approvals, asked: Asked<'_>, dear: &[&Cost]) -> Result<
         answer = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Forget, &text, &options)) => answer?,
         () = cancel.cancelled() => return Err(Failure::cancelled().without_change()),
     };
-    Ok(match answer {
+    Ok(match answer.choice() {
         1 => Choice::Lose,
         2 => Choice::Keep,
         _ => Choice::Nothing,

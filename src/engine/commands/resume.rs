@@ -83,7 +83,7 @@ pub(crate) async fn go_on(
         tell_lost_edits(&session.hub, session.model.as_ref(), &mut task.conversation, &task.work.journal).await?;
         look_again(&session.hub, &mut task.work, cancel).await?;
         task.work.begun = (!task.work.journal.is_empty()).then_some(0);
-        return Box::pin(ask::run_ask(&session.edits, session.model.as_ref(), &mut task, cancel)).await;
+        return Box::pin(ask::run_ask(&session.edits, session.model.as_ref(), &mut task, None, cancel)).await;
     };
     say_another_model(&session.events, session.model.as_ref(), &plan);
     if let Some(running) = running {

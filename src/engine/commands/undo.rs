@@ -254,7 +254,7 @@ fn about(journal: &Journal, chosen: &Chosen<'_>, made: &Checkpoint) -> About {
         checkpoints: (*target != Target::Task).then(|| chosen.edits()),
         step: match target {
             Target::Step(step) => *step,
-            Target::Task | Target::Symbol(_) | Target::Lines(_) => None,
+            Target::Task | Target::From(_) | Target::Symbol(_) | Target::Lines(_) => None,
         },
         ..About::default()
     }

@@ -80,7 +80,9 @@ async fn write_task(
     if phase != Phase::Executing {
         state.counted.concluded();
     }
-    let talk = if phase == Phase::Completed { KeptTalk::Nothing } else { messages(&task.conversation) };
+    // A request without a plan can be asked on after its end.
+    let over = phase == Phase::Completed && task.work.mode != Mode::Simple;
+    let talk = if over { KeptTalk::Nothing } else { messages(&task.conversation) };
     let kept = save(durable, &state, talk, phase, None).await;
     if let Some(revision) = open_store::or_tell(events, durable, kept) {
         task.keep.revision = revision;

@@ -1,8 +1,9 @@
-//! The stored messages of a resumable task: apart from its state, bounded, and needed by no undo.
+//! The stored messages of a task that can be resumed or asked on: apart from its state, bounded, and needed by no undo.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::state::dialogue::Dialogue;
 use crate::state::task::Conversation;
 use crate::state::transcript::Transcript;
 use sextant_model::step::LastResult;
@@ -19,6 +20,7 @@ const RESULT: usize = 4000;
 pub(crate) struct StoredConversation {
     pub results: Vec<LastResult>,
     pub transcript: Transcript,
+    pub dialogue: Dialogue,
 }
 
 impl StoredConversation {
@@ -26,7 +28,8 @@ impl StoredConversation {
     pub(crate) fn of(conversation: &Conversation) -> Self {
         let short = |result: &LastResult| LastResult { text: head_and_tail(&result.text, RESULT), ..result.clone() };
         let results: Vec<LastResult> = conversation.results.iter().map(short).collect();
-        let mut stored = Self { results, transcript: conversation.transcript.clone() };
+        let dialogue = Dialogue { transcript: Transcript::default(), ..conversation.dialogue.clone() };
+        let mut stored = Self { results, transcript: conversation.transcript.clone(), dialogue };
         let mut budget = (LARGEST as f64 / BYTES_PER_TOKEN) as usize;
         while serde_json::to_string(&stored).map_or(usize::MAX, |text| text.len()) > LARGEST {
             budget /= 2;
@@ -35,6 +38,7 @@ impl StoredConversation {
             }
             stored.transcript.shorten(budget, || LEFT_OUT.to_owned());
             stored.results.drain(..stored.results.len() / 2);
+            stored.dialogue.exchanges.drain(..stored.dialogue.exchanges.len() / 2);
         }
         stored
     }
@@ -45,6 +49,7 @@ impl StoredConversation {
 
     pub(crate) fn into_task(self, conversation: &mut Conversation) {
         (conversation.results, conversation.transcript) = (self.results, self.transcript);
+        conversation.dialogue = self.dialogue;
     }
 }
 

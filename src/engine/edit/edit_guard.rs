@@ -12,7 +12,7 @@ use crate::editor::event::QuestionKind;
 use crate::events::fact::TaskFact;
 use crate::events::task_events::TaskEvents;
 use crate::plan::work_mode::Mode;
-use crate::state::approvals::Approvals;
+use crate::state::approvals::{Approvals, UserAnswer};
 use crate::state::authority::{self, Basis, Consent};
 use crate::state::comparison::Verdict;
 use crate::state::diagnostics_hub::DiagnosticsHub;
@@ -62,7 +62,8 @@ pub(crate) async fn guard(
         }
         may_touch(hub, approvals, work, &edit, &path, &before, &after).await?;
         for objection in objections(hub.needs_providers, work, &path, &before, &after, &whole) {
-            weigh(hub, approvals, work, &edit, &path, &objection).await?;
+            let shows = if objection.weight == Weight::Asked { written(&before, &after) } else { String::new() };
+            weigh(hub, approvals, work, &edit, &path, &shows, &objection).await?;
             if objection.weight != Weight::Asked {
                 doubts.push(Doubt { path: path.clone(), rule: objection.rule.to_owned(), reason: objection.reason });
             }
@@ -151,13 +152,14 @@ async fn may_touch(
         .trace(work.step.max(1), Trace::new(Effect::Asked, format!("change of {path}"), "running_file", &*reason));
     let shows = written(before, after);
     let question = UserQuestion { shows: Some(&shows), ..UserQuestion::of(QuestionKind::File, &text, &options) };
-    match answer(hub, approvals, &work.intent, &work.events, edit, question).await? {
+    let answer = answer(hub, approvals, &work.intent, &work.events, edit, question).await?;
+    match answer.choice() {
         1 => Ok(()),
         2 => {
             approvals.allow_file(path);
             Ok(())
         }
-        _ => Err(tool_failure(format!("the user said no to a change of {path}"), "go on without it")),
+        _ => Err(tool_failure(answer.refusal(&format!("a change of {path}")), "go on without it")),
     }
 }
 
@@ -173,7 +175,7 @@ async fn answer(
     task_events: &TaskEvents,
     edit: &ProposedEdit<'_>,
     question: UserQuestion<'_>,
-) -> Result<usize, Failure> {
+) -> Result<UserAnswer, Failure> {
     let text = question.text;
     let text = match &intent.client {
         Some(client) if approvals.can_ask() => format!("{client}: {text}"),
@@ -232,6 +234,7 @@ async fn weigh(
     work: &TaskWork,
     edit: &ProposedEdit<'_>,
     path: &str,
+    shows: &str,
     objection: &RepairObjection,
 ) -> Result<(), Failure> {
     let (rule, reason, step) = (objection.rule, objection.reason.as_str(), work.step.max(1));
@@ -251,12 +254,14 @@ async fn weigh(
             let text = format!("The edit of {name} goes further than a repair: {reason}. Do it?");
             let options = CHECK_OPTIONS.map(str::to_owned);
             let text = clean(&text);
-            let question = UserQuestion::of(QuestionKind::Edit, &text, &options);
-            match answer(hub, approvals, &work.intent, &work.events, edit, question).await? {
-                1 => Ok(()),
-                _ => {
+            let question = UserQuestion { shows: Some(shows), ..UserQuestion::of(QuestionKind::Edit, &text, &options) };
+            let answer = answer(hub, approvals, &work.intent, &work.events, edit, question).await?;
+            match &answer {
+                UserAnswer::Option(1) => Ok(()),
+                UserAnswer::Option(_) => {
                     Err(tool_failure(format!("the user said no: {reason} ({rule})"), "fix it and leave that in place"))
                 }
+                UserAnswer::Words(_) => Err(tool_failure(answer.refusal(reason), "fix it and leave that in place")),
             }
         }
         _ => {

@@ -1,4 +1,4 @@
-//! A question to the user in the middle of a run: one at a time, answered by number, refused where nobody can answer.
+//! A question to the user in the middle of a run: one at a time, answered by number or in words, refused where nobody can answer.
 
 use std::sync::atomic::Ordering;
 
@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::editor::event::{Event, QuestionKind};
 use crate::events::envelope::TaskEvent;
-use crate::state::approvals::{Approvals, OpenQuestion};
+use crate::state::approvals::{Approvals, OpenQuestion, UserAnswer};
 use sextant_base::failure::Failure;
 
 /// Records that a door brings the user's answers: without one a question is a refusal.
@@ -48,9 +48,8 @@ fn way_out(kind: QuestionKind) -> &'static str {
     }
 }
 
-/// Asks the user, and waits for the number of an option, counted from 1. Dropping the future withdraws the
-/// question.
-pub(crate) async fn ask_user(approvals: &Approvals, asking: UserQuestion<'_>) -> Result<usize, Failure> {
+/// Asks the user, and waits for the answer. Dropping the future withdraws the question.
+pub(crate) async fn ask_user(approvals: &Approvals, asking: UserQuestion<'_>) -> Result<UserAnswer, Failure> {
     let UserQuestion { kind, text, options, shows } = asking;
     if !approvals.can_ask() {
         return Err(Failure::user(
@@ -61,39 +60,42 @@ pub(crate) async fn ask_user(approvals: &Approvals, asking: UserQuestion<'_>) ->
     let _turn = approvals.turn.lock().await;
     let (answer, answered) = oneshot::channel();
     *approvals.open() = Some(OpenQuestion { options: options.len(), answer });
-    let mut asked = Asked { approvals, choice: None };
+    let mut asked = Asked { approvals, answer: None };
     let shows = shows.map(str::to_owned);
     approvals.events.show(Event::Question { text: text.to_owned(), options: options.to_vec(), kind, shows });
-    asked.choice = answered.await.ok();
+    asked.answer = answered.await.ok();
     let nobody = || Failure::user(format!("nobody answered: {text}"), way_out(kind));
-    asked.choice.ok_or_else(nobody)
+    asked.answer.clone().ok_or_else(nobody)
 }
 
 /// A question to the user. It closes when nobody waits for its answer any more, and the front end that showed it gets
 /// an event.
 struct Asked<'a> {
     approvals: &'a Approvals,
-    choice: Option<usize>,
+    answer: Option<UserAnswer>,
 }
 
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         self.approvals.open().take();
-        self.approvals.events.emit(None, TaskEvent::Answered { choice: self.choice });
+        let choice = self.answer.as_ref().map(UserAnswer::choice);
+        self.approvals.events.emit(None, TaskEvent::Answered { choice });
     }
 }
 
 /// Answers the question that waits. `None` without an open question; a number that is no option leaves it open.
-pub(crate) fn answer_waiting(approvals: &Approvals, choice: usize) -> Option<Result<(), Failure>> {
+pub(crate) fn answer_waiting(approvals: &Approvals, answer: UserAnswer) -> Option<Result<(), Failure>> {
     let mut open = approvals.open();
     let waiting = open.take()?;
-    if !(1..=waiting.options).contains(&choice) {
+    if let UserAnswer::Option(choice) = &answer
+        && !(1..=waiting.options).contains(choice)
+    {
         let failure = Failure::user(format!("{choice} is no answer"), format!("1 to {}", waiting.options));
         *open = Some(waiting);
         return Some(Err(failure));
     }
     // The asking task may have left in this very moment; then nothing depends on the answer.
-    let _ = waiting.answer.send(choice);
+    let _ = waiting.answer.send(answer);
     Some(Ok(()))
 }
 

@@ -14,7 +14,7 @@ use crate::editor::{Document, FileEdit, HalfDone};
 use crate::events::stream::EventStream;
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState};
-use crate::state::approvals::Approvals;
+use crate::state::approvals::{Approvals, UserAnswer};
 use crate::state::durable::Durable;
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, FileChange};
@@ -258,7 +258,7 @@ async fn may_put_back(approvals: &Approvals, change: &FileChange, now: Option<&D
     let now = now.map(|document| document.text.as_str()).unwrap_or_default();
     let shows = written(now, change.before.as_deref().unwrap_or_default());
     let asking = UserQuestion { kind: QuestionKind::File, text: &text, options: &options, shows: Some(&shows) };
-    matches!(questions::ask_user(approvals, asking).await, Ok(1))
+    matches!(questions::ask_user(approvals, asking).await, Ok(UserAnswer::Option(1)))
 }
 
 /// The side of the change that each file is on, and its text.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use sextant_base::failure::Failure;
+use sextant_model::step::LastResult;
 
 /// One line of the quickfix list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +39,28 @@ pub enum QuestionKind {
     Command,
     /// Whether to change a file that something runs, or one that sets how strict the checkers are.
     File,
+}
+
+/// One request of a conversation, with its outcome.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Exchange {
+    pub request: String,
+    pub answer: String,
+    /// The last results of its tools.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) results: Vec<LastResult>,
+}
+
+/// A conversation, in one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoggedConversation {
+    /// The name of its last task.
+    pub id: String,
+    /// The last work on it, in seconds since 1970.
+    pub at: i64,
+    pub turns: usize,
+    pub title: String,
 }
 
 /// A fault of a plan's text.
@@ -138,6 +161,16 @@ pub enum Event {
         name: String,
         markdown: String,
     },
+    /// The kept conversations of the workspace, newest first.
+    Log {
+        /// The words that each of them holds; empty for all.
+        words: String,
+        conversations: Vec<LoggedConversation>,
+    },
+    /// A conversation that the user has opened again.
+    Conversation {
+        exchanges: Vec<Exchange>,
+    },
     /// The changes that wait for the user's review, after a look or a decision.
     Review {
         /// [`crate::api::ReviewState`] as JSON.
@@ -157,6 +190,17 @@ pub enum Event {
         line: usize,
         /// In bytes, from 0.
         column: usize,
+        /// Whether the user pointed at it, rather than asked for it in a request.
+        pointed: bool,
+    },
+    /// The places that a request has asked for, for a list.
+    Places {
+        title: String,
+        entries: Vec<QuickfixEntry>,
+    },
+    /// The requests that wait for the running task, oldest first, after a change of them.
+    Queued {
+        requests: Vec<String>,
     },
     /// The user has changed the mode in words; the front end keeps it for other workspaces.
     Mode {
@@ -207,8 +251,18 @@ pub enum Event {
     Failed {
         failure: Failure,
     },
-    /// A request that was not accepted: nothing began, and the current work goes on.
+    /// Something that was not accepted, or a look that failed: nothing began, and the current work goes on.
     Refused {
         failure: Failure,
+        /// The text of the refused request; empty where something else was refused, as a look at the review.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        request: String,
     },
+}
+
+impl Event {
+    /// The refusal of something that is no request of its own.
+    pub fn refused(failure: Failure) -> Self {
+        Self::Refused { failure, request: String::new() }
+    }
 }

@@ -126,6 +126,10 @@ impl StreamState {
             | Event::Review { .. }
             | Event::Phase { .. }
             | Event::Place { .. }
+            | Event::Places { .. }
+            | Event::Log { .. }
+            | Event::Conversation { .. }
+            | Event::Queued { .. }
             | Event::PlanChecked { .. }
             | Event::Mode { .. }
             | Event::Waiting { .. }

@@ -98,6 +98,10 @@ fn is_of_work(event: &TaskEvent) -> bool {
         Event::Page { .. }
             | Event::Review { .. }
             | Event::Place { .. }
+            | Event::Places { .. }
+            | Event::Log { .. }
+            | Event::Conversation { .. }
+            | Event::Queued { .. }
             | Event::PlanChecked { .. }
             | Event::Trace { .. }
             | Event::Mode { .. }

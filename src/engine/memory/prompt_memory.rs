@@ -132,6 +132,8 @@ struct Question {
     mode: Mode,
     limit: usize,
     request: String,
+    /// Whether the request refers to earlier ones that the prompt does not have.
+    follows: bool,
     kinds: Vec<String>,
     /// Milliseconds since 1970: later entries belong to this task.
     before: i64,
@@ -152,7 +154,7 @@ fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(
     let share = room.left / 3;
     room.take(learned.iter().map(learn::line), share);
 
-    if follows(&question.request) {
+    if question.follows {
         let turns = memory.recent_chat(&remember.session, TURNS)?;
         let mut lines: Vec<String> = Vec::new();
         for turn in turns.iter().filter(|turn| turn.entry.timestamp < question.before) {
@@ -217,6 +219,7 @@ pub(crate) async fn memory_part(
         mode,
         limit: limit.saturating_sub(FRAME),
         request: work.request.clone(),
+        follows: conversation.dialogue.exchanges.is_empty() && follows(&work.request),
         kinds,
         before: work.notes.started(),
         preferences: chosen_preferences::configured_preferences(&store.config),
@@ -288,7 +291,12 @@ mod tests {
         let preferences = vec![("answers".to_owned(), "short".to_owned())];
         let (kinds, request) = (vec!["fix X".to_owned()], request.to_owned());
         let limit = recall::limit(mode) - FRAME;
-        answer(memory, &remember, &Question { mode, limit, request, kinds, before: now, preferences }).unwrap()
+        answer(
+            memory,
+            &remember,
+            &Question { mode, limit, follows: follows(&request), request, kinds, before: now, preferences },
+        )
+        .unwrap()
     }
 
     #[test]

@@ -18,10 +18,11 @@ pub(crate) async fn work(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Ended, Failure> {
+    // On the heap: they are the largest futures, and a frame of each caller would have their size.
     // A server may leave the question for its model's abilities unanswered.
     match stop::unless_stopped(&edits.making, cancel, model.abilities()).await?.style {
-        Style::Conversation => converse::converse(edits, model, task, cancel).await,
-        Style::Step => run_loop::run_steps(edits, model, task, cancel).await,
-        Style::Compact => compact_loop::work(edits, model, task, cancel).await,
+        Style::Conversation => Box::pin(converse::converse(edits, model, task, cancel)).await,
+        Style::Step => Box::pin(run_loop::run_steps(edits, model, task, cancel)).await,
+        Style::Compact => Box::pin(compact_loop::work(edits, model, task, cancel)).await,
     }
 }

@@ -179,7 +179,7 @@ async fn context(
             unsettled,
             ..reports
         },
-        memory: MemoryFacts { lines: [part.lines, remarks].concat(), tokens: Some(room) },
+        memory: MemoryFacts { lines: part.lines, remarks, tokens: Some(room) },
         framing: conventions::framing(edits, model, guides).await,
         budget,
     }
@@ -194,6 +194,7 @@ fn request_facts(work: &TaskWork, shown: &[(String, String)]) -> RequestFacts {
         current_file: work.intent.current_file.clone(),
         places: work.intent.places.clone(),
         scope: work.scope.told(),
+        earlier: work.intent.earlier.clone(),
         named: work.intent.analysis.lines(|path| {
             let own = path.to_string();
             // A source has its path above it, and a whole source shows its definitions.

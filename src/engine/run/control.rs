@@ -13,6 +13,7 @@ use crate::events::fact::TaskFact;
 use crate::events::task_events::TaskEvents;
 use crate::plan::plan_progress::{Objection, PlanProgress};
 use crate::plan::work_mode::Mode;
+use crate::state::approvals::UserAnswer;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
 use crate::state::task::TaskWork;
@@ -157,18 +158,21 @@ async fn ask(
         () => QuestionKind::Scope,
     };
     let began = std::time::Instant::now();
-    let choice = questions::ask_user(&edits.approvals, UserQuestion::of(kind, &text, &options)).await;
+    let answer = questions::ask_user(&edits.approvals, UserQuestion::of(kind, &text, &options)).await;
     task_events.did(TaskFact::UserWaited { time: began.elapsed() });
-    let choice = choice.map_err(|failure| {
+    let answer = answer.map_err(|failure| {
         tool_failure(failure.message, "go on without it, within \"May edit\"; say in your answer what is left")
     })?;
-    let answer = options.get(choice.saturating_sub(1)).cloned().unwrap_or_default();
+    let (choice, answer) = match answer {
+        UserAnswer::Option(choice) => (choice, options.get(choice.saturating_sub(1)).cloned().unwrap_or_default()),
+        UserAnswer::Words(words) => (0, words),
+    };
     task_events.trace(step, Trace::new(Effect::Asked, &text, model.name(), &answer));
     if wanted.is_empty() {
         return Ok(format!("The user answers: {answer}"));
     }
     if choice != 1 {
-        return Ok("The user answers: no. \"May edit\" stays as it is.".to_owned());
+        return Ok(format!("The user answers: {answer}. \"May edit\" stays as it is."));
     }
     *scope = scope.widened(&wanted);
     Ok(format!("The user answers: yes. May edit now: {}", scope.told().join(", ")))

@@ -19,11 +19,10 @@ use crate::state::agent_config::Config;
 use crate::state::approvals::Approvals;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::Ended;
-use crate::state::span;
-use crate::state::stop;
 use crate::state::task::{Conversation, Task, TaskCounts, TaskWork};
 use crate::state::task_store::TaskStore;
 use crate::state::transcript::Transcript;
+use crate::state::{span, steering, stop};
 use crate::tools;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
@@ -62,12 +61,22 @@ pub(crate) async fn converse(
         objected_at: None,
         paragraphs: Paragraphs::default(),
     };
+    if !task.conversation.transcript.is_open() {
+        task.conversation.transcript = std::mem::take(&mut task.conversation.dialogue.transcript);
+    }
+    if task.conversation.transcript.is_open() {
+        // The model has the conversation as messages.
+        task.work.intent.earlier.clear();
+    }
     task.conversation.transcript.take_up(model.name());
     let commands = stop::unless_stopped(&edits.making, cancel, open(edits, model, task, talk.budget)).await?;
     talk.tools = tools(&edits.approvals, task.work.mode, commands);
     loop {
         if let Some(ended) = next_step(&edits.workspace.config, model, &mut task.work, cancel)? {
             return Ok(ended);
+        }
+        for added in edits.store.talk.steering.take() {
+            task.conversation.transcript.tell(steering::told(&added));
         }
         compaction_summary::shorten(&task.work.journal, &mut task.conversation.transcript, talk.budget);
         let span = span::step(task.work.step);
@@ -232,6 +241,9 @@ async fn ends(
     talk: &mut Talk,
     answer: String,
 ) -> Option<Ended> {
+    if edit_service.store.talk.steering.waits() {
+        return None;
+    }
     let cancel = edit_service.hub.cancelled();
     let edits = work.journal.checkpoints.len();
     let left = if talk.objected_at == Some(edits) {

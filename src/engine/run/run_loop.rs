@@ -6,6 +6,7 @@ use tracing::Instrument;
 
 use crate::durable;
 use crate::events::fact::TaskFact;
+use crate::plan::plan_progress::PlanProgress;
 use crate::run::act::act;
 use crate::run::completion_checks::unfinished;
 use crate::run::model_turn::{answered, next_step};
@@ -14,8 +15,9 @@ use crate::run::{context, early_stop, step_contract};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::Making;
 use crate::state::outcome::Ended;
-use crate::state::task::{Task, TaskWork};
-use crate::state::{span, stop};
+use crate::state::task::{Conversation, Task, TaskWork};
+use crate::state::task_store::TaskStore;
+use crate::state::{span, steering, stop};
 use crate::tools;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_model::step::{Action, LastResult, Model, ModelError, StepReply};
@@ -43,6 +45,7 @@ pub(crate) async fn run_steps(
         if let Some(ended) = next_step(&edits.workspace.config, model, &mut task.work, cancel)? {
             return Ok(ended);
         }
+        hear(&edits.store, &mut task.conversation, &mut task.progress.course);
         let span = span::step(task.work.step);
         let input = stop::unless_stopped(&edits.making, cancel, context::step_facts(edits, model, task))
             .instrument(span.clone())
@@ -85,6 +88,14 @@ pub(crate) async fn run_steps(
     }
 }
 
+/// Adds the words of the user that came since the last question, as results that the model reads whole.
+fn hear(store: &TaskStore, conversation: &mut Conversation, course: &mut PlanProgress) {
+    let unread = store.talk.steering.take();
+    course.fresh += unread.len();
+    let heard = unread.iter().map(steering::told);
+    conversation.results.extend(heard.map(|text| LastResult { tool: "user".to_owned(), ok: true, text }));
+}
+
 /// The checks before an end that the model wants.
 struct EndChecks {
     /// Checkpoints of the task before these steps.
@@ -106,6 +117,9 @@ async fn take(
         if !ok || (reply.proceed && !early_stop::mended(edits, &task.work).await) {
             return Ok(result);
         }
+    }
+    if edits.store.talk.steering.waits() {
+        return Ok(LastResult { tool: "end".to_owned(), ok: true, text: "The user has added something.".to_owned() });
     }
     let changed = task.work.journal.checkpoints.len() > checks.changes;
     match told_unfinished(edits, &mut task.work, checks.changes, &mut checks.objections).await {

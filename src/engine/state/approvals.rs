@@ -25,10 +25,43 @@ pub(crate) struct Approvals {
     pub(crate) unread: AtomicBool,
 }
 
+/// The user's answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserAnswer {
+    /// The number of an option, counted from 1.
+    Option(usize),
+    /// Words of the user's own. They are never a consent.
+    Words(String),
+}
+
+impl UserAnswer {
+    /// The number of the chosen option; 0 for words.
+    pub fn choice(&self) -> usize {
+        match self {
+            Self::Option(choice) => *choice,
+            Self::Words(_) => 0,
+        }
+    }
+
+    /// The answer to a question for consent that is no consent, for a model.
+    pub(crate) fn refusal(&self, to: &str) -> String {
+        match self {
+            Self::Option(_) => format!("the user said no to {to}"),
+            Self::Words(words) => format!("the user did not agree to {to}, and says: {words}"),
+        }
+    }
+}
+
+impl From<usize> for UserAnswer {
+    fn from(choice: usize) -> Self {
+        Self::Option(choice)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct OpenQuestion {
     pub(crate) options: usize,
-    pub(crate) answer: oneshot::Sender<usize>,
+    pub(crate) answer: oneshot::Sender<UserAnswer>,
 }
 
 impl Approvals {

@@ -15,4 +15,6 @@ pub struct Request {
     pub symbols: Vec<String>,
     /// Whether everything in the workspace may be changed; the path is then only the place of the user.
     pub workspace: bool,
+    /// Whether it goes on with the conversation before it, whose messages and results the model then has.
+    pub follows: bool,
 }

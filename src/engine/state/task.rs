@@ -12,6 +12,7 @@ use crate::plan::user_question::Question;
 use crate::plan::work_mode::Mode;
 use crate::state::analysis::Analysis;
 use crate::state::authority::Consent;
+use crate::state::dialogue::Dialogue;
 use crate::state::durable::Keep;
 use crate::state::edit_baseline::Baseline;
 use crate::state::edit_request::EditRequest;
@@ -90,10 +91,14 @@ pub(crate) struct TaskIntent {
     pub analysis: Analysis,
     /// The places that a request to repair names, for a model that reads no prompt.
     pub places: Vec<RepairPlace>,
+    /// Whether the request is a rename and nothing else, so that its width is the user's wish.
+    pub renames: bool,
     /// Its possible cost and damage; for the user to know.
     pub risk: Option<Risk>,
     /// The user's remarks in the review of earlier changes.
     pub review: Vec<String>,
+    /// The conversation before this request, for a model that does not have it as messages.
+    pub earlier: Vec<String>,
     /// Permissions of the user beyond the request, and the actions that wait for one.
     pub consent: Consent,
 }
@@ -207,6 +212,8 @@ impl TaskReports {
 /// The messages to and from the model.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
+    /// The requests before this one that it goes on with, and this one at its end.
+    pub dialogue: Dialogue,
     /// All messages, where the model takes part in a conversation.
     pub transcript: Transcript,
     pub results: Vec<LastResult>,

@@ -7,6 +7,7 @@ use tokio::sync::OnceCell;
 
 use crate::events::stream::EventStream;
 use crate::state::agent_config::Config;
+use crate::state::dialogue::TalkStore;
 use crate::state::durable::Durable;
 use crate::state::journal::Checkpoint;
 use crate::state::memory_handle::Remember;
@@ -27,6 +28,8 @@ pub(crate) struct TaskStore {
     pub(crate) recovered: OnceCell<()>,
     /// The changes that wait for the user's review, as [`crate::durable::stored_review`] keeps them.
     pub(crate) review: Arc<ReviewStore>,
+    /// The conversation with the user.
+    pub(crate) talk: TalkStore,
     /// When the project was last scanned, in milliseconds since 1970.
     pub(crate) scanned: AtomicI64,
     pub(crate) trace: Arc<TraceLog>,
@@ -48,6 +51,7 @@ impl TaskStore {
             durable: OnceCell::default(),
             recovered: OnceCell::default(),
             review: Arc::default(),
+            talk: TalkStore::default(),
             scanned: AtomicI64::default(),
             trace,
             asked: RwLock::default(),

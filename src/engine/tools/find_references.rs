@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::editor::editor_lookup::{MOST_PLACES, places};
+use crate::editor::event::QuickfixEntry;
 use crate::plan::StepKind;
 use crate::state::call_summary::Subject;
 use crate::state::edit_service::EditService;
@@ -98,6 +99,31 @@ impl Tool for FindReferences {
         out.extend(asked.notes);
         Ok(ToolAnswer::text(out.join("\n")))
     }
+}
+
+/// The uses of a symbol as its server knows them, without the declaration, as entries of a list.
+///
+/// # Errors
+/// No server answers, or there is no such symbol.
+pub(crate) async fn uses(edits: &EditService, symbol: &str) -> Result<Vec<QuickfixEntry>, Failure> {
+    let asked = symbol_lookup::ask(&edits.workspace, symbol, None, &NameQuestion::References).await?;
+    let mut by_file: BTreeMap<PathBuf, Vec<Range>> = BTreeMap::new();
+    for place in places(&asked.said.value) {
+        by_file.entry(place.file).or_default().push(place.range);
+    }
+    let (_, uses) = without_declaration(&edits.workspace.root, &asked, by_file);
+    let loaded: BTreeSet<String> = edits.workspace.editor.loaded().await.into_iter().collect();
+    let mut entries = Vec::new();
+    for (file, ranges) in &uses {
+        let Some(path) = path::relative(edits.workspace.root.path(), file) else { continue };
+        for (names, number, text) in lines(&edits.workspace, &path, loaded.contains(&path), ranges).await {
+            let within = if names.is_empty() { String::new() } else { format!("{names}: ") };
+            let line = u32::try_from(number).unwrap_or(u32::MAX);
+            let (kind, text) = (String::new(), format!("{within}{text}"));
+            entries.push(QuickfixEntry { path: path.clone(), line, column: 1, kind, text });
+        }
+    }
+    Ok(entries)
 }
 
 /// Removes the declaration from the places, and returns whether it was among them.

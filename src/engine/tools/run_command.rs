@@ -134,15 +134,16 @@ async fn may_run(
     let short = "Your list is not enough".to_owned();
     let why = why.map(|why| format!(" {short}: {why}.")).unwrap_or_default();
     let text = format!("Run `{shown_clean}` in the workspace?{why}");
-    let choice = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Command, &text, &options)).await;
+    let answer = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Command, &text, &options)).await;
     task_events.did(TaskFact::UserWaited { time: since.elapsed() });
-    match choice? {
+    let answer = answer?;
+    match answer.choice() {
         1 => Ok(()),
         2 => {
             approvals.allow(command);
             Ok(())
         }
-        _ => Err(tool_failure(format!("the user said no to {shown}"), "go on without it")),
+        _ => Err(tool_failure(answer.refusal(&shown), "go on without it")),
     }
 }
 

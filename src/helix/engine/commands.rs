@@ -197,7 +197,7 @@ async fn approve(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, steps: Steps)
 
 /// Takes an answer.
 pub(super) fn answer(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, choice: usize) {
-    if let Err(failure) = run(engine, link, Command::Answer(choice)) {
+    if let Err(failure) = run(engine, link, Command::Answer(choice.into())) {
         engine.refuse(Some(link), &failure);
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::engine::links::{ERROR, EngineLink, INFO, WARNING};
 use crate::engine::streamed_page::HEAD;
 use crate::engine::{EngineHost, helix_wording};
+use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_engine::api::{Delivery, Event, Subscription, TaskEvent};
@@ -166,18 +167,24 @@ impl Shower {
                 engine.say(INFO, &text);
             }
             Event::Finished { ok, summary } => self.finished(engine, ok, &summary),
-            Event::Failed { failure } | Event::Refused { failure } => {
-                let line = helix_wording::failure(&failure).one_line();
-                self.append(engine, &format!("\n**{line}**\n"));
-                self.note(engine, &line);
-                engine.say(ERROR, &line);
-            }
+            Event::Failed { failure } | Event::Refused { failure, .. } => self.failed(engine, &failure),
             Event::Risk { .. }
             | Event::Review { .. }
             | Event::Phase { .. }
             | Event::Place { .. }
+            | Event::Places { .. }
+            | Event::Log { .. }
+            | Event::Conversation { .. }
+            | Event::Queued { .. }
             | Event::PlanChecked { .. } => {}
         }
+    }
+
+    fn failed(&mut self, engine: &EngineHost, failure: &Failure) {
+        let line = helix_wording::failure(failure).one_line();
+        self.append(engine, &format!("\n**{line}**\n"));
+        self.note(engine, &line);
+        engine.say(ERROR, &line);
     }
 
     fn plan(&mut self, engine: &EngineHost, event: Event) {

@@ -69,6 +69,11 @@ pub fn next_step(
         _ => facts.contract(contract),
     }
     facts.inputs(inputs);
+    let unsent = |line: &&String| !sent.iter().any(|text| text.contains(line.as_str()));
+    let remarks: Vec<String> = context.memory.remarks.iter().filter(unsent).cloned().collect();
+    if !remarks.is_empty() {
+        facts.block("Memory", &remarks.join("\n"));
+    }
     facts.sources(&context.sources.texts);
     facts.reports(context);
     facts.into_message()

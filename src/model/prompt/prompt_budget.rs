@@ -39,6 +39,11 @@ impl PromptBudget {
         }
     }
 
+    /// For the conversation before a request, where the model does not have it as messages.
+    pub fn earlier(&self) -> usize {
+        self.question / 2
+    }
+
     /// For questions that each hold all the facts, to a model that reads so many tokens at once.
     fn of_step(context: usize) -> Self {
         let usual = Self::default();

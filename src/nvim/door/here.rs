@@ -9,12 +9,18 @@ use crate::door::{Ask, Door, Open};
 use crate::lua_messages::CommandPlace;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
-use sextant_engine::api::{Command, Event, PlanMode, Target, UndoRequest, is_stop, plan_change};
+use sextant_engine::api::{Command, Event, PlanMode, Target, UndoRequest, UserAnswer, is_stop, plan_change};
 
 impl Door {
     /// Whether a request asks to stop the running task; if so, the task is stopped.
     pub(super) fn is_stop(&self, json: &str) -> bool {
         serde_json::from_str::<Ask>(json).is_ok_and(|ask| is_stop(&ask.text)) && self.stop()
+    }
+
+    /// Whether a request is for the running task; if so, its model reads it.
+    pub(super) fn is_steered(&self, json: &str) -> bool {
+        let steers = serde_json::from_str::<Value>(json).is_ok_and(|given| given["steer"] == true);
+        steers && self.request(json, true).is_ok_and(|(open, request)| self.steer(&open, request))
     }
 
     /// The workspace whose `root` a command names, as the plan window does; else that of the last command.
@@ -99,7 +105,7 @@ impl Door {
             open.session.recover().await;
             open.session.emit(match open.session.traced(&which).await {
                 Ok(found) => Event::Trace { markdown: found.markdown() },
-                Err(failure) => Event::Refused { failure },
+                Err(failure) => Event::refused(failure),
             });
         });
     }
@@ -118,6 +124,15 @@ pub(super) fn undo_request(json: &str) -> UndoRequest {
     let given = serde_json::from_str::<Value>(json).unwrap_or_default();
     let (target, reason) = Target::parse_because(given["target"].as_str().unwrap_or_default());
     UndoRequest { target, partial: given["partial"].as_bool().unwrap_or(false), reason }
+}
+
+/// The answer of `:AgentAnswer` or of a key: the number of an option, or words.
+pub(super) fn answer(json: &str) -> UserAnswer {
+    let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+    match given["words"].as_str() {
+        Some(words) => UserAnswer::Words(words.to_owned()),
+        None => UserAnswer::Option(given["choice"].as_u64().and_then(|at| usize::try_from(at).ok()).unwrap_or(0)),
+    }
 }
 
 /// Whether a command comes from a file, of this project or of another one.

@@ -29,7 +29,7 @@ impl Door {
         tokio::spawn(async move {
             let held = match open.session.begin("a change of the plan", Origin::new("Neovim")) {
                 Ok(held) => held,
-                Err(failure) => return open.session.emit(Event::Refused { failure }),
+                Err(failure) => return open.session.emit(Event::refused(failure)),
             };
             let taken = open.session.edit_plan(&written.text).await;
             drop(held);
@@ -42,7 +42,7 @@ impl Door {
                     let fault = |Problem { line, message }| PlanFault { line, message };
                     open.session.emit(Event::PlanChecked { faults: faults.into_iter().map(fault).collect() });
                 }
-                Err(PlanRefused::Failure(failure)) => open.session.emit(Event::Refused { failure }),
+                Err(PlanRefused::Failure(failure)) => open.session.emit(Event::refused(failure)),
             }
         });
     }

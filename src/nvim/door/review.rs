@@ -1,4 +1,4 @@
-//! What Neovim asks beside a running task: the review with its decisions, and the code that a name means.
+//! What Neovim asks beside a running task: the review with its decisions, the code that a name means, conversations.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl Door {
             });
             open.session.emit(match state {
                 Ok(state) => Event::Review { state, open: given.open },
-                Err(failure) => Event::Refused { failure },
+                Err(failure) => Event::refused(failure),
             });
         });
     }
@@ -59,22 +59,50 @@ impl Door {
     pub(super) fn locate(self: &Arc<Self>, json: &str) {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
         let name = given["name"].as_str().unwrap_or_default().to_owned();
+        self.look(json, move |open| async move {
+            let LocatedName { path, line, column } = open.session.locate(&name).await?;
+            Ok(Event::Place { path, line, column, pointed: true })
+        });
+    }
+
+    /// Lists the conversations of the workspace that is meant.
+    pub(super) fn log(self: &Arc<Self>, json: &str) {
+        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+        let words = given["words"].as_str().unwrap_or_default().to_owned();
+        self.look(json, move |open| async move {
+            let conversations = open.session.conversations(&words).await?;
+            Ok(Event::Log { words, conversations })
+        });
+    }
+
+    /// Opens a conversation again.
+    pub(super) fn reopen(self: &Arc<Self>, json: &str) {
+        let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+        let id = given["id"].as_str().unwrap_or_default().to_owned();
+        self.look(json, move |open| async move {
+            Ok(Event::Conversation { exchanges: open.session.reopen_conversation(&id).await? })
+        });
+    }
+
+    /// Looks something up beside a running task, in the workspace that is meant, and shows what was found.
+    fn look<F>(self: &Arc<Self>, json: &str, find: impl FnOnce(Arc<Open>) -> F + Send + 'static)
+    where
+        F: Future<Output = Result<Event, Failure>> + Send + 'static,
+    {
         let open = match self.meant(json).map_or_else(|| self.open_here(json), Ok) {
             Ok(open) => open,
             Err(failure) => return self.refuse(failure),
         };
         tokio::spawn(async move {
-            open.session.emit(match open.session.locate(&name).await {
-                Ok(LocatedName { path, line, column }) => Event::Place { path, line, column },
-                Err(failure) => Event::Refused { failure },
-            });
+            let found = find(Arc::clone(&open)).await;
+            open.session.emit(found.unwrap_or_else(Event::refused));
         });
     }
 
     async fn hand_over(self: &Arc<Self>, open: &Arc<Open>) {
         match open.session.hand_over_review().await {
             Ok(request) => self.submit(open, Command::Ask(request)),
-            Err(failure) => open.session.emit(Event::Refused { failure }),
+            Err(failure) => open.session.emit(Event::refused(failure)),
         }
     }
 }

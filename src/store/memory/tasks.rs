@@ -36,6 +36,9 @@ pub enum KeptTalk {
 /// The number of states of ended tasks without checkpoints that are kept.
 const ENDED: i64 = 50;
 
+/// The number of ended tasks whose conversations are kept.
+const SPOKEN: i64 = 200;
+
 /// Characters of the longest name that this program gives to a task or a process.
 const NAME: usize = 64;
 
@@ -138,7 +141,11 @@ impl Memory {
                        AND phase IN (SELECT value FROM json_each(?1)) \
                        AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE checkpoints.task = tasks.task) \
                        ORDER BY updated DESC, id DESC LIMIT -1 OFFSET ?2)";
-            Ok(conn.execute(sql, (&ended, ENDED))?)
+            let pruned = conn.execute(sql, (&ended, ENDED))?;
+            let sql = "DELETE FROM conversations WHERE task IN (SELECT task FROM tasks WHERE owner IS NULL \
+                       AND phase IN (SELECT value FROM json_each(?1)) ORDER BY updated DESC, id DESC LIMIT -1 OFFSET ?2)";
+            conn.execute(sql, (&ended, SPOKEN))?;
+            Ok(pruned)
         })
     }
 }

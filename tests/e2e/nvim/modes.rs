@@ -67,7 +67,7 @@ async fn a_supervised_plan_pauses_asks_once_and_takes_the_step_back() {
     assert_eq!(asked["options"].as_array().unwrap().len(), 4, "{asked}");
     nvim.wait("SextantFinished").await;
     let shown = document(&nvim).await;
-    assert!(shown.contains("g3  take this step back and pause"), "{shown}");
+    assert!(shown.contains("3  take this step back and pause"), "{shown}");
     nvim.keys("g3").await;
     nvim.finished().await;
     assert_eq!(project.read("a.py"), TEXT, "the step is taken back");

@@ -192,3 +192,71 @@ async fn a_review_opens_after_a_task_where_the_user_wants_it_and_a_diff_shows_al
     let folds: usize = nvim.lua("vim.cmd('normal! zM'); return vim.fn.foldclosedend(1)").await;
     assert!(folds > 1 && folds < diff.lines().count(), "a fold a file");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hundreds_of_changes_are_drawn_in_short_turns() {
+    let project = Project::new(&[("a.py", &"x = 1\n".repeat(10_000))]);
+    let nvim = Nvim::start(&project, "{}", &[]).await;
+    nvim.edit("a.py").await;
+    // The clock goes on by a millisecond whenever it is read, so that a turn is as long on every machine.
+    let turns: serde_json::Value = nvim
+        .lua(
+            "local hunks = {}
+            for i = 1, 500 do
+              hunks[i] = { id = tostring(i), symbol = 'f' .. i, line = (i - 1) * 20, count = 1, removed = { 'x = 2' },
+                added = { 'x = 1' }, words = {}, conflict = false, diagnostics = {} }
+            end
+            local clock, marks, decoded, seen = 0, 0, 0, { drawn = {}, both = false }
+            local hrtime, set, decode, defer =
+              vim.uv.hrtime, vim.api.nvim_buf_set_extmark, vim.json.decode, vim.defer_fn
+            vim.uv.hrtime = function() clock = clock + 1e6; return clock end
+            vim.api.nvim_buf_set_extmark = function(...) marks = marks + 1; return set(...) end
+            vim.json.decode = function(...) decoded = decoded + 1; return decode(...) end
+            local function turn()
+              if marks > 0 then
+                table.insert(seen.drawn, marks)
+                seen.both = seen.both or decoded > 0
+              end
+              marks, decoded = 0, 0
+            end
+            vim.defer_fn = function(run, ms) turn(); return defer(function() turn(); run(); turn() end, ms) end
+            local event = vim.json.encode({ type = 'review', root = vim.uv.cwd(), open = true, state = { reviewed = 0,
+              total = 500, rejected = 0, notes = 0, summary = '', files = { { path = 'a.py', hunks = hunks } } } })
+            require('sextant.ui.show').event(event)
+            local function all()
+              local sum = 0
+              for _, count in ipairs(seen.drawn) do sum = sum + count end
+              return sum >= 1000
+            end
+            seen.all = vim.wait(30000, all, 1)
+            vim.uv.hrtime, vim.api.nvim_buf_set_extmark, vim.json.decode, vim.defer_fn = hrtime, set, decode, defer
+            seen.most = math.max(unpack(seen.drawn))
+            return seen",
+        )
+        .await;
+    assert_eq!(turns["all"], true, "{turns}");
+    assert_eq!(turns["both"], false, "the event is read in a turn of its own: {turns}");
+    assert!(turns["most"].as_u64().unwrap() <= 12, "{turns}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_look_that_fails_leaves_the_request_that_is_starting() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([Reply::Json(
+        json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "Here it is."}),
+    )])
+    .await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    // Both are in the queue before the process has answered the greeting.
+    nvim.lua::<serde_json::Value>(
+        "vim.cmd('AgentAsk explain it')
+        require('sextant.rpc.channel').send('locate', { name = 'nowhere' })
+        return vim.empty_dict()",
+    )
+    .await;
+    assert!(nvim.failed().await["message"].as_str().unwrap().contains("nowhere"));
+    nvim.finished().await;
+    assert!(nvim.answered("Here it is.").await.starts_with("# explain it"));
+    assert!(nvim.lua::<bool>("return vim.fn.bufwinid('sextant://answer') ~= -1").await);
+}

@@ -43,7 +43,7 @@ async fn what_a_command_lacks_is_one_line_whether_or_not_it_fits() {
             "AgentMode nothing-that-there-is-and-a-name-that-is-longer-than-any-line-of-it",
             "Sextant: there is no mode no",
         ),
-        ("AgentAnswer x", "Sextant: answer with the number of an option: `:AgentAnswer 1`"),
+        ("AgentAnswer x", "Sextant: no question is open"),
     ] {
         nvim.keys(&format!(":{command}<CR>")).await;
         let screen = shows(&nvim, said).await;

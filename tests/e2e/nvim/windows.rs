@@ -60,7 +60,7 @@ async fn a_plan_that_cannot_be_made_leaves_none_to_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_that_is_refused_leaves_the_one_that_stands() {
+async fn a_plan_that_is_taken_back_leaves_the_one_that_stands() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([two_steps("a.py"), Reply::Stall("{".into())]).await;
     let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
@@ -71,6 +71,8 @@ async fn a_plan_that_is_refused_leaves_the_one_that_stands() {
     server.requests_seen(2).await;
     nvim.command("wincmd p").await;
     nvim.command("AgentPlan another").await;
+    nvim.screen.shows("Sextant plan · waits for the running task").await;
+    nvim.command("AgentStop next").await;
     nvim.wait("SextantFailed").await;
     nvim.screen.shows("Sextant plan · running step 1 of 2").await;
     nvim.screen.shows("change f").await;
@@ -121,7 +123,7 @@ async fn title_and_keys_follow_the_phase() {
     nvim.keys("<C-c>").await;
     nvim.failed().await;
     nvim.screen.shows("Sextant plan · paused, 1 of 2 steps done").await;
-    nvim.screen.shows("<CR> go on").await;
+    nvim.screen.shows("a go on").await;
     server.push(edit("return 2", "return 22"));
     nvim.keys("<CR>").await;
     nvim.finished().await;

@@ -6,17 +6,21 @@ use crate::commands::intents::intent::Direct;
 use crate::commands::intents::intent_answer::DirectAnswer;
 use crate::commands::intents::phrase::{Phrase, name};
 use crate::commands::intents::read_intent::{self, ends_with, is_sure, last_part};
+use crate::commands::locate_name::{self, LocatedName};
+use crate::editor::event::{Event, QuickfixEntry};
 use crate::state::approvals::Approvals;
 use crate::state::edit_service::EditService;
 use crate::state::request::Request;
 use crate::state::workspace::Workspace;
 use crate::target;
+use crate::tools::find_references;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_base::positions::LineIndex;
 use sextant_model::step::Model;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 const WHERE: &[&str] = &[
     "where is",
@@ -80,11 +84,11 @@ pub(crate) async fn direct_where(
     given: &str,
 ) -> Result<Option<DirectAnswer>, Failure> {
     let Some(found) = read_intent::named(workspace, approvals, request, given).await? else { return Ok(None) };
-    if found.names.is_empty() {
-        return Ok(Some(DirectAnswer::new("", format!("{} is a file", found.file))));
-    }
-    let line = line_of(workspace, &found.file, &found.names).await?.unwrap_or(1);
-    Ok(Some(DirectAnswer::new("", format!("{found}, line {line}"))))
+    let LocatedName { path, line, column } = locate_name::locate(workspace, &found.to_string()).await?;
+    let place = Event::Place { path, line, column, pointed: false };
+    let summary =
+        if found.names.is_empty() { format!("{} is a file", found.file) } else { format!("{found}, line {line}") };
+    Ok(Some(DirectAnswer::new("", summary).showing(place)))
 }
 
 /// One-based line of a symbol's name.
@@ -96,7 +100,21 @@ async fn line_of(workspace: &Workspace, file: &str, names: &str) -> Result<Optio
     Ok(found.map(|start| LineIndex::new(&document.text).line_of(start) + 1))
 }
 
-/// Lines that hold the name as a word, with the symbol around each; the definition itself is left out.
+/// The uses as a language server knows them, as a list; `None` where no server knows any.
+async fn known_uses(edits: &EditService, found: &SymbolPath) -> Option<DirectAnswer> {
+    if found.names.is_empty() {
+        return None;
+    }
+    let entries = find_references::uses(edits, &found.to_string()).await.ok().filter(|uses| !uses.is_empty())?;
+    let line = |entry: &QuickfixEntry| format!("{}:{}: {}", entry.path, entry.line, entry.text);
+    let text = entries.iter().map(line).collect::<Vec<_>>().join("\n");
+    let summary = format!("{} to {found}", counted(entries.len(), "reference"));
+    let title = format!("Sextant: uses of {found}");
+    Some(DirectAnswer::new(text, summary).showing(Event::Places { title, entries }))
+}
+
+/// The uses by a server's references, or else the lines that hold the name as a word, with the symbol around each. The
+/// definition itself is left out.
 pub(crate) async fn direct_uses(
     edits: &EditService,
     model: &dyn Model,
@@ -106,6 +124,9 @@ pub(crate) async fn direct_uses(
     let Some(found) = read_intent::named(&edits.workspace, &edits.approvals, request, given).await? else {
         return Ok(None);
     };
+    if let Some(known) = known_uses(edits, &found).await {
+        return Ok(Some(known));
+    }
     let word = if found.names.is_empty() {
         // A file is used by the name that it is imported under.
         let stem = found.file.rsplit('/').next().unwrap_or(&found.file);

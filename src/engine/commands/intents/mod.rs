@@ -88,6 +88,7 @@ pub(crate) async fn direct(
     if !answer.text.is_empty() {
         session.events.show(Event::Words { text: format!("{}\n", answer.text) });
     }
+    answer.shows.iter().for_each(|event| session.events.show(event.clone()));
     let reason = format!("{}; no model was asked", answer.summary);
     let trace = Trace::new(Effect::Acted, "the request", "direct", reason);
     let entry = TraceEntry { step: 1, call: None, trace };

@@ -9,7 +9,7 @@ use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::QuestionKind;
 use crate::plan::work_mode::Mode;
 use crate::run::analyse;
-use crate::state::approvals::Approvals;
+use crate::state::approvals::{Approvals, UserAnswer};
 use crate::state::edit_service::EditService;
 use crate::state::request::Request;
 use crate::state::task::Task;
@@ -120,8 +120,12 @@ async fn which(approvals: &Approvals, given: &str, many: &[SymbolPath]) -> Resul
         return Err(Failure::user(message, format!("name one: {}", options.join(", "))));
     }
     let question = format!("Which {given}?");
-    let choice = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Ask, &question, &options)).await?;
-    Ok(many[choice.clamp(1, many.len()) - 1].clone())
+    let answer = questions::ask_user(approvals, UserQuestion::of(QuestionKind::Ask, &question, &options)).await?;
+    let chosen = match &answer {
+        UserAnswer::Option(choice) => many.get(choice.saturating_sub(1)),
+        UserAnswer::Words(words) => many.iter().find(|path| path.to_string().contains(words.trim())),
+    };
+    chosen.cloned().ok_or_else(|| Failure::user("that is none of them", format!("name one: {}", options.join(", "))))
 }
 
 /// Runs a reading tool for the user.

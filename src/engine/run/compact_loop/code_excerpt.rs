@@ -51,14 +51,16 @@ pub(super) async fn shown(
     seen: &mut SeenTexts,
     course: &PlanProgress,
     target: &CompactTarget,
+    earlier: &[String],
 ) -> Result<ShownPiece, Failure> {
-    let piece = match target {
+    let mut piece = match target {
         CompactTarget::Symbol(symbol) => of_symbol(hub, request, course, symbol).await?,
         CompactTarget::File(file) => of_file(hub, request, course, file).await?,
     };
     if let Some(document) = &piece.document {
         seen.lines(&document.path, &document.text, piece.lines.clone());
     }
+    piece.facts.earlier = earlier.to_vec();
     Ok(piece)
 }
 
@@ -86,6 +88,7 @@ async fn of_symbol(
         around: mask(&around(place.language, text, outline, place.symbol, AROUND)).into_owned(),
         request: request(request_text, course),
         reports: reports(hub, request_text, &scope, text).await,
+        earlier: Vec::new(),
     };
     let (index, own) = (LineIndex::new(text), own.extent.clone());
     let lines = index.line_of(own.start)..index.line_of(own.end) + 1;
@@ -113,6 +116,7 @@ async fn of_file(
         around: String::new(),
         request: request(request_text, course),
         reports: reports(hub, request_text, &Scope::Files(vec![path.clone()]), text).await,
+        earlier: Vec::new(),
     };
     Ok(ShownPiece { document, path, names: String::new(), lines: 0..usize::MAX, facts })
 }
@@ -160,12 +164,14 @@ pub(super) async fn question(
     work: &mut TaskWork,
     course: &PlanProgress,
 ) -> CompactFacts {
-    let mut facts = CompactFacts { request: request(&work.request, course), ..CompactFacts::default() };
+    let (request, earlier) = (request(&work.request, course), work.intent.earlier.clone());
+    let mut facts = CompactFacts { request, earlier, ..CompactFacts::default() };
     let named: Vec<CompactTarget> = work.intent.analysis.symbols.iter().cloned().map(CompactTarget::Symbol).collect();
     let chosen = choose::targets(hub, model, work).await.unwrap_or_default();
     let mut pieces = Vec::new();
     for target in named.iter().chain(&chosen) {
-        let Ok(piece) = shown(hub, &work.request, &mut work.seen, course, target).await else { continue };
+        let piece = shown(hub, &work.request, &mut work.seen, course, target, &[]).await;
+        let Ok(piece) = piece else { continue };
         if pieces.iter().any(|known: &ShownPiece| known.facts.piece == piece.facts.piece) {
             continue;
         }

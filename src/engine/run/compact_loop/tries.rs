@@ -7,6 +7,7 @@ use crate::diagnostics::collect_diagnostics;
 use crate::durable;
 use crate::edit::rollback;
 use crate::editor::event::Event;
+use crate::plan::plan_progress::PlanProgress;
 use crate::run::act;
 use crate::run::compact_loop::choose::CompactTarget;
 use crate::run::compact_loop::code_excerpt::{self, ShownPiece};
@@ -17,7 +18,7 @@ use crate::run::run_loop::RESULTS;
 use crate::state::edit_service::EditService;
 use crate::state::snapshots::Snapshots;
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::{Task, TaskWork};
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
 use sextant_diagnostics::policy::{Effect, Trace};
@@ -69,12 +70,9 @@ pub(super) async fn tried(
     let before = collect_diagnostics::known(&edits.hub).await;
     let mut course = Course { mark, before, best: None, fault: None, unchanged: 0, tries: 0, repeats: false };
     while course.tries <= AGAIN && course.unchanged <= AGAIN_UNCHANGED && !course.repeats {
-        let piece = stop::unless_stopped(
-            &edits.making,
-            cancel,
-            code_excerpt::shown(&edits.hub, &task.work.request, &mut task.work.seen, &task.progress.course, target),
-        )
-        .await??;
+        let piece =
+            stop::unless_stopped(&edits.making, cancel, shown(edits, &mut task.work, &task.progress.course, target))
+                .await??;
         let prompt = match &course.fault {
             None => piece.facts.first(),
             Some(fault) => piece.facts.again(fault),
@@ -177,12 +175,9 @@ async fn settle(
     let Some(best) = course.best.filter(|best| !best.verdict.is_worse_than_before()) else {
         return Ok(TargetEnd::Unsolved(given_up(course.tries, &last, false)));
     };
-    let piece = stop::unless_stopped(
-        &edits.making,
-        cancel,
-        code_excerpt::shown(&edits.hub, &task.work.request, &mut task.work.seen, &task.progress.course, target),
-    )
-    .await??;
+    let piece =
+        stop::unless_stopped(&edits.making, cancel, shown(edits, &mut task.work, &task.progress.course, target))
+            .await??;
     if let Err(problem) = put(edits, model, task, &piece, &best.taken).await {
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(TargetEnd::Unsolved(problem)) };
     }
@@ -262,4 +257,13 @@ async fn take_back(edits: &EditService, task: &mut Task, course: &Course) -> Res
     edits.hub.ledger.lock().await.restore(&course.before);
     durable::keep_call(&edits.store, task).await;
     Ok(())
+}
+/// The piece as the model sees it now.
+async fn shown(
+    edits: &EditService,
+    work: &mut TaskWork,
+    course: &PlanProgress,
+    target: &CompactTarget,
+) -> Result<ShownPiece, Failure> {
+    code_excerpt::shown(&edits.hub, &work.request, &mut work.seen, course, target, &work.intent.earlier).await
 }

@@ -19,7 +19,7 @@ impl AgentApiServer for Served {
     }
 
     async fn answer(&self, choice: usize, by: Option<String>) -> Result<AnswerTaken, CallError> {
-        let answered = self.submit(Command::Answer(choice), by).await?;
+        let answered = self.submit(Command::Answer(choice.into()), by).await?;
         // The task that waited for the answer goes on. Its outcome goes to the caller that asked for it.
         Ok(AnswerTaken { outcome: answered.worked().ok() })
     }

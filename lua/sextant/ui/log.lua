@@ -1,0 +1,80 @@
+--- Lists the conversations of a workspace, and opens one of them again.
+local scratch = require('sextant.ui.scratch')
+
+local M = {}
+local api = vim.api
+
+---@class sextant.LoggedConversation
+---@field id string
+---@field at integer seconds since 1970
+---@field turns integer
+---@field title string the first request
+
+-- The conversation of each line of the list.
+---@type table<integer, string>
+local by_line = {}
+---@type string?
+local root = nil
+
+local function reopen()
+  local id = by_line[vim.fn.line('.')]
+  if not id then
+    return require('sextant.ui.say').say('no conversation is on this line')
+  end
+  require('sextant.rpc.channel').send('reopen', { id = id, root = root })
+end
+
+local function find()
+  vim.ui.input({ prompt = 'Find in conversations: ' }, function(words)
+    if words then
+      vim.cmd({ cmd = 'AgentLog', args = words ~= '' and { words } or {} })
+    end
+  end)
+end
+
+local KEYS = {
+  { '<CR>', reopen, 'open the conversation again; i there asks on' },
+  { 's', find, 'list those that hold words' },
+  { 'q', '<Cmd>close<CR>', 'close the list' },
+}
+
+local function help()
+  local lines = vim.tbl_map(function(key)
+    return ('%-5s %s'):format(key[1], key[3])
+  end, KEYS)
+  require('sextant.ui.key_help').open('Conversations', lines)
+end
+
+---@param event { root: string, words: string, conversations: sextant.LoggedConversation[] }
+---@return string[]
+local function lines_of(event)
+  by_line = {}
+  local title = event.words ~= '' and ('# Conversations with “%s”'):format(event.words) or '# Conversations'
+  local lines = { title, '' }
+  for _, one in ipairs(event.conversations) do
+    local turns = require('sextant.ui.say').counted(one.turns, 'turn')
+    lines[#lines + 1] = ('%s  %-8s  %s'):format(os.date('%Y-%m-%d %H:%M', one.at), turns, one.title)
+    by_line[#lines] = one.id
+  end
+  if #event.conversations == 0 then
+    lines[#lines + 1] = 'none'
+  end
+  return lines
+end
+
+--- Opens the list below and enters it: the reader asked for it.
+---@param event { root: string, words: string, conversations: sextant.LoggedConversation[] }
+function M.open(event)
+  root = event.root
+  local win = scratch.open('log', lines_of(event))
+  local buf = api.nvim_win_get_buf(win)
+  for _, key in ipairs(KEYS) do
+    scratch.map(buf, key[1], key[2], key[3])
+  end
+  scratch.map(buf, 'g?', help, 'Show the keys')
+  -- One line a conversation: a long request is cut at the edge.
+  api.nvim_set_option_value('wrap', false, { win = win, scope = 'local' })
+  api.nvim_win_set_cursor(win, { math.min(3, api.nvim_buf_line_count(buf)), 0 })
+end
+
+return M

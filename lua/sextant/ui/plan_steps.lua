@@ -1,0 +1,284 @@
+--- Reads the steps of the plan's text, and shows each as one line: its details are folded, its symbols stand beside it.
+local M = {}
+local api = vim.api
+
+-- The name of this module, which 'foldexpr' takes.
+local NAME = ...
+local NAMESPACE = api.nvim_create_namespace('sextant_plan_steps')
+-- The labels of the details with symbols and with reasons, in the languages of a plan.
+local SYMBOLS = { symbols = true, ['símbolos'] = true }
+local REASONS = { because = true, porque = true }
+
+---@class sextant.PlanStep
+---@field number integer
+---@field mark string of `[x]`
+---@field title string
+---@field first integer its line, from 1
+---@field last integer the last line of its details
+---@field details { label: string, text: string }[]
+---@field symbols string[]
+
+--- The steps of a text. Lines before the first heading are no part of the plan.
+---@param lines string[]
+---@return sextant.PlanStep[]
+function M.read(lines)
+  local steps = {}
+  ---@type sextant.PlanStep?
+  local step = nil
+  for at, line in ipairs(lines) do
+    local mark, title = line:match('^%- %[(.)%] (.*)$')
+    local label, text = line:match('^  %- ([^:]+): (.*)$')
+    if mark then
+      step = { number = #steps + 1, mark = mark, title = title, first = at, last = at, details = {}, symbols = {} }
+      steps[#steps + 1] = step
+    elseif step and line:find('^%s') then
+      step.last = at
+      if label then
+        table.insert(step.details, { label = label, text = text })
+        if SYMBOLS[label] then
+          for path in text:gmatch('`([^`]+)`') do
+            table.insert(step.symbols, path)
+          end
+        end
+      end
+    else
+      step = nil
+    end
+  end
+  return steps
+end
+
+---@param buf integer
+---@return sextant.PlanStep[]
+local function steps_of(buf)
+  return M.read(api.nvim_buf_get_lines(buf, 0, -1, false))
+end
+
+--- The step that a line of a buffer belongs to.
+---@param buf integer
+---@param line integer from 1
+---@return sextant.PlanStep?
+function M.at(buf, line)
+  for _, step in ipairs(steps_of(buf)) do
+    if line >= step.first and line <= step.last then
+      return step
+    end
+  end
+end
+
+--- The line of a step, by its number.
+---@param buf integer
+---@param number integer
+---@return integer?
+function M.line(buf, number)
+  local step = steps_of(buf)[number]
+  return step and step.first
+end
+
+--- The numbers of the steps whose details a window shows.
+---@param buf integer
+---@param win integer
+---@return integer[]
+function M.unfolded(buf, win)
+  return api.nvim_win_call(win, function()
+    local open = vim.tbl_filter(function(step)
+      return step.last > step.first and vim.fn.foldclosed(step.first) == -1
+    end, vim.wo.foldenable and steps_of(buf) or {})
+    return vim.tbl_map(function(step)
+      return step.number
+    end, open)
+  end)
+end
+
+--- Shows the details of these steps.
+---@param buf integer
+---@param win integer
+---@param numbers integer[]
+function M.unfold(buf, win, numbers)
+  local known = steps_of(buf)
+  api.nvim_win_call(win, function()
+    for _, number in ipairs(numbers) do
+      if known[number] and vim.fn.foldclosed(known[number].first) ~= -1 then
+        vim.cmd(('%dfoldopen'):format(known[number].first))
+      end
+    end
+  end)
+end
+
+--- The text of a plan in which one step has another mark.
+---@param markdown string
+---@param number integer
+---@param mark string
+---@return string
+function M.marked(markdown, number, mark)
+  local at = 0
+  local lines = vim.split(markdown, '\n', { plain = true })
+  for index, line in ipairs(lines) do
+    if line:find('^%- %[.%] ') then
+      at = at + 1
+      if at == number then
+        lines[index] = line:gsub('^%- %[.%]', '- [' .. mark .. ']', 1)
+      end
+    end
+  end
+  return table.concat(lines, '\n')
+end
+
+-- The file that every path is in, or the folder, with the slash behind it.
+---@param paths string[]
+---@return string
+local function common(paths)
+  local shared
+  for _, path in ipairs(paths) do
+    local file = path:match('^(.-)::') or path
+    if not shared then
+      shared = file
+    end
+    while shared ~= '' and shared ~= file and not (vim.endswith(shared, '/') and vim.startswith(file, shared)) do
+      shared = shared:gsub('/$', ''):match('^(.*/)') or ''
+    end
+  end
+  return shared or ''
+end
+
+-- A path without the part that all have.
+local function short(path, shared)
+  local rest = vim.startswith(path, shared) and path:sub(#shared + 1) or path
+  rest = rest:gsub('^::', '')
+  return rest ~= '' and rest or vim.fs.basename(path)
+end
+
+-- The columns of the narrowest window that shows the text.
+local function columns()
+  local width = vim.o.columns
+  for _, win in ipairs(require('sextant.ui.scratch').windows('plan')) do
+    width = math.min(width, api.nvim_win_get_width(win))
+  end
+  return width
+end
+
+-- `- [ ] `, behind which a title begins.
+local MARK = 6
+
+--- Puts the symbols of each step behind it, or before a title that leaves them no room, and the part of their paths
+--- that all have behind the plan's title, once.
+---@param buf integer
+---@param running? integer the number of the step that runs
+function M.draw(buf, running)
+  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  local steps, paths = steps_of(buf), {}
+  for _, step in ipairs(steps) do
+    vim.list_extend(paths, step.symbols)
+  end
+  local shared, width = common(paths), columns()
+  local function put(line, column, text, more)
+    -- A folded line shows inline text alone.
+    local mark = { virt_text = { { text, 'SextantHint' } }, virt_text_pos = 'inline', hl_mode = 'combine' }
+    api.nvim_buf_set_extmark(buf, NAMESPACE, line - 1, column, vim.tbl_extend('force', mark, more or {}))
+  end
+  for _, step in ipairs(steps) do
+    local names = vim.tbl_map(function(path)
+      return short(path, shared)
+    end, step.symbols)
+    local text = table.concat(names, ', ')
+    local more = step.number == running and { line_hl_group = 'SextantRunning' } or {}
+    if text ~= '' and MARK + api.nvim_strwidth(step.title) + api.nvim_strwidth(text) + 2 > width then
+      put(step.first, MARK, text .. ' ', more)
+    else
+      put(step.first, MARK + #step.title, '  ' .. text, more)
+    end
+  end
+  if shared ~= '' and #steps > 0 then
+    for at, line in ipairs(api.nvim_buf_get_lines(buf, 0, steps[1].first, false)) do
+      if line:find('^# ') then
+        put(at, #line, '  in ' .. shared)
+        break
+      end
+    end
+  end
+end
+
+--- The fold of a line, for 'foldexpr': a step with details is one fold.
+---@return string|integer
+function M.fold()
+  local line = vim.fn.getline(vim.v.lnum)
+  if line:find('^%- %[.%] ') then
+    return vim.fn.getline(vim.v.lnum + 1):find('^%s') and '>1' or 0
+  end
+  return line:find('^%s') and vim.fn.foldlevel(vim.v.lnum - 1) > 0 and 1 or 0
+end
+
+--- Folds the details in a window; a folded step looks as it does unfolded.
+---@param win integer
+function M.fold_in(win)
+  local wanted = {
+    foldmethod = 'expr',
+    foldexpr = ("v:lua.require'%s'.fold()"):format(NAME),
+    foldtext = '',
+    foldlevel = 0,
+    foldenable = true,
+    fillchars = 'fold: ',
+    winhighlight = 'Folded:NormalFloat',
+  }
+  for option, value in pairs(wanted) do
+    api.nvim_set_option_value(option, value, { win = win, scope = 'local' })
+  end
+end
+
+--- Shows or folds the details of the step under the cursor; those that are shown are in sight.
+---@param buf integer
+function M.toggle(buf)
+  local step = M.at(buf, vim.fn.line('.'))
+  if not step or step.last == step.first then
+    return
+  end
+  vim.cmd('normal! za')
+  if vim.fn.foldclosed(step.first) == -1 and step.last > vim.fn.line('w$') then
+    vim.fn.winrestview({ topline = step.first })
+  end
+end
+
+-- The diagnostics of a step's files whose code its reasons name.
+---@param step sextant.PlanStep
+---@param root string
+---@return string[]
+local function reports(step, root)
+  local reasons, found = '', {}
+  for _, detail in ipairs(step.details) do
+    reasons = reasons .. (REASONS[detail.label] and detail.text or '')
+  end
+  for _, path in ipairs(step.symbols) do
+    local buf = vim.fn.bufnr(vim.fs.joinpath(root, path:match('^(.-)::') or path))
+    for _, report in ipairs(buf ~= -1 and vim.diagnostic.get(buf) or {}) do
+      local code = report.code and tostring(report.code)
+      if code and reasons:find(code, 1, true) then
+        local line = ('%d: %s [%s]'):format(report.lnum + 1, report.message:match('[^\n]*'), code)
+        if not vim.list_contains(found, line) then
+          found[#found + 1] = line
+        end
+      end
+    end
+  end
+  return found
+end
+
+--- Shows what is known of a step: its details, and the diagnostics that its reasons name.
+---@param step sextant.PlanStep
+---@param root string
+function M.evidence(step, root)
+  local lines = {}
+  for _, detail in ipairs(step.details) do
+    lines[#lines + 1] = ('%s: %s'):format(detail.label, detail.text)
+  end
+  local known = reports(step, root)
+  if #known > 0 then
+    vim.list_extend(lines, { '', 'reported now:' })
+    vim.list_extend(lines, vim.list_slice(known, 1, 10))
+  end
+  if #lines == 0 then
+    lines = { 'nothing beside its title' }
+  end
+  require('sextant.ui.key_help').open(('Step %d'):format(step.number), lines, { wrap = true })
+end
+
+return M

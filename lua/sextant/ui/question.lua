@@ -1,0 +1,145 @@
+--- Shows the open question with what would be written, and takes its answer: by number, in words, or from a list.
+local neovim = require('sextant.neovim')
+local status = require('sextant.status')
+
+local M = {}
+
+-- Lines of the text to be written that the plan window shows; the answer window has all of it.
+local MOST = 12
+
+---@class sextant.Question
+---@field text string
+---@field options string[]
+---@field shows? string the text that would be written, line by line
+
+-- Whether a question waits for its answer now.
+local function is_open()
+  return status.now().question ~= nil
+end
+
+--- The lines of the text that would be written; none without one.
+---@param event sextant.Question
+---@param most? integer
+---@return string[]
+local function shown(event, most)
+  if not event.shows then
+    return {}
+  end
+  local lines = vim.split(event.shows, '\n', { plain = true })
+  local left = most and #lines - most or 0
+  if left > 0 then
+    lines = vim.list_slice(lines, 1, most)
+    lines[#lines + 1] = ('… %s; :AgentShow has all of it'):format(
+      require('sextant.ui.say').counted(left, 'more line')
+    )
+  end
+  table.insert(lines, 1, '```diff')
+  lines[#lines + 1] = '```'
+  return lines
+end
+
+--- The question for the answer window.
+---@param event sextant.Question
+---@return string[]
+function M.lines(event)
+  local lines = shown(event)
+  lines[#lines + 1] = '? ' .. event.text
+  for choice, option in ipairs(event.options) do
+    lines[#lines + 1] = ('  %d. %s'):format(choice, option)
+  end
+  lines[#lines + 1] = '  1 … or i here, :AgentAnswer with a number or with words'
+  return lines
+end
+
+--- The question for the plan window, where `g1` answers too.
+---@param event sextant.Question
+---@return string[]
+function M.plan_lines(event)
+  local lines = shown(event, MOST)
+  vim.list_extend(lines, vim.split('? ' .. event.text, '\n', { plain = true }))
+  for choice, option in ipairs(event.options) do
+    lines[#lines + 1] = ('  %d  %s'):format(choice, option)
+  end
+  return lines
+end
+
+--- Answers with a number of an option, or with words.
+---@param answer integer|string
+---@param root? string
+function M.answer(answer, root)
+  local given = type(answer) == 'number' and { choice = answer } or { words = answer }
+  given.root = root
+  require('sextant.rpc.channel').send('answer', given)
+end
+
+--- Asks for words and answers with them.
+---@param root? string
+function M.words(root)
+  vim.ui.input({ prompt = 'Answer: ' }, function(words)
+    if words and vim.trim(words) ~= '' then
+      M.answer(vim.trim(words), root)
+    end
+  end)
+end
+
+--- What a command line means: `2`, an option with its number as completion gives it, or words.
+---@param text string
+---@return integer|string
+function M.read(text)
+  local number, rest = text:match('^(%d+)%s*(.*)$')
+  local option = number and (status.now().options or {})[tonumber(number)]
+  if number and (rest == '' or rest == option) then
+    return assert(tonumber(number))
+  end
+  return text
+end
+
+--- Maps the numbers in a window of ours. Without an open question they are the counts that they always are.
+---@param buf integer
+---@param answer fun(choice: integer)
+function M.map(buf, answer)
+  for choice = 1, 9 do
+    local key = tostring(choice)
+    local desc = 'Answer ' .. key .. ' to the open question'
+    vim.keymap.set('n', key, function()
+      if not is_open() then
+        return key
+      end
+      vim.schedule(function()
+        answer(choice)
+      end)
+      return '<Ignore>'
+    end, neovim.in_buffer(buf, { expr = true, nowait = true, desc = desc }))
+    require('sextant.ui.scratch').map(buf, 'g' .. key, function()
+      answer(choice)
+    end, desc)
+  end
+end
+
+--- Lets the user choose in `vim.ui.select` as soon as nothing is typed, where the options want it.
+---@param event sextant.Question
+function M.select(event)
+  if require('sextant.options').resolve(require('sextant').given).questions ~= 'select' then
+    return
+  end
+  local still = function()
+    return status.now().question == event.text
+  end
+  require('sextant.ui.say').when_idle(function()
+    if not still() then
+      return
+    end
+    local items = vim.list_extend(vim.list_extend({}, event.options), { 'answer in words …' })
+    vim.ui.select(items, { prompt = event.text:match('[^\n]*') }, function(_, choice)
+      if not choice or not still() then
+        return
+      end
+      if choice == #items then
+        return M.words()
+      end
+      M.answer(choice)
+    end)
+  end)
+end
+
+return M

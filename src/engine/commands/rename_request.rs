@@ -1,0 +1,61 @@
+//! Carries out a request that is a rename and nothing else, by the language server and without a model.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::json;
+
+use crate::commands::intents::read_intent;
+use crate::state::approvals::Approvals;
+use crate::state::outcome::Ended;
+use crate::state::request::Request;
+use crate::state::workspace::Workspace;
+use sextant_model::step::{Action, LastResult};
+
+/// `rename total to sum`, `renombra total a sum`: the whole request.
+static RENAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let name = r"[`'\x22]?([\w./:#-]+)[`'\x22]?";
+    Regex::new(&format!(
+        r"(?i)^(?:please |por favor )?(?:rename|renombra) {name} (?:to|as|a|como) [`'\x22]?(\w+)[`'\x22]?[.!]?$"
+    ))
+    .ok()
+});
+
+/// The old and the new name.
+fn names(text: &str) -> Option<(&str, &str)> {
+    let found = RENAME.as_ref()?.captures(text.trim())?;
+    Some((found.get(1)?.as_str(), found.get(2)?.as_str()))
+}
+
+/// The rename that a request asks for; `None` where it asks for more, or names no symbol.
+pub(crate) async fn find(workspace: &Workspace, approvals: &Approvals, request: &Request) -> Option<Action> {
+    let (old, new) = names(&request.text)?;
+    let found = read_intent::named(workspace, approvals, request, old).await.ok().flatten()?;
+    if found.names.is_empty() {
+        return None;
+    }
+    let parameters = json!({"symbol": found.to_string(), "new_name": new});
+    Some(Action { tool: "rename_symbol".to_owned(), parameters })
+}
+
+/// The end of a task whose rename came out so.
+pub(crate) fn ended(result: LastResult, ok: bool) -> Ended {
+    if ok { Ended::Done { changed: true, answer: String::new() } } else { Ended::Unsolved(result.text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rename_is_the_whole_request() {
+        assert_eq!(names("rename total to sum"), Some(("total", "sum")));
+        assert_eq!(names("Please rename `cart.py::Cart::total` to `sum`."), Some(("cart.py::Cart::total", "sum")));
+        assert_eq!(names("renombra total a suma"), Some(("total", "suma")));
+        for text in
+            ["rename total", "rename total to sum and add a test", "do not rename total to sum", "rename it all"]
+        {
+            assert_eq!(names(text), None, "{text}");
+        }
+    }
+}

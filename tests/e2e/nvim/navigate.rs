@@ -1,0 +1,82 @@
+//! Finding and renaming without a model: a place is gone to, uses are a list, a rename is one edit of the server's.
+
+use crate::nvim::ask::{BOTH, options};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+use serde_json::json;
+
+const HELPERS: &str = "def helper(a: int) -> int:\n    return a\n\n\ndef other() -> int:\n    return helper(1)\n";
+const MAIN: &str = "from helpers import helper\n\n\ndef run() -> int:\n    return helper(2)\n";
+const OFFLINE: &str =
+    "{ model = { provider = 'offline' }, diagnostics = { timeout_ms = 60000, start_timeout_ms = 120000 } }";
+
+async fn holds(nvim: &Nvim, condition: &str) -> bool {
+    nvim.lua(&format!("return (vim.wait(30000, function() return {condition} end, 10))")).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_is_goes_there_and_the_jumplist_leads_back() {
+    let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN)]);
+    let mut nvim = Nvim::on_screen(&project, OFFLINE, &[]).await;
+    nvim.edit("main.py").await;
+    nvim.command("5").await;
+    nvim.command("AgentAsk where is other").await;
+    nvim.finished().await;
+    assert!(holds(&nvim, "vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'helpers.py'").await);
+    assert_eq!(nvim.lua::<Vec<usize>>("return vim.api.nvim_win_get_cursor(0)").await, [5, 4]);
+    nvim.keys("<C-o>").await;
+    assert!(holds(&nvim, "vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'main.py' and vim.fn.line('.') == 5").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_uses_fills_a_list_by_the_servers_references() {
+    let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN), ("note.py", "helper = 'a word'\n")]);
+    let mut nvim = Nvim::on_screen(&project, OFFLINE, &["basedpyright"]).await;
+    nvim.edit("helpers.py").await;
+    nvim.command("AgentAsk who uses helper").await;
+    nvim.finished().await;
+    assert!(holds(&nvim, "#vim.fn.getqflist() == 3").await, "{:?}", nvim.quickfix().await);
+    let list = nvim.quickfix().await;
+    assert!(list[0].starts_with("Sextant: uses of helpers.py::helper"), "{list:?}");
+    assert!(
+        list.iter().any(|line| line.starts_with("main.py:5: ") && line.contains("run: return helper(2)")),
+        "{list:?}"
+    );
+    assert!(!list.iter().any(|line| line.contains("note.py")), "a word of the same name is no use: {list:?}");
+    let here: String = nvim.lua("return vim.fs.basename(vim.api.nvim_buf_get_name(0))").await;
+    assert_eq!(here, "helpers.py", "the focus stays");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rename_needs_no_model_and_is_one_undo() {
+    let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN)]);
+    let mut nvim = Nvim::on_screen(&project, OFFLINE, BOTH).await;
+    nvim.edit("helpers.py").await;
+    nvim.command("AgentAsk rename helper to assist").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("changed"), "{summary}\n{}", nvim.answer().await);
+    assert_eq!(nvim.text().await, HELPERS.replace("helper", "assist"));
+    assert_eq!(
+        project.read("main.py"),
+        MAIN.replace("import helper", "import assist").replace("helper(2)", "assist(2)")
+    );
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!((project.read("helpers.py").as_str(), project.read("main.py").as_str()), (HELPERS, MAIN));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn from_a_list_the_entry_under_the_cursor_is_meant() {
+    let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN)]);
+    let says =
+        Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "so"}));
+    let server = ModelServer::start([says]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("main.py").await;
+    nvim.command("call setqflist([{'filename': 'helpers.py', 'lnum': 6, 'text': 'here'}]) | copen").await;
+    nvim.command("AgentAsk explain this").await;
+    nvim.finished().await;
+    let asked = server.requests()[0].said_by("user").to_owned();
+    assert!(asked.contains("helpers.py::other") && !asked.contains("main.py::run"), "{asked}");
+}

@@ -1,0 +1,99 @@
+//! The plan window as a list of steps: folded details, the way to the code, skip, again, back to here, its room.
+
+use serde_json::json;
+
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+const TEXT: &str =
+    "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n\n\ndef h() -> int:\n    return 3\n";
+
+fn plan() -> Reply {
+    let step = |name: &str| {
+        json!({"title": format!("change {name}"), "symbols": [format!("src/a.py::{name}")], "because": "asked",
+            "expect": "changed"})
+    };
+    let steps = ["f", "g", "h"].map(step);
+    Reply::Json(json!({"title": "Changes", "reason": "asked", "steps": steps, "confidence": 1}))
+}
+
+fn replace(old: &str, new: &str) -> Reply {
+    step("edit_file", json!({"path": "src/a.py", "old_string": old, "new_string": new}), false)
+}
+
+async fn planned(server: &ModelServer, with: &str) -> (Project, Nvim) {
+    let project = Project::new(&[("src/a.py", TEXT)]);
+    let with = options(server).replacen('{', &format!("{{ {with}"), 1);
+    let mut nvim = Nvim::on_screen(&project, &with, &["ruff"]).await;
+    nvim.edit("src/a.py").await;
+    nvim.command("AgentPlan change all").await;
+    nvim.wait("SextantPlan").await;
+    nvim.screen.shows("change h").await;
+    (project, nvim)
+}
+
+async fn document(nvim: &Nvim) -> String {
+    let lines: Vec<String> =
+        nvim.lua("return vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://plan'), 0, -1, false)").await;
+    lines.join("\n")
+}
+
+async fn holds(nvim: &Nvim, condition: &str) -> bool {
+    nvim.lua(&format!("return (vim.wait(30000, function() return {condition} end, 10))")).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_is_one_line_and_the_code_stays_in_sight() {
+    let server = ModelServer::start([plan()]).await;
+    let (_project, nvim) = planned(&server, "").await;
+    let screen = nvim.screen.text();
+    for part in ["- [ ] change f  f", "- [ ] change g  g", "in src/a.py", "? keys", "def f() -> int:", "return 2"] {
+        assert!(screen.contains(part), "{part}:\n{screen}");
+    }
+    assert!(!screen.contains("because"), "the details are folded:\n{screen}");
+    nvim.keys("9G<Tab>").await;
+    nvim.screen.shows("because: asked").await;
+    nvim.keys("<Tab>K").await;
+    nvim.screen.shows("Step 2").await;
+    nvim.screen.shows("expect: changed").await;
+    nvim.keys("q?").await;
+    nvim.screen.shows("take this step and all behind it back").await;
+    nvim.keys("q<CR>").await;
+    assert!(holds(&nvim, "vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'a.py'").await, "{}", nvim.screen.text());
+    assert_eq!(nvim.lua::<usize>("return vim.fn.line('.')").await, 5);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_is_skipped_opened_again_and_taken_back_from_here() {
+    let server = ModelServer::start([plan(), replace("return 1", "return 11"), replace("return 3", "return 33")]).await;
+    let (project, mut nvim) = planned(&server, "").await;
+    nvim.keys("/change g<CR>x").await;
+    nvim.wait("SextantPlan").await;
+    assert!(document(&nvim).await.contains("- [-] change g"), "{}", document(&nvim).await);
+    nvim.keys("a").await;
+    nvim.finished().await;
+    assert_eq!(project.read("src/a.py"), TEXT.replace("return 1", "return 11").replace("return 3", "return 33"));
+    nvim.keys("gg/change g<CR>R").await;
+    nvim.finished().await;
+    assert_eq!(project.read("src/a.py"), TEXT.replace("return 1", "return 11"), "the first step stays");
+    let shown = document(&nvim).await;
+    assert!(shown.contains("- [x] change f") && shown.contains("- [ ] change h"), "{shown}");
+    nvim.keys("gg/change f<CR>r").await;
+    nvim.finished().await;
+    assert_eq!(project.read("src/a.py"), TEXT);
+    assert!(document(&nvim).await.contains("- [ ] change f"), "{}", document(&nvim).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_plan_may_be_a_split_below_the_code() {
+    let server = ModelServer::start([plan()]).await;
+    let (_project, nvim) = planned(&server, "window = { plan = 'split' },").await;
+    let floats: String = nvim.lua("return vim.api.nvim_win_get_config(0).relative").await;
+    assert_eq!(floats, "");
+    nvim.screen.shows("Sextant plan · waiting for approval").await;
+    assert!(nvim.screen.text().contains("def f() -> int:"), "{}", nvim.screen.text());
+    nvim.keys("q").await;
+    assert!(holds(&nvim, "#vim.api.nvim_tabpage_list_wins(0) <= 2").await);
+}
