@@ -101,7 +101,7 @@ async fn a_fix_that_was_undone_twice_gives_way_to_another_one() {
     assert!(known.contains("“Use fine” good 1 of 1 time"), "one undo, one return: {known}");
 
     // What the offline model can only decline is no success.
-    assert!(desk.ask("rename f to g").await.answer.contains("needs a language model"));
+    assert!(desk.ask("write a test for f").await.answer.contains("needs a language model"));
     desk.session.close().await;
     let stats = desk.session.statistics().await.expect("a page");
     assert!(stats.contains("| runs                 |          4 |"), "{stats}");

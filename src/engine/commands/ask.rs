@@ -2,6 +2,7 @@
 
 use tokio_util::sync::CancellationToken;
 
+use crate::commands::rename_request::RenameRequest;
 use crate::commands::{intents, rename_request};
 use crate::diagnostics::workspace_look;
 use crate::durable::{self, open_store, stored_traces};
@@ -25,7 +26,7 @@ use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
-use sextant_model::step::{Action, Model};
+use sextant_model::step::Model;
 
 /// Answers a request in simple mode. Finished work is kept when the request fails or is stopped.
 pub(crate) async fn ask(session: &Session, request: &Request, cancel: &CancellationToken) -> Ending<Outcome> {
@@ -48,7 +49,7 @@ pub(crate) async fn answer(
     }
     stop::unless_stopped(&session.edits.making, cancel, open_store::durable(&session.store)).await?;
     recover::recover(&session.edits).await;
-    let rename = stop::unless_stopped(
+    let mut rename = stop::unless_stopped(
         &session.edits.making,
         cancel,
         rename_request::find(&session.workspace, &session.approvals, request),
@@ -56,8 +57,16 @@ pub(crate) async fn answer(
     .await?;
     let begun = async {
         let asked = stop::unless_stopped(&session.edits.making, cancel, requested::scope(&session.workspace, request));
-        // A rename reaches every use.
-        let scope = if rename.is_some() { Scope::Workspace } else { asked.await?? };
+        let scope = match &mut rename {
+            None => asked.await??,
+            Some(rename) => {
+                if !session.model.needs_providers() {
+                    rename.otherwise = asked.await?.ok();
+                }
+                // A rename reaches every use.
+                Scope::Workspace
+            }
+        };
         stop::unless_stopped(
             &session.edits.making,
             cancel,
@@ -69,7 +78,6 @@ pub(crate) async fn answer(
         Ok(mut task) => {
             let dialogue = session.store.talk.begin(request.follows, &task.work.journal.task);
             (task.work.intent.earlier, task.conversation.dialogue) = (dialogue.lines(), dialogue);
-            task.work.intent.renames = rename.is_some();
             run_ask(&session.edits, session.model.as_ref(), &mut task, rename.as_ref(), cancel).await
         }
         Err(failure) => Err(failure),
@@ -80,12 +88,12 @@ pub(crate) async fn answer(
     answered
 }
 
-/// Runs a task without a plan from where it stands to its end. A rename needs no model.
+/// Runs a task without a plan from where it stands to its end. A rename needs no model, where a server can do it.
 pub(crate) async fn run_ask(
     edits: &EditService,
     model: &dyn Model,
     task: &mut Task,
-    rename: Option<&Action>,
+    rename: Option<&RenameRequest>,
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
     task.work.events.did(TaskFact::WorkBegan);
@@ -93,8 +101,16 @@ pub(crate) async fn run_ask(
     let ended = match rename {
         Some(rename) => {
             task.work.step += 1;
-            let (result, ok) = act::act(edits, model, task, rename, "the request names both").await;
-            Ok(rename_request::ended(result, ok))
+            task.work.intent.renames = true;
+            let (result, ok) = act::act(edits, model, task, &rename.action, "the request names both").await;
+            match &rename.otherwise {
+                Some(scope) if !ok => {
+                    (task.work.scope, task.work.intent.renames) = (scope.clone(), false);
+                    task.conversation.results.push(result);
+                    choose_loop::work(edits, model, task, cancel).await
+                }
+                _ => Ok(rename_request::ended(result, ok)),
+            }
         }
         None => choose_loop::work(edits, model, task, cancel).await,
     };

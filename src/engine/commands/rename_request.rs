@@ -9,6 +9,7 @@ use crate::commands::intents::read_intent;
 use crate::state::approvals::Approvals;
 use crate::state::outcome::Ended;
 use crate::state::request::Request;
+use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use sextant_model::step::{Action, LastResult};
 
@@ -27,15 +28,22 @@ fn names(text: &str) -> Option<(&str, &str)> {
     Some((found.get(1)?.as_str(), found.get(2)?.as_str()))
 }
 
+/// A rename, and the way on where no server can do it.
+pub(crate) struct RenameRequest {
+    pub(crate) action: Action,
+    /// The scope in which a language model works on the request instead; `None` without such a model.
+    pub(crate) otherwise: Option<Scope>,
+}
+
 /// The rename that a request asks for; `None` where it asks for more, or names no symbol.
-pub(crate) async fn find(workspace: &Workspace, approvals: &Approvals, request: &Request) -> Option<Action> {
+pub(crate) async fn find(workspace: &Workspace, approvals: &Approvals, request: &Request) -> Option<RenameRequest> {
     let (old, new) = names(&request.text)?;
     let found = read_intent::named(workspace, approvals, request, old).await.ok().flatten()?;
     if found.names.is_empty() {
         return None;
     }
     let parameters = json!({"symbol": found.to_string(), "new_name": new});
-    Some(Action { tool: "rename_symbol".to_owned(), parameters })
+    Some(RenameRequest { action: Action { tool: "rename_symbol".to_owned(), parameters }, otherwise: None })
 }
 
 /// The end of a task whose rename came out so.

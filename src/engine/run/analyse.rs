@@ -47,7 +47,11 @@ pub(crate) fn mention(word: &str) -> Option<Mention> {
     let path = word.contains('/') || language::of_path(word).is_some();
     let dotted = !path && word.contains('.');
     let camel = word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
-    let name = if dotted { word.replace('.', "::") } else { word.to_owned() };
+    let name = match word.split_once("::").filter(|(file, _)| language::of_path(file).is_some()) {
+        Some((file, names)) => format!("{file}::{}", names.replace('.', "::")),
+        None if dotted => word.replace('.', "::"),
+        None => word.to_owned(),
+    };
     let sure = quoted || call || path || dotted || camel || name.contains("::") || name.contains('_');
     Some(Mention { name, sure })
 }
@@ -200,6 +204,9 @@ mod tests {
         assert_eq!(sure("¿Qué hace Cart::total en LineItem?"), ["Cart::total", "LineItem"]);
         assert_eq!(sure("Fix the errors here, please: it's broken!"), Vec::<String>::new());
         assert!(mentions("fix total").iter().any(|mention| mention.name == "total" && !mention.sure));
+        for (word, name) in [("a.py::Cart.total", "a.py::Cart::total"), ("src/a.py::f", "src/a.py::f")] {
+            assert_eq!(mention(word).unwrap().name, name, "the dots of a file's name are no part of a path");
+        }
     }
 
     #[test]

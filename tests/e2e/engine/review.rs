@@ -67,7 +67,7 @@ async fn another_process_goes_on_with_the_review_and_the_agent_hears_of_it_once(
     for heard in [true, false] {
         engine.model.push(last("read_file", json!({"path": "a.py"})));
         engine.ask("look at f in a.py").await;
-        let prompt = engine.model.asked.lock().unwrap().last().expect("a question").context.memory.lines.join("\n");
+        let prompt = engine.model.asked.lock().unwrap().last().expect("a question").context.memory.remarks.join("\n");
         let line = "a.py::f (`return 11`): the user rejected your change: leave it alone";
         assert_eq!(prompt.contains(line), heard, "{prompt}");
     }

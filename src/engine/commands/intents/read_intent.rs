@@ -125,7 +125,9 @@ async fn which(approvals: &Approvals, given: &str, many: &[SymbolPath]) -> Resul
         UserAnswer::Option(choice) => many.get(choice.saturating_sub(1)),
         UserAnswer::Words(words) => many.iter().find(|path| path.to_string().contains(words.trim())),
     };
-    chosen.cloned().ok_or_else(|| Failure::user("that is none of them", format!("name one: {}", options.join(", "))))
+    chosen
+        .cloned()
+        .ok_or_else(|| Failure::user("the answer names no option", format!("name one: {}", options.join(", "))))
 }
 
 /// Runs a reading tool for the user.
