@@ -112,11 +112,11 @@ async fn an_error_its_solution_and_the_preferences_are_in_the_next_prompt() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_follow_up_knows_the_last_exchange_and_a_lesson_its_kind_of_task() {
     let desk = Desk::new("").await;
-    desk.ask("rename f to first", vec![step("edit_file", edit("def f()", "def first()"), false)]);
+    desk.ask("rename f to first for me", vec![step("edit_file", edit("def f()", "def first()"), false)]);
     desk.run("ask", "do the same in b.py", &["--file", "b.py:2"], vec![done("no")]);
     let kept = desk.remembered();
-    assert!(kept.contains("earlier asked: rename f to first → changed a.py"), "{kept}");
-    desk.ask("rename g to second", vec![done("no")]);
+    assert!(kept.contains("earlier asked: rename f to first for me → changed a.py"), "{kept}");
+    desk.ask("rename g to second for me", vec![done("no")]);
     let kept = desk.remembered();
     assert_eq!(kept, "", "another kind of task, and nothing failed: {kept}");
     desk.ask("rename first in a.py", vec![done("no")]);

@@ -61,7 +61,7 @@ async fn a_rename_reaches_files_that_nobody_opened_and_is_taken_back_in_one_step
     let project = shop();
     let before = project.bytes();
     let engine = engine(&project, python_servers(project.root()), vec![rename("cart.py::Cart::total", "amount")]);
-    let outcome = engine.ask_about(&everywhere("rename Cart.total to amount")).await;
+    let outcome = engine.ask_about(&everywhere("rename Cart.total to amount for me")).await;
     assert!(outcome["failed"].is_null(), "{outcome}");
     assert!(project.read("cart.py").contains("def amount(") && project.read("cart.py").contains("self.amount([])"));
     assert!(project.read("shop.py").contains("cart.amount([LABEL])"));
@@ -173,7 +173,7 @@ async fn renamed(answer: impl Fn(&Project) -> Value) -> (Project, String, usize)
     let project = Project::new(&[("a.py", "def f():\n    return f\n")]);
     let on = pulled(json!({"textDocument/rename": answer(&project)}));
     let engine = engine(&project, fake(&project, renames(), on), vec![rename("a.py::f", "g")]);
-    engine.ask_about(&everywhere("rename f to g")).await;
+    engine.ask_about(&everywhere("rename f to g for me")).await;
     let told = engine.told().remove(0);
     let log = std::fs::read_to_string(project.beside("fake").join("log")).expect("a log");
     let asked = log.lines().filter(|line| line.contains("\"textDocument/rename\"")).count();
@@ -286,7 +286,7 @@ async fn without_a_server_that_can_search_is_the_way_out() {
     for servers in [Vec::new(), fake(&project, json!({"textDocumentSync": 1}), json!({}))] {
         let replies = vec![rename("a.py::f", "g"), last("find_references", json!({"symbol": "a.py::f"}))];
         let engine = engine(&project, servers, replies);
-        engine.ask_about(&everywhere("rename f to g")).await;
+        engine.ask_about(&everywhere("rename f to g for me")).await;
         let told = engine.told();
         assert!(told[0].contains("no language server of a.py can say of f how to rename it"), "{told:#?}");
         assert!(told[0].contains("search finds its places"), "{told:#?}");

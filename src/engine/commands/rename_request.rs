@@ -6,6 +6,7 @@ use regex::Regex;
 use serde_json::json;
 
 use crate::commands::intents::read_intent;
+use crate::run::analyse;
 use crate::state::approvals::Approvals;
 use crate::state::outcome::Ended;
 use crate::state::request::Request;
@@ -37,13 +38,21 @@ pub(crate) struct RenameRequest {
 
 /// The rename that a request asks for; `None` where it asks for more, or names no symbol.
 pub(crate) async fn find(workspace: &Workspace, approvals: &Approvals, request: &Request) -> Option<RenameRequest> {
-    let (old, new) = names(&request.text)?;
-    let found = read_intent::named(workspace, approvals, request, old).await.ok().flatten()?;
+    let (old, new) = names(&request.text).filter(|_| may_reach_all(request))?;
+    let old = analyse::mention(old)?.name;
+    let found = read_intent::named(workspace, approvals, request, &old).await.ok().flatten()?;
     if found.names.is_empty() {
         return None;
     }
     let parameters = json!({"symbol": found.to_string(), "new_name": new});
     Some(RenameRequest { action: Action { tool: "rename_symbol".to_owned(), parameters }, otherwise: None })
+}
+
+/// Whether the request may change every use: a file, lines or symbols that the user names are the scope of the edit, and
+/// the cursor is only a place.
+fn may_reach_all(request: &Request) -> bool {
+    let at_cursor = request.lines.is_some_and(|(first, last)| first == last);
+    request.symbols.is_empty() && (request.workspace || request.path.is_none() || at_cursor)
 }
 
 /// The end of a task whose rename came out so.

@@ -185,7 +185,7 @@ async fn a_break_in_another_open_file_is_reported_there() {
     let mut nvim = Nvim::start(&project, &options(&server), BOTH).await;
     nvim.edit("shop.py").await;
     nvim.edit("prices.py").await;
-    nvim.command("AgentAsk rename price to cost").await;
+    nvim.command("AgentAsk rename price to cost for me").await;
     let summary = nvim.finished().await;
     assert!(summary.contains("1 new diagnostic"), "{summary}");
     let list = nvim.quickfix().await;

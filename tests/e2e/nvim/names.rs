@@ -52,7 +52,7 @@ async fn a_rename_reaches_unsaved_and_unopened_files_and_one_undo_gives_all_back
     nvim.edit("cart.py").await;
     nvim.command("call append(line('$'), '# mine: total')").await;
     let unsaved = format!("{CART}# mine: total\n");
-    nvim.command("AgentAsk! rename Cart.total to whole").await;
+    nvim.command("AgentAsk! rename Cart.total to whole for me").await;
     let summary = nvim.finished().await;
     assert!(summary.contains("0 new diagnostics"), "{summary}");
     let said = told(&server, 1);
@@ -75,7 +75,7 @@ async fn what_a_rename_breaks_in_a_file_that_nobody_opened_is_told_and_listed() 
     let server = ModelServer::start([rename("cart.py::Cart::total", "amount"), done()]).await;
     let mut nvim = Nvim::start(&project, &options(&server), &["basedpyright"]).await;
     nvim.edit("cart.py").await;
-    nvim.command("AgentAsk! rename Cart.total to amount").await;
+    nvim.command("AgentAsk! rename Cart.total to amount for me").await;
     nvim.finished().await;
     let said = told(&server, 1);
     assert!(said.contains("1 new") && said.contains("reportIncompatibleMethodOverride"), "{said}");
@@ -280,7 +280,7 @@ async fn a_client_that_dies_or_answers_a_text_gone_by_changes_nothing() {
             "vim.lsp.start({{ name = 'fake', cmd = vim.json.decode([==[{command}]==]), root_dir = vim.fn.getcwd() }}) return true"
         );
         scripted.nvim.lua::<bool>(&begin).await;
-        scripted.nvim.command("AgentAsk! rename f to g").await;
+        scripted.nvim.command("AgentAsk! rename f to g for me").await;
         scripted.nvim.finished().await;
         let said = told(&server, 1);
         assert!(said.contains(words), "{what}: {said}");
