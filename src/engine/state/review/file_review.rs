@@ -149,12 +149,13 @@ impl FileReview {
         gone.len()
     }
 
-    /// Takes in an edit of the agent, from the buffer before it to the buffer after it.
-    pub(crate) fn edited(&mut self, before: &str, after: &str) {
-        self.typed(before);
+    /// Takes in an edit of the agent, from the buffer before it to the buffer after it. Returns how many hunks the user
+    /// has undone by hand.
+    pub(crate) fn edited(&mut self, before: &str, after: &str) -> usize {
+        let undone = self.typed(before);
         if self.agent == before {
             after.clone_into(&mut self.agent);
-            return;
+            return undone;
         }
         // Where it touches typing that is kept apart, it counts as typed: it is not lost, and it is not reviewed.
         let apart = line_edits(before, &self.agent);
@@ -163,6 +164,8 @@ impl FileReview {
             .filter_map(|edit| Some(TextEdit { range: shifted(&edit.range, &apart)?, text: edit.text }))
             .collect();
         self.agent = apply(&self.agent, &edits).unwrap_or_else(|_| self.agent.clone());
+        // The edit may have taken away the hunk that kept the typing apart.
+        undone + self.typed(after)
     }
 
     /// Accepts hunks: they belong to the baseline from now on.

@@ -376,6 +376,15 @@ impl World {
     }
 }
 
+#[test]
+fn typing_between_agent_lines_is_the_users_once_the_agent_removes_one_of_them() {
+    let mut world = World::new();
+    world.act(&Act::Agent { at: 1, gone: 0, new: 2 });
+    world.act(&Act::Type { at: 2, gone: 0, new: 1 });
+    world.act(&Act::Agent { at: 1, gone: 1, new: 0 });
+    assert!(world.review.files[PATH].baseline.contains("t3"), "{:?}", world.review.files[PATH]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 

@@ -93,7 +93,7 @@ impl WorkspaceReview {
             self.decided += file.typed(before.unwrap_or_default());
             self.decided += file.typed(after);
         } else {
-            file.edited(before.unwrap_or_default(), after);
+            self.decided += file.edited(before.unwrap_or_default(), after);
         }
         self.drop_done();
     }
