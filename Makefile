@@ -33,7 +33,7 @@ test: tools ## Check formats and lints, then run every test against the real edi
 	$(PYTHON) tests/structure.py --check
 	$(PYTHON) -m unittest discover -q -s tests/agent_bench
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace --no-fail-fast
 	$(PYTHON) tests/clients/run.py --light
 	$(PYTHON) tests/clients/fuzz.py
 
