@@ -75,4 +75,13 @@ mod tests {
             assert_eq!(names(text), None, "{text}");
         }
     }
+
+    #[test]
+    fn what_the_user_names_stays_the_scope_and_the_cursor_is_only_a_place() {
+        let of = |lines: Option<(usize, usize)>| Request { path: Some("a.py".into()), lines, ..Request::default() };
+        assert!(may_reach_all(&Request::default()) && may_reach_all(&of(Some((3, 3)))));
+        assert!(may_reach_all(&Request { workspace: true, ..of(None) }));
+        assert!(!may_reach_all(&of(None)) && !may_reach_all(&of(Some((3, 4)))));
+        assert!(!may_reach_all(&Request { symbols: vec!["a.py::f".into()], ..Request::default() }));
+    }
 }
