@@ -35,6 +35,14 @@ async fn a_request_whose_engine_was_killed_is_gone_on_with_and_undone_whole() {
     link.message("nothing to resume").await;
 }
 
+/// Has a plan of two steps made. Returns the page that shows it.
+async fn planned(link: &mut EditorLink, uri: &str) -> String {
+    link.command("agent.plan", json!(["change both"]), Some(uri));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    link.until("the plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 2).then_some(())).await;
+    page
+}
+
 /// A plan of `f` and `g` whose first step is in the buffer of an editor that was killed with its engine, and what runs
 /// next.
 #[tokio::test(flavor = "multi_thread")]
@@ -46,9 +54,7 @@ async fn a_step_that_was_in_a_buffer_which_is_gone_is_run_again() {
     let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
     link.open("a.py");
     let uri = link.uri("a.py");
-    link.command("agent.plan", json!(["change both"]), Some(&uri));
-    let page = link.until("the page", |told| told.shown.first().cloned()).await;
-    link.until("the plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 2).then_some(())).await;
+    let page = planned(&mut link, &uri).await;
     link.command("agent.approve", json!([]), Some(&page));
     server.requests_seen(3).await;
     link.until("the first step", |told| told.texts[&page].1.contains("1 of 2 done").then_some(())).await;
@@ -84,9 +90,7 @@ async fn a_step_by_itself(kills_engine: bool) {
     let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
     link.open("a.py");
     let uri = link.uri("a.py");
-    link.command("agent.plan", json!(["change both"]), Some(&uri));
-    let page = link.until("the page", |told| told.shown.first().cloned()).await;
-    link.until("the plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 2).then_some(())).await;
+    let page = planned(&mut link, &uri).await;
     link.command("agent.step", json!([]), Some(&page));
     link.until("the first step", |told| told.texts[&page].1.contains("1 of 2 done").then_some(())).await;
     link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
@@ -156,9 +160,7 @@ async fn resumed(edit: impl Fn(&str) -> String) -> (String, String) {
     let server = ModelServer::start(script).await;
     let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
     let uri = link.uri("a.py");
-    link.command("agent.plan", json!(["change both"]), Some(&uri));
-    let page = link.until("the page", |told| told.shown.first().cloned()).await;
-    link.until("the plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 2).then_some(())).await;
+    let page = planned(&mut link, &uri).await;
     link.command("agent.approve", json!([]), Some(&page));
     server.requests_seen(3).await;
     link.until("the first step", |told| told.texts[&page].1.contains("1 of 2 done").then_some(())).await;
