@@ -28,7 +28,7 @@ impl Deadline {
 
     /// Returns a deadline with the same budget, counted from now.
     #[must_use]
-    pub fn anew(&self) -> Self {
+    pub fn restarted(&self) -> Self {
         Self::after(self.end.saturating_duration_since(self.start))
     }
 

@@ -193,7 +193,7 @@ impl Verdicts<'_, '_> {
             }
             let is_uncovered = |d| self.hides(&went, d) && !self.hides(&came, d) && !self.hides(&stay, d);
             if self.was_there(anchored)
-                && (view(anchored.file).mended && !is_syntax(&new.0[index]) || is_uncovered(&new.0[index]))
+                && (view(anchored.file).repaired && !is_syntax(&new.0[index]) || is_uncovered(&new.0[index]))
             {
                 out.revealed.push(index);
             } else {
@@ -258,8 +258,8 @@ impl Verdicts<'_, '_> {
         let view = |file: u64| {
             let tree = errors.get(&file).copied().unwrap_or_default();
             let seen = seen.get(&file).copied().unwrap_or_default();
-            let mended = tree.0 > tree.1 || seen.0 > seen.1 || cured.contains(&file);
-            (file, View { broke: tree.1 > tree.0 || seen.1 > seen.0, mended })
+            let repaired = tree.0 > tree.1 || seen.0 > seen.1 || cured.contains(&file);
+            (file, View { broke: tree.1 > tree.0 || seen.1 > seen.0, repaired })
         };
         files.into_iter().map(view).collect()
     }

@@ -117,7 +117,7 @@ impl HeadlessEditor {
 
     /// Ends all servers, by force if the deadline passes.
     pub async fn shutdown(&self, deadline: Deadline) {
-        join_all(self.told().iter().map(|server| server.shutdown(deadline))).await;
+        join_all(self.synchronized().iter().map(|server| server.shutdown(deadline))).await;
     }
 
     /// The servers that are asked now.
@@ -163,7 +163,7 @@ impl HeadlessEditor {
 
     /// Reads the asked files and all that the servers know, and reports to the servers what changed on disk meanwhile.
     async fn refresh(&self, asked: &[String]) -> Vec<Document> {
-        let all_servers = self.told();
+        let all_servers = self.synchronized();
         let mut paths: BTreeSet<String> = all_servers.iter().flat_map(|server| server.open()).collect();
         paths.extend(asked.iter().cloned());
         let read = self
@@ -197,7 +197,7 @@ impl HeadlessEditor {
 
     /// Reports the applied edits to the servers.
     fn announce(&self, edits: &[FileEdit], applied: &[Applied]) {
-        for server in self.told() {
+        for server in self.synchronized() {
             let open: BTreeSet<String> = server.open().into_iter().collect();
             let mut texts = Vec::new();
             let mut on_disk = Vec::new();
@@ -246,7 +246,7 @@ impl Documents for HeadlessEditor {
         let open = self.buffers.as_ref().map(|buffers| buffers.paths(&self.root)).unwrap_or_default();
         for path in paths.iter().filter(|path| !open.contains(path)) {
             lock(&self.read).remove(path);
-            self.told().iter().for_each(|server| server.close(path));
+            self.synchronized().iter().for_each(|server| server.close(path));
         }
     }
 

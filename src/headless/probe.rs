@@ -73,7 +73,7 @@ impl HeadlessEditor {
     }
 
     /// Every server that has to know the new state of the files.
-    pub(super) fn told(&self) -> Vec<Arc<LanguageServer>> {
+    pub(super) fn synchronized(&self) -> Vec<Arc<LanguageServer>> {
         let mut all_servers = self.servers();
         for spare in lock(&self.trying).iter() {
             if !all_servers.iter().any(|known| Arc::ptr_eq(known, spare)) {

@@ -79,7 +79,7 @@ const SMALL_FAMILIES: &[&str] = &["smollm", "tinyllama", "phi-3-mini", "phi-3.5-
 
 /// A server's report on its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ToldAbilities {
+pub struct ReportedAbilities {
     /// Tokens of question and answer together.
     pub context: Option<usize>,
     /// Billions of parameters.
@@ -87,7 +87,7 @@ pub struct ToldAbilities {
 }
 
 /// The abilities of a model, from its name and its server's report.
-pub fn known(endpoint: &Endpoint, reported: ToldAbilities) -> Abilities {
+pub fn known(endpoint: &Endpoint, reported: ReportedAbilities) -> Abilities {
     let name = base_name(&endpoint.model);
     // The providers' own addresses serve only models that can call tools.
     let own = endpoint.home && !matches!(endpoint.provider, Provider::Ollama | Provider::OpenAiCompatible);
@@ -157,14 +157,14 @@ mod tests {
     use crate::endpoint::{RemoteConfig, resolve};
     use proptest::prelude::*;
 
-    fn abilities(provider: Provider, model: &str, base: Option<&str>, reported: ToldAbilities) -> Abilities {
+    fn abilities(provider: Provider, model: &str, base: Option<&str>, reported: ReportedAbilities) -> Abilities {
         let mut config = RemoteConfig::new(provider, model);
         (config.base_url, config.api_key) = (base.map(str::to_owned), Some("k".to_owned()));
         known(&resolve(&config, &|_| None).unwrap(), reported)
     }
 
     fn style_of(model: &str) -> Style {
-        abilities(Provider::OpenAiCompatible, model, Some("http://h/v1"), ToldAbilities::default()).style
+        abilities(Provider::OpenAiCompatible, model, Some("http://h/v1"), ReportedAbilities::default()).style
     }
 
     #[test]
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_provider_s_own_address_is_enough_and_what_its_server_tells_wins() {
-        let nothing = ToldAbilities::default();
+        let nothing = ReportedAbilities::default();
         for provider in [Provider::OpenAi, Provider::Anthropic, Provider::Gemini] {
             let own = abilities(provider, "something-new", None, nothing);
             assert_eq!(own, Abilities { style: Style::Conversation, context: HOSTED_CONTEXT });
@@ -205,10 +205,10 @@ mod tests {
         assert_eq!(claude.context, 200_000);
         let ollama = abilities(Provider::Ollama, "devstral", None, nothing);
         assert_eq!((ollama.style, ollama.context), (Style::Conversation, UNKNOWN_CONTEXT), "as its server has it");
-        let reported = ToldAbilities { context: Some(32_768), size: Some(1.54) };
+        let reported = ReportedAbilities { context: Some(32_768), size: Some(1.54) };
         let small = abilities(Provider::OpenAiCompatible, "m", Some("http://127.0.0.1:8080"), reported);
         assert_eq!(small, Abilities { style: Style::Compact, context: 32_768 });
-        let large = ToldAbilities { context: None, size: Some(32.5) };
+        let large = ReportedAbilities { context: None, size: Some(32.5) };
         assert_eq!(abilities(Provider::Ollama, "mine", None, large).style, Style::Conversation);
     }
 

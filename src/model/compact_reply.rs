@@ -74,7 +74,7 @@ impl CompactFacts {
             parts.extend(self.reported());
             parts.push(format!("Request: {}", self.request.trim()));
             parts.push(format!("An answer to this could not be used:\n{}", list(&fault.problems)));
-            parts.push(if fault.unchanged { self.wanted_anew() } else { self.wanted_at_length() });
+            parts.push(if fault.unchanged { self.wanted_rewrite() } else { self.wanted_at_length() });
             return prompt("compact", &parts);
         };
         let mut parts = vec![
@@ -140,7 +140,7 @@ impl CompactFacts {
     }
 
     /// A small model that has copied a text copies it again, unless it must write it in another way.
-    fn wanted_anew(&self) -> String {
+    fn wanted_rewrite(&self) -> String {
         let part = match self.name.as_str() {
             "" => "the part that has to change".to_owned(),
             name => format!("the body of `{name}`"),

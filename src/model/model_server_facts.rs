@@ -6,7 +6,7 @@ use reqwest::{Client, RequestBuilder, Url};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::abilities::ToldAbilities;
+use crate::abilities::ReportedAbilities;
 use crate::dialect;
 use crate::endpoint::{Endpoint, Provider};
 
@@ -20,13 +20,13 @@ const ANSWER_BYTES: usize = 4 << 20;
 const CONTEXTS: std::ops::RangeInclusive<u64> = 256..=100_000_000;
 
 /// Asks the servers that report their models. The table covers the providers' own addresses.
-pub(crate) async fn ask(web: &Client, endpoint: &Endpoint) -> ToldAbilities {
+pub(crate) async fn ask(web: &Client, endpoint: &Endpoint) -> ReportedAbilities {
     let asked = async {
         match endpoint.provider {
             Provider::Ollama => ollama(web, endpoint).await,
             Provider::OpenAiCompatible => openai(web, endpoint).await,
             Provider::OpenAi if !endpoint.home => openai(web, endpoint).await,
-            _ => ToldAbilities::default(),
+            _ => ReportedAbilities::default(),
         }
     };
     let facts = timeout(PATIENCE, asked).await.unwrap_or_default();
@@ -35,7 +35,7 @@ pub(crate) async fn ask(web: &Client, endpoint: &Endpoint) -> ToldAbilities {
 }
 
 /// The context of the loaded model replaces the model's largest: Ollama's OpenAI API gives it no other.
-async fn ollama(web: &Client, endpoint: &Endpoint) -> ToldAbilities {
+async fn ollama(web: &Client, endpoint: &Endpoint) -> ReportedAbilities {
     let name = json!({"model": endpoint.model});
     let show = async { fetch(web.post(root(endpoint, "api/show")?).body(name.to_string()), endpoint).await };
     let loaded = async { fetch(web.get(root(endpoint, "api/ps")?), endpoint).await };
@@ -43,7 +43,7 @@ async fn ollama(web: &Client, endpoint: &Endpoint) -> ToldAbilities {
     of_ollama(&endpoint.model, &show.unwrap_or_default(), &loaded.unwrap_or_default())
 }
 
-fn of_ollama(model: &str, show: &Value, loaded: &Value) -> ToldAbilities {
+fn of_ollama(model: &str, show: &Value, loaded: &Value) -> ReportedAbilities {
     let tagged = if model.contains(':') { model.to_owned() } else { format!("{model}:latest") };
     let running = loaded["models"].as_array().into_iter().flatten().find(|entry| {
         [&entry["model"], &entry["name"]].into_iter().any(|name| *name == model || *name == tagged.as_str())
@@ -52,14 +52,14 @@ fn of_ollama(model: &str, show: &Value, loaded: &Value) -> ToldAbilities {
     let parameters = show["parameters"].as_str().unwrap_or_default().lines();
     let set = parameters.filter_map(|line| line.trim().strip_prefix("num_ctx")?.trim().parse::<u64>().ok()).next();
     let set = set.filter(|count| CONTEXTS.contains(count)).and_then(|count| usize::try_from(count).ok());
-    ToldAbilities {
+    ReportedAbilities {
         context: now.or(set),
         size: billions(show["details"]["parameter_size"].as_str().unwrap_or_default()),
     }
 }
 
 /// The list of models has it for vLLM, OpenRouter, Groq, Mistral and LM Studio; llama.cpp has its own page.
-async fn openai(web: &Client, endpoint: &Endpoint) -> ToldAbilities {
+async fn openai(web: &Client, endpoint: &Endpoint) -> ReportedAbilities {
     let list = match at(endpoint, "models") {
         Some(url) => fetch(web.get(url), endpoint).await.unwrap_or_default(),
         None => Value::Null,
@@ -72,7 +72,7 @@ async fn openai(web: &Client, endpoint: &Endpoint) -> ToldAbilities {
     facts
 }
 
-fn of_list(model: &str, list: &Value) -> ToldAbilities {
+fn of_list(model: &str, list: &Value) -> ReportedAbilities {
     let entries = list["data"].as_array().map(Vec::as_slice).unwrap_or_default();
     let named = entries.iter().find(|entry| entry["id"] == model);
     // llama.cpp serves one model under any requested name.
@@ -80,10 +80,10 @@ fn of_list(model: &str, list: &Value) -> ToldAbilities {
         [one] if one["owned_by"] == "llamacpp" => Some(one),
         _ => None,
     };
-    let Some(entry) = named.or(only) else { return ToldAbilities::default() };
+    let Some(entry) = named.or(only) else { return ReportedAbilities::default() };
     let names = ["max_model_len", "loaded_context_length", "context_length", "context_window", "max_context_length"];
     let size = entry["meta"]["n_params"].as_f64().filter(|count| *count >= 1e6).map(|count| count / 1e9);
-    ToldAbilities { context: names.iter().find_map(|name| tokens(&entry[*name])), size }
+    ReportedAbilities { context: names.iter().find_map(|name| tokens(&entry[*name])), size }
 }
 
 fn tokens(value: &Value) -> Option<usize> {
@@ -150,18 +150,18 @@ mod tests {
     #[test]
     fn each_server_s_own_words_are_read() {
         let list = json!({"data": [{"id": "other", "max_model_len": 1024}, {"id": "m", "max_model_len": 32768}]});
-        assert_eq!(of_list("m", &list), ToldAbilities { context: Some(32_768), size: None });
+        assert_eq!(of_list("m", &list), ReportedAbilities { context: Some(32_768), size: None });
         let llama = json!({"data": [{"id": "/m.gguf", "owned_by": "llamacpp", "meta": {"n_params": 1.54e9, "n_ctx_train": 32768}}]});
-        assert_eq!(of_list("whatever", &llama), ToldAbilities { context: None, size: Some(1.54) });
-        assert_eq!(of_list("m", &json!({"data": [{"id": "n", "context_length": 8192}]})), ToldAbilities::default());
+        assert_eq!(of_list("whatever", &llama), ReportedAbilities { context: None, size: Some(1.54) });
+        assert_eq!(of_list("m", &json!({"data": [{"id": "n", "context_length": 8192}]})), ReportedAbilities::default());
         for broken in
             [json!(7), json!({"data": {}}), json!({"data": [7]}), json!({"data": [{"id": "m", "max_model_len": -1}]})]
         {
-            assert_eq!(of_list("m", &broken), ToldAbilities::default());
+            assert_eq!(of_list("m", &broken), ReportedAbilities::default());
         }
         let show =
             json!({"details": {"parameter_size": "7.6B"}, "parameters": "stop \"x\"\nnum_ctx                16384"});
-        let have = |context| ToldAbilities { context: Some(context), size: Some(7.6) };
+        let have = |context| ReportedAbilities { context: Some(context), size: Some(7.6) };
         assert_eq!(of_ollama("q", &show, &Value::Null), have(16_384));
         let loaded = json!({"models": [{"name": "q:latest", "model": "q:latest", "context_length": 4096}]});
         assert_eq!(of_ollama("q", &show, &loaded), have(4096), "the running context");

@@ -21,12 +21,12 @@ const DETAIL: usize = 40;
 impl Framing {
     /// The last words of a question: how to answer.
     pub fn manner(&self) -> String {
-        let detail = self.told_detail().map(|detail| format!("; {detail}")).unwrap_or_default();
+        let detail = self.detail().map(|detail| format!("; {detail}")).unwrap_or_default();
         format!("Reply in JSON, its texts in the language of the request{detail}.")
     }
 
     /// The wanted detail of answers; `None` if the user has set none.
-    pub fn told_detail(&self) -> Option<String> {
+    pub fn detail(&self) -> Option<String> {
         let detail: String = self.detail.chars().filter(|c| !c.is_control()).take(DETAIL).collect();
         (!detail.trim().is_empty()).then(|| format!("detail: {}", detail.trim()))
     }

@@ -10,7 +10,7 @@ use reqwest::Client;
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
-use crate::abilities::{self, Abilities, ToldAbilities};
+use crate::abilities::{self, Abilities, ReportedAbilities};
 use crate::call::{self, CallOutcome};
 use crate::chat::{ChatInput, ChatReply};
 use crate::chat_request::{Asking, Structured, Talk};
@@ -63,7 +63,7 @@ struct Patience {
 }
 
 /// The least time between two keep-alive messages to a server: less than any time that is worth setting.
-const KEEP_TOLD: Duration = Duration::from_secs(30);
+const KEEP_ABILITIES: Duration = Duration::from_secs(30);
 
 impl RemoteModel {
     /// Takes keys from the configuration and the environment. A missing key, a broken address and a missing TLS
@@ -73,7 +73,7 @@ impl RemoteModel {
         let client = client(&endpoint)?;
         let manner = config.manner.clone();
         Ok(Self {
-            table: manner.over(abilities::known(&endpoint, ToldAbilities::default())),
+            table: manner.over(abilities::known(&endpoint, ReportedAbilities::default())),
             known: OnceCell::new(),
             kept: Mutex::new(None),
             name: format!("{}:{}", endpoint.provider.name(), endpoint.model),
@@ -157,7 +157,7 @@ impl RemoteModel {
         let Some(time) = self.manner.keep_alive.clone() else { return };
         {
             let mut kept = lock(&self.kept);
-            if kept.is_some_and(|last| last.elapsed() < KEEP_TOLD) {
+            if kept.is_some_and(|last| last.elapsed() < KEEP_ABILITIES) {
                 return;
             }
             *kept = Some(Instant::now());

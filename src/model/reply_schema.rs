@@ -88,7 +88,7 @@ fn texts() -> Value {
 }
 
 fn action(tool: &ToolSpec) -> Value {
-    let parameters = object(tool.told().map(|known| (known.name.as_str(), parameter(known))));
+    let parameters = object(tool.shown().map(|known| (known.name.as_str(), parameter(known))));
     object([("tool", json!({"type": "string", "enum": [tool.name]})), ("parameters", parameters)])
 }
 
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(edit["action"]["enum"][0], "replace");
         assert!(edit.get("diagnostics").is_none(), "a required property is written: every answer would be put off");
         let kind = ParameterType::OneOf(vec!["now".to_owned()]);
-        let word = Parameter { name: "when".to_owned(), kind, required: false, told: true };
+        let word = Parameter { name: "when".to_owned(), kind, required: false, is_shown: true };
         assert_eq!(parameter(&word)["anyOf"][1], json!({"type": "null"}), "an optional property may be left out");
     }
 

@@ -63,14 +63,14 @@ const GENERIC_STEMS: &str = "function method class symbol definition dead code d
 const ALL_STEMS: &str = "all every whole entire project workspace todo toda todos todas alle ganz jede überall";
 
 /// Whether a request plainly wants something fixed.
-pub fn mends(query: &str) -> bool {
+pub fn asks_repair(query: &str) -> bool {
     let reading = RequestReading::of(query);
-    matches!(reading.wish(), ClauseWish::Repair | ClauseWish::Mend) && !reading.forbids()
+    matches!(reading.wish(), ClauseWish::Repair | ClauseWish::Fix) && !reading.forbids()
 }
 
 /// Whether it wants the reports fixed, and not one thing of its own.
-pub fn mends_reports(query: &str) -> bool {
-    mends(query) && has_stem(query, REPORT_STEMS)
+pub fn asks_report_repair(query: &str) -> bool {
+    asks_repair(query) && has_stem(query, REPORT_STEMS)
 }
 
 /// Whether it is about the reports of checkers, without leaving them as they are.
@@ -88,7 +88,7 @@ pub fn speaks_of_running(query: &str) -> bool {
 
 /// Whether it wants the reports fixed and nothing else: every word is about that, a filler, or a name of the place to
 /// fix.
-pub fn only_mends_reports(query: &str, is_name: impl Fn(&str) -> bool) -> bool {
+pub fn asks_only_report_repair(query: &str, is_name: impl Fn(&str) -> bool) -> bool {
     let known = |word: &str| {
         let lower = word.to_lowercase();
         FILLERS.split_whitespace().any(|filler| filler == lower)
@@ -96,7 +96,7 @@ pub fn only_mends_reports(query: &str, is_name: impl Fn(&str) -> bool) -> bool {
             || begins(word, REPORT_STEMS)
             || is_name(word)
     };
-    mends_reports(query) && words(query).into_iter().all(known)
+    asks_report_repair(query) && words(query).into_iter().all(known)
 }
 
 /// Whether it asks for everything.
@@ -143,7 +143,7 @@ pub fn classify(query: &str) -> Ask {
         ClauseWish::Question => Ask::Question,
         ClauseWish::Repair if reading.is_negated() => Ask::Forbidden,
         ClauseWish::Repair => Ask::Repair,
-        ClauseWish::Mend | ClauseWish::Work => Ask::Work,
+        ClauseWish::Fix | ClauseWish::Work => Ask::Work,
         ClauseWish::Nothing => Ask::Unclear,
     }
 }

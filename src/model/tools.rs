@@ -30,11 +30,11 @@ pub struct Parameter {
     pub kind: ParameterType,
     pub required: bool,
     /// Whether the prompt shows it to a model. A hidden parameter is accepted if it is given.
-    pub told: bool,
+    pub is_shown: bool,
 }
 
 /// The key of a parameter's schema that hides it from a model.
-pub const UNTOLD: &str = "x-untold";
+pub const HIDDEN: &str = "x-hidden";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
@@ -61,22 +61,22 @@ impl ToolSpec {
         let properties = schema["properties"].as_object().into_iter().flatten();
         let parameters = properties
             .filter_map(|(name, property)| {
-                let (kind, told) = (kind_of(property)?, property.get(UNTOLD).is_none());
-                Some(Parameter { name: name.clone(), kind, required: required(name), told })
+                let (kind, is_shown) = (kind_of(property)?, property.get(HIDDEN).is_none());
+                Some(Parameter { name: name.clone(), kind, required: required(name), is_shown })
             })
             .collect();
         Self { name: name.to_owned(), purpose: purpose.to_owned(), access, steps, schema, parameters }
     }
 
     /// The parameters that a model sees.
-    pub fn told(&self) -> impl Iterator<Item = &Parameter> {
-        self.parameters.iter().filter(|parameter| parameter.told)
+    pub fn shown(&self) -> impl Iterator<Item = &Parameter> {
+        self.parameters.iter().filter(|parameter| parameter.is_shown)
     }
 
     /// `search(pattern, path?) - regular expression`.
     pub fn signature(&self) -> String {
         let parameters: Vec<String> = self
-            .told()
+            .shown()
             .map(|parameter| {
                 let mark = if parameter.required { "" } else { "?" };
                 match &parameter.kind {

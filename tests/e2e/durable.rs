@@ -315,7 +315,7 @@ async fn a_plan_that_is_killed_while_it_is_made_anew_is_made_anew_by_the_next_pr
     let url = server.url();
     let mut process = start(&project, &url, &["plan", "change all", "--file", "a.py", "--approve"]);
     server.requests_seen(4).await;
-    assert!(server.requests()[3].said_by("user").contains("g is generated"), "it was about to plan anew");
+    assert!(server.requests()[3].said_by("user").contains("g is generated"), "it was about to plan again");
     process.kill().expect("killed");
     process.wait().expect("gone");
     assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
@@ -330,7 +330,7 @@ async fn a_plan_that_is_killed_while_it_is_made_anew_is_made_anew_by_the_next_pr
     let done = TEXT.replace("return 1\n", "return 11\n").replace("return 3", "return 33");
     assert_eq!(project.read("a.py"), done, "{said_so}");
     let summary = outcome(&resumed)["outcome"]["summary"].as_str().unwrap_or_default().to_owned();
-    assert!(summary.contains("2 of 3 steps done, planned anew 1 time"), "{summary}");
+    assert!(summary.contains("2 of 3 steps done, replanned 1 time"), "{summary}");
     undo(&project, &[]);
     assert_eq!(project.bytes(), before, "what both processes did");
 }

@@ -185,5 +185,5 @@ async fn a_long_chat_is_summarised_and_the_next_session_knows_it() {
     let told = memory_of(server.requests().last().expect("a request"));
     assert!(told.starts_with("earlier asked: request 6 with many words"), "{told}");
     let trace = desk.session.statistics().await.expect("a page");
-    assert!(trace.contains("Memory, found : told to the model: "), "{trace}");
+    assert!(trace.contains("Memory, found : sent to the model: "), "{trace}");
 }

@@ -280,11 +280,11 @@ async fn a_check_that_does_not_hold_makes_a_new_plan_that_keeps_what_is_done() {
     .await;
     let (outcome, shown) = run.run().await;
     assert!(shown.markdown.contains("check `symbol a.py::price gone` does not hold"), "{}", shown.markdown);
-    assert!(outcome.summary.contains("planned anew 1 time"), "{}", outcome.summary);
+    assert!(outcome.summary.contains("replanned 1 time"), "{}", outcome.summary);
     let told = run.told(2);
     assert!(told.contains("Steps that are kept") && told.contains("1. [x] Find `price` (a.py::price"), "{told}");
     assert!(shown.markdown.contains("- [x] Rename rightly") && !shown.markdown.contains("Last"), "{}", shown.markdown);
-    assert!(reasons(&outcome).contains("deviation 0.50; plan anew"), "{}", reasons(&outcome));
+    assert!(reasons(&outcome).contains("deviation 0.50; plan again"), "{}", reasons(&outcome));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -294,7 +294,7 @@ async fn a_planner_s_model_may_ask_for_another_plan_and_only_so_often() {
     let script = [one(), objects(), one(), objects(), one(), objects(), one(), objects()];
     let mut run = Run::new(PlanMode::Planner, script).await;
     let (outcome, _) = run.run().await;
-    assert!(!outcome.ok && outcome.summary.contains("planned anew 3 times"), "{}", outcome.summary);
+    assert!(!outcome.ok && outcome.summary.contains("replanned 3 times"), "{}", outcome.summary);
     let said = format!("{:?}", run.seen());
     assert!(said.contains("made again 3 times and still fails: the model objects: price is generated"), "{said}");
     let told = run.told(1);

@@ -60,7 +60,7 @@ class Said:
     @property
     def replans(self) -> "list[str]":
         """The triggers of the new plans, in order."""
-        return [trigger(event["text"]) for event in self.of_type("progress") if "planning anew" in event["text"]]
+        return [trigger(event["text"]) for event in self.of_type("progress") if "planning again" in event["text"]]
 
     @property
     def questions(self) -> "list[dict[str, typing.Any]]":

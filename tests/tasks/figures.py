@@ -160,7 +160,7 @@ def five(rows: "list[Row]") -> "list[str]":
 def left_the_plan(row: Row) -> "list[str]":
     """What set off a new plan or a question, in the words that a user reads."""
     said = row.said
-    out = [f"    planned anew: {event['text']}" for event in said.of_type("progress") if "planning anew" in event["text"]]
+    out = [f"    replanned: {event['text']}" for event in said.of_type("progress") if "planning again" in event["text"]]
     for question in said.questions:
         options = "; ".join(f"{n}. {option}" for n, option in enumerate(question["options"], 1))
         out += [f"    asked: {question['text']}", f"    options: {options}", f"    answered: {row.task.answers}"]

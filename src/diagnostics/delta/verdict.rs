@@ -73,7 +73,7 @@ pub(super) struct View {
     /// It has new syntax errors: a missing diagnostic may only be hidden.
     pub broke: bool,
     /// Its syntax errors, or an import that could not be followed, went away: a new diagnostic may only be uncovered.
-    pub mended: bool,
+    pub repaired: bool,
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ pub struct TaskTurn {
     running: Mutex<Option<(TaskInTurn, CancellationToken)>>,
     /// The tasks whose turn is over and whose last events are not shown yet.
     closing: AtomicUsize,
-    /// Told when a task is over, with its last events.
+    /// Called when a task is over, with its last events.
     ended: Notify,
 }
 

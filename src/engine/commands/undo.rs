@@ -205,7 +205,7 @@ async fn carry_out(
         (Target::Task, _) => format!("undone “{}”", journal.request),
         (part, _) => format!("undone {} of “{}”", part.words(), journal.request),
     };
-    Ok(told(stack, &journal, chosen.target.to_string(), what, &files, way.left))
+    Ok(undone(stack, &journal, chosen.target.to_string(), what, &files, way.left))
 }
 
 /// Closes the changes that could not be taken back, by the user's word: the next undo goes on behind them.
@@ -261,7 +261,7 @@ fn about(journal: &Journal, chosen: &Chosen<'_>, made: &Checkpoint) -> About {
 }
 
 /// The outcome. A request that is not the last one is marked as an earlier one.
-fn told(
+fn undone(
     stack: &Stack,
     journal: &Journal,
     target: String,

@@ -33,7 +33,7 @@ const NAME_WORDS: usize = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
     /// To fix them.
-    Mend,
+    Fix,
     /// It speaks of them.
     Speak,
     /// To fix a failure at run time: an error in the named code may be the reason.
@@ -54,7 +54,7 @@ pub(crate) async fn relevant(hub: &DiagnosticsHub, work: &TaskWork) -> Relevant 
         return Relevant { fixable: found.len(), older, found };
     }
     let wish = wish(&work.request, work.mode != Mode::Simple).or_stronger(wish(&work.journal.request, false));
-    if wish == Wish::Mend {
+    if wish == Wish::Fix {
         return Relevant { fixable: found.len(), found, older: 0 };
     }
     let brought = brought(hub, &work.reports, &work.journal).await;
@@ -75,7 +75,7 @@ impl Wish {
     /// The stronger of two.
     fn or_stronger(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Mend, _) | (_, Self::Mend) => Self::Mend,
+            (Self::Fix, _) | (_, Self::Fix) => Self::Fix,
             (Self::Speak, _) | (_, Self::Speak) => Self::Speak,
             (Self::Run, _) | (_, Self::Run) => Self::Run,
             _ => Self::Nothing,
@@ -87,15 +87,15 @@ fn wish(request: &str, is_step: bool) -> Wish {
     let kind = if is_step { request_kind::classify_step(request) } else { request_kind::classify(request) };
     match kind {
         Ask::Repair | Ask::Work
-            if !is_step && request_kind::mends(request) && request_kind::speaks_of_running(request) =>
+            if !is_step && request_kind::asks_repair(request) && request_kind::speaks_of_running(request) =>
         {
             Wish::Run
         }
-        Ask::Repair => Wish::Mend,
+        Ask::Repair => Wish::Fix,
         // A name alone is no objection; further words without a known meaning are one.
-        Ask::Unclear if request.split_whitespace().count() <= NAME_WORDS => Wish::Mend,
-        _ if request_kind::mends_reports(request) => Wish::Mend,
-        _ if request_kind::mends(request) || request_kind::speaks_of_reports(request) => Wish::Speak,
+        Ask::Unclear if request.split_whitespace().count() <= NAME_WORDS => Wish::Fix,
+        _ if request_kind::asks_report_repair(request) => Wish::Fix,
+        _ if request_kind::asks_repair(request) || request_kind::speaks_of_reports(request) => Wish::Speak,
         _ => Wish::Nothing,
     }
 }
@@ -144,7 +144,7 @@ mod tests {
             "fix `test_total`",
             "Cart.total in src/shop/cart.py",
         ] {
-            assert_eq!(wish(request, false), Wish::Mend, "{request}");
+            assert_eq!(wish(request, false), Wish::Fix, "{request}");
         }
         for request in ["why is there a type error here?", "explain the warnings"] {
             assert_eq!(wish(request, false), Wish::Speak, "{request}");

@@ -102,7 +102,7 @@ pub(crate) async fn unsettled(hub: &DiagnosticsHub, scope: &Scope) -> Vec<String
 /// Whether a request is about the reports of providers, and they are asked at all.
 pub(crate) fn works_on_reports(config: &Config, needs_providers: bool, request: &str) -> bool {
     let driven = needs_providers && request_kind::classify(request) == Ask::Repair;
-    (driven || request_kind::mends_reports(request)) && config.diagnostics.on_edit
+    (driven || request_kind::asks_report_repair(request)) && config.diagnostics.on_edit
 }
 
 /// The files in scope; in a whole workspace those with a report.

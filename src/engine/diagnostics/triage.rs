@@ -210,7 +210,7 @@ fn objection(
 ) -> Option<String> {
     let (decision, entry) = decide::decide(item, evidence, judged, &ChangeSize::default(), &PolicyLimits::default());
     let objection = decision.suggestion(&entry.reason);
-    let new = !task_events.has_told(&entry);
+    let new = !task_events.has_reported(&entry);
     task_events.trace(step.max(1), entry);
     if let (true, PolicyDecision::Ask(question)) = (new, &decision) {
         events.show(Event::Progress { text: question.clone() });

@@ -20,7 +20,7 @@ pub(crate) async fn durable(store: &TaskStore) -> Option<Arc<Durable>> {
         let span = tracing::Span::current();
         let owner = tokio::task::spawn_blocking(move || span.in_scope(|| Owner::new(&folder))).await;
         match owner.map_err(std::io::Error::other).and_then(|owner| owner) {
-            Ok(owner) => Some(Arc::new(Durable { remember, owner, told: AtomicBool::new(false) })),
+            Ok(owner) => Some(Arc::new(Durable { remember, owner, reported: AtomicBool::new(false) })),
             Err(error) => {
                 let text = format!("tasks cannot be resumed after this process: {error}");
                 store.events.show(Event::Progress { text });

@@ -37,7 +37,7 @@ pub(crate) async fn apply(at: &Place<'_>, save: Save, edits: &[FileEdit]) -> Res
     confirm(at.root, edits)?;
     file_ownership::check(at.editor, at.root, at.neighbours, edits).await?;
     let applied = at.editor.apply(edits, save).await?;
-    file_ownership::told(at.root, at.neighbours, &applied);
+    file_ownership::notify_neighbours(at.root, at.neighbours, &applied);
     Ok(applied)
 }
 

@@ -72,7 +72,7 @@ pub(crate) async fn change(
     let doubts = edit_guard::guard(&edits.hub, &edits.approvals, work, &wanted).await?;
     let (_turn, mut deadline) = match edits.making.turn.try_lock() {
         Ok(turn) => (turn, deadline),
-        Err(_) => (edits.making.turn.lock().await, deadline.anew()),
+        Err(_) => (edits.making.turn.lock().await, deadline.restarted()),
     };
     collect_diagnostics::take_late(&edits.hub, work).await;
     let (mut wanted, mut notes) = (wanted, Vec::new());
@@ -94,12 +94,12 @@ pub(crate) async fn change(
                 for want in &wanted {
                     work.scope.check(want)?;
                 }
-                deadline = deadline.anew();
+                deadline = deadline.restarted();
             }
             made => {
                 let mut outcome = made?;
                 if !notes.is_empty() {
-                    wanted.iter().for_each(|want| told(&work.journal, &mut work.seen, want.path()));
+                    wanted.iter().for_each(|want| mark_read(&work.journal, &mut work.seen, want.path()));
                 }
                 notes.append(&mut outcome.notes);
                 return Ok(EditOutcome { notes, ..outcome });
@@ -234,7 +234,7 @@ fn enter(work: &mut TaskWork, checkpoint: Checkpoint) -> String {
 }
 
 /// Records that the answer of an edit shows the changes that others made in a file before it.
-pub(crate) fn told(journal: &Journal, seen: &mut SeenTexts, path: &str) {
+pub(crate) fn mark_read(journal: &Journal, seen: &mut SeenTexts, path: &str) {
     let mut changes = journal.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
     if let Some(text) = changes.find(|change| change.path == path).and_then(|change| change.after.clone()) {
         seen.whole(path, text);

@@ -225,7 +225,7 @@ fn objections(
 /// Whether the task may fix reports and do no more.
 fn is_strict(needs_providers: bool, work: &TaskWork) -> bool {
     let basis = authority::basis_of(&work.intent, work.mode, &work.journal.request, needs_providers);
-    basis == Basis::Reported || basis == Basis::Approved && request_kind::mends(&work.journal.request)
+    basis == Basis::Reported || basis == Basis::Approved && request_kind::asks_repair(&work.journal.request)
 }
 
 async fn weigh(

@@ -42,7 +42,7 @@ fn refusal(root: &Root, held: HeldElsewhere) -> EditorError {
 }
 
 /// Has the other sessions read the written files again. Nobody waits for that.
-pub(crate) fn told(root: &Root, neighbours: Option<&Arc<dyn Neighbours>>, applied: &[Applied]) {
+pub(crate) fn notify_neighbours(root: &Root, neighbours: Option<&Arc<dyn Neighbours>>, applied: &[Applied]) {
     let written = applied.iter().filter(|applied| applied.saved || applied.document.is_none());
     let written: Vec<PathBuf> = written.map(|applied| root.join(&applied.path)).collect();
     let Some(neighbours) = neighbours.filter(|_| !written.is_empty()).cloned() else { return };

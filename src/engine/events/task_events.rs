@@ -98,7 +98,7 @@ impl TaskEvents {
         self.add_trace(TraceEntry { step, call: None, trace });
     }
 
-    pub(crate) fn has_told(&self, trace: &Trace) -> bool {
+    pub(crate) fn has_reported(&self, trace: &Trace) -> bool {
         lock(&self.state).known.contains(trace)
     }
 

@@ -186,7 +186,7 @@ fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(
 
 /// Shows the user, once a task, which preferences the model does not get.
 fn say_unsaid(events: &EventStream, conversation: &mut Conversation, unsaid: &[String]) {
-    if unsaid.is_empty() || std::mem::replace(&mut conversation.unsaid_told, true) {
+    if unsaid.is_empty() || std::mem::replace(&mut conversation.unsaid_shown, true) {
         return;
     }
     let named: Vec<String> = unsaid.iter().take(NAMED).map(|one| format!("“{}”", short(one, 40))).collect();

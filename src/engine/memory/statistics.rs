@@ -54,7 +54,7 @@ const ROWS: &[Row] = &[
     ("stopped by the user", |mode| mode.cancelled.to_string()),
     ("success", |mode| share(mode.success_rate)),
     ("mean time", |mode| time(mode.mean_ms)),
-    ("planned anew", |mode| share(mode.replanned)),
+    ("replanned", |mode| share(mode.replanned)),
     ("escalated", |mode| share(mode.escalated)),
     ("steps", |mode| mode.spent.steps.to_string()),
     ("memory hits", |mode| share(mode.lookups.hit_rate)),
@@ -81,7 +81,7 @@ pub fn report(stats: &Stats) -> String {
         out.push(line(name, stats.modes.iter().map(value).collect()));
     }
     let compression = stats.compression.map_or_else(|| "–".to_owned(), |factor| format!("{factor:.1} : 1"));
-    out.push(format!("\nMemory, found : told to the model: {compression}\n\n## Goals\n"));
+    out.push(format!("\nMemory, found : sent to the model: {compression}\n\n## Goals\n"));
     for mode in &stats.modes {
         out.extend(mode.goals.iter().map(|one| format!("- {}: {}", mode.mode.name(), goal(one))));
     }

@@ -123,7 +123,7 @@ impl Decision {
             Self::Continue => (Effect::Kept, "go on with the plan".to_owned()),
             Self::Repeat(why) => (Effect::Acted, format!("repeat the step: {why}")),
             Self::Fallback(why) => (Effect::Acted, format!("try the fallback: {why}")),
-            Self::Replan(trigger) => (Effect::Planned, format!("plan anew: {}", trigger.words())),
+            Self::Replan(trigger) => (Effect::Planned, format!("plan again: {}", trigger.words())),
             Self::Ask(trigger) => (Effect::Asked, format!("ask the user: {}", trigger.words())),
             Self::Stop(why) => (Effect::Stopped, format!("stop: {why}")),
         };
@@ -337,7 +337,7 @@ mod tests {
             (Decision::Continue, "deviation 0.17; go on"),
             (Decision::Repeat("a".into()), "repeat the step: a"),
             (Decision::Fallback("b".into()), "try the fallback: b"),
-            (Decision::Replan(trigger.clone()), "plan anew: the model objects: no"),
+            (Decision::Replan(trigger.clone()), "plan again: the model objects: no"),
             (Decision::Ask(trigger), "ask the user: the model objects: no"),
             (Decision::Stop("c".into()), "stop: c"),
         ] {

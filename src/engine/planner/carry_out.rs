@@ -216,12 +216,12 @@ async fn teach(
     course: &mut PlanProgress,
     lesson: &[String],
 ) {
-    let what = "The step is not done: this does not hold after it. Mend it.";
+    let what = "The step is not done: this does not hold after it. Fix it.";
     events.show(Event::Progress { text: format!("back to the model: {}", headline(&lesson.join("; "))) });
     if conversation.transcript.is_open() {
         let budget = PromptBudget::of(model.abilities().await);
         let fence = conversation.transcript.fence.clone();
-        conversation.transcript.tell(conversation::told(&fence, budget, what, "After the step", lesson));
+        conversation.transcript.tell(conversation::with_data(&fence, budget, what, "After the step", lesson));
     }
     let text = format!("{what}\n{}", lesson.join("\n"));
     conversation.results.push(LastResult { tool: "check".to_owned(), ok: false, text });

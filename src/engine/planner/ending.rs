@@ -56,7 +56,7 @@ pub(crate) fn words(done: usize, all: usize, replans: u32, failed: &[FailedStep]
     let steps = counted(all, "step");
     let mut out = format!("{done} of {steps} done");
     if replans > 0 {
-        out.push_str(&format!(", planned anew {times}"));
+        out.push_str(&format!(", replanned {times}"));
     }
     for FailedStep { step, title, reason, .. } in failed.iter().filter(|step| !step.replaced).take(LISTED) {
         let english = format!(". Step {step} (“{title}”) failed: {reason}");

@@ -98,7 +98,7 @@ pub(crate) async fn replan(
     task.progress.replans += 1;
     task.work.intent.consent.replanned = true;
     task.progress.plan_errors = 0;
-    edits.hub.events.show(Event::Progress { text: format!("planning anew: {}", trigger.words()) });
+    edits.hub.events.show(Event::Progress { text: format!("planning again: {}", trigger.words()) });
     let leaning: Vec<String> = plan
         .steps
         .iter()

@@ -100,10 +100,10 @@ pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, fact
     if let Some(missed) = missed {
         return failed(StepError::CheckUnmet, missed);
     }
-    let untold = findings.iter().filter(|finding| matches!(finding, CheckResult::Unknown(_))).count();
-    let untold =
-        if untold > 0 { format!(", {} that nobody can tell", counted(untold, "check")) } else { String::new() };
-    let outcome = format!("{}{untold}", delta_wording::of_step(&verdict, new, fixed));
+    let unknown = findings.iter().filter(|finding| matches!(finding, CheckResult::Unknown(_))).count();
+    let unknown =
+        if unknown > 0 { format!(", {} that nobody can tell", counted(unknown, "check")) } else { String::new() };
+    let outcome = format!("{}{unknown}", delta_wording::of_step(&verdict, new, fixed));
     let text = format!("{answer}\n{outcome}");
     let mut output = StepOutput::new(text.trim(), changed_symbols(task, mark));
     (output.fixed, output.new, output.deviation) = (fixed, new, step_contract::hundredths(&facts));

@@ -22,7 +22,7 @@ pub(crate) struct Ran {
     /// The answer of a model that is done, where the calls that it sent along passed.
     pub(crate) done: Option<String>,
     /// Whether a `done` was refused because of new diagnostics: the model has read them then.
-    pub(crate) told_new: bool,
+    pub(crate) has_new: bool,
     /// The first edit that failed.
     broken: Option<String>,
 }
@@ -106,7 +106,7 @@ impl Ran {
             }
             Control::Done(answer) => {
                 if let Some(why) = not_over(conversation, tools, before, &self.results) {
-                    self.told_new = conversation.open.iter().any(|why| why.starts_with(edit_answer::NEW));
+                    self.has_new = conversation.open.iter().any(|why| why.starts_with(edit_answer::NEW));
                     let shown = shown.map(|shown| format!("\n{shown}")).unwrap_or_default();
                     self.results.push(result_of(used, false, format!("not over: {why}{shown}")));
                     return false;

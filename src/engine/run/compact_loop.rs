@@ -5,7 +5,7 @@ mod choose;
 mod code_excerpt;
 mod compact_judgement;
 mod elided;
-mod mend;
+mod introduced_fix;
 mod take;
 mod tries;
 

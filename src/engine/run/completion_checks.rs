@@ -52,7 +52,7 @@ pub(crate) async fn unfinished(
     if errors.is_empty() {
         return None;
     }
-    let text = "It is not over: these errors are new since the task began. Mend them, take back what caused them, or \
+    let text = "It is not over: these errors are new since the task began. Fix them, undo what caused them, or \
                 answer why they are wrong.";
     Some(Unfinished { text: text.to_owned(), errors })
 }

@@ -193,7 +193,7 @@ fn request_facts(work: &TaskWork, shown: &[(String, String)]) -> RequestFacts {
         cursor: work.intent.cursor.clone(),
         current_file: work.intent.current_file.clone(),
         places: work.intent.places.clone(),
-        scope: work.scope.told(),
+        scope: work.scope.described(),
         earlier: work.intent.earlier.clone(),
         named: work.intent.analysis.lines(|path| {
             let own = path.to_string();

@@ -175,7 +175,7 @@ async fn ask(
         return Ok(format!("The user answers: {answer}. \"May edit\" stays as it is."));
     }
     *scope = scope.widened(&wanted);
-    Ok(format!("The user answers: yes. May edit now: {}", scope.told().join(", ")))
+    Ok(format!("The user answers: yes. May edit now: {}", scope.described().join(", ")))
 }
 
 /// The files and symbols that a model names; each of them exists or may be created.

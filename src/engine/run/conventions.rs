@@ -30,8 +30,8 @@ pub(crate) async fn framing(edits: &EditService, model: &dyn Model, conventions:
         }
         let abilities = model.abilities().await;
         let budget = PromptBudget::of(abilities).guides;
-        let is_told_once = abilities.style == Style::Conversation;
-        let read = move || if is_told_once { whole(&root, budget) } else { excerpt(&root, budget) };
+        let is_conversation = abilities.style == Style::Conversation;
+        let read = move || if is_conversation { whole(&root, budget) } else { excerpt(&root, budget) };
         tokio::task::spawn_blocking(read).await.unwrap_or_default()
     };
     let (detail, commands) = (detail(&edits.store).await, run_command::could_run(&edits.workspace, &edits.approvals));

@@ -76,7 +76,7 @@ pub(crate) async fn converse(
             return Ok(ended);
         }
         for added in edits.store.talk.steering.take() {
-            task.conversation.transcript.tell(steering::told(&added));
+            task.conversation.transcript.tell(steering::message(&added));
         }
         compaction_summary::shorten(&task.work.journal, &mut task.conversation.transcript, talk.budget);
         let span = span::step(task.work.step);
@@ -135,7 +135,8 @@ async fn open(edits: &EditService, model: &dyn Model, task: &mut Task, budget: P
         transcript.tell("Go on.".to_owned());
     } else if transcript.is_open() {
         let fence = transcript.fence.clone();
-        let message = conversation::next_step(&input.context, contract, inputs, &fence, budget, &transcript.told());
+        let message =
+            conversation::next_step(&input.context, contract, inputs, &fence, budget, &transcript.user_messages());
         transcript.tell(message);
     } else {
         let opening = conversation::opening(&input.context, contract, inputs, budget);
@@ -184,7 +185,7 @@ async fn take(
         }
         return ends(edits, &mut task.work, &mut task.conversation.transcript, talk, text).await;
     }
-    let Ran { results, ended, done, told_new, .. } = carry_out(edits, model, task, &talk.tools, &uses, &text).await;
+    let Ran { results, ended, done, has_new, .. } = carry_out(edits, model, task, &talk.tools, &uses, &text).await;
     if uses.iter().any(|used| find(tools::specs(), &used.tool).is_some()) {
         talk.paragraphs.interrupt();
     }
@@ -196,7 +197,7 @@ async fn take(
     if ended.is_some() {
         return ended;
     }
-    if told_new {
+    if has_new {
         (talk.objections, talk.objected_at) = (talk.objections + 1, Some(task.work.journal.checkpoints.len()));
     }
     if let Some(answer) = done {
@@ -261,7 +262,7 @@ async fn ends(
             (talk.objections, talk.objected_at) = (talk.objections + 1, Some(edits));
             edit_service.hub.events.show(Event::Progress { text: headline(&left.text) });
             let fence = transcript.fence.clone();
-            let message = conversation::told(&fence, talk.budget, &left.text, "New errors", &left.errors);
+            let message = conversation::with_data(&fence, talk.budget, &left.text, "New errors", &left.errors);
             transcript.tell(message);
             None
         }

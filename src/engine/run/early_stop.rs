@@ -12,7 +12,7 @@ use sextant_model::request_kind;
 
 /// Runs after each step. True only where every provider has reported on the current text. Something was repaired, no
 /// report in scope is left, and nothing is new anywhere.
-pub(crate) async fn mended(edits: &EditService, work: &TaskWork) -> bool {
+pub(crate) async fn is_repaired(edits: &EditService, work: &TaskWork) -> bool {
     let open = work.reports.pending.is_some() || work.reports.deferred.is_some();
     if work.mode != Mode::Simple || work.journal.is_empty() || open {
         return false;
@@ -20,7 +20,7 @@ pub(crate) async fn mended(edits: &EditService, work: &TaskWork) -> bool {
     let symbols = work.intent.analysis.symbols.iter().map(ToString::to_string);
     let named: Vec<String> = symbols.chain(work.intent.analysis.files.iter().cloned()).collect();
     let is_name = |word: &str| named.iter().any(|name| request_kind::words(name).contains(&word));
-    if !request_kind::only_mends_reports(&work.request, is_name) {
+    if !request_kind::asks_only_report_repair(&work.request, is_name) {
         return false;
     }
     if !reported::in_scope(&edits.hub, &work.scope).await.is_empty()
@@ -35,7 +35,7 @@ pub(crate) async fn mended(edits: &EditService, work: &TaskWork) -> bool {
         return false;
     }
     let reason = "nothing that is reported in scope is left, and nothing is new: the model is not asked again";
-    work.events.trace(work.step, Trace::new(Effect::Stopped, "the task", "mended", reason));
+    work.events.trace(work.step, Trace::new(Effect::Stopped, "the task", "repaired", reason));
     work.events.did(TaskFact::CallSaved);
     true
 }

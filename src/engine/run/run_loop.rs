@@ -92,7 +92,7 @@ pub(crate) async fn run_steps(
 fn hear(store: &TaskStore, conversation: &mut Conversation, course: &mut PlanProgress) {
     let unread = store.talk.steering.take();
     course.fresh += unread.len();
-    let heard = unread.iter().map(steering::told);
+    let heard = unread.iter().map(steering::message);
     conversation.results.extend(heard.map(|text| LastResult { tool: "user".to_owned(), ok: true, text }));
 }
 
@@ -114,7 +114,7 @@ async fn take(
 ) -> Result<LastResult, Ended> {
     if let Some(action) = &reply.action {
         let (result, ok) = act(edits, model, task, action, &reply.reasoning).await;
-        if !ok || (reply.proceed && !early_stop::mended(edits, &task.work).await) {
+        if !ok || (reply.proceed && !early_stop::is_repaired(edits, &task.work).await) {
             return Ok(result);
         }
     }
@@ -122,14 +122,14 @@ async fn take(
         return Ok(LastResult { tool: "end".to_owned(), ok: true, text: "The user has added something.".to_owned() });
     }
     let changed = task.work.journal.checkpoints.len() > checks.changes;
-    match told_unfinished(edits, &mut task.work, checks.changes, &mut checks.objections).await {
+    match report_unfinished(edits, &mut task.work, checks.changes, &mut checks.objections).await {
         Some(result) => Ok(result),
         None => Err(Ended::Done { changed, answer: reply.answer.clone() }),
     }
 }
 
 /// The objection to the end that the model wants, as a result that it reads; `None` where it may end.
-async fn told_unfinished(
+async fn report_unfinished(
     edits: &EditService,
     work: &mut TaskWork,
     mark: usize,

@@ -125,7 +125,7 @@ fn left_undone(needs_providers: bool, work: &TaskWork) -> Option<String> {
     if !needs_providers || request_kind::classify(request) != Ask::Repair {
         return None;
     }
-    let narrowed = request_kind::repair_filter(request, "").resolved(&work.intent.places, &work.scope.told());
+    let narrowed = request_kind::repair_filter(request, "").resolved(&work.intent.places, &work.scope.described());
     if let Some(name) = narrowed.missing.first() {
         return Some(format!("Not done: `{name}` is not found"));
     }

@@ -51,8 +51,8 @@ impl Meaning {
 impl Analysis {
     /// The meanings of the request's names, a line each; without those for which `is_seen` holds.
     pub(crate) fn lines(&self, is_seen: impl Fn(&SymbolPath) -> bool) -> Vec<String> {
-        let untold = |meaning: &&Meaning| !matches!(meaning.paths.as_slice(), [one] if is_seen(one));
-        self.meanings.iter().filter(untold).filter_map(Meaning::line).take(MOST_LINES).collect()
+        let is_news = |meaning: &&Meaning| !matches!(meaning.paths.as_slice(), [one] if is_seen(one));
+        self.meanings.iter().filter(is_news).filter_map(Meaning::line).take(MOST_LINES).collect()
     }
 
     /// The named symbols that are not shown as part of the scope.

@@ -86,7 +86,7 @@ pub(crate) fn basis_of(intent: &TaskIntent, mode: Mode, request: &str, needs_pro
 pub(crate) fn basis(mode: Mode, request: &str, needs_providers: bool) -> Basis {
     match mode {
         Mode::Planner | Mode::Supervised => Basis::Approved,
-        Mode::Simple if needs_providers || request_kind::mends(request) => Basis::Reported,
+        Mode::Simple if needs_providers || request_kind::asks_repair(request) => Basis::Reported,
         Mode::Simple => Basis::Asked,
     }
 }

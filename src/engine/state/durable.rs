@@ -36,7 +36,7 @@ pub(crate) struct Keep {
 pub(crate) struct Durable {
     pub(crate) remember: Arc<Remember>,
     pub(crate) owner: Owner,
-    pub(crate) told: AtomicBool,
+    pub(crate) reported: AtomicBool,
 }
 
 impl Durable {
@@ -63,7 +63,7 @@ impl Durable {
             Err(error) => error,
         };
         tracing::warn!(%error, "something was not kept");
-        if !self.told.swap(true, Ordering::Relaxed) {
+        if !self.reported.swap(true, Ordering::Relaxed) {
             let text = format!("this task could not be kept for another process: {error}");
             events.show(Event::Progress { text });
         }

@@ -52,11 +52,11 @@ pub(crate) struct EditDiagnostics {
 }
 
 /// Follows the diagnostics that do not count as fixed: alone their list reads as an order.
-const NOT_COUNTED: &str = "Keep it, unless a better mend is at hand";
+const NOT_COUNTED: &str = "Keep it, unless a better fix is at hand";
 
 /// Names the providers that have not answered: nobody has to ask again.
 fn not_known(pending: &[String], to_come: bool) -> String {
-    let hint = if to_come { "what comes is told with a later result: go on" } else { "nobody else reads it: go on" };
+    let hint = if to_come { "a later result reports the rest: go on" } else { "nobody else reads it: go on" };
     format!("not known yet: {} ({hint})", pending.join(", "))
 }
 
@@ -160,7 +160,7 @@ impl EditAnswer {
 }
 
 /// The ways on from an objection to an end: alone the objection reads as an order.
-pub(crate) const WAYS_ON: &str = "Mend it where it is a fault of yours; where it is none, call done again";
+pub(crate) const WAYS_ON: &str = "Fix it if you caused it; otherwise call done again";
 
 /// The beginning of a reason about new diagnostics.
 pub(crate) const NEW: &str = "this is new";

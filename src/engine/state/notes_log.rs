@@ -241,7 +241,7 @@ fn plan_ended(notes: &mut Notes, request: &str, run: &RunFact, plan: &PlanEndFac
         draft.relevance = if plan.replans == 0 { PATTERN } else { 1.0 };
     }
     if plan.over {
-        let approach = format!("{}, {} planned anew", counted(plan.steps.len(), "step"), plan.replans);
+        let approach = format!("{}, {} replanned", counted(plan.steps.len(), "step"), plan.replans);
         let (note, checkpoint) = (String::new(), String::new());
         notes.approaches.push(Approach { kind, approach, success, note, checkpoint });
     }

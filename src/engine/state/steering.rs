@@ -27,6 +27,6 @@ impl Steering {
 }
 
 /// The words as the model reads them.
-pub(crate) fn told(request: &Request) -> String {
+pub(crate) fn message(request: &Request) -> String {
     format!("The user adds, while you work: {}", request.text)
 }

@@ -222,7 +222,7 @@ pub(crate) struct Conversation {
     /// The reads that it was answered.
     pub answered: Answered,
     /// Whether the user has seen which preferences its prompts have no room for.
-    pub unsaid_told: bool,
+    pub unsaid_shown: bool,
 }
 
 /// The figures that are compared with the limits.

@@ -127,7 +127,7 @@ impl Scope {
     }
 
     /// Like [`Self::names`], with the imports that may change along.
-    pub(crate) fn told(&self) -> Vec<String> {
+    pub(crate) fn described(&self) -> Vec<String> {
         let mut names = self.names();
         let mut files: Vec<&str> = Vec::new();
         for symbol in self.symbols().iter().filter(|symbol| self.lends_imports(&symbol.file)) {
@@ -194,7 +194,7 @@ impl Scope {
     }
 
     pub(crate) fn outside(&self, path: &str) -> Failure {
-        confine::refused(format!("{path} is outside the scope of this task ({})", self.told().join(", ")))
+        confine::refused(format!("{path} is outside the scope of this task ({})", self.described().join(", ")))
     }
 
     /// The scope after an edit: a symbol that the edit renamed keeps its place in the scope. Symbols that it put beside

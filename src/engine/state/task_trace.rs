@@ -165,7 +165,7 @@ mod tests {
         task.trace(1, entry("a"));
         task.trace(2, entry("a"));
         task.trace(2, entry("b\u{1b}"));
-        assert!(task.has_told(&entry("a")) && !task.has_told(&entry("c")));
+        assert!(task.has_reported(&entry("a")) && !task.has_reported(&entry("c")));
         assert_eq!(log.entries().iter().map(|entry| entry.step).collect::<Vec<_>>(), [1, 2]);
         assert_eq!(
             log.markdown(),

@@ -78,7 +78,7 @@ impl Transcript {
     }
 
     /// The messages to the model, in order.
-    pub(crate) fn told(&self) -> Vec<&str> {
+    pub(crate) fn user_messages(&self) -> Vec<&str> {
         let messages = self.messages.iter();
         messages
             .filter_map(|message| match message {
@@ -90,7 +90,7 @@ impl Transcript {
 
     /// Whether a message to the model contains these words.
     pub(crate) fn tells(&self, words: &str) -> bool {
-        self.told().iter().any(|message| message.contains(words))
+        self.user_messages().iter().any(|message| message.contains(words))
     }
 
     /// Estimated tokens of all messages.

@@ -13,7 +13,7 @@ pub(crate) fn wanted(work: &TaskWork) -> Narrowed {
     let request = &work.journal.request;
     let user = if work.request == *request { "" } else { request.as_str() };
     let mut narrowed =
-        request_kind::repair_filter(&work.request, user).resolved(&work.intent.places, &work.scope.told());
+        request_kind::repair_filter(&work.request, user).resolved(&work.intent.places, &work.scope.described());
     if !user.is_empty() {
         // A step has its symbols as its scope: names of the request elsewhere are for other steps.
         narrowed.missing.clear();

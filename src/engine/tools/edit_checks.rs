@@ -75,7 +75,7 @@ pub(crate) async fn make(
     let wanted = vec![EditRequest::Change { document, hunks, of_symbols }];
     let answer = change::edit(edits, task_work, wanted, notes, when).await?;
     if seen.is_some() {
-        change::told(&task_work.journal, &mut task_work.seen, &path);
+        change::mark_read(&task_work.journal, &mut task_work.seen, &path);
     }
     Ok(answer.into())
 }

@@ -36,7 +36,7 @@ pub(crate) struct EditFile {
     /// Confines the edit to this symbol.
     symbol: Option<String>,
     /// `defer` leaves the diagnostics of this edit to the next result.
-    #[schemars(transform = tool::untold)]
+    #[schemars(transform = tool::hidden)]
     diagnostics: Option<Defer>,
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct EditInFile {
     /// Confines the edit to this symbol.
     symbol: Option<String>,
     edits: Option<Vec<OneEdit>>,
-    #[schemars(transform = tool::untold)]
+    #[schemars(transform = tool::hidden)]
     diagnostics: Option<Defer>,
 }
 

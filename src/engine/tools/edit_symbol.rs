@@ -36,7 +36,7 @@ pub(crate) struct EditSymbol {
     action: SymbolAction,
     content: String,
     /// `defer` leaves the diagnostics of this edit to the next result.
-    #[schemars(transform = tool::untold)]
+    #[schemars(transform = tool::hidden)]
     diagnostics: Option<Defer>,
 }
 

@@ -33,13 +33,13 @@ pub(crate) struct ListSymbols {
     /// A path, or a word that the symbol's path holds.
     query: String,
     /// One-based first symbol of the list; the answer that leaves some out says how to go on.
-    #[schemars(transform = tool::untold)]
+    #[schemars(transform = tool::hidden)]
     offset: Option<usize>,
-    #[schemars(transform = tool::untold)]
+    #[schemars(transform = tool::hidden)]
     limit: Option<usize>,
     /// Without the lines that they are on.
     #[serde(default)]
-    #[schemars(transform = tool::untold)]
+    #[schemars(transform = tool::hidden)]
     plain: bool,
 }
 

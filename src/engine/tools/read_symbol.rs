@@ -31,11 +31,11 @@ pub(crate) struct ReadSymbol {
     symbol: String,
     /// Line of the file to begin with.
     offset: Option<usize>,
-    #[schemars(transform = tool::untold)]
+    #[schemars(transform = tool::hidden)]
     limit: Option<usize>,
     /// Without the lines that it is on: for a user.
     #[serde(default)]
-    #[schemars(transform = tool::untold)]
+    #[schemars(transform = tool::hidden)]
     plain: bool,
 }
 

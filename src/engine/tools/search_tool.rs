@@ -36,7 +36,7 @@ pub(crate) struct Search {
     path: Option<String>,
     /// Each line with its whole place, `path::Names:12: text`, for a user and for what reads it again.
     #[serde(default)]
-    #[schemars(transform = tool::untold)]
+    #[schemars(transform = tool::hidden)]
     plain: bool,
 }
 

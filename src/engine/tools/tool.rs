@@ -19,7 +19,7 @@ use crate::state::workspace::Workspace;
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::Failure;
 use sextant_model::step::Model;
-use sextant_model::tools::{Access, ToolSpec, UNTOLD};
+use sextant_model::tools::{Access, HIDDEN, ToolSpec};
 
 /// The parameters of one tool; a value of the type is a call of it.
 #[async_trait]
@@ -142,15 +142,15 @@ fn strip(schema: &mut Value) {
         *kind = first;
     }
     if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
-        properties.retain(|_, property| property.get(UNTOLD).is_none());
+        properties.retain(|_, property| property.get(HIDDEN).is_none());
         properties.values_mut().for_each(strip);
     }
     object.get_mut("items").into_iter().for_each(strip);
 }
 
 /// Hides a parameter from models.
-pub(crate) fn untold(schema: &mut Schema) {
-    schema.insert(UNTOLD.to_owned(), Value::Bool(true));
+pub(crate) fn hidden(schema: &mut Schema) {
+    schema.insert(HIDDEN.to_owned(), Value::Bool(true));
 }
 
 /// One typed call of one tool.

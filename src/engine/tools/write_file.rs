@@ -33,7 +33,7 @@ pub(crate) struct WriteFile {
     path: String,
     content: String,
     /// `defer` leaves the diagnostics of this edit to the next result.
-    #[schemars(transform = tool::untold)]
+    #[schemars(transform = tool::hidden)]
     diagnostics: Option<Defer>,
 }
 

@@ -105,7 +105,7 @@ pub(super) fn caught_up<T>(shared: &ProxyState, then: impl FnOnce(&mut MirroredT
     let mut texts = lock(&shared.texts);
     loop {
         let mut table = lock(&shared.table);
-        if texts.done == table.told {
+        if texts.done == table.received {
             return then(&mut texts, &mut table);
         }
         drop(table);

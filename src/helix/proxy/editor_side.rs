@@ -279,11 +279,11 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
             if let Some(mut settings) = params::<Value>(body) {
                 table.server.settings = settings.get_mut("settings").map(Value::take).unwrap_or_default();
             }
-            table.server.told.retain(|(known, _)| known != method);
-            table.server.told.push((method.to_owned(), content_length::encode(body)));
+            table.server.replayed.retain(|(known, _)| known != method);
+            table.server.replayed.push((method.to_owned(), content_length::encode(body)));
         }
         "workspace/didChangeWorkspaceFolders" => {
-            table.server.told.push((method.to_owned(), content_length::encode(body)))
+            table.server.replayed.push((method.to_owned(), content_length::encode(body)))
         }
         _ => {}
     }

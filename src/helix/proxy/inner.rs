@@ -163,7 +163,7 @@ fn replay(shared: &ProxyState) {
         table.server.replay_due = false;
         let Some(outlet) = table.server.outlet.clone() else { return };
         outlet.json(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}}));
-        table.server.told.iter().for_each(|(_, message)| outlet.raw(message.clone()));
+        table.server.replayed.iter().for_each(|(_, message)| outlet.raw(message.clone()));
         texts.open.values().for_each(|known| outlet.raw(second_files::reopened(known)));
         table.server.live = true;
         second::initialized(table);

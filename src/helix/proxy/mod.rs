@@ -108,7 +108,7 @@ pub fn run(options: ProxyOptions) -> io::Result<ExitCode> {
             agent: Default::default(),
             files: Default::default(),
             mirror,
-            told: 0,
+            received: 0,
             engine,
         }),
         texts: Mutex::default(),

@@ -62,7 +62,7 @@ pub(super) struct Table {
     pub(super) files: HashMap<String, ProxiedFile>,
     pub(super) mirror: Sender<MirrorEvent>,
     /// The number of events that the mirror was sent.
-    pub(super) told: u64,
+    pub(super) received: u64,
     pub(super) engine: UnboundedSender<EngineTask>,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct ServerSide {
     pub(super) result: Option<Value>,
     pub(super) declared: Declared,
     /// Notifications that a new process gets too: settings, folders.
-    pub(super) told: Vec<(String, Vec<u8>)>,
+    pub(super) replayed: Vec<(String, Vec<u8>)>,
     pub(super) settings: Value,
     pub(super) calls: ServerCalls,
     pub(super) replay_due: bool,
@@ -236,7 +236,7 @@ impl Table {
     }
 
     pub(super) fn tell_mirror(&mut self, event: MirrorEvent) {
-        self.told += 1;
+        self.received += 1;
         let _ = self.mirror.send(event);
     }
 

@@ -7,8 +7,8 @@ use crate::tools::{Parameter, ParameterType, ToolSpec};
 /// The schema of the parameters that a model gets. Optional ones are left out of `required`, rather than nullable: a
 /// call leaves them out, and every token of this is sent with every question.
 pub(super) fn parameters(tool: &ToolSpec) -> Value {
-    let properties: Map<String, Value> = tool.told().map(|known| (known.name.clone(), schema(known))).collect();
-    let required: Vec<&str> = tool.told().filter(|known| known.required).map(|known| known.name.as_str()).collect();
+    let properties: Map<String, Value> = tool.shown().map(|known| (known.name.clone(), schema(known))).collect();
+    let required: Vec<&str> = tool.shown().filter(|known| known.required).map(|known| known.name.as_str()).collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
 
@@ -49,7 +49,7 @@ mod tests {
         let text = edit.to_string();
         assert_eq!(edit["required"], json!(["path", "old_string", "new_string"]));
         assert_eq!(edit["properties"]["replace_all"], json!({"type": "boolean"}));
-        for kept_back in ["diagnostics", "null", "title", "description", "x-untold"] {
+        for kept_back in ["diagnostics", "null", "title", "description", "x-hidden"] {
             assert!(!text.contains(kept_back), "{kept_back}: {text}");
         }
         let all: String = sample_tools::tools().iter().map(|tool| function(tool, "parameters").to_string()).collect();

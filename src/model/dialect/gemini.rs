@@ -37,7 +37,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &WireRequest) -> Value {
             // Gemini refuses a tool without a description.
             let mut declared = json!({"name": tool.name, "description": declared::purpose(tool).unwrap_or(&tool.name)});
             // An object without properties is refused.
-            if tool.told().next().is_some() {
+            if tool.shown().next().is_some() {
                 declared["parametersJsonSchema"] = declared::parameters(tool);
             }
             declared

@@ -37,7 +37,7 @@ pub fn opening(
     if !allowed.is_empty() {
         facts.line(&format!("Commands that need no leave begin with: {}", allowed.join(", ")));
     }
-    if let Some(detail) = context.framing.told_detail() {
+    if let Some(detail) = context.framing.detail() {
         facts.line(&detail);
     }
     ChatOpening { system: system(&facts.fence), fence: facts.fence.clone(), first: facts.into_message() }
@@ -96,7 +96,7 @@ fn is_sent(plan: &PlanFacts, sent: &[&str]) -> bool {
 
 /// A message to a model between two of its answers: `what` in our words, `data` as somebody else wrote it, each as long
 /// as a result may be.
-pub fn told(fence: &str, budget: PromptBudget, what: &str, title: &str, data: &[String]) -> String {
+pub fn with_data(fence: &str, budget: PromptBudget, what: &str, title: &str, data: &[String]) -> String {
     let mut facts = Facts::inside(fence, &data);
     facts.line(what);
     if !data.is_empty() {

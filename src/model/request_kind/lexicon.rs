@@ -33,7 +33,7 @@ pub(super) const LOOKS: &str = "show list check review analyz analys explain des
     zeig pruf erklar beschreib";
 
 /// Verbs of fixing, with any object.
-pub(super) const MENDS: &str = "fix autofix repair mend correct remedy rectify quickfix quick-fix \
+pub(super) const FIX_VERBS: &str = "fix autofix repair mend correct remedy rectify quickfix quick-fix \
     arregla arregle corrig corrij correg repara repare soluciona solucione enmienda subsana sanea \
     beheb korrigier reparier";
 /// Verbs that mean fixing only before reports, or before a word for everything.

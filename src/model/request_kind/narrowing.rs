@@ -2,9 +2,9 @@
 
 use crate::request_kind::kinds::{Kind, PROVIDERS};
 use crate::request_kind::lexicon::{
-    ADDS, APPLIES, ASIDES, BOUNDS, CLEAN, DELETES, FILLERS, FIRST_LOOKS, FOREIGN, GENERIC, GERUNDS, INTERROGATIVES,
-    MAKES, MENDS, MODALS, NEGATIONS, NO_VERBS, NUMBERED, OFFERS, ONLY, ORDINALS, OWNERS, PARTICIPLES, PLACES, POLITE,
-    PRONOUNS, TIDIES, WISHES, WRONG, YET,
+    ADDS, APPLIES, ASIDES, BOUNDS, CLEAN, DELETES, FILLERS, FIRST_LOOKS, FIX_VERBS, FOREIGN, GENERIC, GERUNDS,
+    INTERROGATIVES, MAKES, MODALS, NEGATIONS, NO_VERBS, NUMBERED, OFFERS, ONLY, ORDINALS, OWNERS, PARTICIPLES, PLACES,
+    POLITE, PRONOUNS, TIDIES, WISHES, WRONG, YET,
 };
 use crate::request_kind::read_request::{ClauseWish, RequestReading, Word};
 use crate::request_kind::repair_filter::{Name, Part, RepairWish, Role};
@@ -31,7 +31,7 @@ pub(super) fn read(query: &str) -> RepairWish {
                     Some(role) => open = Some(go_on(&mut wanted.parts, clause, role)),
                     None => {}
                 },
-                ClauseWish::Question | ClauseWish::Mend | ClauseWish::Work => {
+                ClauseWish::Question | ClauseWish::Fix | ClauseWish::Work => {
                     wanted.undone.push(in_words(clause));
                     open = None;
                 }
@@ -66,7 +66,7 @@ fn is_foreign(clause: &[Word]) -> bool {
 /// `arréglalos`.
 fn has_pronoun(word: &Word) -> bool {
     let stem = ["los", "las", "lo"].iter().find_map(|end| word.folded.strip_suffix(end));
-    stem.is_some_and(|stem| stem.ends_with(['a', 'e', 'r']) && word.begins(MENDS))
+    stem.is_some_and(|stem| stem.ends_with(['a', 'e', 'r']) && word.begins(FIX_VERBS))
 }
 
 /// A clause without a verb: more objects of the last one. Returns the place where the next one would continue.
@@ -200,7 +200,7 @@ fn is_bound(word: &Word) -> bool {
 }
 
 fn is_verb(word: &Word) -> bool {
-    let fixes = word.begins(MENDS) || word.nearly(MENDS) || word.is(GERUNDS) || word.is("quick");
+    let fixes = word.begins(FIX_VERBS) || word.nearly(FIX_VERBS) || word.is(GERUNDS) || word.is("quick");
     !word.name && (fixes || [TIDIES, DELETES, ADDS, MAKES, APPLIES].iter().any(|verbs| word.begins(verbs)))
 }
 
@@ -238,7 +238,7 @@ fn is_spoken(word: &Word, part: &mut Part) -> bool {
         part.speaks = true;
         return true;
     }
-    let end_verb = word.begins(MENDS) && !word.is(NO_VERBS);
+    let end_verb = word.begins(FIX_VERBS) && !word.is(NO_VERBS);
     let lists = [POLITE, FILLERS, GENERIC, WISHES, PARTICIPLES, GERUNDS, OFFERS, NEGATIONS, YET, MODALS, ASIDES];
     end_verb || lists.iter().any(|list| word.is(list))
 }

@@ -1,8 +1,8 @@
 //! Reads a request: its sentences and clauses, the wish of each, and the prohibitions of the whole.
 
 use crate::request_kind::lexicon::{
-    ADDS, APPLIES, BOUNDS, CLEAN, DELETES, FILLERS, FOREIGN, GENERIC, GERUNDS, HARMLESS, INTERROGATIVES, LOOKS, MAKES,
-    MENDS, MODALS, NEGATIONS, NO_VERBS, OFFERS, ONLY, OTHERS, PARTICIPLES, POLITE, QUESTIONS, REPORTS, SUBJECTS,
+    ADDS, APPLIES, BOUNDS, CLEAN, DELETES, FILLERS, FIX_VERBS, FOREIGN, GENERIC, GERUNDS, HARMLESS, INTERROGATIVES,
+    LOOKS, MAKES, MODALS, NEGATIONS, NO_VERBS, OFFERS, ONLY, OTHERS, PARTICIPLES, POLITE, QUESTIONS, REPORTS, SUBJECTS,
     TIDIES, WISHES, WORKS, YET,
 };
 use crate::request_kind::prohibition::forbids;
@@ -13,7 +13,7 @@ pub(super) enum ClauseWish {
     /// To have the reports fixed.
     Repair,
     /// To have something fixed that nobody reports.
-    Mend,
+    Fix,
     Question,
     Work,
     Nothing,
@@ -177,7 +177,7 @@ impl RequestReading {
     /// The wish of the whole: a repair if one of its parts wants one, else work, else an answer.
     pub(super) fn wish(&self) -> ClauseWish {
         let wishes: Vec<ClauseWish> = self.wishes().into_iter().flatten().map(|(_, wish)| wish).collect();
-        let first = [ClauseWish::Repair, ClauseWish::Mend, ClauseWish::Work, ClauseWish::Question]
+        let first = [ClauseWish::Repair, ClauseWish::Fix, ClauseWish::Work, ClauseWish::Question]
             .into_iter()
             .find(|w| wishes.contains(w));
         match first {
@@ -217,7 +217,7 @@ impl RequestReading {
     /// Whether it forbids every change, and not only changes of a part.
     pub(super) fn forbids(&self) -> bool {
         let bars = self.clauses().any(|clause| forbids(clause));
-        bars || (self.only_looks() && !matches!(self.wish(), ClauseWish::Repair | ClauseWish::Mend | ClauseWish::Work))
+        bars || (self.only_looks() && !matches!(self.wish(), ClauseWish::Repair | ClauseWish::Fix | ClauseWish::Work))
     }
 
     /// Whether a prohibition is for the time being.
@@ -297,7 +297,7 @@ fn wish(clause: &[Word]) -> ClauseWish {
         return ClauseWish::Work;
     }
     // In German the verb stands at the end.
-    let at_end = skipped > 0 && clause.last().is_some_and(|word| word.begins(MENDS));
+    let at_end = skipped > 0 && clause.last().is_some_and(|word| word.begins(FIX_VERBS));
     let wished = clause.iter().any(|word| word.is(WISHES)) && clause.iter().any(|word| word.is(PARTICIPLES));
     let at_hand = clause.iter().any(|word| word.reports() || word.is(GENERIC) || word.name);
     if (wished || at_end) && at_hand {
@@ -329,9 +329,9 @@ fn fixing_wish(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Op
     let foreign = object.iter().any(|word| foreign(word));
     let says_little = |word: &Word| word.is(GENERIC) || word.is(ONLY) || word.is(NEGATIONS) || is_names(word);
     let unknown = object.iter().filter(|word| !word.name && !word.reports() && !says_little(word)).count();
-    if gerund || begins(MENDS) || (verb.nearly(MENDS) && !verb.is(NO_VERBS)) {
+    if gerund || begins(FIX_VERBS) || (verb.nearly(FIX_VERBS) && !verb.is(NO_VERBS)) {
         let at_hand = !foreign && unknown <= if reports { 2 } else { 1 };
-        return Some(if at_hand { ClauseWish::Repair } else { ClauseWish::Mend });
+        return Some(if at_hand { ClauseWish::Repair } else { ClauseWish::Fix });
     }
     if verb.is("quick") && object.is_empty() {
         return Some(ClauseWish::Repair);
@@ -339,7 +339,7 @@ fn fixing_wish(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Op
     if begins(TIDIES) {
         // `solve this` is a wish that needs understanding.
         let at_hand = !foreign && (reports && unknown <= 2 || unknown == 0);
-        return Some(if at_hand { ClauseWish::Repair } else { ClauseWish::Mend });
+        return Some(if at_hand { ClauseWish::Repair } else { ClauseWish::Fix });
     }
     let last = object.iter().rev().find(|word| !word.is("up all"));
     let unused = object.iter().any(|word| word.begins("unused unbenutzt") || word.is("usar usados usadas"));

@@ -319,7 +319,7 @@ fn fixing_is_distinguished_from_asking_and_reports_from_one_bug() {
         ("rename total", (false, false)),
         ("Cart::total", (false, false)),
     ] {
-        assert_eq!((mends(query), mends_reports(query)), wanted, "{query}");
+        assert_eq!((asks_repair(query), asks_report_repair(query)), wanted, "{query}");
     }
     assert!(wants_all("fix everything") && !wants_all("fix this"));
 }
@@ -339,7 +339,7 @@ fn a_wish_for_more_than_fixing_is_never_taken_for_fixing_alone() {
         ("fix the error and rename total", false),
         ("why does the error remain", false),
     ] {
-        assert_eq!(only_mends_reports(query, named), wanted, "{query}");
+        assert_eq!(asks_only_report_repair(query, named), wanted, "{query}");
     }
 }
 

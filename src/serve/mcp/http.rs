@@ -45,7 +45,7 @@ const CLIENTS: usize = 64;
 type HttpAnswer = Response<BoxBody<Bytes, Infallible>>;
 
 /// A callback that gets the address once it is served.
-pub type ToldAddress<'a> = &'a (dyn Fn(SocketAddr) + Sync);
+pub type OnListening<'a> = &'a (dyn Fn(SocketAddr) + Sync);
 
 /// Serves until `stop` is cancelled.
 ///
@@ -56,7 +56,7 @@ pub async fn serve(
     fallback: Result<Root, Failure>,
     port: u16,
     token: &str,
-    report: ToldAddress<'_>,
+    report: OnListening<'_>,
     stop: CancellationToken,
 ) -> Result<(), Failure> {
     let taken = |error| {

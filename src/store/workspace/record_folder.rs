@@ -19,7 +19,7 @@ const FILE: &str = "memory.db";
 /// Names the workspace for a person who looks.
 const NAMES: &str = "workspace";
 /// Marks that the user was shown the notice about a record that came with the workspace.
-const NOTICED: &str = "told-of-another-record";
+const NOTICED: &str = "another-record-reported";
 
 /// Characters of a workspace's own name in the name of its folder.
 const NAME: usize = 32;

@@ -366,7 +366,7 @@ async fn done_said_again_ends_what_the_first_one_did_not() {
     let engine = TestEngine::new(&project, Setup { config: json!({"commands_allowed": ["false"]}), ..talk(chats) });
     let outcome = engine.ask("make f return 11").await;
     let talked = engine.talked();
-    assert!(talked[1].last().contains("false has not passed. Mend it where"), "{}", talked[1].last());
+    assert!(talked[1].last().contains("false has not passed. Fix it if"), "{}", talked[1].last());
     assert!(talked[1].last().contains("call done again"), "{}", talked[1].last());
     assert_eq!(
         (talked.len(), &outcome["ok"], &outcome["answer"]),

@@ -91,7 +91,7 @@ async fn each_trigger_by_its_name_makes_a_planner_plan_anew() {
         let asked = engine.model.planned.lock().unwrap().clone();
         assert_eq!(asked.len(), 2, "{words}: one more plan\n{}", engine.trace());
         assert!(asked[1].ask.problems[0].contains(words), "{words}: {:?}", asked[1].ask.problems);
-        assert!(engine.trace().contains("plan anew: "), "{words}: the reason is kept\n{}", engine.trace());
+        assert!(engine.trace().contains("plan again: "), "{words}: the reason is kept\n{}", engine.trace());
     }
 }
 

@@ -250,7 +250,7 @@ fn the_list_of_tools_is_short() {
     assert_eq!(of("edit_file").schema["required"], json!(["path"]), "{}", of("edit_file").schema);
     assert_eq!(of("edit_file").schema["properties"]["edits"]["type"], "array", "{}", of("edit_file").schema);
     assert!(of("read_file").schema["properties"].get("plain").is_none(), "{}", of("read_file").schema);
-    assert!(!serde_json::to_string(&tools).expect("JSON").contains("x-untold"));
+    assert!(!serde_json::to_string(&tools).expect("JSON").contains("x-hidden"));
 }
 
 #[tokio::test]

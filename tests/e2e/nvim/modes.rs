@@ -1,4 +1,4 @@
-//! The modes of a plan: planning anew in one, pausing with a question in the other, never a change of mode.
+//! The modes of a plan: planning again in one, pausing with a question in the other, never a change of mode.
 
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ async fn the_planner_plans_anew_when_a_step_breaks_something() {
     .await;
     let (project, mut nvim) = planned(&server, "planner").await;
     let summary = nvim.finished().await;
-    assert!(summary.contains("planned anew 1 time"), "{summary}\n{}", document(&nvim).await);
+    assert!(summary.contains("replanned 1 time"), "{summary}\n{}", document(&nvim).await);
     let plan = document(&nvim).await;
     assert!(plan.contains("- [!] change f") && plan.contains("- [x] change f"), "{plan}");
     assert!(!plan.contains("change g"), "the new plan takes the place of what was open: {plan}");
@@ -106,6 +106,6 @@ async fn a_step_whose_symbol_is_gone_sets_off_a_new_plan() {
     server.push(replace("return 2", "return 20"));
     nvim.keys("<CR>").await;
     let summary = nvim.finished().await;
-    assert!(summary.contains("planned anew 1 time"), "{summary}");
+    assert!(summary.contains("replanned 1 time"), "{summary}");
     assert!(nvim.answer().await.contains("a.py::g is not there"), "{}", nvim.answer().await);
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::commands::undo::feedback::{self, About};
-use crate::commands::undo::{Undone, follow, told};
+use crate::commands::undo::{Undone, follow, undone};
 use crate::durable::stack::{Stack, UndoRow, position, stack};
 use crate::durable::{open_store, resumable};
 use crate::edit::rollback::{RollbackPlan, go};
@@ -68,7 +68,7 @@ async fn bring(edits: &EditService, plans: &PlanService, events: &mut Vec<Event>
         Target::Task => format!("brought back “{}”", journal.request),
         part => format!("brought back {} of “{}”", part.words(), journal.request),
     };
-    Ok(told(&stack, &journal, target.to_string(), what, &files, Vec::new()))
+    Ok(undone(&stack, &journal, target.to_string(), what, &files, Vec::new()))
 }
 
 /// Works out the edits that restore the hunks of an undo, oldest first, from the files as they are now.

@@ -150,7 +150,7 @@ async fn narrower(
             found.push(CompactTarget::File(file.clone()));
         }
     }
-    let repair = request_kind::mends(request) || request_kind::classify(request) == Ask::Repair;
+    let repair = request_kind::asks_repair(request) || request_kind::classify(request) == Ask::Repair;
     if !found.is_empty() || !repair {
         return found;
     }

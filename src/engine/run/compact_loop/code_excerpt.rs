@@ -147,7 +147,7 @@ async fn reports(hub: &DiagnosticsHub, request: &str, scope: &Scope, text: &str)
 pub(super) fn bears(request: &str, found: &LocatedDiagnostic) -> bool {
     let error = found.diagnostic.severity == Severity::Error;
     let quoted = found.diagnostic.code.as_ref().is_some_and(|code| request.contains(code.as_str()));
-    error || quoted || request_kind::mends(request)
+    error || quoted || request_kind::asks_repair(request)
 }
 
 /// A report with its line of code.

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::run::act;
 use crate::run::compact_loop::code_excerpt::ShownPiece;
-use crate::run::compact_loop::{code_excerpt, mend};
+use crate::run::compact_loop::{code_excerpt, introduced_fix};
 use crate::state::comparison;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
@@ -45,7 +45,7 @@ pub(super) struct TryVerdict {
     /// The problems that are reported in the file of the piece.
     reports: Vec<LocatedDiagnostic>,
     /// Whether servers' fixes are part of the text that was judged.
-    pub(super) mended: bool,
+    pub(super) has_offered_fix: bool,
 }
 
 impl TryVerdict {
@@ -75,7 +75,7 @@ pub(super) async fn judge(
     piece: &ShownPiece,
     cancel: &CancellationToken,
 ) -> Result<TryVerdict, Failure> {
-    let mut verdict = mended(edits, model, task, before, piece, cancel).await?;
+    let mut verdict = with_offered_fix(edits, model, task, before, piece, cancel).await?;
     if verdict.new_errors == 0 {
         stop::unless_stopped(&edits.making, cancel, check(edits, model, task, &mut verdict)).await?;
     }
@@ -83,7 +83,7 @@ pub(super) async fn judge(
 }
 
 /// Lets the servers fix as much of a text as they can, and returns the reports that remain.
-pub(super) async fn mended(
+pub(super) async fn with_offered_fix(
     edits: &EditService,
     model: &dyn Model,
     task: &mut Task,
@@ -93,11 +93,11 @@ pub(super) async fn mended(
 ) -> Result<TryVerdict, Failure> {
     let mut verdict = stop::unless_stopped(&edits.making, cancel, look(&edits.hub, task, before, piece)).await?;
     for _ in 0..FIXES {
-        if !mend::mend(edits, model, task, &verdict.reports, cancel).await? {
+        if !introduced_fix::apply(edits, model, task, &verdict.reports, cancel).await? {
             break;
         }
         verdict = stop::unless_stopped(&edits.making, cancel, look(&edits.hub, task, before, piece)).await?;
-        verdict.mended = true;
+        verdict.has_offered_fix = true;
     }
     Ok(verdict)
 }
@@ -141,14 +141,14 @@ async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, piece: &Sho
 
 /// The reports that remain in a piece whose reports are to be fixed.
 async fn left(hub: &DiagnosticsHub, request: &str, path: &str, names: &str) -> Vec<LocatedDiagnostic> {
-    if !request_kind::mends(request) {
+    if !request_kind::asks_repair(request) {
         return Vec::new();
     }
     let scope = match names {
         "" => Scope::Files(vec![path.to_owned()]),
         names => Scope::Symbols(vec![SymbolPath::new(path, names)]),
     };
-    let all = request_kind::mends_reports(request);
+    let all = request_kind::asks_report_repair(request);
     let mut found = reported::in_scope(hub, &scope).await;
     found.retain(|found| all || found.diagnostic.severity == Severity::Error);
     found

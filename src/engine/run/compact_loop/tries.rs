@@ -141,8 +141,11 @@ async fn attempt(
         return Ok(Ok(()));
     }
     // The model goes on from the text that the reports are about.
-    let text =
-        if verdict.mended { code_excerpt::source_now(&edits.workspace, &piece.path, &piece.names).await } else { None };
+    let text = if verdict.has_offered_fix {
+        code_excerpt::source_now(&edits.workspace, &piece.path, &piece.names).await
+    } else {
+        None
+    };
     let text = Some(text.unwrap_or_else(|| taken.content.clone()));
     let problems = verdict.problems.clone();
     take_back(edits, task, course).await?;
@@ -181,8 +184,8 @@ async fn settle(
     if let Err(problem) = put(edits, model, task, &piece, &best.taken).await {
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(TargetEnd::Unsolved(problem)) };
     }
-    if best.verdict.mended {
-        compact_judgement::mended(edits, model, task, &course.before, &piece, cancel).await?;
+    if best.verdict.has_offered_fix {
+        compact_judgement::with_offered_fix(edits, model, task, &course.before, &piece, cancel).await?;
     }
     if best.verdict.is_fit() {
         return Ok(TargetEnd::Changed);

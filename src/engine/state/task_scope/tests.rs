@@ -90,11 +90,11 @@ fn the_imports_of_a_symbol_s_file_may_change_and_nothing_else_of_it() {
     ] {
         assert!(scope.check(&want(&after)).is_err(), "{after}");
     }
-    assert_eq!(scope.told(), ["cart.py::Cart::total", "the imports of cart.py"]);
+    assert_eq!(scope.described(), ["cart.py::Cart::total", "the imports of cart.py"]);
     assert!(scope.imports_changed(&[want(&CART.replace("return 1", "return 10"))]).is_empty());
     let module = Scope::Symbols(vec![SymbolPath::new("cart.py", "")]);
     assert!(module.imports_changed(&[want(&CART.replace("import os", "import re"))]).is_empty(), "they are its own");
-    assert_eq!(module.told(), ["cart.py"]);
+    assert_eq!(module.described(), ["cart.py"]);
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_file_without_symbols_is_changed_anywhere_where_it_is_in_scope() {
     let scope = Scope::Symbols(vec![SymbolPath::new("README.md", ""), SymbolPath::new("Makefile", "")]);
     assert!(scope.check(&want("README.md")).is_ok() && scope.check(&want("Makefile")).is_ok());
     assert!(scope.check(&want("pyproject.toml")).is_err());
-    assert_eq!(scope.told(), ["README.md", "Makefile"]);
+    assert_eq!(scope.described(), ["README.md", "Makefile"]);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn a_scope_grows_by_symbols_and_by_whole_files() {
     let (files, symbols) = (vec!["b.py".to_owned()], vec![path("a.py::f"), path("c.py::g")]);
     assert_eq!(wide, Scope::Parts { files, symbols });
     assert_eq!(wide.files(), ["b.py", "a.py", "c.py"]);
-    assert_eq!(wide.told(), ["a.py::f", "c.py::g", "b.py", "the imports of a.py and c.py"]);
+    assert_eq!(wide.described(), ["a.py::f", "c.py::g", "b.py", "the imports of a.py and c.py"]);
     assert!(wide.holds(&path("b.py::anything")) && wide.holds(&path("c.py::g::x")) && !wide.holds(&path("c.py")));
     assert_eq!(scope.widened(&[path("a.py")]), Scope::Files(vec!["a.py".into()]));
     assert_eq!(scope.widened(&[path("b.py::g")]), Scope::Symbols(vec![path("a.py::f"), path("b.py::g")]));

@@ -22,7 +22,7 @@ use sextant_model::step::{Action, Model};
 /// left alone, and `apply_fix` takes back a fix that makes things worse. Returns whether a fix has helped.
 ///
 /// A fix that only removes is left alone: unused code may be code that the model forgot to use.
-pub(super) async fn mend(
+pub(super) async fn apply(
     edits: &EditService,
     model: &dyn Model,
     task: &mut Task,
