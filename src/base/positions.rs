@@ -74,13 +74,13 @@ const STRIDE: usize = 1024;
 
 /// A place in a text that is not ASCII, and the units before it.
 #[derive(Clone, Copy, Debug, Default)]
-struct Mark {
+struct WideMark {
     at: usize,
     utf16: usize,
     utf32: usize,
 }
 
-impl Mark {
+impl WideMark {
     fn units(&self, encoding: Encoding) -> usize {
         match encoding {
             Encoding::Utf8 => self.at,
@@ -111,14 +111,14 @@ pub struct LineIndex {
     len: usize,
     /// Marks of a text with more than ASCII, where a column is not a number of bytes: a server may name thousands of
     /// places at the end of one endless line.
-    marks: Vec<Mark>,
+    marks: Vec<WideMark>,
 }
 
 impl LineIndex {
     pub fn new(text: &str) -> Self {
         let mut starts = vec![0];
         starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1));
-        let marks = if text.is_ascii() { Vec::new() } else { Mark::of(text) };
+        let marks = if text.is_ascii() { Vec::new() } else { WideMark::of(text) };
         Self { starts, len: text.len(), marks }
     }
 

@@ -36,7 +36,7 @@ pub(super) struct EngineArguments {
 }
 
 /// The session that other processes find, until the engine ends.
-type Served = Arc<Mutex<Option<Serving>>>;
+type ServedSession = Arc<Mutex<Option<Serving>>>;
 
 pub(super) fn run(arguments: EngineArguments) -> ExitCode {
     if let Some(path) = &arguments.files.log {
@@ -70,7 +70,7 @@ fn start(arguments: EngineArguments) -> Result<(), Failure> {
     let socket = folder.join(ENGINE_SOCKET);
     let listener = listen(&socket).map_err(|error| failed("the engine cannot listen", error))?;
     let runtime = runtime::start()?;
-    let served = Served::default();
+    let served = ServedSession::default();
     let EngineArguments { servers, files, .. } = arguments;
     let setup =
         EngineSetup { root, folder: folder.clone(), make: make(servers, files), on_session: on_session(&served) };
@@ -123,7 +123,7 @@ fn make(servers: ServerFolders, files: UserFiles) -> MakeParts {
     })
 }
 
-fn on_session(served: &Served) -> OnSession {
+fn on_session(served: &ServedSession) -> OnSession {
     let served = Arc::clone(served);
     Box::new(move |agent: Arc<Engine>, editor_pid| {
         let served = Arc::clone(&served);

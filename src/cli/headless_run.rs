@@ -102,22 +102,22 @@ impl Folder {
 
 /// A file, and one-based lines of it.
 #[derive(Debug, PartialEq, Eq)]
-struct Place {
+struct FileLines {
     file: String,
     lines: Option<(usize, usize)>,
 }
 
 /// Reads `FILE`, `FILE:LINE` or `FILE:FIRST-LAST`.
-fn place(given: &str) -> Result<Place, Failure> {
+fn place(given: &str) -> Result<FileLines, Failure> {
     let Some((file, lines)) =
         given.rsplit_once(':').filter(|(_, lines)| lines.starts_with(|c: char| c.is_ascii_digit()))
     else {
-        return Ok(Place { file: given.to_owned(), lines: None });
+        return Ok(FileLines { file: given.to_owned(), lines: None });
     };
     let (first, last) = lines.split_once('-').unwrap_or((lines, lines));
     match (first.parse(), last.parse()) {
         (Ok(first), Ok(last)) if first > 0 && last >= first => {
-            Ok(Place { file: file.to_owned(), lines: Some((first, last)) })
+            Ok(FileLines { file: file.to_owned(), lines: Some((first, last)) })
         }
         _ => Err(Failure::user(format!("{lines:?} is no range of lines"), "write --file src/cart.py:10-20")),
     }

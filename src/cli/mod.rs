@@ -48,11 +48,11 @@ const STATUS: &str = "Exit status: 0 when what was asked for is done; 1 when it 
 #[command(name = "sextant", version, after_help = STATUS)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: SextantCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum SextantCommand {
     /// Do what a request says, in a folder, with the language servers found there
     Ask(headless_run::Job),
     /// Make a plan for a request and print it; with --approve run it
@@ -110,28 +110,28 @@ pub fn run() -> ExitCode {
         Err(error) => return terminal::usage(&error),
     };
     match cli.command {
-        Command::Ask(arguments) => ask_command::run(&arguments),
-        Command::Plan(arguments) => plan_command::run(&arguments),
-        Command::Approve(arguments) => approve_command::run(&arguments),
-        Command::Resume(arguments) => resume_command::run(&arguments),
-        Command::Undo(arguments) => undo_command::run(&arguments),
-        Command::Redo(arguments) => redo_command::run(&arguments),
-        Command::Forget(arguments) => forget_command::run(&arguments),
-        Command::Doctor(arguments) => doctor::run(&arguments),
-        Command::Diff(arguments) => diff::run(&arguments),
-        Command::Stats(arguments) => stats_command::run(&arguments),
-        Command::Why(arguments) => why::run(&arguments),
-        Command::Sessions(arguments) => sessions::run(&arguments),
-        Command::Status(arguments) => status::status(&arguments),
-        Command::Watch(arguments) => status::watch(&arguments),
-        Command::Stop(arguments) => status::stop(&arguments),
-        Command::Prompts(arguments) => prompts::run(&arguments),
-        Command::Completions(arguments) => completions::completions(&arguments, Cli::command()),
-        Command::Man(arguments) => completions::man(&arguments, Cli::command()),
-        Command::Setup(arguments) => setup::run(&arguments),
-        Command::Mcp(arguments) => mcp::run(arguments),
-        Command::Engine(arguments) => engine_command::run(arguments),
-        Command::Lsp(arguments) => lsp::run(arguments),
-        Command::Nvim(arguments) => nvim::run(&arguments),
+        SextantCommand::Ask(arguments) => ask_command::run(&arguments),
+        SextantCommand::Plan(arguments) => plan_command::run(&arguments),
+        SextantCommand::Approve(arguments) => approve_command::run(&arguments),
+        SextantCommand::Resume(arguments) => resume_command::run(&arguments),
+        SextantCommand::Undo(arguments) => undo_command::run(&arguments),
+        SextantCommand::Redo(arguments) => redo_command::run(&arguments),
+        SextantCommand::Forget(arguments) => forget_command::run(&arguments),
+        SextantCommand::Doctor(arguments) => doctor::run(&arguments),
+        SextantCommand::Diff(arguments) => diff::run(&arguments),
+        SextantCommand::Stats(arguments) => stats_command::run(&arguments),
+        SextantCommand::Why(arguments) => why::run(&arguments),
+        SextantCommand::Sessions(arguments) => sessions::run(&arguments),
+        SextantCommand::Status(arguments) => status::status(&arguments),
+        SextantCommand::Watch(arguments) => status::watch(&arguments),
+        SextantCommand::Stop(arguments) => status::stop(&arguments),
+        SextantCommand::Prompts(arguments) => prompts::run(&arguments),
+        SextantCommand::Completions(arguments) => completions::completions(&arguments, Cli::command()),
+        SextantCommand::Man(arguments) => completions::man(&arguments, Cli::command()),
+        SextantCommand::Setup(arguments) => setup::run(&arguments),
+        SextantCommand::Mcp(arguments) => mcp::run(arguments),
+        SextantCommand::Engine(arguments) => engine_command::run(arguments),
+        SextantCommand::Lsp(arguments) => lsp::run(arguments),
+        SextantCommand::Nvim(arguments) => nvim::run(&arguments),
     }
 }

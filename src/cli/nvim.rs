@@ -14,7 +14,7 @@ use sextant_serve::discovery::Advertisement;
 use sextant_serve::rpc::rpc_server::{Serving, serve};
 
 /// The workspaces that this process serves to other processes.
-type Served = Arc<Mutex<Vec<Serving>>>;
+type ServedWorkspaces = Arc<Mutex<Vec<Serving>>>;
 
 #[derive(Debug, Args)]
 pub(super) struct NvimArguments {
@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let served: Served = Arc::default();
+    let served: ServedWorkspaces = Arc::default();
     let ended = runtime.block_on(async {
         let ended = sextant_nvim::run(Box::new(models::make), state_folder(), on_open(&served)).await;
         let serving = std::mem::take(&mut *lock(&served));
@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &NvimArguments) -> ExitCode {
 }
 
 /// Serves each workspace that Neovim opens, beside all of Neovim's requests: none of them waits for it.
-fn on_open(served: &Served) -> sextant_nvim::OnOpen {
+fn on_open(served: &ServedWorkspaces) -> sextant_nvim::OnOpen {
     let served = Arc::clone(served);
     let editor_pid = rustix::process::getppid().and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
     Box::new(move |agent| {

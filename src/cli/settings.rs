@@ -95,7 +95,7 @@ impl From<GivenMode> for PlanMode {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct File {
+struct SettingsFile {
     model: Value,
     /// Language servers; those found on PATH if none are named.
     servers: Option<Vec<ServerConfig>>,
@@ -174,7 +174,7 @@ impl UserFiles {
     }
 
     /// These options replace those of the file, key by key.
-    fn file_with(&self, options: &Value) -> Result<File, Failure> {
+    fn file_with(&self, options: &Value) -> Result<SettingsFile, Failure> {
         if options.is_null() {
             return self.file();
         }
@@ -195,8 +195,8 @@ impl UserFiles {
         serde_json::from_value(all).map_err(wrong)
     }
 
-    fn file(&self) -> Result<File, Failure> {
-        let Some((path, text)) = self.text()? else { return Ok(File::default()) };
+    fn file(&self) -> Result<SettingsFile, Failure> {
+        let Some((path, text)) = self.text()? else { return Ok(SettingsFile::default()) };
         toml::from_str(&text).map_err(|error| of_file(&path, &error))
     }
 

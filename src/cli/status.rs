@@ -26,25 +26,25 @@ pub(super) struct StatusArguments {
 }
 
 #[derive(Clone, Copy)]
-enum Wish {
+enum StatusWish {
     Status,
     Watch,
     Stop,
 }
 
 pub(super) fn status(arguments: &StatusArguments) -> ExitCode {
-    run(arguments, Wish::Status)
+    run(arguments, StatusWish::Status)
 }
 
 pub(super) fn watch(arguments: &StatusArguments) -> ExitCode {
-    run(arguments, Wish::Watch)
+    run(arguments, StatusWish::Watch)
 }
 
 pub(super) fn stop(arguments: &StatusArguments) -> ExitCode {
-    run(arguments, Wish::Stop)
+    run(arguments, StatusWish::Stop)
 }
 
-fn run(arguments: &StatusArguments, wish: Wish) -> ExitCode {
+fn run(arguments: &StatusArguments, wish: StatusWish) -> ExitCode {
     let ended = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => {
             let ended = runtime.block_on(answer(arguments, wish));
@@ -62,12 +62,12 @@ fn run(arguments: &StatusArguments, wish: Wish) -> ExitCode {
     }
 }
 
-async fn answer(arguments: &StatusArguments, wish: Wish) -> Result<(), Failure> {
+async fn answer(arguments: &StatusArguments, wish: StatusWish) -> Result<(), Failure> {
     let (_, root) = arguments.place.find()?;
     let session = join::running(&arguments.session, &root).await?;
     let as_json = arguments.place.json;
     let Some(session) = session else {
-        if matches!(wish, Wish::Status) {
+        if matches!(wish, StatusWish::Status) {
             if as_json {
                 terminal::json(&json!({"session": null}));
             } else {
@@ -79,7 +79,7 @@ async fn answer(arguments: &StatusArguments, wish: Wish) -> Result<(), Failure> 
         return Err(Failure::user(message, "`sextant sessions` lists those of other workspaces"));
     };
     match wish {
-        Wish::Status => {
+        StatusWish::Status => {
             let info = session.info().await?;
             if as_json {
                 terminal::json(&serde_json::to_value(&info).unwrap_or_default());
@@ -88,8 +88,8 @@ async fn answer(arguments: &StatusArguments, wish: Wish) -> Result<(), Failure> 
             }
             Ok(())
         }
-        Wish::Watch => look_on(&session, as_json).await,
-        Wish::Stop => {
+        StatusWish::Watch => look_on(&session, as_json).await,
+        StatusWish::Stop => {
             let stopped = session.cancel().await?;
             if as_json {
                 terminal::json(&json!({"stopped": stopped}));

@@ -11,23 +11,23 @@ use sextant_base::positions::{Encoding, LineIndex, Range};
 
 /// A case: two snapshots. Further keys in the line are ignored.
 #[derive(Deserialize)]
-struct Case {
+struct WrittenCase {
     id: Value,
-    files: BTreeMap<String, Texts>,
-    before: Vec<Sent>,
-    after: Vec<Sent>,
+    files: BTreeMap<String, WrittenTexts>,
+    before: Vec<WrittenDiagnostic>,
+    after: Vec<WrittenDiagnostic>,
 }
 
 /// A text is null if the file does not exist on that side.
 #[derive(Deserialize)]
-struct Texts {
+struct WrittenTexts {
     before: Option<String>,
     after: Option<String>,
 }
 
 /// A diagnostic as LSP writes it, with its file beside it.
 #[derive(Deserialize)]
-struct Sent {
+struct WrittenDiagnostic {
     file: Option<String>,
     range: Option<Range>,
     severity: Option<u64>,
@@ -39,7 +39,7 @@ struct Sent {
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct WrittenAnswer {
     id: Value,
     new: Vec<usize>,
     pairs: Vec<(usize, usize)>,
@@ -58,7 +58,7 @@ struct Answer {
 /// # Errors
 /// The error in the line, and its place.
 pub fn answer(line: &str) -> Result<String, String> {
-    let case: Case = serde_json::from_str(line).map_err(|error| format!("not a case: {error}"))?;
+    let case: WrittenCase = serde_json::from_str(line).map_err(|error| format!("not a case: {error}"))?;
     let files = case.files.iter().map(|(path, texts)| SnapshotFile {
         path,
         before: texts.before.as_deref(),
@@ -74,14 +74,14 @@ pub fn answer(line: &str) -> Result<String, String> {
     fixed.sort_unstable();
     let pairs = persisting.iter().map(|pair| (pair.before, pair.after)).collect();
     let updated = persisting.iter().filter(|p| p.how == MatchedBy::Updated).map(|p| (p.before, p.after)).collect();
-    let answer = Answer { id: case.id, new, pairs, fixed, masked, revealed, updated };
+    let answer = WrittenAnswer { id: case.id, new, pairs, fixed, masked, revealed, updated };
     serde_json::to_string(&answer).map_err(|error| format!("no answer: {error}"))
 }
 
 /// Clamps the ranges in a text of the case to that text.
-fn read<'c>(list: Vec<Sent>, text: impl Fn(&str) -> Option<&'c str>) -> Vec<Diagnostic> {
+fn read<'c>(list: Vec<WrittenDiagnostic>, text: impl Fn(&str) -> Option<&'c str>) -> Vec<Diagnostic> {
     let mut indexes: BTreeMap<String, (&str, LineIndex)> = BTreeMap::new();
-    let clamp = |mut sent: Sent| {
+    let clamp = |mut sent: WrittenDiagnostic| {
         if let (Some(file), Some(range)) = (&sent.file, sent.range)
             && let Some(text) = text(file)
         {
@@ -93,7 +93,7 @@ fn read<'c>(list: Vec<Sent>, text: impl Fn(&str) -> Option<&'c str>) -> Vec<Diag
     list.into_iter().map(clamp).collect()
 }
 
-impl Sent {
+impl WrittenDiagnostic {
     fn into_diagnostic(self) -> Diagnostic {
         let code = match self.code {
             Value::String(code) if !code.is_empty() => Some(code),

@@ -226,7 +226,7 @@ fn bounded(top: &Path, folder: &Path, common: &Path) -> Result<(), Failure> {
 }
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Known {
+struct KnownRepository {
     /// `key`, `value`: for the configuration of the common folder.
     format: Vec<(String, String)>,
     /// `key=value`, for `-c`.
@@ -234,8 +234,8 @@ struct Known {
 }
 
 /// Reads `git config --list --null --show-scope`: scope, NUL, key, line feed, value, NUL.
-fn settings(list: &[u8]) -> Known {
-    let mut known = Known::default();
+fn settings(list: &[u8]) -> KnownRepository {
+    let mut known = KnownRepository::default();
     let mut parts = list.split(|byte| *byte == 0).map(|part| std::str::from_utf8(part).unwrap_or_default());
     while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
         let (key, value) = entry.split_once('\n').unwrap_or((entry, "true"));

@@ -166,7 +166,7 @@ pub fn judge(items: &[Placed], evidence: &[Evidence], limits: &PolicyLimits) -> 
         let mut belief = item.diagnostic.confidence;
         let supported = confidence::independent_sources(&sources) > 1;
         for (rule, apply) in confidence::RULES {
-            let seen = confidence::Seen { item, sources: &sources, evidence: known, limits };
+            let seen = confidence::ConfidenceInput { item, sources: &sources, evidence: known, limits };
             let Some((next, reason)) = apply(belief, &seen) else { continue };
             // The rule's name shows which texts contradict it.
             let rule = known

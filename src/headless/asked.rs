@@ -1,7 +1,7 @@
 //! Builds questions about documents for the providers that know texts and no versions.
 
 use sextant_base::deadline::Deadline;
-use sextant_diagnostics::command::background::Asked;
+use sextant_diagnostics::command::background::EditorText;
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Reach, Report};
 use sextant_engine::api::{Document, EditorError};
 
@@ -13,8 +13,8 @@ pub(super) fn file_text(document: &Document) -> FileText {
     FileText { path: document.path.clone(), text: document.text.clone() }
 }
 
-pub(super) fn asked(document: &Document, edited: &[String]) -> Asked {
-    Asked {
+pub(super) fn asked(document: &Document, edited: &[String]) -> EditorText {
+    EditorText {
         path: document.path.clone(),
         text: document.text.clone(),
         version: document.version,

@@ -18,11 +18,11 @@ use sextant_engine::api::{Document, Documents, EditorError, Fix, FixAnswers, Wor
 #[derive(Debug, Default)]
 pub(super) struct Fixes {
     count: u64,
-    offered: HashMap<String, Offered>,
+    offered: HashMap<String, HeldFix>,
 }
 
 #[derive(Clone, Debug)]
-struct Offered {
+struct HeldFix {
     server: Arc<LanguageServer>,
     /// The version of the document.
     version: i64,
@@ -30,7 +30,7 @@ struct Offered {
 }
 
 impl Fixes {
-    fn add(&mut self, offered: Offered) -> String {
+    fn add(&mut self, offered: HeldFix) -> String {
         self.count += 1;
         let id = format!("f{}", self.count);
         self.offered.insert(id.clone(), offered);
@@ -73,7 +73,7 @@ pub(super) async fn offers(
         for offer in offers {
             let (title, kind, repairs) = (offer.title.clone(), offer.kind.clone(), offer.repairs.clone());
             let preferred = offer.preferred;
-            let offered = Offered { server: Arc::clone(&server), version: document.version, offer };
+            let offered = HeldFix { server: Arc::clone(&server), version: document.version, offer };
             let id = lock(&editor.fixes).add(offered);
             all.fixes.push(Fix { id, provider: provider.clone(), title, kind, preferred, repairs });
         }

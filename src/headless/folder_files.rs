@@ -14,7 +14,7 @@ use sextant_text::edits::line_ends;
 
 /// The last known state of one file.
 #[derive(Clone, Debug)]
-struct Seen {
+struct LastKnownFile {
     /// The bytes on disk; `None` if there was no file.
     bytes: Option<Vec<u8>>,
     /// Text that an edit left unwritten (`Save::Never`).
@@ -35,7 +35,7 @@ pub(super) struct OpenEdit {
 /// A folder's files. All methods ask the disk and may block.
 pub(super) struct Files {
     root: PathBuf,
-    seen: HashMap<String, Seen>,
+    seen: HashMap<String, LastKnownFile>,
     buffers: Option<Arc<dyn OpenBuffers>>,
 }
 
@@ -99,11 +99,11 @@ impl Files {
         let bytes = found.map(|found| found.bytes);
         let next = self.seen.get(path).map_or(1, |seen| seen.version + 1);
         let open = self.buffers.as_ref().and_then(|buffers| buffers.text(path));
-        let new = Seen { bytes: None, buffer: None, open: None, version: next };
+        let new = LastKnownFile { bytes: None, buffer: None, open: None, version: next };
         let seen = self.seen.entry(path.to_owned()).or_insert(new);
         if open.is_some() || seen.open.is_some() {
             if seen.open != open {
-                *seen = Seen { bytes: None, buffer: None, open: open.clone(), version: next };
+                *seen = LastKnownFile { bytes: None, buffer: None, open: open.clone(), version: next };
             }
             seen.bytes.clone_from(&bytes);
         }
@@ -119,7 +119,7 @@ impl Files {
             if seen.buffer.is_some() {
                 return Err(EditorError::Conflict(path.to_owned()));
             }
-            *seen = Seen { bytes: bytes.clone(), buffer: None, open: None, version: next };
+            *seen = LastKnownFile { bytes: bytes.clone(), buffer: None, open: None, version: next };
         }
         let exists = bytes.is_some();
         let (buffer, version) = (seen.buffer.clone(), seen.version);

@@ -30,7 +30,7 @@ use crate::overlay::OpenBuffers;
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 use sextant_diagnostics::command::CommandProvider;
-use sextant_diagnostics::command::background::{Asked, Commands};
+use sextant_diagnostics::command::background::{Commands, EditorText};
 use sextant_diagnostics::model::{DiagnosticsProvider, FileText, Report};
 use sextant_diagnostics::server::LanguageServer;
 use sextant_diagnostics::server::server_config::ServerConfig;
@@ -314,7 +314,7 @@ impl Diagnostics for HeadlessEditor {
         let servers = join_all(asked_servers.iter().map(|server| server.fetch(&texts, deadline)));
         let others = self.providers.iter().map(|provider| ask(provider.as_ref(), &documents, edited, deadline));
         let for_commands = documents.iter().filter(|_| !self.commands.is_empty());
-        let asked: Vec<Asked> = for_commands.map(|document| asked(document, edited)).collect();
+        let asked: Vec<EditorText> = for_commands.map(|document| asked(document, edited)).collect();
         let commands = self.commands.ask(&asked, deadline);
         let (mut reports, others, commands) = futures::join!(servers, join_all(others), commands);
         reports.extend(others);

@@ -38,7 +38,7 @@ pub(super) enum Refused {
 }
 
 /// A change with its place, which stays the one that was opened, and the new text beside it.
-struct Staged<'a> {
+struct StagedChange<'a> {
     change: &'a FileOperation,
     place: OpenFolder,
     /// `None` for a file with several names: a rename would take this name from the others.
@@ -46,13 +46,13 @@ struct Staged<'a> {
 }
 
 /// One step that can be undone.
-struct Done<'a> {
-    staged: &'a Staged<'a>,
+struct UndoStep<'a> {
+    staged: &'a StagedChange<'a>,
     /// The old file of a deletion or replacement, with its state at that time.
     aside: Option<(OpenFolder, Option<FileStamp>)>,
 }
 
-impl Done<'_> {
+impl UndoStep<'_> {
     /// Whether another process that had the old file open has written to it since.
     fn is_overtaken(&self) -> bool {
         self.aside.as_ref().is_some_and(|(aside, stamp)| aside.stamp() != *stamp)
@@ -62,7 +62,7 @@ impl Done<'_> {
 /// Carries all changes out below the root, or none. No link is followed on the way to a file, nor at its end.
 pub(super) fn commit(root: &Path, changes: &[impl Borrow<FileOperation>]) -> Result<(), Refused> {
     let mut folders = Folders::new(root).map_err(|error| Refused::Failed(0, error))?;
-    let mut staged: Vec<Staged<'_>> = Vec::new();
+    let mut staged: Vec<StagedChange<'_>> = Vec::new();
     let mut outcome = Ok(());
     for (index, change) in changes.iter().map(Borrow::borrow).enumerate() {
         match stage(change, &mut folders) {
@@ -77,7 +77,7 @@ pub(super) fn commit(root: &Path, changes: &[impl Borrow<FileOperation>]) -> Res
     if outcome.is_ok() {
         outcome = replace(&staged, &mut done);
     }
-    if let (Ok(()), Some(index)) = (&outcome, done.iter().position(Done::is_overtaken)) {
+    if let (Ok(()), Some(index)) = (&outcome, done.iter().position(UndoStep::is_overtaken)) {
         outcome = Err(Refused::Moved(index));
     }
     if outcome.is_err() {
@@ -110,14 +110,14 @@ fn remove(place: &OpenFolder) {
 }
 
 /// Writes the new content beside its place, with the permissions of the old file.
-fn stage<'a>(change: &'a FileOperation, folders: &mut Folders) -> io::Result<Staged<'a>> {
+fn stage<'a>(change: &'a FileOperation, folders: &mut Folders) -> io::Result<StagedChange<'a>> {
     let place = folders.place(change.path(), matches!(change, FileOperation::Create { .. }))?;
     let (bytes, mode) = match change {
-        FileOperation::Delete { .. } => return Ok(Staged { change, place, temporary: None }),
+        FileOperation::Delete { .. } => return Ok(StagedChange { change, place, temporary: None }),
         FileOperation::Write { bytes, .. } => {
             let there = place.read()?;
             if there.names > 1 {
-                return Ok(Staged { change, place, temporary: None });
+                return Ok(StagedChange { change, place, temporary: None });
             }
             (bytes, Some(there.mode))
         }
@@ -128,11 +128,11 @@ fn stage<'a>(change: &'a FileOperation, folders: &mut Folders) -> io::Result<Sta
     if written.is_err() {
         remove(&temporary);
     }
-    written.map(|()| Staged { change, place, temporary: Some(temporary) })
+    written.map(|()| StagedChange { change, place, temporary: Some(temporary) })
 }
 
-fn replace<'a>(staged: &'a [Staged<'a>], done: &mut Vec<Done<'a>>) -> Result<(), Refused> {
-    for (index, Staged { change, place, .. }) in staged.iter().enumerate() {
+fn replace<'a>(staged: &'a [StagedChange<'a>], done: &mut Vec<UndoStep<'a>>) -> Result<(), Refused> {
+    for (index, StagedChange { change, place, .. }) in staged.iter().enumerate() {
         let moved = match change {
             FileOperation::Write { seen, .. } | FileOperation::Delete { seen, .. } => {
                 !place.read().is_ok_and(|now| now.bytes == *seen)
@@ -148,7 +148,7 @@ fn replace<'a>(staged: &'a [Staged<'a>], done: &mut Vec<Done<'a>>) -> Result<(),
             io::ErrorKind::AlreadyExists => Refused::Moved(index),
             _ => Refused::Failed(index, error),
         })?;
-        done.push(Done { staged: one, aside });
+        done.push(UndoStep { staged: one, aside });
     }
     Ok(())
 }
@@ -158,8 +158,8 @@ fn replace<'a>(staged: &'a [Staged<'a>], done: &mut Vec<Done<'a>>) -> Result<(),
 ///
 /// # Errors
 /// [`io::ErrorKind::AlreadyExists`] if the file is not as it was seen; nothing is changed then.
-fn step(staged: &Staged<'_>) -> io::Result<Option<(OpenFolder, Option<FileStamp>)>> {
-    let Staged { change, place, temporary } = staged;
+fn step(staged: &StagedChange<'_>) -> io::Result<Option<(OpenFolder, Option<FileStamp>)>> {
+    let StagedChange { change, place, temporary } = staged;
     match (change, temporary) {
         (FileOperation::Write { seen, bytes, .. }, None) => {
             place.overwrite(seen, bytes).inspect_err(|error| {
@@ -231,8 +231,8 @@ fn put_back(place: &OpenFolder, seen: &[u8]) {
     }
 }
 
-fn undo(done: &Done<'_>) {
-    let Staged { change, place, temporary } = done.staged;
+fn undo(done: &UndoStep<'_>) {
+    let StagedChange { change, place, temporary } = done.staged;
     let undone = match (change, &done.aside) {
         (FileOperation::Create { .. }, _) => place.remove(),
         (FileOperation::Delete { .. }, Some((aside, _))) => aside.rename_to(place),

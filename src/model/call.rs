@@ -114,14 +114,14 @@ pub async fn run(
     hearing: Hearing,
     words: OnText<'_>,
 ) -> CallOutcome {
-    let mut answer = Answer::new(endpoint, limits, hearing, words);
+    let mut answer = AnswerReader::new(endpoint, limits, hearing, words);
     let end = timeout_at(limits.deadline, exchange(web, endpoint, question, &mut answer)).await;
     let late = || End::Trouble(Trouble::TooMuch("it took longer than `total_seconds` allows".to_owned()));
     answer.outcome.end = end.unwrap_or_else(|_| late());
     answer.outcome
 }
 
-async fn exchange(web: &Client, endpoint: &Endpoint, question: &WireRequest<'_>, answer: &mut Answer<'_>) -> End {
+async fn exchange(web: &Client, endpoint: &Endpoint, question: &WireRequest<'_>, answer: &mut AnswerReader<'_>) -> End {
     let stall = answer.limits.stall;
     let headers = match dialect::headers(endpoint) {
         Ok(headers) => headers,
@@ -165,7 +165,7 @@ fn too_long(limit: usize) -> End {
 }
 
 /// An answer as it is read.
-struct Answer<'w> {
+struct AnswerReader<'w> {
     endpoint: &'w Endpoint,
     limits: CallLimits,
     hearing: Hearing,
@@ -176,7 +176,7 @@ struct Answer<'w> {
     end: Option<End>,
 }
 
-impl<'w> Answer<'w> {
+impl<'w> AnswerReader<'w> {
     fn new(endpoint: &'w Endpoint, limits: CallLimits, hearing: Hearing, words: OnText<'w>) -> Self {
         Self { endpoint, limits, hearing, words, outcome: CallOutcome::default(), stopped: None, end: None }
     }

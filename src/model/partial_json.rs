@@ -7,7 +7,7 @@
 #[derive(Debug)]
 pub struct WordStream {
     wanted: &'static [&'static str],
-    state: State,
+    state: ParserState,
     depth: u32,
     /// The latest string at depth 1 that may be a key, and then is one.
     key: String,
@@ -22,18 +22,18 @@ pub struct WordStream {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ParserState {
     Before,
     Thinking,
     Between,
-    Text(Role),
-    Escape(Role),
+    Text(StringRole),
+    Escape(StringRole),
     Done,
 }
 
 /// The use of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum StringRole {
     Key,
     Words,
     Other,
@@ -44,7 +44,7 @@ impl WordStream {
     pub fn new(wanted: &'static [&'static str]) -> Self {
         Self {
             wanted,
-            state: State::Before,
+            state: ParserState::Before,
             depth: 0,
             key: String::new(),
             expecting_value: false,
@@ -67,25 +67,25 @@ impl WordStream {
 
     fn take(&mut self, c: char, out: &mut String) {
         match self.state {
-            State::Before => {
+            ParserState::Before => {
                 self.remember(c);
                 if self.before.ends_with("<think>") {
-                    self.state = State::Thinking;
+                    self.state = ParserState::Thinking;
                 } else if c == '{' {
                     self.depth = 1;
-                    self.state = State::Between;
+                    self.state = ParserState::Between;
                 }
             }
-            State::Thinking => {
+            ParserState::Thinking => {
                 self.remember(c);
                 if self.before.ends_with("</think>") {
-                    self.state = State::Before;
+                    self.state = ParserState::Before;
                 }
             }
-            State::Between => self.between(c),
-            State::Text(role) => self.text(role, c, out),
-            State::Escape(role) => self.escaped(role, c, out),
-            State::Done => {}
+            ParserState::Between => self.between(c),
+            ParserState::Text(role) => self.text(role, c, out),
+            ParserState::Escape(role) => self.escaped(role, c, out),
+            ParserState::Done => {}
         }
     }
 
@@ -101,17 +101,17 @@ impl WordStream {
         match c {
             '"' => {
                 let role = if self.depth != 1 {
-                    Role::Other
+                    StringRole::Other
                 } else if !self.expecting_value {
                     self.key.clear();
-                    Role::Key
+                    StringRole::Key
                 } else if self.wanted.contains(&self.key.as_str()) {
                     self.gap = self.handed_out;
-                    Role::Words
+                    StringRole::Words
                 } else {
-                    Role::Other
+                    StringRole::Other
                 };
-                self.state = State::Text(role);
+                self.state = ParserState::Text(role);
             }
             ':' if self.depth == 1 => self.expecting_value = true,
             ',' if self.depth == 1 => self.expecting_value = false,
@@ -119,22 +119,22 @@ impl WordStream {
             '}' | ']' => {
                 self.depth -= 1;
                 if self.depth == 0 {
-                    self.state = State::Done;
+                    self.state = ParserState::Done;
                 }
             }
             _ => {}
         }
     }
 
-    fn text(&mut self, role: Role, c: char, out: &mut String) {
+    fn text(&mut self, role: StringRole, c: char, out: &mut String) {
         match c {
             '\\' => {
                 self.escape.clear();
-                self.state = State::Escape(role);
+                self.state = ParserState::Escape(role);
             }
             '"' => {
                 self.lone_surrogate(role, out);
-                self.state = State::Between;
+                self.state = ParserState::Between;
             }
             _ => {
                 self.lone_surrogate(role, out);
@@ -143,7 +143,7 @@ impl WordStream {
         }
     }
 
-    fn escaped(&mut self, role: Role, c: char, out: &mut String) {
+    fn escaped(&mut self, role: StringRole, c: char, out: &mut String) {
         if self.escape.is_empty() && c != 'u' {
             self.lone_surrogate(role, out);
             let plain = match c {
@@ -155,7 +155,7 @@ impl WordStream {
                 other => other,
             };
             self.give(role, plain, out);
-            self.state = State::Text(role);
+            self.state = ParserState::Text(role);
             return;
         }
         self.escape.push(c);
@@ -163,7 +163,7 @@ impl WordStream {
             return;
         }
         let unit = self.escape.get(1..).and_then(|hex| u16::from_str_radix(hex, 16).ok()).unwrap_or(0xfffd);
-        self.state = State::Text(role);
+        self.state = ParserState::Text(role);
         match (self.high_surrogate.take(), unit) {
             (Some(high), 0xdc00..=0xdfff) => {
                 let decoded = char::decode_utf16([high, unit]).next().and_then(Result::ok);
@@ -183,23 +183,23 @@ impl WordStream {
         }
     }
 
-    fn lone_surrogate(&mut self, role: Role, out: &mut String) {
+    fn lone_surrogate(&mut self, role: StringRole, out: &mut String) {
         if self.high_surrogate.take().is_some() {
             self.give(role, char::REPLACEMENT_CHARACTER, out);
         }
     }
 
-    fn give(&mut self, role: Role, c: char, out: &mut String) {
+    fn give(&mut self, role: StringRole, c: char, out: &mut String) {
         match role {
-            Role::Key => self.key.push(c),
-            Role::Words => {
+            StringRole::Key => self.key.push(c),
+            StringRole::Words => {
                 if std::mem::take(&mut self.gap) {
                     out.push('\n');
                 }
                 self.handed_out = true;
                 out.push(c);
             }
-            Role::Other => {}
+            StringRole::Other => {}
         }
     }
 }

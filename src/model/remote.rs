@@ -38,7 +38,7 @@ pub struct RemoteModel {
     endpoint: Endpoint,
     client: Client,
     retry: RetryPolicy,
-    patience: Patience,
+    patience: ModelWaits,
     manner: Manner,
     limit: AnswerLimit,
     /// Whether the schema is sent; cleared once the server has refused it and answered without.
@@ -55,7 +55,7 @@ pub struct RemoteModel {
 
 /// The longest waits for a model.
 #[derive(Clone, Copy, Debug)]
-struct Patience {
+struct ModelWaits {
     /// Without a byte.
     stall: Duration,
     /// In all.
@@ -80,7 +80,7 @@ impl RemoteModel {
             endpoint,
             client,
             retry: RetryPolicy { max_attempts: config.max_attempts, ..RetryPolicy::default() },
-            patience: Patience {
+            patience: ModelWaits {
                 stall: Duration::from_secs(config.stall_seconds),
                 total: Duration::from_secs(config.total_seconds),
             },

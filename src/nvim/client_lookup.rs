@@ -24,7 +24,7 @@ const QUICK: Duration = Duration::from_secs(5);
 struct WireAnswer {
     client: String,
     encoding: Encoding,
-    how: Outcome,
+    how: LookupOutcome,
     #[serde(default)]
     value: Value,
     #[serde(default)]
@@ -37,7 +37,7 @@ struct WireAnswer {
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Outcome {
+enum LookupOutcome {
     Answered,
     Refused,
     Outdated,
@@ -46,13 +46,13 @@ enum Outcome {
 }
 
 /// Cancels the requests in Neovim when no caller waits for the answers any more.
-struct Forget {
+struct CancelOnDrop {
     channel: Arc<Channel>,
     id: u64,
     answered: bool,
 }
 
-impl Drop for Forget {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         if self.answered {
             return;
@@ -89,7 +89,7 @@ pub(super) async fn look_up(
         "beside": wanted.beside.iter().map(|path| editor.absolute(path)).collect::<Vec<_>>(),
         "ms": deadline.left_ms(),
     });
-    let mut guard = Forget { channel: Arc::clone(&editor.channel), id, answered: false };
+    let mut guard = CancelOnDrop { channel: Arc::clone(&editor.channel), id, answered: false };
     let answers = editor.channel.call::<List<WireAnswer>>("look_up", &params, &wanted.path, deadline.left()).await;
     guard.answered = answers.is_ok();
     Ok(answers?.0.into_iter().map(|answer| read(editor, answer)).collect())
@@ -102,15 +102,15 @@ fn read(editor: &NvimEditor, answer: WireAnswer) -> LookupAnswer {
         editor.owns(&file).then(|| (editor.relative(&file), tick))
     };
     let found = match answer.how {
-        Outcome::Answered => Ok(SaidOfName {
+        LookupOutcome::Answered => Ok(SaidOfName {
             value: answer.value,
             encoding: answer.encoding,
             versions: ticks.into_iter().filter_map(own).collect(),
         }),
-        Outcome::Refused => Err(LookupError::Refused(answer.message)),
-        Outcome::Outdated => Err(LookupError::Outdated),
-        Outcome::Silent => Err(LookupError::TimedOut),
-        Outcome::Gone => Err(LookupError::Gone(answer.message)),
+        LookupOutcome::Refused => Err(LookupError::Refused(answer.message)),
+        LookupOutcome::Outdated => Err(LookupError::Outdated),
+        LookupOutcome::Silent => Err(LookupError::TimedOut),
+        LookupOutcome::Gone => Err(LookupError::Gone(answer.message)),
     };
     LookupAnswer { provider: answer.client, said: found }
 }

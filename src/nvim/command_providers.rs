@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use crate::editor::NvimEditor;
 use sextant_base::deadline::Deadline;
 use sextant_diagnostics::command::CommandProvider;
-use sextant_diagnostics::command::background::Asked;
+use sextant_diagnostics::command::background::EditorText;
 use sextant_diagnostics::command::command_config::CommandConfig;
 use sextant_diagnostics::model::Report;
 use sextant_diagnostics::{program, syntax};
@@ -59,12 +59,12 @@ impl NvimEditor {
         let reads = join_all(paths.iter().map(|(path, _)| self.last_read(path)));
         // All reads share one deadline: without its text in time, a file is not asked about.
         let Ok(texts) = tokio::time::timeout(deadline.left(), reads).await else { return Vec::new() };
-        let known: Vec<Asked> = paths
+        let known: Vec<EditorText> = paths
             .into_iter()
             .zip(texts)
             .filter_map(|((path, edited), read)| {
                 let (version, text) = read?;
-                Some(Asked { path: path.clone(), text: text.to_string(), version, edited })
+                Some(EditorText { path: path.clone(), text: text.to_string(), version, edited })
             })
             .collect();
         let mut reports: Vec<Report> = known

@@ -17,7 +17,7 @@ use crate::command_providers;
 use crate::door::here::undo_request;
 use crate::door::queue::RequestQueue;
 use crate::editor::NvimEditor;
-use crate::handler::Incoming;
+use crate::handler::NvimMessages;
 use crate::lua_channel::{Channel, ChannelWriter};
 use crate::lua_messages::{ClientReport, CommandPlace};
 use crate::nvim_wording;
@@ -40,7 +40,7 @@ pub type OnOpen = Box<dyn Fn(&Arc<Engine>) + Send + Sync>;
 const LEAVE: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Deserialize)]
-struct Hello {
+struct NvimHello {
     cwd: PathBuf,
     #[serde(default)]
     options: Options,
@@ -57,7 +57,7 @@ struct Options {
 }
 
 #[derive(Debug, Deserialize)]
-struct Ask {
+struct AskParams {
     text: String,
     /// Whether it goes on with the conversation before it.
     #[serde(default)]
@@ -74,21 +74,21 @@ struct Ready {
 }
 
 /// One workspace that a command has used: its editor and its session.
-pub(super) struct Open {
+pub(super) struct UsedWorkspace {
     root: PathBuf,
     editor: Arc<NvimEditor>,
     pub(super) session: Arc<Engine>,
 }
 
-pub(super) struct Door {
+pub(super) struct NvimDoor {
     make_model: MakeModel,
     /// The folder for the memory of every workspace.
     state: Option<PathBuf>,
     channel: OnceLock<Arc<Channel>>,
     ready: OnceLock<Ready>,
-    open: Mutex<Vec<Arc<Open>>>,
+    open: Mutex<Vec<Arc<UsedWorkspace>>>,
     /// The workspace of the last command: `stop`, `undo` and `approve` apply to it.
-    current: Mutex<Option<Arc<Open>>>,
+    current: Mutex<Option<Arc<UsedWorkspace>>>,
     /// The requests that were made while a task runs.
     queue: RequestQueue,
     /// Neovim shows one task at a time, no matter which client asked for it.
@@ -101,7 +101,7 @@ pub(super) struct Door {
 /// Serves the Neovim that is our parent, over stdio, until it is gone. `state` is Sextant's state folder. `on_open` is
 /// called with each workspace when it is first used.
 pub async fn run(make_model: MakeModel, state: Option<PathBuf>, on_open: OnOpen) -> Result<(), Failure> {
-    let door = Arc::new(Door {
+    let door = Arc::new(NvimDoor {
         make_model,
         state,
         channel: OnceLock::new(),
@@ -113,7 +113,7 @@ pub async fn run(make_model: MakeModel, state: Option<PathBuf>, on_open: OnOpen)
         on_open,
         mode: Mutex::default(),
     });
-    let started = nvim_rs::create::tokio::new_parent(Incoming::new(Arc::clone(&door))).await;
+    let started = nvim_rs::create::tokio::new_parent(NvimMessages::new(Arc::clone(&door))).await;
     let (nvim, io) = started.map_err(|error| {
         Failure::new(
             FailureKind::Editor,
@@ -138,7 +138,7 @@ pub async fn run(make_model: MakeModel, state: Option<PathBuf>, on_open: OnOpen)
     Ok(())
 }
 
-impl Door {
+impl NvimDoor {
     pub(super) fn channel(&self) -> Option<&Arc<Channel>> {
         self.channel.get()
     }
@@ -217,7 +217,7 @@ impl Door {
             Failure::new(FailureKind::Config, format!("the options cannot be read: {why}"), "see :help sextant-options")
         };
         let wrong = |error: serde_json::Error| options(error.to_string());
-        let hello: Hello = serde_json::from_str(json).map_err(wrong)?;
+        let hello: NvimHello = serde_json::from_str(json).map_err(wrong)?;
         let mut config: Config = serde_json::from_value(Value::Object(hello.options.rest)).map_err(wrong)?;
         config.memory.state.clone_from(&self.state);
         let commands = hello.options.commands.into_iter().map(CommandSpec::config).collect::<Result<Vec<_>, _>>();
@@ -249,7 +249,7 @@ impl Door {
         match self.request(json, at_cursor) {
             Ok((open, request)) => self.submit(&open, command(request)),
             Err(failure) => {
-                let request = serde_json::from_str(json).map_or_else(|_| String::new(), |Ask { text, .. }| text);
+                let request = serde_json::from_str(json).map_or_else(|_| String::new(), |AskParams { text, .. }| text);
                 self.show(Event::Refused { failure, request });
             }
         }
@@ -257,14 +257,14 @@ impl Door {
 
     /// Carries a command out in a workspace. While another one is carried out, a request waits and anything else is
     /// refused.
-    pub(super) fn submit(self: &Arc<Self>, open: &Arc<Open>, command: Command) {
+    pub(super) fn submit(self: &Arc<Self>, open: &Arc<UsedWorkspace>, command: Command) {
         if let Err(command) = self.try_submit(open, command) {
             self.enqueue(open, command);
         }
     }
 
     /// The same; a request that has to wait comes back.
-    fn try_submit(self: &Arc<Self>, open: &Arc<Open>, command: Command) -> Result<(), Command> {
+    fn try_submit(self: &Arc<Self>, open: &Arc<UsedWorkspace>, command: Command) -> Result<(), Command> {
         // The task goes on with its question: the refused command is not the answer to it.
         let is_answer = matches!(command, Command::Answer(_)) && open.session.is_asking();
         let waits = queue::words(&command).map(|_| command.clone());
@@ -295,11 +295,11 @@ impl Door {
     }
 
     /// A request without a range is about the cursor's line if it has `at_cursor`, else about the file.
-    fn request(&self, json: &str, at_cursor: bool) -> Result<(Arc<Open>, Request), Failure> {
-        let ask: Ask = serde_json::from_str(json).map_err(|error| {
+    fn request(&self, json: &str, at_cursor: bool) -> Result<(Arc<UsedWorkspace>, Request), Failure> {
+        let ask: AskParams = serde_json::from_str(json).map_err(|error| {
             Failure::new(FailureKind::Internal, format!("the command cannot be read: {error}"), "see the log")
         })?;
-        let Ask { text, follows, place } = ask;
+        let AskParams { text, follows, place } = ask;
         let ready = self
             .ready
             .get()
@@ -327,7 +327,7 @@ impl Door {
 
     /// The session of the workspace that a file belongs to: the folder that Neovim was started in, if the file is
     /// inside.
-    pub(super) fn open(&self, file: &Path) -> Result<Arc<Open>, Failure> {
+    pub(super) fn open(&self, file: &Path) -> Result<Arc<UsedWorkspace>, Failure> {
         let ready = self
             .ready
             .get()
@@ -360,7 +360,7 @@ impl Door {
         let turn = Arc::clone(&self.turn);
         let idle = move || turn.is_free();
         tokio::spawn(command_providers::tell_late(editor.commands.news(), Arc::downgrade(&session), idle));
-        let new = Arc::new(Open { root: path, editor, session });
+        let new = Arc::new(UsedWorkspace { root: path, editor, session });
         (self.on_open)(&new.session);
         open.push(Arc::clone(&new));
         Ok(new)

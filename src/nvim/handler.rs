@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use nvim_rs::{Handler, Neovim, Value};
 use tokio::sync::mpsc;
 
-use crate::door::Door;
+use crate::door::NvimDoor;
 use crate::lua_channel::ChannelWriter;
 
 struct Order {
@@ -19,14 +19,14 @@ struct Order {
 }
 
 #[derive(Clone)]
-pub(super) struct Incoming {
-    door: Arc<Door>,
+pub(super) struct NvimMessages {
+    door: Arc<NvimDoor>,
     orders: mpsc::UnboundedSender<Order>,
 }
 
-impl Incoming {
+impl NvimMessages {
     /// Starts the task that carries out the commands in the order in which they were given.
-    pub(super) fn new(door: Arc<Door>) -> Self {
+    pub(super) fn new(door: Arc<NvimDoor>) -> Self {
         let (orders, mut queue) = mpsc::unbounded_channel::<Order>();
         let to = Arc::clone(&door);
         tokio::spawn(async move {
@@ -43,7 +43,7 @@ impl Incoming {
 }
 
 #[async_trait]
-impl Handler for Incoming {
+impl Handler for NvimMessages {
     type Writer = ChannelWriter;
 
     async fn handle_request(

@@ -27,7 +27,7 @@ pub type ChannelWriter = Compat<File>;
 /// The extra time of a call, beyond its own deadline, before the editor counts as not answering.
 const SLACK: Duration = Duration::from_secs(10);
 
-struct Pending {
+struct PendingCalls {
     text: Vec<u8>,
     done: oneshot::Sender<Vec<u8>>,
 }
@@ -36,12 +36,12 @@ struct Pending {
 pub struct Channel {
     nvim: Neovim<ChannelWriter>,
     next: AtomicU64,
-    pending: Mutex<HashMap<u64, Pending>>,
-    events: mpsc::UnboundedSender<Queued>,
+    pending: Mutex<HashMap<u64, PendingCalls>>,
+    events: mpsc::UnboundedSender<QueuedEvent>,
 }
 
 /// An event, and the root of its workspace.
-type Queued = (Option<PathBuf>, Event);
+type QueuedEvent = (Option<PathBuf>, Event);
 
 /// The time over which the words of a model are put together.
 const FRAME: Duration = Duration::from_millis(33);
@@ -95,8 +95,8 @@ impl Channel {
         let json = serde_json::to_string(params).map_err(|error| EditorError::Other(error.to_string()))?;
         let id = self.number();
         let (done, answer) = oneshot::channel();
-        self.lock().insert(id, Pending { text: Vec::new(), done });
-        let guard = Forget { channel: self, id };
+        self.lock().insert(id, PendingCalls { text: Vec::new(), done });
+        let guard = ForgetCall { channel: self, id };
         let exchange = async {
             let args = vec![Value::from(id), Value::from(method), Value::from(json)];
             let nvim = self.nvim.clone();
@@ -141,7 +141,7 @@ impl Channel {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Pending>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, PendingCalls>> {
         lock(&self.pending)
     }
 }
@@ -149,21 +149,21 @@ impl Channel {
 /// The queue of events, with the words of a model put together. A screen shows 30 pictures a second, and a fast model
 /// sends hundreds of pieces.
 struct Frames {
-    queue: mpsc::UnboundedReceiver<Queued>,
+    queue: mpsc::UnboundedReceiver<QueuedEvent>,
     /// The words that did not fit into the last message.
-    rest: Option<Queued>,
+    rest: Option<QueuedEvent>,
     /// The event that came behind the words, and is next.
-    held: Option<Queued>,
+    held: Option<QueuedEvent>,
     /// The time at which words were sent last.
     last: Option<Instant>,
 }
 
 impl Frames {
-    fn of(queue: mpsc::UnboundedReceiver<Queued>) -> Self {
+    fn of(queue: mpsc::UnboundedReceiver<QueuedEvent>) -> Self {
         Self { queue, rest: None, held: None, last: None }
     }
 
-    async fn next(&mut self) -> Option<Queued> {
+    async fn next(&mut self) -> Option<QueuedEvent> {
         let (root, event) = match self.rest.take().or_else(|| self.held.take()) {
             Some(known) => known,
             None => self.queue.recv().await?,
@@ -191,12 +191,12 @@ fn is_stop(event: &Event) -> bool {
 }
 
 /// Drops the place of a call that was cancelled or timed out, so that a late answer finds no receiver.
-struct Forget<'a> {
+struct ForgetCall<'a> {
     channel: &'a Channel,
     id: u64,
 }
 
-impl Drop for Forget<'_> {
+impl Drop for ForgetCall<'_> {
     fn drop(&mut self) {
         self.channel.lock().remove(&self.id);
     }
@@ -217,7 +217,7 @@ mod tests {
     use super::*;
     use sextant_base::failure::Failure;
 
-    fn words(text: &str) -> Queued {
+    fn words(text: &str) -> QueuedEvent {
         (None, Event::Words { text: text.to_owned() })
     }
 
@@ -225,7 +225,7 @@ mod tests {
     async fn words_are_put_together_in_order_and_at_most_once_a_frame() {
         let (events, queue) = mpsc::unbounded_channel();
         let mut frames = Frames::of(queue);
-        let send = |event: Queued| events.send(event).unwrap();
+        let send = |event: QueuedEvent| events.send(event).unwrap();
         for _ in 0..2 {
             let (before, began) = (frames.last, Instant::now());
             (0..1000).for_each(|number| send(words(&format!("{number} "))));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::door::Door;
+use crate::door::NvimDoor;
 use crate::lua_messages::CommandPlace;
 use sextant_engine::api::{Event, Target, history};
 
@@ -19,16 +19,16 @@ pub(super) enum Page {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Given {
+struct PageParams {
     place: CommandPlace,
     /// The part that a diff shows.
     part: String,
 }
 
-impl Door {
+impl NvimDoor {
     /// Makes a page beside a running task, for the workspace of the current file, or else of Neovim's folder.
     pub(super) fn page(self: &Arc<Self>, json: &str, page: Page) {
-        let Given { place, part } = serde_json::from_str(json).unwrap_or_default();
+        let PageParams { place, part } = serde_json::from_str(json).unwrap_or_default();
         let file = !place.path.is_empty() && place.buftype.is_empty();
         let open = if file { self.open(Path::new(&place.path)) } else { self.open(&self.cwd().join(".")) };
         let door = Arc::clone(self);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 
-use crate::cli::diff::diff_progress::Progress;
+use crate::cli::diff::diff_progress::DiffProgress;
 use crate::cli::diff::git::ChangedFile;
 use crate::cli::settings::Providers;
 use sextant_base::deadline::Deadline;
@@ -54,13 +54,13 @@ pub(super) struct Collected {
 }
 
 /// One provider over one side.
-enum Provider {
+enum SideProvider {
     Server(LanguageServer),
     /// A command, and whether it is run once for all files.
     Command(Box<CommandProvider>, bool),
 }
 
-impl Provider {
+impl SideProvider {
     fn fetcher(&self) -> &dyn DiagnosticsProvider {
         match self {
             Self::Server(server) => server,
@@ -68,7 +68,7 @@ impl Provider {
         }
     }
 
-    async fn ask(&self, side: &DiffSide, deadline: Deadline, progress: Progress) -> Vec<Report> {
+    async fn ask(&self, side: &DiffSide, deadline: Deadline, progress: DiffProgress) -> Vec<Report> {
         let fetcher = self.fetcher();
         let covered = side.texts.iter().filter(|(path, _)| speaks(fetcher.languages(), path));
         let files: Vec<FileText> =
@@ -111,20 +111,20 @@ impl DiffSide {
         &self,
         configured: &Providers,
         deadline: Deadline,
-        progress: Progress,
+        progress: DiffProgress,
     ) -> Result<Vec<Report>, Failure> {
         if self.texts.is_empty() {
             return Ok(Vec::new());
         }
         let servers = configured.servers.iter();
-        let mut providers: Vec<Provider> =
-            servers.map(|config| Provider::Server(LanguageServer::new(config.clone(), &self.root))).collect();
+        let mut providers: Vec<SideProvider> =
+            servers.map(|config| SideProvider::Server(LanguageServer::new(config.clone(), &self.root))).collect();
         for config in &configured.commands {
             let whole = !config.asks_by_file();
             let command = CommandProvider::new(config.clone(), &self.root, &configured.places).map_err(|why| {
                 Failure::new(FailureKind::Config, why, "see the section on configuration in the README")
             })?;
-            providers.push(Provider::Command(Box::new(command), whole));
+            providers.push(SideProvider::Command(Box::new(command), whole));
         }
         let reports = join_all(providers.iter().map(|provider| provider.ask(self, deadline, progress))).await;
         let mut reports = reports.concat();

@@ -9,7 +9,7 @@ use crate::cli::diff::collect_side::{DiffSide, comparable, read, speaks};
 use crate::cli::diff::compare::{Comparison, entries};
 use crate::cli::diff::confirm::confirm;
 use crate::cli::diff::diff_arguments::DiffArguments;
-use crate::cli::diff::diff_progress::Progress;
+use crate::cli::diff::diff_progress::DiffProgress;
 use crate::cli::diff::git::{ChangedFile, Git};
 use crate::cli::diff::revisions::{self, Revision, Sides};
 use crate::cli::diff::selection::{DiffSelection, Selection, below, changes_below, select, stray};
@@ -25,7 +25,7 @@ use sextant_store::workspace::root::Root;
 /// # Errors
 /// The question cannot be answered at all.
 pub(super) async fn answer(arguments: &DiffArguments) -> Result<Comparison, Failure> {
-    let progress = Progress::new(arguments.progress);
+    let progress = DiffProgress::new(arguments.progress);
     let (here, root, git, prefix) = place(arguments).await?;
     let sides = revisions::read(&git, &here, &arguments.words).await?;
     let providers = providers(arguments, root.path())?;
@@ -96,7 +96,7 @@ async fn new_side(
     sides: &Sides,
     unkept: &[String],
     providers: &Providers,
-    progress: Progress,
+    progress: DiffProgress,
 ) -> Result<Option<Checkout>, Failure> {
     match &sides.after {
         Some(after) => {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::cli::diff::collect_side::{DiffSide, comparable};
 use crate::cli::diff::compare::{ComparedDiagnostic, ComparedState, entries};
-use crate::cli::diff::diff_progress::Progress;
+use crate::cli::diff::diff_progress::DiffProgress;
 use crate::cli::diff::git::ChangedFile;
 use crate::cli::settings::Providers;
 use sextant_base::deadline::Deadline;
@@ -38,7 +38,7 @@ pub(super) async fn confirm(
     after: &DiffSide,
     configured: &Providers,
     deadline: Deadline,
-    progress: Progress,
+    progress: DiffProgress,
 ) -> Result<Confirmed, Failure> {
     let mut out = Confirmed { entries: found, unconfirmed: 0, gap: None };
     let is_suspect = |entry: &ComparedDiagnostic| {
@@ -91,7 +91,7 @@ pub(super) async fn confirm(
 /// Drops the suspects that were not found again. Returns the number of kept ones that no provider could report on.
 fn keep_what_stands(
     entries: &mut Vec<ComparedDiagnostic>,
-    mut again: Vec<Key>,
+    mut again: Vec<EntryKey>,
     is_suspect: impl Fn(&ComparedDiagnostic) -> bool,
     silent: &BTreeSet<(&str, &str)>,
 ) -> usize {
@@ -120,9 +120,9 @@ fn source(entry: &ComparedDiagnostic) -> String {
 }
 
 /// The identity of an entry over several runs. Places count: the texts are the same.
-type Key = (ComparedState, String, String, u32, u32, Option<String>, String);
+type EntryKey = (ComparedState, String, String, u32, u32, Option<String>, String);
 
-fn key(entry: &ComparedDiagnostic) -> Key {
+fn key(entry: &ComparedDiagnostic) -> EntryKey {
     let found = &entry.found;
     let diagnostic = &found.diagnostic;
     (

@@ -6,11 +6,11 @@ use crate::cli::terminal;
 
 /// The reader at the terminal, if there is one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Progress {
+pub(super) struct DiffProgress {
     shown: bool,
 }
 
-impl Progress {
+impl DiffProgress {
     /// Shown if it is asked for, or if standard error is a terminal.
     pub(super) fn new(asked: bool) -> Self {
         Self { shown: asked || std::io::stderr().is_terminal() }

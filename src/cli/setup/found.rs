@@ -72,7 +72,7 @@ pub(in crate::cli) fn languages(
     }
     for known in LANGUAGES.iter().filter(|known| helix_config::listed(document, known.name).is_none()) {
         let there = |name: &&&str| {
-            let named = |server: &known::KnownServer| installed(server.program);
+            let named = |server: &known::HelixServer| installed(server.program);
             proxy(document, name, program).is_some() || known::named(name).is_some_and(named)
         };
         let servers: Vec<String> =

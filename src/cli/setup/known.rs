@@ -2,18 +2,18 @@
 
 /// A server by Helix's name for it, with its program and arguments.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KnownServer {
+pub(super) struct HelixServer {
     pub(super) name: &'static str,
     pub(super) program: &'static str,
     pub(super) arguments: &'static [&'static str],
 }
 
-const fn server(name: &'static str, program: &'static str, arguments: &'static [&'static str]) -> KnownServer {
-    KnownServer { name, program, arguments }
+const fn server(name: &'static str, program: &'static str, arguments: &'static [&'static str]) -> HelixServer {
+    HelixServer { name, program, arguments }
 }
 
 /// As in Helix's own `languages.toml`.
-pub(super) const SERVERS: &[KnownServer] = &[
+pub(super) const SERVERS: &[HelixServer] = &[
     server("basedpyright", "basedpyright-langserver", &["--stdio"]),
     server("pyright", "pyright-langserver", &["--stdio"]),
     server("ty", "ty", &["server"]),
@@ -59,7 +59,7 @@ pub(super) const LANGUAGES: &[KnownLanguage] = &[
     KnownLanguage { name: "zig", groups: &[&["zls"]] },
 ];
 
-pub(super) fn named(name: &str) -> Option<&'static KnownServer> {
+pub(super) fn named(name: &str) -> Option<&'static HelixServer> {
     SERVERS.iter().find(|server| server.name == name)
 }
 

@@ -20,7 +20,7 @@ const AT_ONCE: usize = 4;
 
 /// One file as the editor has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct EditorText {
     /// Path relative to the root.
     pub path: String,
     pub text: String,
@@ -41,24 +41,24 @@ struct Letters {
 #[derive(Debug)]
 pub struct Commands {
     commands: Vec<Arc<CommandProvider>>,
-    runs: Mutex<Vec<Run>>,
+    runs: Mutex<Vec<CommandRequest>>,
     letters: Arc<Letters>,
     room: Arc<Semaphore>,
 }
 
 /// One request to one command, answered or not.
 #[derive(Clone, Debug)]
-struct Run {
+struct CommandRequest {
     /// The command, and the file if it runs for each file on its own.
     key: (usize, String),
-    asked: Vec<Asked>,
-    state: Arc<Mutex<State>>,
+    asked: Vec<EditorText>,
+    state: Arc<Mutex<BackgroundState>>,
     done: watch::Receiver<bool>,
     task: AbortHandle,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct BackgroundState {
     answer: Option<Vec<Report>>,
     /// Whether the last caller went away without the answer.
     owed: bool,
@@ -91,13 +91,14 @@ impl Commands {
     }
 
     /// One report for each command that covers a file, before the deadline.
-    pub async fn ask(&self, files: &[Asked], deadline: Deadline) -> Vec<Report> {
+    pub async fn ask(&self, files: &[EditorText], deadline: Deadline) -> Vec<Report> {
         let mut runs = Vec::new();
         for (index, command) in self.commands.iter().enumerate() {
             let single = command.reach() == Reach::File;
             let covered = files.iter().filter(|file| command.covers(&file.path) && (file.edited || !single));
             // From here on only the texts matter: a caller with the same request gets the same run.
-            let mut covered: Vec<Asked> = covered.map(|file| Asked { edited: true, ..file.clone() }).collect();
+            let mut covered: Vec<EditorText> =
+                covered.map(|file| EditorText { edited: true, ..file.clone() }).collect();
             covered.sort_by(|a, b| a.path.cmp(&b.path));
             if single {
                 runs.extend(covered.into_iter().map(|file| self.run(index, file.path.clone(), vec![file])));
@@ -119,7 +120,7 @@ impl Commands {
     }
 
     /// The run that answers this request already, or a new one in the place of an older request's.
-    fn run(&self, index: usize, about: String, asked: Vec<Asked>) -> Run {
+    fn run(&self, index: usize, about: String, asked: Vec<EditorText>) -> CommandRequest {
         let key = (index, about);
         let mut runs = lock(&self.runs);
         if let Some(known) = runs.iter().position(|run| run.key == key) {
@@ -135,10 +136,10 @@ impl Commands {
         run
     }
 
-    fn start(&self, key: (usize, String), asked: Vec<Asked>) -> Run {
+    fn start(&self, key: (usize, String), asked: Vec<EditorText>) -> CommandRequest {
         let command = Arc::clone(&self.commands[key.0]);
         let (letters, room) = (Arc::clone(&self.letters), Arc::clone(&self.room));
-        let state = Arc::new(Mutex::new(State::default()));
+        let state = Arc::new(Mutex::new(BackgroundState::default()));
         let (over, done) = watch::channel(false);
         let task = tokio::spawn({
             let (state, asked) = (Arc::clone(&state), asked.clone());
@@ -163,10 +164,10 @@ impl Commands {
                 over.send_replace(true);
             }
         });
-        Run { key, asked, state, done, task: task.abort_handle() }
+        CommandRequest { key, asked, state, done, task: task.abort_handle() }
     }
 
-    async fn answer(&self, mut run: Run, deadline: Deadline) -> Vec<Report> {
+    async fn answer(&self, mut run: CommandRequest, deadline: Deadline) -> Vec<Report> {
         let in_time = tokio::time::timeout(deadline.left(), run.done.wait_for(|done| *done)).await;
         let mut state = lock(&run.state);
         if let Some(reports) = &state.answer {
@@ -178,7 +179,7 @@ impl Commands {
         drop(state);
         let note =
             if goes_on { "it goes on, and is reported when it is done" } else { "asked again before it was answered" };
-        let unanswered = |file: &Asked| Report {
+        let unanswered = |file: &EditorText| Report {
             provider: self.commands[run.key.0].name().to_owned(),
             file: file.path.clone(),
             diagnostics: Vec::new(),
@@ -232,8 +233,8 @@ mod tests {
         folder
     }
 
-    fn a(text: &str, version: i64) -> Asked {
-        Asked { path: "a.py".into(), text: text.into(), version, edited: true }
+    fn a(text: &str, version: i64) -> EditorText {
+        EditorText { path: "a.py".into(), text: text.into(), version, edited: true }
     }
 
     async fn letter(commands: &Commands, news: &mut watch::Receiver<u64>) -> Vec<Report> {

@@ -55,7 +55,7 @@ pub struct CommandProvider {
 const FINDINGS: usize = 50_000;
 
 /// The result of one run.
-type Answer = Result<CommandOutput, (Freshness, String)>;
+type RunResult = Result<CommandOutput, (Freshness, String)>;
 
 impl CommandProvider {
     /// Does not run it. A program without a `/` is searched in these folders; a missing one makes every report
@@ -86,7 +86,7 @@ impl CommandProvider {
     }
 
     /// Runs it for one file, or for all.
-    async fn run(&self, file: Option<&FileText>, deadline: Deadline) -> Answer {
+    async fn run(&self, file: Option<&FileText>, deadline: Deadline) -> RunResult {
         let Some(program) = &self.program else {
             let name = self.config.command.first().map(String::as_str).unwrap_or_default();
             return Err((Freshness::Unavailable, format!("{name} is not installed")));
@@ -180,7 +180,7 @@ impl CommandProvider {
         }
     }
 
-    fn report(&self, file: &FileText, answer: &Answer, saved: bool, elapsed_ms: u64) -> Report {
+    fn report(&self, file: &FileText, answer: &RunResult, saved: bool, elapsed_ms: u64) -> Report {
         let (freshness, diagnostics, note) = match answer {
             Err((freshness, why)) => (*freshness, Vec::new(), Some(why.clone())),
             Ok(_) if !saved => (Freshness::Unavailable, Vec::new(), Some(UNSAVED.to_owned())),

@@ -28,7 +28,7 @@ pub(super) struct Carry<'c, 'a> {
 }
 
 /// The values that two diagnostics must agree on besides source and code.
-type Key = (u64, u64, u32);
+type CarryKey = (u64, u64, u32);
 
 impl Carry<'_, '_> {
     /// Pairs the persisting diagnostics.
@@ -70,7 +70,7 @@ impl Carry<'_, '_> {
         &self.new.1[index as usize]
     }
 
-    fn pass(&self, out: &mut Matching, key: impl Fn(&Anchored) -> Option<Key>) {
+    fn pass(&self, out: &mut Matching, key: impl Fn(&Anchored) -> Option<CarryKey>) {
         self.pass_by(out, |d, _| key(d), |d, _| key(d), |_, _| true);
     }
 
@@ -78,11 +78,11 @@ impl Carry<'_, '_> {
     fn pass_by(
         &self,
         out: &mut Matching,
-        key_b: impl Fn(&Anchored, u32) -> Option<Key>,
-        key_a: impl Fn(&Anchored, u32) -> Option<Key>,
+        key_b: impl Fn(&Anchored, u32) -> Option<CarryKey>,
+        key_a: impl Fn(&Anchored, u32) -> Option<CarryKey>,
         accept: impl Fn(&Anchored, &Anchored) -> bool,
     ) {
-        let mut places: HashMap<(u32, Key), usize> = HashMap::new();
+        let mut places: HashMap<(u32, CarryKey), usize> = HashMap::new();
         let mut groups: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
         let (old, new) = self.left(out);
         for b in old {

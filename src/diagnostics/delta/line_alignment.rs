@@ -15,7 +15,7 @@ use crate::delta::tokenize::Class;
 const LIKENESS: f32 = 0.5;
 
 /// A line with tokens: their range, their spellings, and the key of the comparison.
-struct Line {
+struct TokenLine {
     tokens: Vec<u32>,
     text: u64,
     key: u64,
@@ -41,8 +41,8 @@ pub(super) fn pair_lines(
     });
     let lines_a = lines(after, file_a, |token| (tokens.before(token) != NONE).then(|| line_of(token)));
     let mut ids: HashMap<u64, u32> = HashMap::new();
-    let mut number = |lines: &[Line]| -> Vec<u32> {
-        let id = |line: &Line| {
+    let mut number = |lines: &[TokenLine]| -> Vec<u32> {
+        let id = |line: &TokenLine| {
             let next = ids.len() as u32;
             *ids.entry(line.key).or_insert(next)
         };
@@ -68,7 +68,7 @@ pub(super) fn pair_lines(
     }
 }
 
-fn free_tokens(lines: &[Line]) -> Vec<u32> {
+fn free_tokens(lines: &[TokenLine]) -> Vec<u32> {
     lines.iter().filter(|line| line.free).flat_map(|line| line.tokens.iter().copied()).collect()
 }
 
@@ -80,14 +80,14 @@ fn bag(side: &Side<'_>, tokens: &[u32]) -> Vec<u32> {
 }
 
 /// `aligned` gives the after-line of a token that is paired.
-fn lines(side: &Side<'_>, file: usize, aligned: impl Fn(u32) -> Option<usize>) -> Vec<Line> {
+fn lines(side: &Side<'_>, file: usize, aligned: impl Fn(u32) -> Option<usize>) -> Vec<TokenLine> {
     let file = &side.files[file];
-    let mut out: Vec<(usize, Line)> = Vec::new();
+    let mut out: Vec<(usize, TokenLine)> = Vec::new();
     for index in file.tokens.clone() {
         let line = file.lines.line_of(side.tokens[index].start as usize);
         match out.last_mut() {
             Some((last, entry)) if *last == line => entry.tokens.push(index as u32),
-            _ => out.push((line, Line { tokens: vec![index as u32], text: 0, key: 0, free: true })),
+            _ => out.push((line, TokenLine { tokens: vec![index as u32], text: 0, key: 0, free: true })),
         }
     }
     for (_, line) in &mut out {

@@ -13,7 +13,7 @@ use sextant_text::symbols::symbol_name;
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;
 
-pub(super) struct File<'a> {
+pub(super) struct SideFile<'a> {
     pub text: &'a str,
     pub lines: LineIndex,
     pub tokens: Range<usize>,
@@ -115,7 +115,7 @@ fn path_hash(symbol: &Symbol) -> u64 {
 
 #[derive(Default)]
 pub(super) struct Side<'a> {
-    pub files: Vec<File<'a>>,
+    pub files: Vec<SideFile<'a>>,
     pub tokens: Vec<Token>,
     pub units: Vec<Unit>,
     /// The tokens of units: a comment inside a statement does not interrupt it.
@@ -146,7 +146,7 @@ impl<'a> Side<'a> {
         for scope in &mut self.scopes[first_scope..] {
             summarize(scope, &self.units, &self.members, &self.tokens);
         }
-        self.files.push(File {
+        self.files.push(SideFile {
             text,
             lines: LineIndex::new(text),
             tokens: first_token..self.tokens.len(),
@@ -234,7 +234,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    pub(super) fn file_of(&self, unit: u32) -> &File<'a> {
+    pub(super) fn file_of(&self, unit: u32) -> &SideFile<'a> {
         &self.files[self.units[unit as usize].file as usize]
     }
 

@@ -27,12 +27,12 @@ struct Chain {
 }
 
 /// Units in succession: the first of either side, and how many.
-type Run = (u32, u32, u32);
+type UnitRun = (u32, u32, u32);
 
 /// The heaviest run first; then inside one symbol, near, early.
-type Rank = (u32, bool, Reverse<u32>, Reverse<Run>);
+type Rank = (u32, bool, Reverse<u32>, Reverse<UnitRun>);
 
-struct Pairing<'s, 'a> {
+struct StatementPairing<'s, 'a> {
     before: &'s Side<'a>,
     after: &'s Side<'a>,
     scopes: &'s Matching,
@@ -63,11 +63,11 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> St
     };
     let keys = (number(before), number(after));
     let units = Matching::new(before.units.len(), after.units.len());
-    let mut p = Pairing { before, after, scopes, units, keys, chains: Vec::new(), doubtful: Vec::new() };
+    let mut p = StatementPairing { before, after, scopes, units, keys, chains: Vec::new(), doubtful: Vec::new() };
     for (b, a) in scopes.pairs() {
         p.in_order(b, a);
     }
-    let left = |p: &Pairing<'_, '_>| -> (Vec<u32>, Vec<u32>) {
+    let left = |p: &StatementPairing<'_, '_>| -> (Vec<u32>, Vec<u32>) {
         let (n, m) = (before.units.len() as u32, after.units.len() as u32);
         let b = (0..n).filter(|b| p.units.after(*b) == NONE && before.units[*b as usize].weight > 0);
         let a = (0..m).filter(|a| p.units.before(*a) == NONE && after.units[*a as usize].weight > 0);
@@ -94,7 +94,7 @@ fn heads_symbol(side: &Side<'_>, unit: u32) -> bool {
     header != NONE && unit <= header && !comment
 }
 
-impl Pairing<'_, '_> {
+impl StatementPairing<'_, '_> {
     fn weight(&self, before: u32) -> u32 {
         self.before.units[before as usize].weight
     }
@@ -188,7 +188,7 @@ impl Pairing<'_, '_> {
     }
 
     /// The whole run of equal free statements around a pair.
-    fn extend(&self, b: u32, a: u32) -> Run {
+    fn extend(&self, b: u32, a: u32) -> UnitRun {
         let (files_b, files_a) = (
             &self.before.files[self.before.units[b as usize].file as usize].units,
             &self.after.files[self.after.units[a as usize].file as usize].units,
@@ -210,7 +210,7 @@ impl Pairing<'_, '_> {
         (b - up, a - up, up + down)
     }
 
-    fn push_run(&self, heap: &mut BinaryHeap<Rank>, run: Run) {
+    fn push_run(&self, heap: &mut BinaryHeap<Rank>, run: UnitRun) {
         let (b, a, len) = run;
         let weight = (b..b + len).map(|i| self.weight(i)).sum();
         if weight >= RUN {

@@ -16,9 +16,9 @@ const COMPARED: usize = 10_000;
 const CROWD: usize = 64;
 
 /// A parent and the paired siblings around a place under it, as after-indices; [`NONE`] at either end.
-type Slot = (u32, u32, u32);
+type SymbolSlot = (u32, u32, u32);
 
-struct Pairing<'s, 'a> {
+struct SymbolPairing<'s, 'a> {
     before: &'s Side<'a>,
     after: &'s Side<'a>,
     files: &'s [u32],
@@ -28,7 +28,7 @@ struct Pairing<'s, 'a> {
 /// Pairs the scopes; `files` is the pairing of files.
 pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, files: &[u32]) -> Matching {
     let scopes = Matching::new(before.scopes.len(), after.scopes.len());
-    let mut p = Pairing { before, after, files, scopes };
+    let mut p = SymbolPairing { before, after, files, scopes };
     for (b, a) in files.iter().enumerate().filter(|(_, a)| **a != NONE) {
         p.scopes.pair(before.files[b].scopes.start as u32, after.files[*a as usize].scopes.start as u32);
     }
@@ -50,7 +50,7 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, files: &[u32]) -> Matchi
     p.scopes
 }
 
-impl Pairing<'_, '_> {
+impl SymbolPairing<'_, '_> {
     fn b(&self, index: u32) -> &SideScope {
         &self.before.scopes[index as usize]
     }
@@ -201,7 +201,7 @@ impl Pairing<'_, '_> {
             return;
         }
         let (befores, mut afters) = (self.slots(true), self.slots(false));
-        let mut slots: Vec<(Slot, Vec<u32>)> = befores.into_iter().collect();
+        let mut slots: Vec<(SymbolSlot, Vec<u32>)> = befores.into_iter().collect();
         slots.sort_unstable();
         for (slot, old) in slots {
             let Some(new) = afters.remove(&slot) else { continue };
@@ -225,13 +225,13 @@ impl Pairing<'_, '_> {
     }
 
     /// The unpaired scopes, by the paired siblings they stand between.
-    fn slots(&self, forward: bool) -> HashMap<Slot, Vec<u32>> {
+    fn slots(&self, forward: bool) -> HashMap<SymbolSlot, Vec<u32>> {
         let side = if forward { self.before } else { self.after };
         // All names are after-indices.
         let mate = |s: u32| if forward { self.scopes.after(s) } else { self.scopes.before(s) };
         let name = |s: u32| if forward { self.scopes.after(s) } else { s };
         let mut waiting: HashMap<u32, (u32, Vec<u32>)> = HashMap::new();
-        let mut out: HashMap<Slot, Vec<u32>> = HashMap::new();
+        let mut out: HashMap<SymbolSlot, Vec<u32>> = HashMap::new();
         for (index, scope) in side.scopes.iter().enumerate().filter(|(_, s)| s.kind.is_some()) {
             let entry = waiting.entry(scope.parent).or_insert((NONE, Vec::new()));
             if mate(index as u32) == NONE {

@@ -46,7 +46,7 @@ impl Cuts {
 }
 
 /// A statement that is being read; its unit is opened by its first leaf, and again after a block inside it.
-struct Level {
+struct OpenStatement {
     unit: Option<u32>,
     comment: bool,
     /// Inside an ERROR node units are lines: the row of the last leaf.
@@ -67,7 +67,7 @@ pub(super) fn of_tree(tree: &Tree, blocks: &[&str]) -> Cuts {
         .map(|id| language.node_kind_for_id(id as u16).is_some_and(|kind| blocks.contains(&kind)))
         .collect();
     let mut cuts = Cuts::default();
-    let mut levels = vec![Level { unit: None, comment: false, error_row: None }];
+    let mut levels = vec![OpenStatement { unit: None, comment: false, error_row: None }];
     let mut path: Vec<Flags> = Vec::new();
     let mut cursor = tree.walk();
     loop {
@@ -91,7 +91,7 @@ pub(super) fn of_tree(tree: &Tree, blocks: &[&str]) -> Cuts {
     }
 }
 
-fn enter(node: &Node, parent: Flags, blocks: &[bool], levels: &mut Vec<Level>, cuts: &mut Cuts) -> Flags {
+fn enter(node: &Node, parent: Flags, blocks: &[bool], levels: &mut Vec<OpenStatement>, cuts: &mut Cuts) -> Flags {
     let (error, kind) = (node.is_error(), node.kind());
     if error || node.is_missing() {
         cuts.errors += 1;
@@ -102,13 +102,13 @@ fn enter(node: &Node, parent: Flags, blocks: &[bool], levels: &mut Vec<Level>, c
         || kind == "decorator";
     let level = comment || statement || error;
     if level {
-        levels.push(Level { unit: None, comment, error_row: error.then_some(usize::MAX) });
+        levels.push(OpenStatement { unit: None, comment, error_row: error.then_some(usize::MAX) });
     }
     let block = blocks.get(node.kind_id() as usize).copied().unwrap_or(false);
     Flags { level, block, error }
 }
 
-fn leaf(node: &Node, levels: &mut [Level], cuts: &mut Cuts) {
+fn leaf(node: &Node, levels: &mut [OpenStatement], cuts: &mut Cuts) {
     let Some(level) = levels.last_mut() else { return };
     if node.start_byte() == node.end_byte() {
         return;
@@ -125,7 +125,7 @@ fn leaf(node: &Node, levels: &mut [Level], cuts: &mut Cuts) {
     cuts.cut(node.start_byte(), unit);
 }
 
-fn leave(flags: Flags, levels: &mut Vec<Level>) {
+fn leave(flags: Flags, levels: &mut Vec<OpenStatement>) {
     if flags.level {
         levels.pop();
     }

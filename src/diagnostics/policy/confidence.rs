@@ -8,7 +8,7 @@ use sextant_base::plural::counted;
 
 /// The input of a rule.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct ConfidenceInput<'a> {
     pub item: &'a Placed<'a>,
     /// All sources that report it, for the same place or the same symbol.
     pub sources: &'a [String],
@@ -17,7 +17,7 @@ pub struct Seen<'a> {
 }
 
 /// The confidence after a rule, with the reason; `None` if the rule does not apply.
-pub type ConfidenceRule = fn(Confidence, &Seen) -> Option<(Confidence, String)>;
+pub type ConfidenceRule = fn(Confidence, &ConfidenceInput) -> Option<(Confidence, String)>;
 
 /// The rule that reports the name of its evidence instead of its own.
 pub const CONTRADICTED: &str = "contradicted_lowers";
@@ -75,35 +75,35 @@ pub fn gone(evidence: &Evidence) -> Option<&'static str> {
 }
 
 /// Independent sources that agree on one symbol.
-pub fn agreement_raises(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+pub fn agreement_raises(confidence: Confidence, seen: &ConfidenceInput) -> Option<(Confidence, String)> {
     let opinions = independent_sources(seen.sources);
     (opinions > 1).then(|| (raised(confidence), format!("{opinions} independent sources agree")))
 }
 
 /// The text is no longer the one that it was reported for.
-pub fn changed_text_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+pub fn changed_text_lowers(confidence: Confidence, seen: &ConfidenceInput) -> Option<(Confidence, String)> {
     (!seen.evidence.text_current).then(|| (lowered(confidence), "the text has changed since".to_owned()))
 }
 
 /// The project's texts contradict it.
-pub fn contradicted_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+pub fn contradicted_lowers(confidence: Confidence, seen: &ConfidenceInput) -> Option<(Confidence, String)> {
     seen.evidence.contradiction.as_ref().map(|found| (lowered(confidence), found.reason.clone()))
 }
 
 /// It survived fixes that were meant for it.
-pub fn survivor_lowers(confidence: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+pub fn survivor_lowers(confidence: Confidence, seen: &ConfidenceInput) -> Option<(Confidence, String)> {
     let survived = seen.evidence.survived;
     (survived >= seen.limits.survived)
         .then(|| (lowered(confidence), format!("it survived {}, possibly a false positive", counted(survived, "fix"))))
 }
 
 /// A signal without a place is a hint.
-pub fn unplaced_is_low(_: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+pub fn unplaced_is_low(_: Confidence, seen: &ConfidenceInput) -> Option<(Confidence, String)> {
     matches!(seen.item.diagnostic.location, Location::Project | Location::Global)
         .then(|| (Confidence::Low, "it names no place".to_owned()))
 }
 
 /// A signal that does not come back is a hint.
-pub fn irreproducible_is_low(_: Confidence, seen: &Seen) -> Option<(Confidence, String)> {
+pub fn irreproducible_is_low(_: Confidence, seen: &ConfidenceInput) -> Option<(Confidence, String)> {
     (!seen.evidence.reproducible).then(|| (Confidence::Low, "it was not reported again".to_owned()))
 }

@@ -36,10 +36,10 @@ pub type Trees = BTreeMap<String, Option<Tree>>;
 const THEMES: [&str; 5] =
     ["undefined name", "unused import", "unused variable", "import not found", "unknown attribute"];
 
-type Rule = fn(&Case, &Others) -> Option<String>;
+type ClaimRule = fn(&Claim, &Others) -> Option<String>;
 
 /// In the order of their use; the first rule with evidence is reported.
-const RULES: &[(&str, Rule)] = &[
+const RULES: &[(&str, ClaimRule)] = &[
     ("misplaced_lowers", misplaced),
     ("defined_name_lowers", defined_name),
     ("used_import_lowers", used_import),
@@ -48,7 +48,7 @@ const RULES: &[(&str, Rule)] = &[
 ];
 
 /// A diagnostic and the text that it was reported for.
-struct Case<'a> {
+struct Claim<'a> {
     diagnostic: &'a Diagnostic,
     path: &'a str,
     text: &'a str,
@@ -60,7 +60,7 @@ struct Case<'a> {
     tree: Option<Tree>,
 }
 
-impl<'a> Case<'a> {
+impl<'a> Claim<'a> {
     fn new(diagnostic: &'a Diagnostic, text: &'a str, trees: &mut Trees) -> Option<Self> {
         let path = diagnostic.location.file()?;
         let (range, theme) = (diagnostic.location.range()?, theme(diagnostic).filter(|theme| THEMES.contains(theme))?);
@@ -113,14 +113,14 @@ impl<'a> Case<'a> {
 
 /// The other files that a judgement of a diagnostic needs.
 pub fn depends_on(diagnostic: &Diagnostic, text: &str, trees: &mut Trees) -> Vec<String> {
-    let case = Case::new(diagnostic, text, trees)
+    let case = Claim::new(diagnostic, text, trees)
         .filter(|case| ["import not found", "unknown attribute"].contains(&case.theme));
     case.map(|case| case.imports_from()).unwrap_or_default()
 }
 
 /// The evidence against a diagnostic of this very text.
 pub fn against(diagnostic: &Diagnostic, text: &str, others: &Others, trees: &mut Trees) -> Option<Contradiction> {
-    let case = Case::new(diagnostic, text, trees)?;
+    let case = Claim::new(diagnostic, text, trees)?;
     RULES.iter().find_map(|(rule, found)| Some(Contradiction { rule, reason: found(&case, others)? }))
 }
 
@@ -131,7 +131,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The lines at its place hold none of its names: it was reported for another text.
-fn misplaced(case: &Case, _: &Others) -> Option<String> {
+fn misplaced(case: &Claim, _: &Others) -> Option<String> {
     if !["undefined name", "unused import", "unused variable"].contains(&case.theme) {
         return None;
     }
@@ -143,7 +143,7 @@ fn misplaced(case: &Case, _: &Others) -> Option<String> {
 }
 
 /// The module itself defines the name, before its use or for a later caller.
-fn defined_name(case: &Case, _: &Others) -> Option<String> {
+fn defined_name(case: &Claim, _: &Others) -> Option<String> {
     if case.theme != "undefined name" {
         return None;
     }
@@ -158,7 +158,7 @@ fn defined_name(case: &Case, _: &Others) -> Option<String> {
 }
 
 /// The only binding of the name is the import, and something reads it.
-fn used_import(case: &Case, _: &Others) -> Option<String> {
+fn used_import(case: &Claim, _: &Others) -> Option<String> {
     if case.theme != "unused import" {
         return None;
     }
@@ -174,7 +174,7 @@ fn used_import(case: &Case, _: &Others) -> Option<String> {
 }
 
 /// The module that a relative import names is a file of the project.
-fn present_module(case: &Case, others: &Others) -> Option<String> {
+fn present_module(case: &Claim, others: &Others) -> Option<String> {
     if case.theme != "import not found" {
         return None;
     }
@@ -183,7 +183,7 @@ fn present_module(case: &Case, others: &Others) -> Option<String> {
 }
 
 /// The module that a relative import names defines the imported name.
-fn present_name(case: &Case, others: &Others) -> Option<String> {
+fn present_name(case: &Claim, others: &Others) -> Option<String> {
     if case.theme != "unknown attribute" {
         return None;
     }

@@ -39,7 +39,7 @@ pub struct RepairObjection {
 }
 
 /// The thing that a rule counts, and the suspicious direction.
-struct Rule {
+struct RepairRule {
     name: &'static str,
     weight: Weight,
     /// Whether more of it is suspicious; otherwise less.
@@ -47,12 +47,12 @@ struct Rule {
     text: &'static str,
 }
 
-const fn more(name: &'static str, weight: Weight, text: &'static str) -> Rule {
-    Rule { name, weight, more: true, text }
+const fn more(name: &'static str, weight: Weight, text: &'static str) -> RepairRule {
+    RepairRule { name, weight, more: true, text }
 }
 
-const fn fewer(name: &'static str, text: &'static str) -> Rule {
-    Rule { name, weight: Weight::Asked, more: false, text }
+const fn fewer(name: &'static str, text: &'static str) -> RepairRule {
+    RepairRule { name, weight: Weight::Asked, more: false, text }
 }
 
 /// The rule about the subjects of a type: the same type on the same subject, in another place, has moved.
@@ -61,7 +61,7 @@ const WIDENED: &str = "any_annotation";
 /// The rule about one function, at any place.
 const EMPTIED: &str = "body_emptied";
 
-const RULES: &[Rule] = &[
+const RULES: &[RepairRule] = &[
     more("suppression_comment", Weight::Refused, "it adds a suppression"),
     more("any_cast", Weight::Refused, "it casts to Any"),
     more("names_by_string", Weight::Refused, "it looks a name up in a dictionary, where no checker sees it"),
@@ -83,7 +83,7 @@ const RULES: &[Rule] = &[
     more("getattr_hook", Weight::NotCounted, "it answers for every attribute"),
     more("getattr_default", Weight::NotCounted, "it gives an attribute a default by its name in a string"),
     more("wildcard_import", Weight::NotCounted, "it imports every name"),
-    Rule { name: "annotation_removed", weight: Weight::NotCounted, more: false, text: "it takes a type away" },
+    RepairRule { name: "annotation_removed", weight: Weight::NotCounted, more: false, text: "it takes a type away" },
 ];
 
 /// The things in a text that a rule counts, each with its number of occurrences.
@@ -126,7 +126,7 @@ impl WholeEdit {
     }
 
     /// Whether a rule finds nothing in all of the files together.
-    fn lets_through(&self, rule: &Rule) -> bool {
+    fn lets_through(&self, rule: &RepairRule) -> bool {
         objection(rule, &self.before, &self.after).is_none()
     }
 }
@@ -177,13 +177,13 @@ fn forget_gone(old: &mut Things, new: &Things) {
     old.entry("body_emptied").or_default().extend(idle.map(|(name, count)| (name.clone(), *count)));
 }
 
-fn objection(rule: &Rule, old: &Things, new: &Things) -> Option<RepairObjection> {
+fn objection(rule: &RepairRule, old: &Things, new: &Things) -> Option<RepairObjection> {
     let none = BTreeMap::new();
     let (old, new) = (old.get(rule.name).unwrap_or(&none), new.get(rule.name).unwrap_or(&none));
     let thing = match rule {
-        Rule { name: WIDENED, .. } => widened(old, new),
-        Rule { more: true, .. } => added(old, new),
-        Rule { more: false, .. } => lost(old, new),
+        RepairRule { name: WIDENED, .. } => widened(old, new),
+        RepairRule { more: true, .. } => added(old, new),
+        RepairRule { more: false, .. } => lost(old, new),
     }?;
     let mut shown: String = thing.chars().take(60).collect();
     if shown.len() < thing.len() {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::merge::Placed;
 use crate::model::{Confidence, Diagnostic, Location, Severity};
-use crate::policy::confidence::{self, Seen};
+use crate::policy::confidence::{self, ConfidenceInput};
 use crate::policy::decide::{self, ChangeSize, PolicyDecision};
 use crate::policy::{
     Effect, Evidence, Judged, Judgement, PolicyLimits, confidence_words, judge, severity_orders, stop,
@@ -58,7 +58,8 @@ fn ruled(rule: confidence::ConfidenceRule, diagnostic: &Diagnostic, evidence: &E
     let symbol = symbol();
     let item = Placed { diagnostic, symbol: &symbol };
     let limits = PolicyLimits::default();
-    rule(Medium, &Seen { item: &item, sources: &evidence.sources, evidence, limits: &limits }).map(|(next, _)| next)
+    rule(Medium, &ConfidenceInput { item: &item, sources: &evidence.sources, evidence, limits: &limits })
+        .map(|(next, _)| next)
 }
 
 #[test]

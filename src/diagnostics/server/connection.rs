@@ -18,7 +18,7 @@ use crate::environment;
 use crate::program::{self, ProcessGroup};
 use crate::server::content_length::{self, Frame};
 use crate::server::documents::DocumentNotice;
-use crate::server::json_rpc::{self, Message, Pending, Reply, RequestError};
+use crate::server::json_rpc::{self, Message, PendingRequests, Reply, RequestError};
 use sextant_base::lock::lock;
 
 /// Messages that may wait for the writer. A server that lets more pile up has stopped reading.
@@ -41,7 +41,7 @@ pub(crate) struct Connection {
     /// The server's name in the log.
     server: String,
     outgoing: mpsc::Sender<Vec<u8>>,
-    pending: Arc<Pending>,
+    pending: Arc<PendingRequests>,
     /// The reason why the server is gone, once it is.
     gone: watch::Receiver<Option<String>>,
     stop: mpsc::Sender<String>,
@@ -112,7 +112,7 @@ impl Connection {
         let (outgoing, queue) = mpsc::channel(QUEUE);
         let (stop, stopped) = mpsc::channel(4);
         let (gone_sender, gone) = watch::channel(None);
-        let pending = Arc::new(Pending::new());
+        let pending = Arc::new(PendingRequests::new());
         let tasks = [
             tokio::spawn(write(input, queue)),
             tokio::spawn(listen(output, handler, Arc::clone(&pending), outgoing.clone(), stop.clone())),
@@ -238,7 +238,7 @@ async fn write(mut stdin: impl AsyncWrite + Unpin, mut queue: mpsc::Receiver<Vec
 async fn listen(
     stdout: impl AsyncRead + Unpin,
     handler: Arc<dyn Handler>,
-    pending: Arc<Pending>,
+    pending: Arc<PendingRequests>,
     outgoing: mpsc::Sender<Vec<u8>>,
     stop: mpsc::Sender<String>,
 ) {

@@ -60,7 +60,7 @@ pub(super) enum Message {
 /// A body. A missing result and a null result are the same.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Body {
+struct RpcBody {
     id: Option<LspAny>,
     method: LspAny,
     params: LspAny,
@@ -75,7 +75,7 @@ impl Message {
         if !sent.is_object() {
             return Err("neither a method nor an id".to_owned());
         }
-        let Body { id, method, params, result, error } =
+        let RpcBody { id, method, params, result, error } =
             serde_json::from_value(sent).map_err(|error| error.to_string())?;
         match (method, id) {
             (LspAny::String(method), Some(id)) => Ok(Self::Request { id, method, params }),
@@ -91,7 +91,7 @@ impl Message {
 
 /// An outgoing message: a request, or without an id a notification.
 #[derive(Serialize)]
-struct Call<'a, P> {
+struct RpcCall<'a, P> {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<i64>,
@@ -100,11 +100,11 @@ struct Call<'a, P> {
 }
 
 pub(super) fn request(id: i64, method: &LspRequestMethod<'_>, params: &impl Serialize) -> Vec<u8> {
-    bytes(&Call { jsonrpc: "2.0", id: Some(id), method: method.as_str(), params })
+    bytes(&RpcCall { jsonrpc: "2.0", id: Some(id), method: method.as_str(), params })
 }
 
 pub(super) fn notification(method: &str, params: &impl Serialize) -> Vec<u8> {
-    bytes(&Call { jsonrpc: "2.0", id: None, method, params })
+    bytes(&RpcCall { jsonrpc: "2.0", id: None, method, params })
 }
 
 pub(super) fn response(id: &LspAny, reply: Reply) -> Vec<u8> {
@@ -123,12 +123,12 @@ fn bytes(message: &impl Serialize) -> Vec<u8> {
 
 /// The requests that wait for their answer. Once closed it takes no more.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(super) struct PendingRequests {
     last: AtomicI64,
     waiting: Mutex<Option<HashMap<i64, oneshot::Sender<Reply>>>>,
 }
 
-impl Pending {
+impl PendingRequests {
     pub(super) fn new() -> Self {
         Self { last: AtomicI64::new(0), waiting: Mutex::new(Some(HashMap::new())) }
     }
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_handed_over_once_and_none_after_it_was_forgotten() {
-        let pending = Pending::new();
+        let pending = PendingRequests::new();
         let (first, mut answer) = pending.add().expect("open");
         let (second, _dropped) = pending.add().expect("open");
         assert!(pending.answer(first, Ok(json!(1))));

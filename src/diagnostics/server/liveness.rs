@@ -83,9 +83,9 @@ impl Silence {
 }
 
 /// One open request.
-struct Question<'a>(&'a Patience);
+struct OpenRequest<'a>(&'a Patience);
 
-impl<'a> Question<'a> {
+impl<'a> OpenRequest<'a> {
     fn new(patience: &'a Patience) -> Self {
         let mut silence = lock(&patience.0);
         silence.open += 1;
@@ -94,7 +94,7 @@ impl<'a> Question<'a> {
     }
 }
 
-impl Drop for Question<'_> {
+impl Drop for OpenRequest<'_> {
     fn drop(&mut self) {
         let mut silence = lock(&self.0.0);
         silence.open = silence.open.saturating_sub(1);
@@ -129,7 +129,7 @@ impl Patience {
 
     /// Waits until a request made now is given up.
     pub(super) async fn end(&self, deadline: Deadline) {
-        let _question = Question::new(self);
+        let _question = OpenRequest::new(self);
         loop {
             let left = deadline.left();
             let tick = {

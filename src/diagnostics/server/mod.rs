@@ -305,12 +305,12 @@ impl Inner {
         };
         let (items, version, text) = (Arc::clone(&publish.items), document.version, Arc::clone(&document.text));
         document.settled = Some(Settled { version, epoch, items: Arc::clone(&items), published: true });
-        let answer = settle::Answer { freshness, version, items, run };
+        let answer = settle::SettledAnswer { freshness, version, items, run };
         Some(self.report(path, &answer, &text, 0))
     }
 
     /// An answer in the model's words.
-    fn report(&self, path: &str, answer: &settle::Answer, text: &str, elapsed_ms: u64) -> Report {
+    fn report(&self, path: &str, answer: &settle::SettledAnswer, text: &str, elapsed_ms: u64) -> Report {
         let confidence = confidence::of_server(answer.freshness);
         let (diagnostics, lost) =
             read_diagnostics::diagnostics(&answer.items, &self.source, path, text, answer.run.encoding, confidence);

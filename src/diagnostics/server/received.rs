@@ -257,7 +257,7 @@ impl ActionFields {
 /// `window/logMessage` and `window/showMessage`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Said {
+pub(super) struct ServerMessage {
     #[serde(rename = "type", deserialize_with = "fitting")]
     pub(super) kind: Option<lsp_types::MessageType>,
     #[serde(deserialize_with = "fitting")]

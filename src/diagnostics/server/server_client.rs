@@ -11,7 +11,9 @@ use crate::model::Reach;
 use crate::server::client_capabilities::{self, folders};
 use crate::server::connection::{Connection, Handler};
 use crate::server::json_rpc::{Reply, RpcError};
-use crate::server::received::{self, Capabilities, Initialized, Said, ServerStatus, WantedSection, WantedSettings};
+use crate::server::received::{
+    self, Capabilities, Initialized, ServerMessage, ServerStatus, WantedSection, WantedSettings,
+};
 use crate::server::{Inner, saves};
 use crate::server_facts::{self, Fact};
 use sextant_base::lock::lock;
@@ -186,7 +188,7 @@ impl Handler for Incoming {
         match method {
             "textDocument/publishDiagnostics" => inner.published(received::read(&params)),
             "window/logMessage" | "window/showMessage" => {
-                let Said { kind, message } = received::read(&params).unwrap_or_default();
+                let ServerMessage { kind, message } = received::read(&params).unwrap_or_default();
                 let text = message.as_deref().unwrap_or_default();
                 tracing::debug!(server = inner.config.name, text, "message");
                 if kind == Some(MessageType::Error) {

@@ -34,7 +34,7 @@ pub(super) enum NoAnswer {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Answer {
+pub(super) struct SettledAnswer {
     pub freshness: Freshness,
     pub version: i64,
     pub items: Arc<Vec<SentDiagnostic>>,
@@ -43,14 +43,14 @@ pub(super) struct Answer {
 
 /// The state that a request is about.
 #[derive(Clone, Debug)]
-struct Asked {
+struct RequestedState {
     uri: String,
     version: i64,
     epoch: u64,
 }
 
 /// Returns an answer for this version of the file, or the reason why there will be none.
-pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<Answer, NoAnswer> {
+pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Result<SettledAnswer, NoAnswer> {
     let run = running(inner).await.map_err(NoAnswer::Unavailable)?;
     if run.reads_the_disk() && run.way() == PullMethod::Push && !inner.is_saved(path).await {
         return Err(NoAnswer::Unavailable(SAVED_ONLY.to_owned()));
@@ -137,10 +137,10 @@ async fn running(inner: &Inner) -> Result<Arc<ServerConnection>, String> {
     }
 }
 
-fn asked(inner: &Inner, path: &str) -> Option<Asked> {
+fn asked(inner: &Inner, path: &str) -> Option<RequestedState> {
     let documents = lock(&inner.documents);
     let document = documents.get(path)?;
-    Some(Asked { uri: document.uri.clone(), version: document.version, epoch: documents.epoch })
+    Some(RequestedState { uri: document.uri.clone(), version: document.version, epoch: documents.epoch })
 }
 
 /// Takes a pulled list if it is of the present text; a reply for an older text is not used.
@@ -148,9 +148,9 @@ fn accept(
     inner: &Inner,
     run: &Arc<ServerConnection>,
     path: &str,
-    asked: &Asked,
+    asked: &RequestedState,
     items: Vec<SentDiagnostic>,
-) -> Option<Answer> {
+) -> Option<SettledAnswer> {
     let mut documents = lock(&inner.documents);
     let epoch = documents.epoch;
     let document = documents.get_mut(path)?;
@@ -160,7 +160,7 @@ fn accept(
     let items = Arc::new(items);
     let version = document.version;
     document.settled = Some(Settled { version, epoch, items: Arc::clone(&items), published: false });
-    Some(Answer { freshness: Freshness::Exact, version, items, run: Arc::clone(run) })
+    Some(SettledAnswer { freshness: Freshness::Exact, version, items, run: Arc::clone(run) })
 }
 
 pub(super) fn habits(inner: &Inner, run: &ServerConnection) -> Habits {
@@ -178,8 +178,8 @@ async fn listen(
     inner: &Arc<Inner>,
     run: &Arc<ServerConnection>,
     path: &str,
-    asked: &Asked,
-) -> Result<Option<Answer>, NoAnswer> {
+    asked: &RequestedState,
+) -> Result<Option<SettledAnswer>, NoAnswer> {
     let mut news = inner.news.subscribe();
     if run.knows(Fact::WokenByRequest) {
         poke(run, &asked.uri);
@@ -216,7 +216,7 @@ fn hear(
     run: &Arc<ServerConnection>,
     path: &str,
     version: i64,
-) -> Result<Result<Answer, Option<Duration>>, NoAnswer> {
+) -> Result<Result<SettledAnswer, Option<Duration>>, NoAnswer> {
     let mut documents = lock(&inner.documents);
     let epoch = documents.epoch;
     let document =
@@ -227,7 +227,7 @@ fn hear(
             let items = Arc::clone(&document.published[index].items);
             document.directives = Some(directives(&document.text));
             document.settled = Some(Settled { version, epoch, items: Arc::clone(&items), published: true });
-            Ok(Answer { freshness, version, items, run: Arc::clone(run) })
+            Ok(SettledAnswer { freshness, version, items, run: Arc::clone(run) })
         }
     })
 }

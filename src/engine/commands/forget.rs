@@ -54,7 +54,7 @@ pub(crate) async fn forget(
         return Err(Failure::user("it is not clear what to forget", "name a word or a phrase of it"));
     }
     let remember = chosen_preferences::needs_memory(&edits.store).await?;
-    let asked = Asked { what: &what, cancel };
+    let asked = ForgetRequest { what: &what, cancel };
     let gone = carry_out(edits, plans, &remember, Forget::text(what.as_str()), asked).await?;
     let gone = match gone {
         // A preference may be called by its name, or by words that are not side by side in it.
@@ -82,7 +82,7 @@ pub(crate) async fn forget_all(
 ) -> Result<String, Failure> {
     let remember = chosen_preferences::needs_memory(&edits.store).await?;
     let what = "everything".to_owned();
-    let asked = Asked { what: &what, cancel };
+    let asked = ForgetRequest { what: &what, cancel };
     let Some(gone) = carry_out(edits, plans, &remember, Forget::everything(), asked).await? else {
         return Ok(nothing());
     };
@@ -103,7 +103,7 @@ fn configured(key: &str, value: &str) -> String {
 
 /// The text to forget, in the user's words, and the way to stop it.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct ForgetRequest<'a> {
     what: &'a str,
     cancel: &'a CancellationToken,
 }
@@ -114,7 +114,7 @@ async fn carry_out(
     plans: &PlanService,
     remember: &Arc<Remember>,
     mut filter: Forget,
-    asked: Asked<'_>,
+    asked: ForgetRequest<'_>,
 ) -> Result<Option<Forgotten>, Failure> {
     let known = filter.clone();
     // Entries that are still being written would be there after the forgetting.
@@ -150,8 +150,8 @@ fn is_dear(cost: &Cost) -> bool {
     cost.checkpoints.contains_key(EDIT) || !over.contains(&cost.phase.as_str())
 }
 
-async fn ask(approvals: &Approvals, asked: Asked<'_>, dear: &[&Cost]) -> Result<Choice, Failure> {
-    let Asked { what, cancel } = asked;
+async fn ask(approvals: &Approvals, asked: ForgetRequest<'_>, dear: &[&Cost]) -> Result<Choice, Failure> {
+    let ForgetRequest { what, cancel } = asked;
     let named: Vec<String> = dear.iter().take(NAMED).map(|cost| format!("“{}”", short(&cost.request, 60))).collect();
     let more = if dear.len() > NAMED { ", …" } else { "" };
     let (count, named) = (dear.len(), format!("{}{more}", named.join(", ")));

@@ -12,7 +12,7 @@ pub(crate) mod undo_lines;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::undo::feedback::About;
+use crate::commands::undo::feedback::UndoSubject;
 use crate::commands::undo::list::UndoState;
 use crate::durable::resumable;
 use crate::durable::stack::{self, Stack, UndoPlace, stack};
@@ -23,7 +23,7 @@ use crate::plan::Plan;
 use crate::plan::plan_event::plan_event;
 use crate::run::listed;
 use crate::state::edit_service::EditService;
-use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
+use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, RolledBack};
 use crate::state::outcome::Ending;
 use crate::state::plan_service::PlanService;
 use crate::state::undo_target::{Chosen, Pick, Target, choose, standing};
@@ -190,7 +190,7 @@ async fn carry_out(
     } else {
         rollback::go(edits, journal, checkpoint, way.edits, Vec::new()).await?
     };
-    let about = About { reason: wish.reason.clone(), ..about(journal, &chosen, &checkpoint) };
+    let about = UndoSubject { reason: wish.reason.clone(), ..about(journal, &chosen, &checkpoint) };
     let mut journal = journal.clone();
     let files = checkpoint.files.clone();
     journal.checkpoints.push(checkpoint);
@@ -199,7 +199,7 @@ async fn carry_out(
         plan
     });
     follow(edits, plans, &journal, plan, &files, events).await;
-    feedback::feedback(&edits.store, About { over: standing(&journal).next().is_none(), ..about }, true).await;
+    feedback::feedback(&edits.store, UndoSubject { over: standing(&journal).next().is_none(), ..about }, true).await;
     let what = match (&chosen.target, files.is_empty()) {
         (_, true) => format!("left as it is: “{}”", journal.request),
         (Target::Task, _) => format!("undone “{}”", journal.request),
@@ -209,11 +209,11 @@ async fn carry_out(
 }
 
 /// Closes the changes that could not be taken back, by the user's word: the next undo goes on behind them.
-fn leave(takes: &mut Vec<Taken>, picks: &[Pick<'_>]) {
+fn leave(takes: &mut Vec<RolledBack>, picks: &[Pick<'_>]) {
     for pick in picks {
         let (edit, path) = (&pick.edit.id, &pick.file.path);
         if takes.iter().all(|taken| taken.edit != *edit || taken.path != *path) {
-            takes.push(Taken { edit: edit.clone(), path: path.clone(), ..Taken::default() });
+            takes.push(RolledBack { edit: edit.clone(), path: path.clone(), ..RolledBack::default() });
         }
         for taken in takes.iter_mut().filter(|taken| taken.edit == *edit && taken.path == *path) {
             let known = |index: &&usize| !taken.hunks.contains(index) && !taken.over.contains(index);
@@ -244,9 +244,9 @@ async fn follow(
 }
 
 /// The part of an undo that memory keeps.
-fn about(journal: &Journal, chosen: &Chosen<'_>, made: &Checkpoint) -> About {
+fn about(journal: &Journal, chosen: &Chosen<'_>, made: &Checkpoint) -> UndoSubject {
     let target = &chosen.target;
-    About {
+    UndoSubject {
         task: journal.task.clone(),
         request: journal.request.clone(),
         undo: made.id.clone(),
@@ -256,7 +256,7 @@ fn about(journal: &Journal, chosen: &Chosen<'_>, made: &Checkpoint) -> About {
             Target::Step(step) => *step,
             Target::Task | Target::From(_) | Target::Symbol(_) | Target::Lines(_) => None,
         },
-        ..About::default()
+        ..UndoSubject::default()
     }
 }
 

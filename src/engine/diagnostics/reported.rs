@@ -42,7 +42,7 @@ pub(crate) async fn count_in_scope(hub: &DiagnosticsHub, scope: &Scope) -> usize
 
 /// The rest of the fixes that a scope was offered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct RemainingFixes {
     /// Diagnostics that another plan would fix.
     pub(crate) open: usize,
     /// Diagnostics whose fixes were tried, there or for another of the same words, and did not help.
@@ -54,7 +54,7 @@ pub(crate) struct Left {
 }
 
 /// Asks the servers once more, and selects from their offers as another plan would.
-pub(crate) async fn fixes_left(hub: &DiagnosticsHub, store: &TaskStore, work: &mut TaskWork) -> Left {
+pub(crate) async fn fixes_left(hub: &DiagnosticsHub, store: &TaskStore, work: &mut TaskWork) -> RemainingFixes {
     let found = wanted_diagnostics::keep_wanted(&wanted_diagnostics::wanted(work), in_scope(hub, &work.scope).await);
     let deadline = Deadline::after_ms(OFFERS_MS.max(store.config.diagnostics.timeout_ms));
     let given_up = std::mem::take(&mut work.reports.offers.tried);
@@ -82,7 +82,7 @@ pub(crate) async fn fixes_left(hub: &DiagnosticsHub, store: &TaskStore, work: &m
     let (known, new): (Vec<FixOffer>, Vec<FixOffer>) = offers.into_iter().partition(|offer| keys.contains(&offer.id));
     let open: BTreeSet<usize> = new.iter().filter_map(|offer| offer.diagnostic).collect();
     let tried: BTreeSet<usize> = known.iter().filter_map(|offer| offer.diagnostic).collect();
-    Left { open: open.len(), tried: tried.difference(&open).count(), more: asked < found.len(), unanswered }
+    RemainingFixes { open: open.len(), tried: tried.difference(&open).count(), more: asked < found.len(), unanswered }
 }
 
 /// Providers that have not answered about the current text of the files in scope; their known reports are of an older

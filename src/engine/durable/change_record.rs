@@ -13,7 +13,7 @@ use crate::editor::editor_error::EditorError;
 use crate::events::stream::EventStream;
 use crate::plan::Plan;
 use crate::state::durable::Durable;
-use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Taken};
+use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, RolledBack};
 use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_store::memory::checkpoints::{CheckpointFile, FileState, NewCheckpoint, StoredCheckpoint as Kept};
@@ -45,7 +45,7 @@ pub(crate) struct CheckpointRow {
     pub marks: BTreeMap<String, (Marks, Marks)>,
     pub plan: Option<Plan>,
     /// For a rollback: the hunks that it has undone.
-    pub takes: Vec<Taken>,
+    pub takes: Vec<RolledBack>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<String>,
     /// Checkpoints that this change takes back.

@@ -21,7 +21,7 @@ const BASELINE: &str = "baseline";
 
 /// One file and provider. Providers may have reported on different texts of a file, so a text has a name of its own.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct StoredLine {
     file: String,
     provider: String,
     text: Option<String>,
@@ -53,7 +53,7 @@ pub(crate) async fn keep_baseline(events: &EventStream, durable: &Durable, work:
             }
         });
         let (file, provider) = (file.clone(), provider.clone());
-        lines.push(Line { file, provider, text: name, diagnostics: snap.diagnostics.clone(), late });
+        lines.push(StoredLine { file, provider, text: name, diagnostics: snap.diagnostics.clone(), late });
     }
     let keys: Vec<_> = new.into_iter().map(|(key, _)| key.clone()).collect();
     let checkpoint = NewCheckpoint {
@@ -85,7 +85,7 @@ pub(crate) async fn load_baseline(root: &Root, durable: &Durable, work: &mut Tas
     // The reach of the other process's looks is not stored.
     work.reports.elsewhere.unlooked = Unlooked::anything();
     for checkpoint in kept {
-        let lines: Vec<Line> = serde_json::from_value(checkpoint.state).unwrap_or_default();
+        let lines: Vec<StoredLine> = serde_json::from_value(checkpoint.state).unwrap_or_default();
         for line in lines.into_iter().filter(|line| root.confirm(&line.file).is_ok()) {
             let text = match &line.text {
                 None => None,

@@ -19,7 +19,7 @@ use crate::editor::event::Event;
 use crate::editor::{Editor, Marks, Save};
 use crate::events::stream::EventStream;
 use crate::state::edit_service::EditService;
-use crate::state::in_flight::{Begun, Made, MadeResult, Making, PendingChange};
+use crate::state::in_flight::{ChangeInFlight, Made, MadeResult, Making, PendingChange};
 use crate::state::journal::{Checkpoint, Journal};
 use crate::state::plan_service::PlanService;
 use crate::state::task_store::TaskStore;
@@ -33,15 +33,15 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Held by the caller that waits for a change. Dropped before its end, the change is left.
-struct Waiting<'a> {
+struct ChangeWait<'a> {
     making: &'a Making,
     events: &'a EventStream,
-    begun: Begun,
+    begun: ChangeInFlight,
     /// Whether the end was seen.
     seen: bool,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for ChangeWait<'_> {
     fn drop(&mut self) {
         if self.seen && self.begun.doubtful().is_none() {
             self.making.forget(&self.begun.ended);
@@ -62,7 +62,7 @@ pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResu
     stored_review::load(&edits.store).await;
     let (sender, ended) = watch::channel(None);
     let left = Arc::new(AtomicBool::new(false));
-    let begun = Begun {
+    let begun = ChangeInFlight {
         task: change.task.clone(),
         request: change.request.clone(),
         takes_back: change.takes_back.iter().map(|checkpoint| checkpoint.id.clone()).collect(),
@@ -73,7 +73,7 @@ pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResu
     let doubtful = Arc::clone(&begun.doubtful);
     edits.making.list().push(begun.clone());
     let mut ended = begun.ended.clone();
-    let mut waiting = Waiting { making: &edits.making, events: &edits.hub.events, begun, seen: false };
+    let mut waiting = ChangeWait { making: &edits.making, events: &edits.hub.events, begun, seen: false };
     let (editor, events) = (Arc::clone(&edits.workspace.editor), Arc::clone(&edits.hub.events));
     let (root, save) = (edits.workspace.root.clone(), edits.workspace.config.save);
     let neighbours = edits.making.neighbours.get().cloned();
@@ -126,7 +126,7 @@ pub(crate) async fn catch_up(edits: &EditService, plans: &PlanService) -> std::r
             return Err(Failure::new(FailureKind::Editor, message, "try again when it has come to its end"));
         }
     }
-    let mut known: Vec<(&Begun, Option<Checkpoint>)> = Vec::new();
+    let mut known: Vec<(&ChangeInFlight, Option<Checkpoint>)> = Vec::new();
     for begun in &left {
         let made = match begun.doubtful() {
             None => begun.made(),
@@ -157,7 +157,7 @@ pub(crate) async fn catch_up(edits: &EditService, plans: &PlanService) -> std::r
 }
 
 /// The journal of a task that has ended here, as it is stored.
-async fn journal(store: &TaskStore, begun: &Begun) -> Journal {
+async fn journal(store: &TaskStore, begun: &ChangeInFlight) -> Journal {
     let new = Journal::new(begun.task.clone(), begun.request.clone());
     let Some(durable) = open_store::durable(store).await else { return new };
     let kept = durable::load_journal(store, &durable, &begun.task, &begun.request).await;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::edit::rollback::way_back;
-use crate::state::journal::{Journal, Taken};
+use crate::state::journal::{Journal, RolledBack};
 use crate::state::undo_target::{Pick, standing};
 use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;
@@ -26,7 +26,7 @@ pub(crate) async fn in_files(workspace: &Workspace, journal: &Journal) -> Result
     let picks: Vec<Pick<'_>> = standing(journal).collect();
     let mut stands: BTreeMap<(usize, String), bool> = BTreeMap::new();
     let mut found = EditsInFiles::default();
-    for Taken { edit, path, hunks, over } in way_back(workspace, journal, &picks).await?.takes {
+    for RolledBack { edit, path, hunks, over } in way_back(workspace, journal, &picks).await?.takes {
         let Some(pick) = picks.iter().find(|pick| pick.edit.id == edit && pick.file.path == path) else {
             continue;
         };

@@ -60,7 +60,7 @@ pub(crate) async fn ask_user(approvals: &Approvals, asking: UserQuestion<'_>) ->
     let _turn = approvals.turn.lock().await;
     let (answer, answered) = oneshot::channel();
     *approvals.open() = Some(OpenQuestion { options: options.len(), answer });
-    let mut asked = Asked { approvals, answer: None };
+    let mut asked = ShownQuestion { approvals, answer: None };
     let shows = shows.map(str::to_owned);
     approvals.events.show(Event::Question { text: text.to_owned(), options: options.to_vec(), kind, shows });
     asked.answer = answered.await.ok();
@@ -70,12 +70,12 @@ pub(crate) async fn ask_user(approvals: &Approvals, asking: UserQuestion<'_>) ->
 
 /// A question to the user. It closes when nobody waits for its answer any more, and the front end that showed it gets
 /// an event.
-struct Asked<'a> {
+struct ShownQuestion<'a> {
     approvals: &'a Approvals,
     answer: Option<UserAnswer>,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for ShownQuestion<'_> {
     fn drop(&mut self) {
         self.approvals.open().take();
         let choice = self.answer.as_ref().map(UserAnswer::choice);

@@ -9,7 +9,7 @@ use crate::edit::recover::{self, edit_to};
 use crate::editor::{FileEdit, Marks};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::PendingChange;
-use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, Taken};
+use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal, RolledBack};
 use crate::state::reverse::{HunkTurn, turn};
 use crate::state::task::TaskWork;
 use crate::state::task_store::TaskStore;
@@ -22,7 +22,7 @@ use sextant_base::hint::HintCode;
 pub(crate) struct RollbackPlan {
     pub(crate) edits: Vec<FileEdit>,
     pub(crate) files: Vec<FileChange>,
-    pub(crate) takes: Vec<Taken>,
+    pub(crate) takes: Vec<RolledBack>,
     /// Places that somebody else has changed since.
     pub(crate) left: Vec<String>,
 }
@@ -80,7 +80,12 @@ pub(crate) async fn way_back(
         let turned = way.add(workspace, path, &turns, newest, oldest).await?;
         for (pick, (done, over)) in picks.iter().zip(turned) {
             let (edit, path) = (pick.edit.id.clone(), path.to_owned());
-            way.takes.push(Taken { edit, path, hunks: done.into_iter().collect(), over: over.into_iter().collect() });
+            way.takes.push(RolledBack {
+                edit,
+                path,
+                hunks: done.into_iter().collect(),
+                over: over.into_iter().collect(),
+            });
         }
     }
     Ok(way)

@@ -20,7 +20,7 @@ enum Stage {
 }
 
 #[derive(Debug)]
-struct Said {
+struct KeptEvents {
     stage: Stage,
     /// The traces emitted so far: a step that sees the same as the one before adds none.
     known: HashSet<Trace>,
@@ -34,13 +34,13 @@ pub(crate) struct TaskEvents {
     /// Observers of this task alone: they live as long as it does, and get its events from the beginning.
     own: Vec<Arc<dyn Observer>>,
     task: String,
-    state: Mutex<Said>,
+    state: Mutex<KeptEvents>,
 }
 
 impl TaskEvents {
     pub(crate) fn new(task: &str, mode: Mode) -> Self {
         let stage = if mode == Mode::Simple { Stage::Simple } else { Stage::Planning };
-        let state = Mutex::new(Said { stage, known: HashSet::new(), joined: false });
+        let state = Mutex::new(KeptEvents { stage, known: HashSet::new(), joined: false });
         Self { stream: Arc::default(), own: Vec::new(), task: task.to_owned(), state }
     }
 

@@ -128,7 +128,7 @@ pub(crate) fn follows(request: &str) -> bool {
 }
 
 /// A question to memory.
-struct Question {
+struct MemoryQuery {
     mode: Mode,
     limit: usize,
     request: String,
@@ -140,7 +140,7 @@ struct Question {
     preferences: Vec<(String, String)>,
 }
 
-fn answer(memory: &Memory, remember: &Remember, question: &Question) -> Result<(Room, bool)> {
+fn answer(memory: &Memory, remember: &Remember, question: &MemoryQuery) -> Result<(Room, bool)> {
     let mut room = Room { left: question.limit, ..Room::default() };
     let given = memory.preferences(Some(remember.project))?;
     let mut hits = given.len();
@@ -215,7 +215,7 @@ pub(crate) async fn memory_part(
     if !kinds.contains(&own) {
         kinds.push(own);
     }
-    let question = Question {
+    let question = MemoryQuery {
         mode,
         limit: limit.saturating_sub(FRAME),
         request: work.request.clone(),
@@ -224,7 +224,7 @@ pub(crate) async fn memory_part(
         before: work.notes.started(),
         preferences: chosen_preferences::configured_preferences(&store.config),
     };
-    let only = |question: &Question| {
+    let only = |question: &MemoryQuery| {
         let mut room = Room { left: question.limit, ..Room::default() };
         room.prefer(
             &chosen_preferences::for_request(&question.preferences, &[], &question.request),
@@ -294,7 +294,7 @@ mod tests {
         answer(
             memory,
             &remember,
-            &Question { mode, limit, follows: follows(&request), request, kinds, before: now, preferences },
+            &MemoryQuery { mode, limit, follows: follows(&request), request, kinds, before: now, preferences },
         )
         .unwrap()
     }

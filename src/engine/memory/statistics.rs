@@ -44,12 +44,12 @@ fn goal(goal: &Goal) -> String {
     format!("{} {sign} {}: {result}", goal.name, word(goal.bound))
 }
 
-type Row = (&'static str, fn(&ModeStats) -> String);
+type StatisticsRow = (&'static str, fn(&ModeStats) -> String);
 
 /// Shown where a provider has read anything from its cache.
 const CACHED: &str = "of them cached";
 
-const ROWS: &[Row] = &[
+const ROWS: &[StatisticsRow] = &[
     ("runs", |mode| mode.runs.to_string()),
     ("stopped by the user", |mode| mode.cancelled.to_string()),
     ("success", |mode| share(mode.success_rate)),

@@ -35,7 +35,7 @@ use sextant_model::step::Model;
 
 /// How a run without a failure from outside came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Run {
+enum PlanRun {
     /// No step is left to run now, or the user is asked.
     Ended,
     /// A step could not be done, and nothing else is tried.
@@ -86,7 +86,7 @@ pub(crate) async fn carry_out(
         task.keep.mark = None;
     }
     durable::keep_task(&session.store, &mut task, Some(&plan), phase).await;
-    let stopped = matches!(ran, Ok(Run::Stopped));
+    let stopped = matches!(ran, Ok(PlanRun::Stopped));
     let outcome =
         ending::end_run(&session.edits, session.model.as_ref(), &plan, &mut task, phase, stopped, events).await;
     let changed = run_loop::may_have_changed(&session.edits.making, &task);
@@ -110,14 +110,14 @@ async fn run_plan(
     task: &mut Task,
     steps: Steps,
     cancel: &CancellationToken,
-) -> Result<Run, Failure> {
+) -> Result<PlanRun, Failure> {
     loop {
         stop_leaning(&edits.hub.events, plan, &task.work.events);
         let mut batch = depends::next(plan);
         if steps == Steps::One {
             batch.truncate(1);
         }
-        let Some(first) = batch.first().copied() else { return Ok(Run::Ended) };
+        let Some(first) = batch.first().copied() else { return Ok(PlanRun::Ended) };
         let decisions = if plan.steps[first].kind.only_looks() {
             run_looks(edits, model, plan, &batch, task, cancel).await?
         } else {
@@ -128,7 +128,7 @@ async fn run_plan(
                 Decision::Continue | Decision::Repeat(_) | Decision::Fallback(_) => {}
                 Decision::Replan(trigger) => {
                     if !replan::replan(edits, model, plan, task, &trigger, cancel).await? {
-                        return Ok(Run::Ended);
+                        return Ok(PlanRun::Ended);
                     }
                     // The new plan already counts the steps that ran beside it.
                     break;
@@ -137,16 +137,16 @@ async fn run_plan(
                     task.progress.question = question;
                     task.work.events.did(TaskFact::Escalated);
                     say_what_leans(&edits.hub.events, plan, index);
-                    return Ok(Run::Ended);
+                    return Ok(PlanRun::Ended);
                 }
                 Decision::Stop(why) => {
                     edits.hub.events.show(Event::Progress { text: why });
-                    return Ok(Run::Stopped);
+                    return Ok(PlanRun::Stopped);
                 }
             }
         }
         if steps == Steps::One {
-            return Ok(Run::Ended);
+            return Ok(PlanRun::Ended);
         }
     }
 }

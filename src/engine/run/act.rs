@@ -30,7 +30,7 @@ use sextant_model::step::{Action, LastResult, Model};
 use sextant_model::tools::Access;
 
 /// A call that was shown and has not returned.
-struct Begun {
+struct OpenCall {
     tool: String,
     called: Called,
     about: String,
@@ -111,7 +111,7 @@ fn begin(
     work: &TaskWork,
     action: &Action,
     reasoning: &str,
-) -> (Begun, Result<ToolCall, Failure>) {
+) -> (OpenCall, Result<ToolCall, Failure>) {
     let tool = action.tool.clone();
     let call = validate_call::call(&tool, &action.parameters);
     let unread = |_: &Failure| Called { tool: tool.clone(), ..Called::default() };
@@ -121,7 +121,7 @@ fn begin(
     let about = format!("{tool} {target}");
     let (reasoning, span) = (reasoning.to_owned(), span::tool(&tool));
     events.show(Event::Acting { step: work.step, tool: tool.clone(), target, reasoning: reasoning.clone() });
-    (Begun { tool, called, about, reasoning, edits: work.journal.checkpoints.len(), span }, call)
+    (OpenCall { tool, called, about, reasoning, edits: work.journal.checkpoints.len(), span }, call)
 }
 
 /// The deferred diagnostics of the edits, as the model reads them; `None` where there are none.
@@ -170,10 +170,10 @@ async fn end(
     edit_service: &EditService,
     model: &dyn Model,
     task: &mut Task,
-    begun: Begun,
+    begun: OpenCall,
     ran: Result<ToolAnswer, Failure>,
 ) -> (LastResult, bool) {
-    let Begun { tool, called, about, reasoning, edits, span } = begun;
+    let OpenCall { tool, called, about, reasoning, edits, span } = begun;
     let step = task.work.step;
     let (ok, mut text) = match ran {
         Ok(answer) => {

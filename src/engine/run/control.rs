@@ -50,7 +50,7 @@ struct Replan {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-struct Done {
+struct DoneParams {
     answer: String,
 }
 
@@ -66,7 +66,7 @@ static CONTROLS: LazyLock<[ToolSpec; 3]> = LazyLock::new(|| {
         spec(
             DONE,
             "last call: ends with this answer if all before it passes and nothing new is reported",
-            schema::<Done>(),
+            schema::<DoneParams>(),
         ),
     ]
 });
@@ -105,8 +105,8 @@ pub(crate) async fn run(
             Ok(Replan { reason }) => Control::Ends(objects(reason, String::new(), Vec::new())),
             Err(failure) => Control::Answer(Err(failure)),
         }),
-        DONE => Some(match read::<Done>(&used.parameters) {
-            Ok(Done { answer }) => Control::Done(answer),
+        DONE => Some(match read::<DoneParams>(&used.parameters) {
+            Ok(DoneParams { answer }) => Control::Done(answer),
             Err(failure) => Control::Answer(Err(failure)),
         }),
         ASK_USER => Some(match read::<AskUser>(&used.parameters) {

@@ -38,7 +38,7 @@ pub(crate) fn is_list(text: &str) -> bool {
 }
 
 /// A file or a symbol that may be shown, and the bytes that it may have.
-struct Wanted {
+struct WantedSource {
     path: SymbolPath,
     most: usize,
 }
@@ -49,7 +49,8 @@ pub(crate) async fn sources(workspace: &Workspace, work: &mut TaskWork, mut room
     let mut sources: Vec<(String, String)> = Vec::new();
     // A file that the request only names may not need to be read whole.
     let (of_scope, of_named) = (room, room / 3);
-    let mut wanted: Vec<Wanted> = in_scope(&work.scope).map(|path| Wanted { path, most: of_scope }).collect();
+    let mut wanted: Vec<WantedSource> =
+        in_scope(&work.scope).map(|path| WantedSource { path, most: of_scope }).collect();
     // A name that is to be left alone need not be read.
     let named: Vec<SymbolPath> = work
         .intent
@@ -58,11 +59,11 @@ pub(crate) async fn sources(workspace: &Workspace, work: &mut TaskWork, mut room
         .into_iter()
         .filter(|path| !is_left_alone(&work.journal, path))
         .collect();
-    wanted.extend(named.into_iter().map(|path| Wanted { path, most: of_named }));
+    wanted.extend(named.into_iter().map(|path| WantedSource { path, most: of_named }));
     let within: Vec<SymbolPath> =
         work.intent.analysis.symbols.iter().filter(|path| !is_left_alone(&work.journal, path)).cloned().collect();
     let mut at = 0;
-    while let Some(Wanted { path, most }) = wanted.get(at) {
+    while let Some(WantedSource { path, most }) = wanted.get(at) {
         let (path, most) = (path.clone(), room.min(*most));
         at += 1;
         let shown = path.to_string();
@@ -74,7 +75,7 @@ pub(crate) async fn sources(workspace: &Workspace, work: &mut TaskWork, mut room
         if path.names.is_empty() && text.len() > most {
             let parts: Vec<&SymbolPath> = within.iter().filter(|part| part.file == path.file).collect();
             if !parts.is_empty() {
-                wanted.extend(parts.into_iter().map(|path| Wanted { path: path.clone(), most: of_named }));
+                wanted.extend(parts.into_iter().map(|path| WantedSource { path: path.clone(), most: of_named }));
                 continue;
             }
         }

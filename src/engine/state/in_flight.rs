@@ -38,7 +38,7 @@ pub(crate) type MadeResult<T> = std::result::Result<T, EditorError>;
 
 /// A change that somebody waits for, or has left.
 #[derive(Clone, Debug)]
-pub(crate) struct Begun {
+pub(crate) struct ChangeInFlight {
     pub(crate) task: String,
     pub(crate) request: String,
     pub(crate) takes_back: Vec<String>,
@@ -49,7 +49,7 @@ pub(crate) struct Begun {
     pub(crate) doubtful: Arc<Mutex<Option<Checkpoint>>>,
 }
 
-impl Begun {
+impl ChangeInFlight {
     pub(crate) fn made(&self) -> Option<Checkpoint> {
         self.ended.borrow().as_ref().and_then(|ended| ended.as_ref().ok()).map(|made| made.checkpoint.clone())
     }
@@ -85,7 +85,7 @@ pub(crate) struct RunningStart {
 /// Changes in progress, and those that a stop has left.
 #[derive(Default)]
 pub(crate) struct Making {
-    pub(crate) begun: Mutex<Vec<Begun>>,
+    pub(crate) begun: Mutex<Vec<ChangeInFlight>>,
     /// Held from the baseline of an edit to its verdict, so that an answer covers no other edit than its own.
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// The start of the task that changed something last.
@@ -95,7 +95,7 @@ pub(crate) struct Making {
 }
 
 impl Making {
-    pub(crate) fn list(&self) -> std::sync::MutexGuard<'_, Vec<Begun>> {
+    pub(crate) fn list(&self) -> std::sync::MutexGuard<'_, Vec<ChangeInFlight>> {
         lock(&self.begun)
     }
 
@@ -109,7 +109,7 @@ impl Making {
         !self.list().is_empty()
     }
 
-    pub(crate) fn left(&self) -> Vec<Begun> {
+    pub(crate) fn left(&self) -> Vec<ChangeInFlight> {
         self.list().iter().filter(|begun| begun.left.load(Ordering::SeqCst)).cloned().collect()
     }
 

@@ -34,7 +34,7 @@ pub(crate) enum CheckpointKind {
 /// The hunks that a rollback has undone in one file of an edit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Taken {
+pub(crate) struct RolledBack {
     /// The name of the edit.
     pub edit: String,
     pub path: String,
@@ -58,7 +58,7 @@ pub(crate) struct Checkpoint {
     /// For a rollback: the plan before it, whose steps it opened again.
     pub plan: Option<Plan>,
     /// For a rollback: the hunks that it has undone.
-    pub takes: Vec<Taken>,
+    pub takes: Vec<RolledBack>,
     /// Folders that it makes; for a rollback, the folders that go with its files where they are empty then.
     pub folders: Vec<String>,
     /// The name of the call that it carries out; no other call has the same name.

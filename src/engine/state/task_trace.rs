@@ -15,7 +15,7 @@ const MOST: usize = 400;
 const TASKS: usize = 16;
 
 #[derive(Debug, Default)]
-struct Record {
+struct TraceLine {
     /// The task of the entries; empty for work without a task.
     task: String,
     request: String,
@@ -25,7 +25,7 @@ struct Record {
     left_out: usize,
 }
 
-impl Record {
+impl TraceLine {
     fn push(&mut self, entry: TraceEntry) {
         if !self.task.is_empty() {
             self.unkept.push(entry.clone());
@@ -40,7 +40,7 @@ impl Record {
 
 /// The traces of the last tasks; that of the running or last one is last.
 #[derive(Debug, Default)]
-pub(crate) struct TraceLog(Mutex<Vec<Record>>);
+pub(crate) struct TraceLog(Mutex<Vec<TraceLine>>);
 
 impl Observer for TraceLog {
     fn notice(&self, envelope: &EventEnvelope) {
@@ -51,13 +51,13 @@ impl Observer for TraceLog {
                 let known = records.iter().position(|record| *again && record.task == task);
                 let (task, request) = (task.to_owned(), request.clone());
                 let record = known.map(|at| records.remove(at));
-                records.push(record.unwrap_or_else(|| Record { task, request, ..Record::default() }));
+                records.push(record.unwrap_or_else(|| TraceLine { task, request, ..TraceLine::default() }));
                 let old = records.len().saturating_sub(TASKS);
                 records.drain(..old);
             }
             // The running or last work stays the last one.
             TaskEvent::OutsideBegan { request, .. } => {
-                let record = Record { task: task.to_owned(), request: request.clone(), ..Record::default() };
+                let record = TraceLine { task: task.to_owned(), request: request.clone(), ..TraceLine::default() };
                 let before_last = records.len().saturating_sub(1);
                 records.insert(before_last, record);
                 let old = records.len().saturating_sub(TASKS);
@@ -73,7 +73,7 @@ impl Observer for TraceLog {
 }
 
 impl TraceLog {
-    fn records(&self) -> MutexGuard<'_, Vec<Record>> {
+    fn records(&self) -> MutexGuard<'_, Vec<TraceLine>> {
         lock(&self.0)
     }
 

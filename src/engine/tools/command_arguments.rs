@@ -11,7 +11,7 @@ use sextant_store::workspace::root::{PathError, Root};
 use sextant_store::workspace::workspace_files::is_ignored;
 
 /// Arguments of one program, or of every program (an empty name), that need a question.
-struct Row {
+struct ArgumentRow {
     programs: &'static [&'static str],
     /// Words and options as they are written; every beginning of a long option counts as the whole of it.
     words: &'static str,
@@ -19,12 +19,12 @@ struct Row {
     letters: &'static str,
 }
 
-const fn row(programs: &'static [&'static str], words: &'static str, letters: &'static str) -> Row {
-    Row { programs, words, letters }
+const fn row(programs: &'static [&'static str], words: &'static str, letters: &'static str) -> ArgumentRow {
+    ArgumentRow { programs, words, letters }
 }
 
 /// From the programs' own manuals: options that run another program, load code, or write to a chosen file.
-const ROWS: &[Row] = &[
+const ROWS: &[ArgumentRow] = &[
     row(
         &[""],
         "--output --output-file --out-dir --outdir --outfile --config --config-file --exec --execute --command --eval \

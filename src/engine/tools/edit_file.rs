@@ -48,7 +48,7 @@ impl Tool for EditFile {
 
     async fn run(&self, edits: &EditService, _model: &dyn Model, work: &mut TaskWork) -> Result<ToolAnswer, Failure> {
         let document = target::document(&edits.workspace, &self.path).await?;
-        let wish = Wish {
+        let wish = Replacement {
             old: &self.old_string,
             new: &self.new_string,
             all: self.replace_all,
@@ -59,7 +59,7 @@ impl Tool for EditFile {
 }
 
 /// One replacement as a caller asks for it.
-pub(crate) struct Wish<'a> {
+pub(crate) struct Replacement<'a> {
     pub(crate) old: &'a str,
     pub(crate) new: &'a str,
     pub(crate) all: bool,
@@ -68,7 +68,7 @@ pub(crate) struct Wish<'a> {
 }
 
 /// The changes of a replacement in a text, with a note about how its place was found.
-pub(crate) fn replaced(document: &Document, wish: &Wish<'_>) -> Result<Worked, Failure> {
+pub(crate) fn replaced(document: &Document, wish: &Replacement<'_>) -> Result<Worked, Failure> {
     if wish.old.contains(MASK) && !document.text.contains(MASK) {
         return Err(tool_failure(
             format!("old_string quotes {MASK:?}, which only stands where a secret was taken out of what you read"),

@@ -10,7 +10,7 @@ use crate::state::edit_service::EditService;
 use crate::state::task::TaskWork;
 use crate::target;
 use crate::tools::edit_checks::{self, Defer, Worked};
-use crate::tools::edit_file::{Wish, replaced};
+use crate::tools::edit_file::{Replacement, replaced};
 use crate::tools::tool::{self, Tool, ToolDefinition};
 use crate::tools::tool_answer::ToolAnswer;
 use sextant_base::failure::{Failure, tool_failure};
@@ -52,9 +52,9 @@ pub(crate) struct OneEdit {
 
 impl EditInFile {
     /// The wanted replacements, in order.
-    fn wishes(&self) -> Result<Vec<Wish<'_>>, Failure> {
+    fn wishes(&self) -> Result<Vec<Replacement<'_>>, Failure> {
         let symbol = self.symbol.as_deref();
-        let wish = |old, new, all| Wish { old, new, all, symbol };
+        let wish = |old, new, all| Replacement { old, new, all, symbol };
         let way = "give old_string and new_string, or edits: [{old_string, new_string}, …]";
         match (&self.old_string, &self.new_string, self.edits.as_deref()) {
             (Some(old), Some(new), None | Some([])) => Ok(vec![wish(old, new, self.replace_all)]),
@@ -96,7 +96,7 @@ impl Tool for EditInFile {
 }
 
 /// Makes the replacements one after the other, each in the text that those before it have left.
-fn all_of(document: &Document, wishes: &[Wish<'_>]) -> Result<Worked, Failure> {
+fn all_of(document: &Document, wishes: &[Replacement<'_>]) -> Result<Worked, Failure> {
     let mut now = document.clone();
     let mut notes = Vec::new();
     for (number, wish) in (1..).zip(wishes) {

@@ -146,11 +146,11 @@ fn without_declaration(
 }
 
 /// A line with the symbol around it, its one-based number, and its text.
-type Line = (String, usize, String);
+type ReferenceLine = (String, usize, String);
 
 /// The lines of these places. A loaded file is read as the editor has it, the rest from the disk: the list opens no
 /// file.
-async fn lines(workspace: &Workspace, path: &str, loaded: bool, ranges: &[Range]) -> Vec<Line> {
+async fn lines(workspace: &Workspace, path: &str, loaded: bool, ranges: &[Range]) -> Vec<ReferenceLine> {
     let text = match loaded {
         true => workspace.editor.read(path).await.map(|document| document.text).ok(),
         false => {
@@ -179,7 +179,7 @@ async fn lines(workspace: &Workspace, path: &str, loaded: bool, ranges: &[Range]
 }
 
 /// The lines below the symbols that they are in.
-fn grouped(lines: impl Iterator<Item = Line>) -> Vec<String> {
+fn grouped(lines: impl Iterator<Item = ReferenceLine>) -> Vec<String> {
     let mut out = Vec::new();
     let mut within = None;
     for (names, number, text) in lines {

@@ -7,15 +7,15 @@
 use crate::tools::reading_commands::{self, Use};
 
 /// Programs with the same options, by their plain names: `flake8` is `flake`, but for `python -m flake8`.
-struct Known {
+struct KnownProgram {
     programs: &'static [&'static str],
     /// The options in the form of `reading_commands`, and whether operands are only read.
-    options: reading_commands::Row,
-    style: Style,
+    options: reading_commands::ReadingCommand,
+    style: OptionStyle,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Style {
+enum OptionStyle {
     /// `--long` and `-s`.
     Gnu,
     /// `-word`, as find and go have them; a number behind the dash is a value.
@@ -28,9 +28,9 @@ const fn known(
     programs: &'static [&'static str],
     words: &'static [&'static str],
     letters: &'static str,
-    style: Style,
-) -> Known {
-    Known { programs, options: reading_commands::row("", Use::Listed, words, letters, true), style }
+    style: OptionStyle,
+) -> KnownProgram {
+    KnownProgram { programs, options: reading_commands::row("", Use::Listed, words, letters, true), style }
 }
 
 const GREP: &[&str] = &["--line-number --ignore-case --word-regexp --line-regexp --invert-match --count \
@@ -40,12 +40,12 @@ const GREP: &[&str] = &["--line-number --ignore-case --word-regexp --line-regexp
 
 /// From the programs' own manuals. No row has an option that writes, loads code, runs something, reads a list of files,
 /// widens a search to hidden or ignored files, or takes the name of a file off its lines.
-const KNOWN: &[Known] = &[
+const KNOWN: &[KnownProgram] = &[
     known(
         &["grep", "egrep", "fgrep", "zgrep", "ggrep", "rgrep"],
         GREP,
         "n i w x v c l L o H s q E F G P I a r R e: A: B: C: m: #",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     known(
         &["rg"],
@@ -54,15 +54,15 @@ const KNOWN: &[Known] = &[
            --only-matching --multiline --pcre2 --stats --trim --follow --regexp= --after-context= --before-context= \
            --context= --max-count= --max-depth= --sort= --color= --version"],
         "n i S s w x F v c l H o U P L e: A: B: C: m: d:",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
-    known(&["ag", "ack"], &["--ignore-case --literal --count --version"], "i w l c Q v A: B: C:", Style::Gnu),
+    known(&["ag", "ack"], &["--ignore-case --literal --count --version"], "i w l c Q v A: B: C:", OptionStyle::Gnu),
     known(
         &["fd", "fdfind"],
         &["--type= --extension= --max-depth= --min-depth= --ignore-case --case-sensitive --absolute-path \
            --full-path --glob --fixed-strings --version"],
         "t: e: d: i s a p g F 1",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     known(
         &["find"],
@@ -70,38 +70,43 @@ const KNOWN: &[Known] = &[
            -or -a -and -print -print0 -prune -regex -iregex -perm -user -group -ls -links -readable -writable \
            -executable"],
         "",
-        Style::Words,
+        OptionStyle::Words,
     ),
     known(
         &["cat"],
         &["--number --number-nonblank --squeeze-blank --show-all --show-ends --show-tabs --version"],
         "n b s A E T v e t u",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
-    known(&["head", "tail"], &["--lines= --bytes= --quiet --silent --verbose --version"], "n: c: q v #", Style::Gnu),
-    known(&["wc"], &["--lines --words --chars --bytes --max-line-length --version"], "l w m c L", Style::Gnu),
+    known(
+        &["head", "tail"],
+        &["--lines= --bytes= --quiet --silent --verbose --version"],
+        "n: c: q v #",
+        OptionStyle::Gnu,
+    ),
+    known(&["wc"], &["--lines --words --chars --bytes --max-line-length --version"], "l w m c L", OptionStyle::Gnu),
     known(
         &["ls"],
         &["--all --almost-all --human-readable --recursive --reverse --directory --classify? --color? --version"],
         "l a A h t r R S d F p i s X U G #",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     known(
         &["sort"],
         &["--numeric-sort --reverse --unique --ignore-case --human-numeric-sort --general-numeric-sort \
            --version-sort --month-sort --stable --check? --key= --field-separator= --version"],
         "n r u f b d g h M V s c z i k: t:",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     known(
         &["uniq"],
         &["--count --repeated --unique --ignore-case --skip-fields= --skip-chars= --check-chars= --version"],
         "c d u i f: s: w:",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     // It writes whatever its options are.
-    known(&["split", "csplit"], &["--version"], "", Style::Gnu),
-    known(&["tar", "bsdtar"], &["--list --file= --verbose --version"], "t f: v z j J", Style::Gnu),
+    known(&["split", "csplit"], &["--version"], "", OptionStyle::Gnu),
+    known(&["tar", "bsdtar"], &["--list --file= --verbose --version"], "t f: v z j J", OptionStyle::Gnu),
     known(
         &["make", "gmake"],
         &[
@@ -109,7 +114,7 @@ const KNOWN: &[Known] = &[
            --no-builtin-rules --version",
         ],
         "n k s q B j:: r w",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     known(
         &["pytest", "py.test"],
@@ -117,7 +122,7 @@ const KNOWN: &[Known] = &[
            --tb= --durations= --no-header --no-summary --verbose --quiet --exitfirst --capture= --showlocals \
            --strict-markers --color= --disable-warnings --deselect= --ignore= --version"],
         "q v s x l k: m: r: n:",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     known(
         &["mypy", "dmypy"],
@@ -128,34 +133,34 @@ const KNOWN: &[Known] = &[
            --strict-optional --strict-equality --no-incremental --warn-unused-ignores --warn-unreachable \
            --warn-return-any --warn-redundant-casts --exclude= --output= --version"],
         "v",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     known(
         &["pyright", "basedpyright", "ty", "pyrefly"],
         &["--outputjson --stats --verbose --warnings --level= --pythonversion= --pythonplatform= --skipunannotated \
            --python-version= --output-format= --color= --quiet --version"],
         "v q",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     known(
         &["flake", "flake8"],
         &["--select= --ignore= --extend-select= --extend-ignore= --max-line-length= --max-complexity= --exclude= \
            --count --statistics --show-source --quiet --verbose --version"],
         "q v",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     known(
         &["pylint"],
         &["--disable= --enable= --errors-only --score= --reports= --max-line-length= --jobs= --ignore= --version"],
         "E d: e: j: v",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     known(
         &["ruff"],
         &["--select= --ignore= --extend-select= --output-format= --target-version= --line-length= --exclude= \
            --statistics --quiet --verbose --no-cache --diff --no-fix --exit-zero --preview --show-files --version"],
         "q v n e",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
     known(
         &["cargo"],
@@ -168,25 +173,25 @@ const KNOWN: &[Known] = &[
             "--nocapture --no-capture --exact --ignored --include-ignored --test-threads= --show-output --skip=",
         ],
         "p: q v r V j: F: i: e: d D: W: A:",
-        Style::Child,
+        OptionStyle::Child,
     ),
     known(
         &["go"],
         &["-run -v -count -race -short -timeout -json -cover -bench -benchmem -failfast -list -m -cpu -parallel \
            -shuffle -skip"],
         "",
-        Style::Words,
+        OptionStyle::Words,
     ),
-    known(&["eslint"], &["--quiet --ext= --max-warnings= --no-color --color --version"], "", Style::Gnu),
-    known(&["tsc"], &["--noEmit --pretty --strict --skipLibCheck --version"], "v", Style::Gnu),
+    known(&["eslint"], &["--quiet --ext= --max-warnings= --no-color --color --version"], "", OptionStyle::Gnu),
+    known(&["tsc"], &["--noEmit --pretty --strict --skipLibCheck --version"], "v", OptionStyle::Gnu),
     known(
         &["jest", "vitest", "mocha"],
         &["--verbose --silent --runInBand --run --ci --bail? --testNamePattern= --grep= --version"],
         "t: i b g:",
-        Style::Gnu,
+        OptionStyle::Gnu,
     ),
-    known(&["prettier"], &["--check --list-different --no-color --log-level= --version"], "c l", Style::Gnu),
-    known(&["biome"], &["--error-on-warnings --max-diagnostics= --verbose --version"], "", Style::Gnu),
+    known(&["prettier"], &["--check --list-different --no-color --log-level= --version"], "c l", OptionStyle::Gnu),
+    known(&["biome"], &["--error-on-warnings --max-diagnostics= --verbose --version"], "", OptionStyle::Gnu),
 ];
 
 /// Whether the options of a program are judged here.
@@ -194,7 +199,7 @@ pub(crate) fn knows(program: &str) -> bool {
     table(program).is_some()
 }
 
-fn table(program: &str) -> Option<&'static Known> {
+fn table(program: &str) -> Option<&'static KnownProgram> {
     KNOWN.iter().find(|known| known.programs.contains(&program))
 }
 
@@ -203,9 +208,9 @@ fn table(program: &str) -> Option<&'static Known> {
 pub(crate) fn unknown(program: &str, rest: &[String]) -> Option<String> {
     let known = table(program)?;
     let options = match known.style {
-        Style::Words => return rest.iter().find(|word| !is_known_word(known, word)).cloned(),
-        Style::Child => rest.iter().filter(|word| *word != "--").cloned().collect(),
-        Style::Gnu => rest.to_vec(),
+        OptionStyle::Words => return rest.iter().find(|word| !is_known_word(known, word)).cloned(),
+        OptionStyle::Child => rest.iter().filter(|word| *word != "--").cloned().collect(),
+        OptionStyle::Gnu => rest.to_vec(),
     };
     let operands = match reading_commands::words(&known.options, &options, 0) {
         Ok((operands, _)) => operands,
@@ -228,7 +233,7 @@ pub(crate) fn unknown(program: &str, rest: &[String]) -> Option<String> {
 }
 
 /// Whether an option takes the next word as its value.
-fn takes(known: &Known, word: &str) -> bool {
+fn takes(known: &KnownProgram, word: &str) -> bool {
     let takes = if word.starts_with("--") {
         reading_commands::long(&known.options, word)
     } else if word.starts_with('-') {
@@ -239,7 +244,7 @@ fn takes(known: &Known, word: &str) -> bool {
     takes == Some(true)
 }
 
-fn is_known_word(known: &Known, word: &str) -> bool {
+fn is_known_word(known: &KnownProgram, word: &str) -> bool {
     let Some(rest) = word.strip_prefix('-') else { return true };
     let number = rest.starts_with(|c: char| c.is_ascii_digit());
     let name = word.split('=').next().unwrap_or(word);

@@ -19,7 +19,7 @@ pub(super) enum Use {
 }
 
 /// One subcommand.
-pub(super) struct Row {
+pub(super) struct ReadingCommand {
     name: &'static str,
     leave: Use,
     /// Long options: `--x` alone, `--x=` with a value in the same or the next word, `--x?` with one behind `=` or none.
@@ -36,8 +36,8 @@ pub(super) const fn row(
     words: &'static [&'static str],
     letters: &'static str,
     operands: bool,
-) -> Row {
-    Row { name, leave, words, letters, operands }
+) -> ReadingCommand {
+    ReadingCommand { name, leave, words, letters, operands }
 }
 
 /// Options of commands that show differences. None of these hides the name of a file in the output about it, and none
@@ -57,7 +57,7 @@ const LOG: &str = "--oneline --graph --decorate? --no-decorate --all --branches?
 const DIFF_LETTERS: &str = "p u s a R b w W c U: M:: C:: B::";
 const LOG_LETTERS: &str = "p u s a R b w W c U: M:: C:: B:: g i E F P m n: L: #";
 
-const GIT: &[Row] = &[
+const GIT: &[ReadingCommand] = &[
     row(
         "status",
         Use::Free,
@@ -160,7 +160,7 @@ const RUNS: &str = "--silent --if-present --workspaces --workspace= --quiet";
 const INSTALLS: &str = "--silent --ignore-scripts --no-audit --no-fund --prefer-offline --offline";
 
 /// Every word behind npm is a command of its own; a script of the project needs `run`.
-const NPM: &[Row] = &[
+const NPM: &[ReadingCommand] = &[
     row("ls", Use::Listed, &[PACKAGES], "a l p g s", true),
     row("list", Use::Listed, &[PACKAGES], "a l p g s", true),
     row("ll", Use::Listed, &[PACKAGES], "a l p g s", true),
@@ -177,7 +177,7 @@ const NPM: &[Row] = &[
 ];
 
 /// pnpm runs the script of any name that is not a command of its own.
-const PNPM: &[Row] = &[
+const PNPM: &[ReadingCommand] = &[
     row("ls", Use::Listed, &[PACKAGES], "", true),
     row("list", Use::Listed, &[PACKAGES], "", true),
     row("why", Use::Listed, &[PACKAGES], "", true),
@@ -188,7 +188,7 @@ const PNPM: &[Row] = &[
 ];
 
 /// So does yarn; `list` is a command of its first version only.
-const YARN: &[Row] = &[
+const YARN: &[ReadingCommand] = &[
     row("why", Use::Listed, &["--json"], "", true),
     row("test", Use::Named, &["--silent"], "s", true),
     row("run", Use::Named, &["--silent"], "s", true),
@@ -231,7 +231,7 @@ impl Reading<'_> {
 }
 
 /// The table of a program, by its plain name; `None` for a program without one.
-fn table(program: &str) -> Option<&'static [Row]> {
+fn table(program: &str) -> Option<&'static [ReadingCommand]> {
     match program {
         "git" => Some(GIT),
         "npm" => Some(NPM),
@@ -289,7 +289,11 @@ fn subcommand(program: &str, command: &[String], given: usize) -> Result<usize, 
 
 /// The operands of a subcommand with the index of the first one behind `--`, or the first unknown word. The first `own`
 /// words are the user's.
-pub(super) fn words<'c>(row: &Row, words: &'c [String], own: usize) -> Result<(Vec<&'c str>, Option<usize>), String> {
+pub(super) fn words<'c>(
+    row: &ReadingCommand,
+    words: &'c [String],
+    own: usize,
+) -> Result<(Vec<&'c str>, Option<usize>), String> {
     let mut operands = Vec::new();
     let mut rest = words.iter().enumerate();
     let mut paths = None;
@@ -322,7 +326,7 @@ pub(super) fn words<'c>(row: &Row, words: &'c [String], own: usize) -> Result<(V
 }
 
 /// Whether a long option takes the next word; `None` for an unknown option.
-pub(super) fn long(row: &Row, word: &str) -> Option<bool> {
+pub(super) fn long(row: &ReadingCommand, word: &str) -> Option<bool> {
     let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
     let mut known = row.words.iter().flat_map(|words| words.split_whitespace());
     let kind = known.find_map(|known| known.strip_prefix(name).filter(|kind| ["", "=", "?"].contains(kind)))?;
@@ -341,7 +345,7 @@ fn prints_plainly(name: &str, value: &str) -> bool {
 }
 
 /// The same for short options, several in one word.
-pub(super) fn short(row: &Row, word: &str) -> Option<bool> {
+pub(super) fn short(row: &ReadingCommand, word: &str) -> Option<bool> {
     let mut rest = word.get(1..)?;
     if rest.bytes().all(|byte| byte.is_ascii_digit()) {
         return row.letters.split(' ').any(|letter| letter == "#").then_some(false);

@@ -20,11 +20,11 @@ pub(crate) struct Withheld {
     searches: bool,
     /// Whether a log draws a graph in front of its lines.
     graph: bool,
-    seen: Mutex<Seen>,
+    seen: Mutex<WithheldCheck>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct WithheldCheck {
     /// Whether the present part of a diff is withheld.
     within: bool,
     files: BTreeSet<String>,

@@ -87,7 +87,7 @@ fn what_is_written_through_a_file_that_was_open_before_is_not_lost() {
     let mut open = fs::OpenOptions::new().append(true).open(&file).unwrap();
     let mut folders = Folders::new(root.path()).unwrap();
     let staged = stage(&change, &mut folders).unwrap();
-    let done = Done { staged: &staged, aside: step(&staged).unwrap() };
+    let done = UndoStep { staged: &staged, aside: step(&staged).unwrap() };
     assert!(!done.is_overtaken());
     open.write_all(b"mine\n").unwrap();
     if done.aside.is_some() {

@@ -18,7 +18,7 @@ use sextant_engine::api::{ChangedLines, StandingChange};
 const END: u32 = 10_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct OfferedChange {
+struct OfferedReject {
     name: ChangedLines,
     first: usize,
     last: usize,
@@ -28,11 +28,11 @@ struct OfferedChange {
 #[derive(Clone, Debug)]
 struct OfferedInFile {
     text: Arc<str>,
-    offered: Vec<OfferedChange>,
+    offered: Vec<OfferedReject>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct HeldChanges {
     /// By the URI of their file.
     files: BTreeMap<String, OfferedInFile>,
     /// The changes that the user has agreed to.
@@ -41,7 +41,7 @@ struct Held {
 
 /// The offered changes of all files.
 #[derive(Debug, Default)]
-pub(super) struct OfferedChanges(Mutex<Held>);
+pub(super) struct OfferedChanges(Mutex<HeldChanges>);
 
 impl OfferedChanges {
     /// Looks again at the changes of the last task that still stand.
@@ -57,7 +57,7 @@ impl OfferedChanges {
             let uri = path::to_uri(&engine.setup.root.path().join(&path));
             let Some(uri) = uri.filter(|_| !held.kept.contains(&name)) else { continue };
             let file = files.entry(uri).or_insert_with(|| OfferedInFile { text, offered: Vec::new() });
-            file.offered.push(OfferedChange { name, first, last });
+            file.offered.push(OfferedReject { name, first, last });
         }
         let before = std::mem::replace(&mut held.files, files);
         let mut uris: BTreeSet<String> = before.into_keys().collect();
@@ -100,7 +100,7 @@ impl OfferedChanges {
     /// Stops offering one change, or all those in a file.
     pub(super) fn keep(&self, engine: &EngineHost, wanted: &str, document: Option<&str>) -> Result<(), Failure> {
         let mut held = lock(&self.0);
-        let is_wanted = |uri: &str, one: &OfferedChange| match wanted {
+        let is_wanted = |uri: &str, one: &OfferedReject| match wanted {
             "" => document == Some(uri),
             name => one.name.to_string() == name,
         };
@@ -127,11 +127,11 @@ impl OfferedChanges {
     pub(super) fn actions(&self, uri: &str) -> Vec<OwnAction> {
         let held = lock(&self.0);
         let offered = held.files.get(uri).map(|file| file.offered.as_slice()).unwrap_or_default();
-        offered.iter().flat_map(OfferedChange::actions).collect()
+        offered.iter().flat_map(OfferedReject::actions).collect()
     }
 }
 
-impl OfferedChange {
+impl OfferedReject {
     fn actions(&self) -> [OwnAction; 2] {
         let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
         let range = Range {
@@ -151,7 +151,7 @@ impl OfferedChange {
 }
 
 /// The lines after a change of the text; the lines that it touches are gone.
-fn moved(offered: &[OfferedChange], before: &str, after: &str) -> Vec<OfferedChange> {
+fn moved(offered: &[OfferedReject], before: &str, after: &str) -> Vec<OfferedReject> {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     if old == new {
         return offered.to_vec();
@@ -160,7 +160,7 @@ fn moved(offered: &[OfferedChange], before: &str, after: &str) -> Vec<OfferedCha
     let rest = (old.len().min(new.len())) - same;
     let tail = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
     let end = old.len() - tail;
-    let one = |one: &OfferedChange| {
+    let one = |one: &OfferedReject| {
         if one.last < same {
             return Some(one.clone());
         }
@@ -168,7 +168,7 @@ fn moved(offered: &[OfferedChange], before: &str, after: &str) -> Vec<OfferedCha
         if one.first < end {
             return None;
         }
-        Some(OfferedChange { first: down(one.first)?, last: down(one.last)?, name: one.name.clone() })
+        Some(OfferedReject { first: down(one.first)?, last: down(one.last)?, name: one.name.clone() })
     };
     offered.iter().filter_map(one).collect()
 }
@@ -177,9 +177,9 @@ fn moved(offered: &[OfferedChange], before: &str, after: &str) -> Vec<OfferedCha
 mod tests {
     use super::*;
 
-    fn offered(first: usize, last: usize) -> OfferedChange {
+    fn offered(first: usize, last: usize) -> OfferedReject {
         let name = ChangedLines { task: "t".into(), edit: "c1".into(), file: 0, first: 0, last: 0 };
-        OfferedChange { name, first, last }
+        OfferedReject { name, first, last }
     }
 
     #[test]

@@ -42,7 +42,7 @@ pub(super) struct MirroredChange {
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct HeldDocument {
     documents: HashMap<(u64, String), MirroredDocument>,
     expected: HashMap<String, VecDeque<Arc<str>>>,
     touches: u64,
@@ -52,7 +52,7 @@ struct Held {
     notified: HashSet<(u32, PathBuf)>,
 }
 
-impl Held {
+impl HeldDocument {
     /// Drops the expected texts of documents that are no longer open anywhere.
     fn forget(&mut self) {
         let documents = &self.documents;
@@ -68,7 +68,7 @@ impl Held {
 
 #[derive(Debug, Default)]
 pub(super) struct Mirror {
-    held: Mutex<Held>,
+    held: Mutex<HeldDocument>,
     /// Changes with every change of a document.
     news: watch::Sender<u64>,
 }

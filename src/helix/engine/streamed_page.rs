@@ -59,7 +59,7 @@ struct PageText {
 }
 
 #[derive(Debug)]
-struct Held {
+struct HeldPage {
     file: PathBuf,
     uri: String,
     /// The file that notes the last shown text, as JSON.
@@ -70,7 +70,7 @@ struct Held {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct EditorPage(Arc<Held>);
+pub(super) struct EditorPage(Arc<HeldPage>);
 
 impl EditorPage {
     pub(super) fn new(folder: &Path, name: &str, kind: PageKind) -> Self {
@@ -79,7 +79,7 @@ impl EditorPage {
         let uri = path::to_uri(&file).unwrap_or_default();
         let note = (kind == PageKind::Document).then(|| folder.join(format!("{name}.shown")));
         let text = PageText { before: note.as_deref().map(noted).unwrap_or_default(), ..PageText::default() };
-        Self(Arc::new(Held { file, uri, note, text: Mutex::new(text), turn: tokio::sync::Mutex::default() }))
+        Self(Arc::new(HeldPage { file, uri, note, text: Mutex::new(text), turn: tokio::sync::Mutex::default() }))
     }
 
     pub(super) fn uri(&self) -> &str {

@@ -61,7 +61,7 @@ pub struct LinkCall<M> {
 /// A body as it is on the wire.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Body {
+struct LinkBody {
     id: Option<u64>,
     method: Option<String>,
     params: Value,
@@ -70,7 +70,7 @@ struct Body {
 }
 
 #[derive(Serialize)]
-struct Sent<'a, M> {
+struct SentMessage<'a, M> {
     jsonrpc: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<u64>,
@@ -79,7 +79,7 @@ struct Sent<'a, M> {
 }
 
 /// Requests whose answer is awaited; `None` once the link is gone.
-type Waiting = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<LinkReply>>>>>;
+type WaitingCalls = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<LinkReply>>>>>;
 
 /// An item that waits to be written.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ enum Outgoing {
 #[derive(Debug)]
 pub struct LinkSender<M> {
     queue: mpsc::UnboundedSender<Outgoing>,
-    waiting: Waiting,
+    waiting: WaitingCalls,
     last: Arc<AtomicU64>,
     message: PhantomData<fn(M)>,
 }
@@ -108,7 +108,7 @@ impl<M> Clone for LinkSender<M> {
 impl<M: Serialize> LinkSender<M> {
     /// False if the other side is gone.
     pub fn notify(&self, message: &M) -> bool {
-        self.send(&Sent { jsonrpc: "2.0", id: None, message })
+        self.send(&SentMessage { jsonrpc: "2.0", id: None, message })
     }
 
     /// Sends at once. The returned future waits for the answer, as long as the link holds.
@@ -116,7 +116,7 @@ impl<M: Serialize> LinkSender<M> {
         let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let (sender, answer) = oneshot::channel();
         let open = lock(&self.waiting).as_mut().map(|waiting| waiting.insert(id, sender)).is_some();
-        let sent = open && self.send(&Sent { jsonrpc: "2.0", id: Some(id), message });
+        let sent = open && self.send(&SentMessage { jsonrpc: "2.0", id: Some(id), message });
         async move { if sent { answer.await.unwrap_or_else(|_| Err(LinkError::gone())) } else { Err(LinkError::gone()) } }
     }
 
@@ -145,7 +145,7 @@ impl<M: Serialize> LinkSender<M> {
 #[derive(Debug)]
 pub struct LinkReceiver<M> {
     reader: BufReader<OwnedReadHalf>,
-    waiting: Waiting,
+    waiting: WaitingCalls,
     refuse: mpsc::UnboundedSender<Outgoing>,
     message: PhantomData<fn() -> M>,
 }
@@ -162,7 +162,7 @@ impl<M: DeserializeOwned> LinkReceiver<M> {
                 }
                 Ok(None) | Err(_) => return None,
             };
-            let Ok(Body { id, method, params, result, error }) = serde_json::from_slice(&body) else {
+            let Ok(LinkBody { id, method, params, result, error }) = serde_json::from_slice(&body) else {
                 tracing::warn!("a message of a link cannot be read");
                 continue;
             };
@@ -210,7 +210,7 @@ pub fn open<In, Out>(stream: UnixStream) -> io::Result<(LinkSender<Out>, LinkRec
     of_this_user(&stream)?;
     let (reader, writer) = stream.into_split();
     let (queue, queued) = mpsc::unbounded_channel();
-    let waiting: Waiting = Arc::new(Mutex::new(Some(HashMap::new())));
+    let waiting: WaitingCalls = Arc::new(Mutex::new(Some(HashMap::new())));
     tokio::spawn(write(writer, queued));
     let receiver = LinkReceiver {
         reader: BufReader::new(reader),

@@ -46,13 +46,13 @@ pub(super) struct MirroredTexts {
 }
 
 #[derive(Deserialize)]
-struct Sent<P> {
+struct MirroredNotice<P> {
     params: P,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Open {
+struct OpenParams {
     text_document: OpenItem,
 }
 
@@ -69,7 +69,7 @@ struct OpenItem {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Change {
+struct DocumentChange {
     text_document: ChangedItem,
     content_changes: Vec<ContentChange>,
 }
@@ -118,7 +118,10 @@ fn apply(shared: &ProxyState, event: MirrorEvent) {
     let mut texts = lock(&shared.texts);
     match event {
         MirrorEvent::Opened(body) => {
-            let Ok(Sent { params: Open { text_document: item } }) = serde_json::from_slice(&body) else { return };
+            let Ok(MirroredNotice { params: OpenParams { text_document: item } }) = serde_json::from_slice(&body)
+            else {
+                return;
+            };
             let text: Arc<str> = Arc::from(item.text);
             let key = key(&item.uri);
             let (uri, language_id, version) = (item.uri.clone(), item.language_id.clone(), item.version);
@@ -128,7 +131,9 @@ fn apply(shared: &ProxyState, event: MirrorEvent) {
             texts.open.insert(key, known);
         }
         MirrorEvent::Changed(body) => {
-            let Ok(Sent { params }) = serde_json::from_slice::<Sent<Change>>(&body) else { return };
+            let Ok(MirroredNotice { params }) = serde_json::from_slice::<MirroredNotice<DocumentChange>>(&body) else {
+                return;
+            };
             texts.change(shared, params);
         }
         MirrorEvent::Closed(uri) => {
@@ -157,7 +162,7 @@ impl MirroredTexts {
         }
     }
 
-    fn change(&mut self, shared: &ProxyState, Change { text_document, content_changes }: Change) {
+    fn change(&mut self, shared: &ProxyState, DocumentChange { text_document, content_changes }: DocumentChange) {
         let key = key(&text_document.uri);
         let Some(known) = self.open.get_mut(&key) else { return };
         let encoding = shared.encoding();

@@ -34,13 +34,13 @@ pub(super) enum Forward {
 }
 
 #[derive(Deserialize)]
-struct Sent<P> {
+struct EditorNotice<P> {
     params: P,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct About {
+struct AboutDocument {
     text_document: Item,
     #[serde(default)]
     position: Option<Position>,
@@ -84,7 +84,7 @@ struct ActionItem {
 }
 
 fn params<P: DeserializeOwned>(body: &[u8]) -> Option<P> {
-    serde_json::from_slice::<Sent<P>>(body).ok().map(|sent| sent.params)
+    serde_json::from_slice::<EditorNotice<P>>(body).ok().map(|sent| sent.params)
 }
 
 /// Decides on a message, with its side effects; messages that the table sends before stand before it.
@@ -140,7 +140,7 @@ fn request(shared: &ProxyState, table: &mut Table, id: &str, method: &str, body:
         method => {
             let name = method.strip_prefix("textDocument/");
             if name.is_some_and(|name| !UNASKED.contains(&name) && !name.starts_with("semanticTokens"))
-                && let Some(About { text_document, .. }) = params(body)
+                && let Some(AboutDocument { text_document, .. }) = params(body)
             {
                 in_document(table, &text_document.uri);
             }
@@ -211,7 +211,9 @@ fn resolved(table: &Table, body: &[u8]) -> Option<Value> {
 }
 
 fn hover(table: &mut Table, id: &str, body: &[u8]) -> Result<EditorAsked, Forward> {
-    let Some(About { text_document, position: Some(at), .. }) = params(body) else { return Ok(EditorAsked::Other) };
+    let Some(AboutDocument { text_document, position: Some(at), .. }) = params(body) else {
+        return Ok(EditorAsked::Other);
+    };
     in_document(table, &text_document.uri);
     let ours = own_answers::hover(table, &text_document.uri, at);
     if table.has_server() && table.server.declared.hover {
@@ -222,7 +224,7 @@ fn hover(table: &mut Table, id: &str, body: &[u8]) -> Result<EditorAsked, Forwar
 }
 
 fn pull(table: &mut Table, id: &str, body: &[u8]) -> Forward {
-    let Some(About { text_document: Item { uri, .. }, .. }) = params(body) else { return Forward::Raw };
+    let Some(AboutDocument { text_document: Item { uri, .. }, .. }) = params(body) else { return Forward::Raw };
     let refreshes = own_answers::refreshes(table);
     let file = table.file(&uri);
     file.pulls = true;
@@ -242,7 +244,7 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
     match method {
         "initialized" => table.task(EngineTask::Begin),
         "textDocument/didOpen" => {
-            let Some(About { text_document: Item { uri, version }, .. }) = params(body) else {
+            let Some(AboutDocument { text_document: Item { uri, version }, .. }) = params(body) else {
                 return Forward::Raw;
             };
             second_files::editor_opens(table, &uri, version.unwrap_or_default());
@@ -250,7 +252,7 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
             table.tell_mirror(MirrorEvent::Opened(body.to_vec()));
         }
         "textDocument/didChange" => {
-            let Some(About { text_document: Item { uri, version }, .. }) = params(body) else {
+            let Some(AboutDocument { text_document: Item { uri, version }, .. }) = params(body) else {
                 return Forward::Raw;
             };
             if let Some((_, known)) = &mut table.file(&uri).editor {
@@ -263,13 +265,13 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
             }
         }
         "textDocument/didClose" => {
-            let Some(About { text_document: Item { uri, .. }, .. }) = params(body) else { return Forward::Raw };
+            let Some(AboutDocument { text_document: Item { uri, .. }, .. }) = params(body) else { return Forward::Raw };
             let after = second_files::editor_closes(table, &uri);
             table.tell_mirror(MirrorEvent::Closed(uri));
             return Forward::Then(after);
         }
         "textDocument/didSave" => {
-            let Some(About { text_document: Item { uri, .. }, .. }) = params(body) else { return Forward::Raw };
+            let Some(AboutDocument { text_document: Item { uri, .. }, .. }) = params(body) else { return Forward::Raw };
             table.tell_mirror(MirrorEvent::Saved(uri));
             if !table.server.declared.saves {
                 return Forward::Nothing;

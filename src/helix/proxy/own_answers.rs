@@ -17,7 +17,7 @@ const QUOTED: usize = 200;
 const DIAGNOSTICS: usize = 20;
 
 #[derive(Deserialize)]
-struct Published {
+struct PublishedFile {
     params: PublishParams,
 }
 
@@ -31,7 +31,7 @@ struct PublishParams {
 
 /// The replacement for a publish of the server: `None` for the publish itself, no bytes to send nothing.
 pub(super) fn published(table: &mut Table, body: &[u8]) -> Option<Vec<u8>> {
-    let Ok(Published { params: PublishParams { uri, version, diagnostics } }) = serde_json::from_slice(body) else {
+    let Ok(PublishedFile { params: PublishParams { uri, version, diagnostics } }) = serde_json::from_slice(body) else {
         return None;
     };
     let key = key(&uri);

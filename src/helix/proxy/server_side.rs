@@ -21,13 +21,13 @@ const COPIED: &[&str] =
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Answer {
+struct ServerAnswer {
     result: Value,
     error: Value,
 }
 
 #[derive(Deserialize)]
-struct Progress {
+struct ServerProgress {
     params: ProgressParams,
 }
 
@@ -77,7 +77,7 @@ fn notification(table: &mut Table, method: &str, body: &[u8]) -> Forward {
         };
     }
     if method == "$/progress"
-        && let Ok(Progress { params }) = serde_json::from_slice(body)
+        && let Ok(ServerProgress { params }) = serde_json::from_slice(body)
     {
         follow(&mut table.server.calls.progress, params.token, &params.value);
     }
@@ -116,7 +116,7 @@ fn answer(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> Forw
             if ours.is_empty() {
                 return Forward::Raw;
             }
-            let Answer { result, error } = read(body);
+            let ServerAnswer { result, error } = read(body);
             if !error.is_null() {
                 tracing::info!(%error, "no code actions of the server");
             }
@@ -135,7 +135,7 @@ fn answer(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> Forw
     Forward::Instead(content_length::encode(&serde_json::to_vec(&patched).unwrap_or_default()))
 }
 
-fn read(body: &[u8]) -> Answer {
+fn read(body: &[u8]) -> ServerAnswer {
     serde_json::from_slice(body).unwrap_or_default()
 }
 
@@ -145,7 +145,7 @@ fn with_result(id: &str, result: Value) -> Value {
 }
 
 fn initialized(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> Forward {
-    let Answer { result, error } = read(body);
+    let ServerAnswer { result, error } = read(body);
     if !error.is_null() || !result.is_object() {
         return Forward::Raw;
     }

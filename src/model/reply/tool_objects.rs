@@ -118,10 +118,10 @@ pub(crate) fn written(text: &str, tools: &[ToolSpec], before: &[ChatMessage]) ->
     all_known.then(|| calls.into_iter().map(|(name, given)| checked(ids.take(None), &name, given, tools)).collect())
 }
 
-type Call = (String, Map<String, Value>);
+type NamedCall = (String, Map<String, Value>);
 
 /// The calls of an object: its list, or itself.
-fn listed(object: &Map<String, Value>) -> Result<Vec<Call>, String> {
+fn listed(object: &Map<String, Value>) -> Result<Vec<NamedCall>, String> {
     let single = |object| call(object).transpose().map(|call| call.into_iter().collect());
     match object.get("calls") {
         Some(Value::Array(list)) => list
@@ -137,7 +137,7 @@ fn listed(object: &Map<String, Value>) -> Result<Vec<Call>, String> {
     }
 }
 
-fn call(object: &Map<String, Value>) -> Option<Result<Call, String>> {
+fn call(object: &Map<String, Value>) -> Option<Result<NamedCall, String>> {
     let name = TOOL.iter().find_map(|key| object.get(*key)?.as_str())?.trim().to_owned();
     let given = match GIVEN.iter().find_map(|key| object.get(*key)) {
         Some(Value::Object(given)) => Ok(given.clone()),

@@ -110,7 +110,7 @@ fn go_on(parts: &mut Vec<Part>, clause: &[Word], role: Role) -> Role {
 
 /// The slots for the words of a clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slot {
+enum ClauseSlot {
     /// The thing to repair.
     Object,
     /// `of total`.
@@ -122,7 +122,7 @@ enum Slot {
     Reason,
 }
 
-impl Slot {
+impl ClauseSlot {
     fn behind(word: &Word, after: &[Word]) -> Self {
         // `the error that x is not defined`.
         let subject = after.first().is_some_and(|word| !(word.is(PRONOUNS) || word.is(GENERIC)));
@@ -146,7 +146,7 @@ fn part_of(clause: &[Word], has_verb: bool) -> (Part, Role) {
     let kinds = if clean { Vec::new() } else { kinds(clause) };
     // `the undefined name Path`: the subject of the message, and not a place.
     let quotes = kinds.iter().any(|kind| !matches!(kind, Kind::Syntax | Kind::Type | Kind::Lint));
-    let (mut part, mut slot) = (Part { speaks: !kinds.is_empty(), ..Part::default() }, Slot::Object);
+    let (mut part, mut slot) = (Part { speaks: !kinds.is_empty(), ..Part::default() }, ClauseSlot::Object);
     for (at, word) in clause.iter().enumerate().filter(|(at, _)| Some(*at) != verb) {
         if word.is_code() {
             part.codes.push(word.raw.trim_matches(|c: char| !c.is_alphanumeric()).to_owned());
@@ -154,8 +154,8 @@ fn part_of(clause: &[Word], has_verb: bool) -> (Part, Role) {
             part.providers.push(word.folded.clone());
             part.speaks = true;
         } else if !word.name && is_bound(word) {
-            slot = Slot::behind(word, &clause[at + 1..]);
-        } else if slot == Slot::Place && ends_place(clause, at) {
+            slot = ClauseSlot::behind(word, &clause[at + 1..]);
+        } else if slot == ClauseSlot::Place && ends_place(clause, at) {
             part.names.push(Name::new(plain(&word.raw), Role::Aside, false));
         } else if let Some(picked) = picked(&clause[at..]).filter(|_| verb.is_none_or(|verb| verb < at)) {
             // An order is no place: the request is refused with these words.
@@ -166,18 +166,18 @@ fn part_of(clause: &[Word], has_verb: bool) -> (Part, Role) {
         } else if is_name(word) || !is_spoken(word, &mut part) || (kinds.is_empty() && word.begins("missing variable"))
         {
             let role = match slot {
-                Slot::Reason => continue,
-                Slot::Place => Role::Place,
-                Slot::Aside => Role::Aside,
-                Slot::Object | Slot::Owner if !word.name && makes => Role::Aside,
-                Slot::Object if quotes => Role::Word,
-                Slot::Object | Slot::Owner => Role::Object,
+                ClauseSlot::Reason => continue,
+                ClauseSlot::Place => Role::Place,
+                ClauseSlot::Aside => Role::Aside,
+                ClauseSlot::Object | ClauseSlot::Owner if !word.name && makes => Role::Aside,
+                ClauseSlot::Object if quotes => Role::Word,
+                ClauseSlot::Object | ClauseSlot::Owner => Role::Object,
             };
             part.names.push(Name::new(plain(&word.raw), role, word.name));
         }
     }
     part.kinds = kinds;
-    let role = if slot == Slot::Place { Role::Place } else { Role::Object };
+    let role = if slot == ClauseSlot::Place { Role::Place } else { Role::Object };
     (part, role)
 }
 

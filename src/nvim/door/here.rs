@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::door::{Ask, Door, Open};
+use crate::door::{AskParams, NvimDoor, UsedWorkspace};
 use crate::lua_messages::CommandPlace;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_engine::api::{Command, Event, PlanMode, Target, UndoRequest, UserAnswer, is_stop, plan_change};
 
-impl Door {
+impl NvimDoor {
     /// Whether a request asks to stop the running task; if so, the task is stopped.
     pub(super) fn is_stop(&self, json: &str) -> bool {
-        serde_json::from_str::<Ask>(json).is_ok_and(|ask| is_stop(&ask.text)) && self.stop()
+        serde_json::from_str::<AskParams>(json).is_ok_and(|ask| is_stop(&ask.text)) && self.stop()
     }
 
     /// Whether a request is for the running task; if so, its model reads it.
@@ -24,7 +24,7 @@ impl Door {
     }
 
     /// The workspace whose `root` a command names, as the plan window does; else that of the last command.
-    pub(super) fn meant(&self, json: &str) -> Option<Arc<Open>> {
+    pub(super) fn meant(&self, json: &str) -> Option<Arc<UsedWorkspace>> {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
         let Some(root) = given["root"].as_str().map(Path::new) else {
             return lock(&self.current).clone();
@@ -35,7 +35,7 @@ impl Door {
 
     /// The change that a request wants in the waiting plan, wherever the cursor is.
     pub(super) fn change(&self, json: &str) -> Option<String> {
-        let Ask { text, .. } = serde_json::from_str(json).ok()?;
+        let AskParams { text, .. } = serde_json::from_str(json).ok()?;
         let waits = self.meant(json)?.session.has_plan();
         plan_change(&text).filter(|_| waits).map(str::to_owned)
     }
@@ -62,7 +62,7 @@ impl Door {
         }
     }
 
-    pub(super) fn open_here(&self, json: &str) -> Result<Arc<Open>, Failure> {
+    pub(super) fn open_here(&self, json: &str) -> Result<Arc<UsedWorkspace>, Failure> {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
         let place: CommandPlace = serde_json::from_value(given["place"].clone()).unwrap_or_default();
         let ready = self
@@ -112,7 +112,7 @@ impl Door {
 
     /// Ends the sessions with Neovim.
     pub(super) async fn close(&self) {
-        let open: Vec<Arc<Open>> = lock(&self.open).clone();
+        let open: Vec<Arc<UsedWorkspace>> = lock(&self.open).clone();
         for open in open {
             open.session.close().await;
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::door::Door;
+use crate::door::NvimDoor;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_engine::api::{Event, Origin, PlanFault, PlanRefused, Problem};
 
@@ -13,7 +13,7 @@ struct WrittenPlan {
     text: String,
 }
 
-impl Door {
+impl NvimDoor {
     /// Takes the text for the plan that waits.
     pub(super) fn write_plan(self: &Arc<Self>, json: &str) {
         let written: WrittenPlan = match serde_json::from_str(json) {

@@ -4,14 +4,14 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use crate::door::{Door, Open};
+use crate::door::{NvimDoor, UsedWorkspace};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
 use sextant_engine::api::{Command, Event, Request};
 
 /// A request that waits for its turn, and its workspace.
 struct WaitingRequest {
-    open: Arc<Open>,
+    open: Arc<UsedWorkspace>,
     command: Command,
 }
 
@@ -29,9 +29,9 @@ pub(super) fn words(command: &Command) -> Option<&str> {
     }
 }
 
-impl Door {
+impl NvimDoor {
     /// Puts a request behind the running task and the others that wait.
-    pub(super) fn enqueue(self: &Arc<Self>, open: &Arc<Open>, command: Command) {
+    pub(super) fn enqueue(self: &Arc<Self>, open: &Arc<UsedWorkspace>, command: Command) {
         let mut waiting = lock(&self.queue.waiting);
         waiting.push_back(WaitingRequest { open: Arc::clone(open), command });
         let first = waiting.len() == 1;
@@ -74,7 +74,7 @@ impl Door {
     /// Takes back all of them: the user has stopped the work.
     pub(super) fn take_all_back(&self) {
         let mut waiting = std::mem::take(&mut *lock(&self.queue.waiting));
-        let open: Vec<Arc<Open>> = lock(&self.open).clone();
+        let open: Vec<Arc<UsedWorkspace>> = lock(&self.open).clone();
         for open in open {
             let unread = open.session.take_unread().into_iter().map(Command::Ask);
             waiting.extend(unread.map(|command| WaitingRequest { open: Arc::clone(&open), command }));
@@ -100,7 +100,7 @@ impl Door {
     }
 
     /// Passes a request to the running task; false if none runs, or the request is of another workspace.
-    pub(super) fn steer(&self, open: &Arc<Open>, request: Request) -> bool {
+    pub(super) fn steer(&self, open: &Arc<UsedWorkspace>, request: Request) -> bool {
         let here = self.turn.now().is_some_and(|running| running.root == open.root);
         if here {
             open.session.steer(request);
@@ -109,7 +109,7 @@ impl Door {
     }
 
     /// Queues the words that came too late for the task that they were meant for.
-    pub(super) fn queue_unread(self: &Arc<Self>, open: &Arc<Open>) {
+    pub(super) fn queue_unread(self: &Arc<Self>, open: &Arc<UsedWorkspace>) {
         for request in open.session.take_unread() {
             self.submit(open, Command::Ask(request));
         }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::door::{Door, Open};
+use crate::door::{NvimDoor, UsedWorkspace};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_engine::api::{Command, Event, LocatedName, ReviewAction, ReviewRequest};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Given {
+struct ReviewParams {
     /// Whether the user asks for the review, which opens then.
     open: bool,
     /// Hands the user's remarks to the agent.
@@ -19,10 +19,10 @@ struct Given {
     wish: ReviewRequest,
 }
 
-impl Door {
+impl NvimDoor {
     /// Shows the review of the workspace that is meant, or carries out a decision.
     pub(super) fn review(self: &Arc<Self>, json: &str) {
-        let given: Given = match serde_json::from_str(json) {
+        let given: ReviewParams = match serde_json::from_str(json) {
             Ok(given) => given,
             Err(error) => {
                 let message = format!("the decision cannot be read: {error}");
@@ -85,7 +85,7 @@ impl Door {
     }
 
     /// Looks something up beside a running task, in the workspace that is meant, and shows what was found.
-    fn look<F>(self: &Arc<Self>, json: &str, find: impl FnOnce(Arc<Open>) -> F + Send + 'static)
+    fn look<F>(self: &Arc<Self>, json: &str, find: impl FnOnce(Arc<UsedWorkspace>) -> F + Send + 'static)
     where
         F: Future<Output = Result<Event, Failure>> + Send + 'static,
     {
@@ -99,7 +99,7 @@ impl Door {
         });
     }
 
-    async fn hand_over(self: &Arc<Self>, open: &Arc<Open>) {
+    async fn hand_over(self: &Arc<Self>, open: &Arc<UsedWorkspace>) {
         match open.session.hand_over_review().await {
             Ok(request) => self.submit(open, Command::Ask(request)),
             Err(failure) => open.session.emit(Event::refused(failure)),

@@ -15,7 +15,7 @@ use sextant_engine::api::{HeldElsewhere, HeldFile, Holding, Neighbours};
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The files that one session has open, out of those in the question; `None` if it did not answer.
-type Held = Option<Vec<HeldFile>>;
+type HeldFiles = Option<Vec<HeldFile>>;
 
 /// The sessions of other processes around a workspace.
 #[derive(Debug)]
@@ -74,17 +74,18 @@ pub async fn holder(entries: &[SessionEntry], file: &Path) -> Option<SessionEntr
     let files = [file.to_owned()];
     let answers = all_asked(entries, &files).await;
     let has = |unsaved: bool| {
-        let held = |answer: &Held| answer.iter().flatten().any(|held| held.path == file && held.unsaved >= unsaved);
+        let held =
+            |answer: &HeldFiles| answer.iter().flatten().any(|held| held.path == file && held.unsaved >= unsaved);
         answers.iter().find(|(_, answer)| held(answer)).map(|(entry, _)| (*entry).clone())
     };
     has(true).or_else(|| has(false))
 }
 
-async fn all_asked<'e>(entries: &'e [SessionEntry], files: &[PathBuf]) -> Vec<(&'e SessionEntry, Held)> {
+async fn all_asked<'e>(entries: &'e [SessionEntry], files: &[PathBuf]) -> Vec<(&'e SessionEntry, HeldFiles)> {
     join_all(entries.iter().map(|entry| async move { (entry, ask(entry, files).await) })).await
 }
 
-async fn ask(entry: &SessionEntry, files: &[PathBuf]) -> Held {
+async fn ask(entry: &SessionEntry, files: &[PathBuf]) -> HeldFiles {
     let asked = async { JoinedSession::to(entry.clone()).await?.owns(files).await };
     match tokio::time::timeout(PATIENCE, asked).await {
         Ok(Ok(held)) => Some(held),

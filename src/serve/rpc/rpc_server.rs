@@ -20,7 +20,7 @@ use tower::layer::util::Identity;
 use crate::discovery::advertise::Advertised;
 use crate::discovery::{Advertisement, SessionEntry};
 use crate::rpc::limits::{self, Rate, Rated};
-use crate::rpc::methods::{self, Served};
+use crate::rpc::methods::{self, RpcSession};
 use crate::rpc::neighbour_calls::OtherSessions;
 use crate::rpc::tcp::{self, Guarded, PortGuard};
 use crate::waiting_peers::WaitingRoom;
@@ -71,20 +71,24 @@ pub async fn serve(agent: &Arc<Engine>, what: Advertisement, folders: Vec<PathBu
     let listener = UnixListener::from_std(listener)?;
     let advertised = Arc::new(advertised);
     let agent: Weak<Engine> = Arc::downgrade(agent);
-    let methods =
-        methods::all(Served { agent, advertised: Arc::downgrade(&advertised), folders: places, calls: Arc::default() });
+    let methods = methods::all(RpcSession {
+        agent,
+        advertised: Arc::downgrade(&advertised),
+        folders: places,
+        calls: Arc::default(),
+    });
     let (stop, handle) = stop_channel();
     if let (Some((listener, address)), Some(token)) = (port, advertised.token()) {
         let guard = PortGuard::new(address, token);
-        tokio::spawn(accept_from_port(listener, guard, Door::new(&methods, &stop)));
+        tokio::spawn(accept_from_port(listener, guard, RpcEntrance::new(&methods, &stop)));
     }
-    tokio::spawn(accept(listener, Door::new(&methods, &stop)));
+    tokio::spawn(accept(listener, RpcEntrance::new(&methods, &stop)));
     tracing::info!(socket = %advertised.entry().socket.display(), "this session can be joined");
     Ok(Serving { advertised, stop: handle })
 }
 
 /// A way in, with places of its own: a client that fills those of the port takes none of the socket's.
-struct Door {
+struct RpcEntrance {
     methods: Methods,
     stop: StopHandle,
     /// The places of connections, until they turn into WebSockets.
@@ -93,7 +97,7 @@ struct Door {
     builder: TowerServiceBuilder<Identity, Identity>,
 }
 
-impl Door {
+impl RpcEntrance {
     fn new(methods: &Methods, stop: &StopHandle) -> Self {
         let places = Arc::new(Semaphore::new(limits::CONNECTIONS as usize));
         let builder = ServerBuilder::with_config(limits::config()).to_service_builder();
@@ -123,7 +127,7 @@ impl Door {
     }
 }
 
-async fn accept(listener: UnixListener, door: Door) {
+async fn accept(listener: UnixListener, door: RpcEntrance) {
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -143,7 +147,7 @@ async fn accept(listener: UnixListener, door: Door) {
     }
 }
 
-async fn accept_from_port(listener: TcpListener, guard: PortGuard, door: Door) {
+async fn accept_from_port(listener: TcpListener, guard: PortGuard, door: RpcEntrance) {
     let (room, door) = (WaitingRoom::default(), Arc::new(door));
     loop {
         let accepted = tokio::select! {

@@ -42,7 +42,7 @@ pub enum StoreNotice {
 /// with it, never the file (`synchronous = NORMAL`).
 #[derive(Clone)]
 pub struct Memory {
-    shared: Arc<Shared>,
+    shared: Arc<StoreShared>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -51,15 +51,15 @@ impl std::fmt::Debug for Memory {
     }
 }
 
-struct Shared {
+struct StoreShared {
     path: PathBuf,
     /// Empty only after a damaged file could not be replaced.
-    file: RwLock<Option<File>>,
+    file: RwLock<Option<StoreFile>>,
     notices: Mutex<Vec<StoreNotice>>,
     variables: Mutex<HashMap<String, Variables>>,
 }
 
-struct File {
+struct StoreFile {
     // Closed in this order: only a connection that may write can tidy up the log, so it goes last.
     readers: [Mutex<(Connection, Watch)>; READERS],
     writer: MemoryWriter,
@@ -67,7 +67,7 @@ struct File {
     turn: AtomicUsize,
 }
 
-impl File {
+impl StoreFile {
     fn open(path: &Path, trust: Trust) -> Result<(Self, Vec<StoreNotice>)> {
         let held = Held::default();
         let ((conn, watch), notices) = damage::open(path, trust)?;
@@ -99,8 +99,8 @@ impl Memory {
     /// A file of another program, a damaged file, or one from a newer version is set aside under `<name>.damaged-N`. A
     /// new one is begun: see [`Memory::notices`].
     pub fn open(path: &Path) -> Result<Self> {
-        let (file, notices) = File::open(path, Trust::Usual)?;
-        let shared = Shared {
+        let (file, notices) = StoreFile::open(path, Trust::Usual)?;
+        let shared = StoreShared {
             path: path.to_owned(),
             file: RwLock::new(Some(file)),
             notices: Mutex::new(notices),
@@ -158,7 +158,7 @@ impl Memory {
     }
 
     /// Does the work; if the file proves damaged, replaces it and does the work once more.
-    fn with_repair<T>(&self, work: impl Fn(&File) -> Result<T>) -> Result<T> {
+    fn with_repair<T>(&self, work: impl Fn(&StoreFile) -> Result<T>) -> Result<T> {
         let first = self.with_file(&work);
         match first {
             Err(MemoryError::Foreign(why)) => {
@@ -173,7 +173,7 @@ impl Memory {
         }
     }
 
-    fn with_file<T>(&self, work: impl Fn(&File) -> Result<T>) -> Result<T> {
+    fn with_file<T>(&self, work: impl Fn(&StoreFile) -> Result<T>) -> Result<T> {
         let file = read(&self.shared.file);
         work(file.as_ref().ok_or(MemoryError::Closed)?)
     }
@@ -183,7 +183,7 @@ impl Memory {
         // Closed before the file is moved: a connection that closes later would tidy up by path, and so remove the
         // files that belong to the new file.
         file.take();
-        let (new, notices) = File::open(&self.shared.path, trust)?;
+        let (new, notices) = StoreFile::open(&self.shared.path, trust)?;
         *file = Some(new);
         lock(&self.shared.notices).extend(notices);
         Ok(())

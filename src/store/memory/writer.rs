@@ -10,18 +10,18 @@ use crate::memory::connection_guard::{BARE, Held, WRITE, Watch};
 use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::store::BUSY;
 
-type Job = Box<dyn FnOnce(&mut Connection) + Send>;
+type WriterJob = Box<dyn FnOnce(&mut Connection) + Send>;
 
 pub(in crate::memory) struct MemoryWriter {
     held: Held,
     watch: Watch,
-    jobs: Option<mpsc::Sender<Job>>,
+    jobs: Option<mpsc::Sender<WriterJob>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl MemoryWriter {
     pub(in crate::memory) fn start(mut conn: Connection, watch: Watch, held: Held) -> Result<Self> {
-        let (jobs, inbox) = mpsc::channel::<Job>();
+        let (jobs, inbox) = mpsc::channel::<WriterJob>();
         let work = move || {
             for job in inbox {
                 job(&mut conn);
@@ -60,7 +60,7 @@ impl MemoryWriter {
     ) -> Result<T> {
         let (answer, answered) = mpsc::sync_channel(1);
         let (held, watch) = (self.held.clone(), self.watch.clone());
-        let job: Job = Box::new(move |conn| {
+        let job: WriterJob = Box::new(move |conn| {
             watch.begin(budget);
             let ready = conn.busy_timeout(held.patience(BUSY)).map_err(MemoryError::from);
             let done = ready.and_then(|()| work(conn));

@@ -13,15 +13,15 @@ use sextant_text::symbols::language;
 mod lists;
 
 /// The program that runs a file, the names of such files, and the folders whose every file is one.
-struct Row {
+struct ExecutedFiles {
     runs: &'static str,
     names: &'static [&'static str],
     folders: &'static [&'static str],
 }
 
 /// From the manuals of the tools that read them.
-const ROWS: &[Row] = &[
-    Row {
+const ROWS: &[ExecutedFiles] = &[
+    ExecutedFiles {
         runs: "a shell or an editor runs it",
         names: &[
             ".envrc",
@@ -67,7 +67,7 @@ const ROWS: &[Row] = &[
         ],
         folders: &[".vscode", ".idea", ".zed", ".fleet", ".nvim", ".vim", ".helix", ".devcontainer", ".theia"],
     },
-    Row {
+    ExecutedFiles {
         runs: "git runs its commands",
         names: &[
             ".gitattributes",
@@ -84,7 +84,7 @@ const ROWS: &[Row] = &[
         ],
         folders: &[".husky", ".githooks", "hooks", ".git-hooks"],
     },
-    Row {
+    ExecutedFiles {
         runs: "a service runs it for everybody",
         names: &[
             ".gitlab-ci.yml",
@@ -136,7 +136,7 @@ const ROWS: &[Row] = &[
             ".harness",
         ],
     },
-    Row {
+    ExecutedFiles {
         runs: "Python runs it by itself",
         names: &[
             "conftest.py",
@@ -157,7 +157,7 @@ const ROWS: &[Row] = &[
         ],
         folders: &[],
     },
-    Row {
+    ExecutedFiles {
         runs: "a build runs it",
         names: &[
             "Makefile",

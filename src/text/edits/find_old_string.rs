@@ -111,14 +111,19 @@ pub fn find(text: &str, replace: &Replace<'_>) -> Result<Occurrences, FindError>
 }
 
 /// A matching place, and the indentation that the new text needs there.
-struct Place {
+struct MatchPlace {
     range: Range<usize>,
     shift: Option<whitespace::Shift>,
 }
 
-fn ladder(text: &str, index: &LineIndex, replace: &Replace<'_>, within: &Range<usize>) -> Option<(Rung, Vec<Place>)> {
+fn ladder(
+    text: &str,
+    index: &LineIndex,
+    replace: &Replace<'_>,
+    within: &Range<usize>,
+) -> Option<(Rung, Vec<MatchPlace>)> {
     let old = replace.old;
-    let plain = |ranges: Vec<Range<usize>>| ranges.into_iter().map(|range| Place { range, shift: None }).collect();
+    let plain = |ranges: Vec<Range<usize>>| ranges.into_iter().map(|range| MatchPlace { range, shift: None }).collect();
     let exact = occurrences(&text[within.clone()], old, within.start);
     if !exact.is_empty() {
         return Some((Rung::Exact, plain(exact)));
@@ -183,7 +188,7 @@ fn by_line_ends(text: &str, old: &str, within: &Range<usize>) -> Vec<Range<usize
 fn settle(
     text: &str,
     index: &LineIndex,
-    places: Vec<Place>,
+    places: Vec<MatchPlace>,
     rung: Rung,
     replace: &Replace<'_>,
 ) -> Result<Occurrences, FindError> {

@@ -8,7 +8,7 @@ use crate::symbols::language::Language;
 use crate::symbols::outline::Outline;
 
 /// A text split into its imports and the rest.
-struct Parts {
+struct ImportParts {
     /// Each import statement outside of all symbols, as it is written.
     imports: Vec<String>,
     /// Each other statement, with the imports inside of it taken out.
@@ -18,28 +18,30 @@ struct Parts {
 
 /// The import statements of a text that are in no symbol, as they are written.
 pub fn imports(language: &Language, text: &str) -> Vec<String> {
-    Parts::of(language, text).map(|parts| parts.imports).unwrap_or_default()
+    ImportParts::of(language, text).map(|parts| parts.imports).unwrap_or_default()
 }
 
 /// The bytes of the import statements that are in no symbol, in source order.
 pub fn places(language: &Language, text: &str) -> Vec<Range<usize>> {
     let Some(tree) = language.tree(text) else { return Vec::new() };
     let outline = Outline::of_tree(language, text, &tree);
-    Taken::of(language, text, &tree, &outline).map(|taken| taken.imports).unwrap_or_default()
+    ImportSpans::of(language, text, &tree, &outline).map(|taken| taken.imports).unwrap_or_default()
 }
 
 /// Whether two texts differ only in import statements at the module level and the blank lines around them. Never true
 /// for a text that does not parse any more.
 pub fn only_imports_differ(language: &Language, before: &str, after: &str) -> bool {
-    let (Some(before), Some(after)) = (Parts::of(language, before), Parts::of(language, after)) else { return false };
+    let (Some(before), Some(after)) = (ImportParts::of(language, before), ImportParts::of(language, after)) else {
+        return false;
+    };
     before.rest == after.rest && (before.has_errors || !after.has_errors)
 }
 
-impl Parts {
+impl ImportParts {
     fn of(language: &Language, text: &str) -> Option<Self> {
         let tree = language.tree(text)?;
         let outline = Outline::of_tree(language, text, &tree);
-        let taken = Taken::of(language, text, &tree, &outline)?;
+        let taken = ImportSpans::of(language, text, &tree, &outline)?;
         let root = tree.root_node();
         let mut rest = Vec::new();
         for child in root.children(&mut root.walk()) {
@@ -56,13 +58,13 @@ impl Parts {
 }
 
 /// The parts of a text that count as imports.
-struct Taken {
+struct ImportSpans {
     imports: Vec<Range<usize>>,
     /// The imports, the blocks that hold nothing else, and the comments behind either on its line.
     all: Vec<Range<usize>>,
 }
 
-impl Taken {
+impl ImportSpans {
     fn of(language: &Language, text: &str, tree: &tree_sitter::Tree, outline: &Outline) -> Option<Self> {
         let query = language.imports_query()?;
         let (mut imports, mut comments, mut guards) = (Vec::new(), Vec::new(), Vec::new());

@@ -59,7 +59,7 @@ pub fn placed_offers(language: &Language, text: &str) -> Option<Vec<(usize, Offe
     if let Some(query) = language.hidden_query() {
         return Some(visible_offers::placed(language, &query, text, &tree, &outline));
     }
-    let parts = offer_places::Parts::of(language, text, &tree)?;
+    let parts = offer_places::OfferPlaces::of(language, text, &tree)?;
     Some(reader::OfferReader::new(text, &outline, &parts).offers())
 }
 

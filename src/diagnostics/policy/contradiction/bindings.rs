@@ -60,9 +60,9 @@ pub(super) fn is_used_only(root: Node, text: &str, name: &str, import: Node) -> 
             continue;
         }
         match role(node) {
-            Role::Read => first = first.or(Some(node.start_position().row + 1)),
-            Role::Label => {}
-            Role::Other => return None,
+            BindingRole::Read => first = first.or(Some(node.start_position().row + 1)),
+            BindingRole::Label => {}
+            BindingRole::Other => return None,
         }
     }
     first
@@ -72,7 +72,7 @@ fn has_wildcard(root: Node) -> bool {
     walk(root).any(|node| node.kind() == "wildcard_import")
 }
 
-enum Role {
+enum BindingRole {
     Read,
     /// Another thing of the same name: an attribute, or the name of an argument.
     Label,
@@ -80,23 +80,23 @@ enum Role {
     Other,
 }
 
-fn role(node: Node) -> Role {
-    let Some(parent) = node.parent() else { return Role::Other };
+fn role(node: Node) -> BindingRole {
+    let Some(parent) = node.parent() else { return BindingRole::Other };
     let is = |field: &str| parent.child_by_field_name(field).is_some_and(|child| child.id() == node.id());
     match parent.kind() {
-        "attribute" if is("attribute") => Role::Label,
-        "keyword_argument" if is("name") => Role::Label,
-        "attribute" if is("object") => Role::Read,
-        "call" if is("function") => Role::Read,
-        "subscript" if is("value") => Role::Read,
+        "attribute" if is("attribute") => BindingRole::Label,
+        "keyword_argument" if is("name") => BindingRole::Label,
+        "attribute" if is("object") => BindingRole::Read,
+        "call" if is("function") => BindingRole::Read,
+        "subscript" if is("value") => BindingRole::Read,
         "argument_list"
         | "binary_operator"
         | "comparison_operator"
         | "boolean_operator"
         | "return_statement"
         | "decorator"
-        | "type" => Role::Read,
-        _ => Role::Other,
+        | "type" => BindingRole::Read,
+        _ => BindingRole::Other,
     }
 }
 

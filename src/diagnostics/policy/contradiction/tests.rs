@@ -163,7 +163,7 @@ fn nothing_that_is_right_is_contradicted() {
                     (file, text)
                 });
                 let others: Others = files.collect();
-                weighed += usize::from(Case::new(&diagnostic, text, &mut Trees::new()).is_some());
+                weighed += usize::from(Claim::new(&diagnostic, text, &mut Trees::new()).is_some());
                 wrong.extend(against(&diagnostic, text, &others, &mut Trees::new()).map(|found| (found, diagnostic)));
             }
         }

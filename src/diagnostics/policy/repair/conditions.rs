@@ -6,7 +6,7 @@ use regex::Regex;
 
 /// The value of a condition, as known before any run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum ConstantValue {
     Never,
     Always,
     /// A checker looks at one side alone: the one of the configured version and platform.
@@ -26,31 +26,33 @@ const NEWEST: (u32, u32) = (4, 0);
 const MAJOR: u32 = 3;
 
 /// Decides a condition without blanks.
-pub(super) fn known(test: &str) -> Option<Known> {
+pub(super) fn known(test: &str) -> Option<ConstantValue> {
     let bare = test.trim_matches(['(', ')']);
     if NEVER.contains(&bare) || NEVER.contains(&test) {
-        return Some(Known::Never);
+        return Some(ConstantValue::Never);
     }
     let denied = test.starts_with("not");
     match version(test) {
-        Some(Known::Never) if denied => Some(Known::Always),
-        Some(Known::Always) if denied => Some(Known::Never),
+        Some(ConstantValue::Never) if denied => Some(ConstantValue::Always),
+        Some(ConstantValue::Always) if denied => Some(ConstantValue::Never),
         Some(known) => Some(known),
         None => {
             let platform =
                 ["sys.platform", "platform==", "platform!=", "platform.startswith", "os.name", "platform.system()"]
                     .iter()
                     .any(|word| test.contains(word));
-            platform.then_some(Known::OneSide)
+            platform.then_some(ConstantValue::OneSide)
         }
     }
 }
 
-fn version(test: &str) -> Option<Known> {
+fn version(test: &str) -> Option<ConstantValue> {
     if !test.contains("version_info") {
         return None;
     }
-    let Some(found) = VERSION.as_ref().and_then(|version| version.captures(test)) else { return Some(Known::OneSide) };
+    let Some(found) = VERSION.as_ref().and_then(|version| version.captures(test)) else {
+        return Some(ConstantValue::OneSide);
+    };
     let number = |at: usize| found.get(at).and_then(|part| part.as_str().parse::<u32>().ok());
     let (major, minor) = (number(3).unwrap_or_default(), number(4));
     if found.get(1).is_some() {
@@ -61,17 +63,17 @@ fn version(test: &str) -> Option<Known> {
             ">=" => MAJOR >= major,
             _ => MAJOR == major,
         };
-        return Some(if holds { Known::Always } else { Known::Never });
+        return Some(if holds { ConstantValue::Always } else { ConstantValue::Never });
     }
     let named = (major, minor.unwrap_or_default());
     let (gone, never) = (named <= OLDEST, named >= NEWEST);
     Some(match &found[2] {
-        "<" | "<=" if gone => Known::Never,
-        ">" | ">=" if never => Known::Never,
-        "==" if gone || never => Known::Never,
-        ">" | ">=" if gone => Known::Always,
-        "<" | "<=" if never => Known::Always,
-        _ => Known::OneSide,
+        "<" | "<=" if gone => ConstantValue::Never,
+        ">" | ">=" if never => ConstantValue::Never,
+        "==" if gone || never => ConstantValue::Never,
+        ">" | ">=" if gone => ConstantValue::Always,
+        "<" | "<=" if never => ConstantValue::Always,
+        _ => ConstantValue::OneSide,
     })
 }
 
@@ -83,25 +85,25 @@ mod tests {
     fn versions_that_nobody_runs_are_distinguished_from_those_that_somebody_does() {
         assert!(VERSION.is_some());
         for (test, is) in [
-            ("sys.version_info<(3,0)", Known::Never),
-            ("sys.version_info<(3,)", Known::Never),
-            ("sys.version_info[0]==2", Known::Never),
-            ("sys.version_info.major<3", Known::Never),
-            ("sys.version_info>=(4,0)", Known::Never),
-            ("sys.version_info>(99,)", Known::Never),
-            ("notsys.version_info>=(3,0)", Known::Never),
-            ("sys.version_info>=(3,0)", Known::Always),
-            ("sys.version_info[0]==3", Known::Always),
-            ("sys.version_info[0]>3", Known::Never),
-            ("sys.version_info.major>=3", Known::Always),
-            ("sys.version_info.major<=3", Known::Always),
-            ("notsys.version_info[0]<=3", Known::Never),
-            ("sys.version_info[:2]==(3,6)", Known::Never),
-            ("sys.version_info[:2]==(3,12)", Known::OneSide),
-            ("sys.version_info>=(3,11)", Known::OneSide),
-            ("sys.version_info<(3,12)", Known::OneSide),
-            ("sys.platform=='win32'", Known::OneSide),
-            ("(False)", Known::Never),
+            ("sys.version_info<(3,0)", ConstantValue::Never),
+            ("sys.version_info<(3,)", ConstantValue::Never),
+            ("sys.version_info[0]==2", ConstantValue::Never),
+            ("sys.version_info.major<3", ConstantValue::Never),
+            ("sys.version_info>=(4,0)", ConstantValue::Never),
+            ("sys.version_info>(99,)", ConstantValue::Never),
+            ("notsys.version_info>=(3,0)", ConstantValue::Never),
+            ("sys.version_info>=(3,0)", ConstantValue::Always),
+            ("sys.version_info[0]==3", ConstantValue::Always),
+            ("sys.version_info[0]>3", ConstantValue::Never),
+            ("sys.version_info.major>=3", ConstantValue::Always),
+            ("sys.version_info.major<=3", ConstantValue::Always),
+            ("notsys.version_info[0]<=3", ConstantValue::Never),
+            ("sys.version_info[:2]==(3,6)", ConstantValue::Never),
+            ("sys.version_info[:2]==(3,12)", ConstantValue::OneSide),
+            ("sys.version_info>=(3,11)", ConstantValue::OneSide),
+            ("sys.version_info<(3,12)", ConstantValue::OneSide),
+            ("sys.platform=='win32'", ConstantValue::OneSide),
+            ("(False)", ConstantValue::Never),
         ] {
             assert_eq!(known(test), Some(is), "{test}");
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
-use crate::policy::repair::conditions::{self, Known};
+use crate::policy::repair::conditions::{self, ConstantValue};
 use crate::policy::repair::python_names::Names;
 use crate::policy::repair::{FUNCTIONS, Things, WORKING, marks, note};
 
@@ -13,7 +13,7 @@ use crate::policy::repair::{FUNCTIONS, Things, WORKING, marks, note};
 const CALLED: &[&str] = &["eval", "exec", "globals", "locals", "__import__"];
 
 pub(super) fn things(root: Node, text: &str) -> Things {
-    let mut reader = Reader { text, names: Names::of(root, text), words: OnceCell::new(), things: Things::new() };
+    let mut reader = PythonReader { text, names: Names::of(root, text), words: OnceCell::new(), things: Things::new() };
     let mut cursor = root.walk();
     // `Node::parent` walks down from the root, past every sibling.
     let mut above = Vec::new();
@@ -37,7 +37,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
-struct Reader<'t> {
+struct PythonReader<'t> {
     text: &'t str,
     names: Names<'t>,
     /// The number of each word in the text, counted on first use.
@@ -45,7 +45,7 @@ struct Reader<'t> {
     things: Things,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> PythonReader<'t> {
     fn of(&self, node: Node) -> &'t str {
         &self.text[node.byte_range()]
     }
@@ -298,11 +298,11 @@ impl<'t> Reader<'t> {
             note(&mut self.things, "import_kept", format!("if {plain}"));
         }
         match conditions::known(&plain) {
-            Some(Known::Never) => note(&mut self.things, "dead_code", format!("if {test}")),
-            Some(Known::Always) if other.is_some() => {
+            Some(ConstantValue::Never) => note(&mut self.things, "dead_code", format!("if {test}")),
+            Some(ConstantValue::Always) if other.is_some() => {
                 note(&mut self.things, "dead_code", format!("else of {test}"));
             }
-            Some(Known::OneSide) if !imports_alone && other.is_none_or(|other| self.is_empty_block(other)) => {
+            Some(ConstantValue::OneSide) if !imports_alone && other.is_none_or(|other| self.is_empty_block(other)) => {
                 note(&mut self.things, "one_platform", format!("if {test}"));
             }
             _ => {}

@@ -28,7 +28,7 @@ const SINKS: f64 = 0.25;
 
 /// The subject of an undo.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct About {
+pub(crate) struct UndoSubject {
     pub(crate) task: String,
     pub(crate) request: String,
     /// The name of the undo; the redo that brings it back has the same name.
@@ -60,7 +60,7 @@ struct UndoChanges {
 
 /// The entries that a task has left in memory, and the feedback on them since.
 #[derive(Debug, Default)]
-struct Left {
+struct LeftEntries {
     /// Kind of task, approach, checkpoint.
     approaches: Vec<(String, String, String)>,
     /// The undos that stand.
@@ -69,8 +69,8 @@ struct Left {
     entries: Vec<(EntryId, usize)>,
 }
 
-fn left(records: Vec<TraceRecord>) -> Left {
-    let mut left = Left::default();
+fn left(records: Vec<TraceRecord>) -> LeftEntries {
+    let mut left = LeftEntries::default();
     for record in records {
         match (record.event, record.subject.as_str()) {
             (Event::Decision, _) => {
@@ -95,9 +95,9 @@ fn left(records: Vec<TraceRecord>) -> Left {
     left
 }
 
-impl Left {
+impl LeftEntries {
     /// The changes that an undo makes: all about its subject that no earlier undo has changed.
-    fn turns(&self, about: &About) -> UndoChanges {
+    fn turns(&self, about: &UndoSubject) -> UndoChanges {
         let own = |checkpoint: &String| match &about.checkpoints {
             None => true,
             Some(taken) => !checkpoint.is_empty() && taken.contains(checkpoint),
@@ -116,7 +116,7 @@ impl Left {
     }
 }
 
-fn hear(memory: &Memory, remember: &Remember, mode: Mode, about: &About, undone: bool) -> Result<()> {
+fn hear(memory: &Memory, remember: &Remember, mode: Mode, about: &UndoSubject, undone: bool) -> Result<()> {
     let left = left(memory.trace(&remember.session, Some(&about.task), RECORDS)?);
     let mut changes = if undone {
         left.turns(about)
@@ -160,12 +160,12 @@ fn hear(memory: &Memory, remember: &Remember, mode: Mode, about: &About, undone:
 }
 
 /// The user took something back, or brought it back again: that work counts as bad, or as good.
-pub(crate) async fn feedback(store: &TaskStore, about: About, undone: bool) {
+pub(crate) async fn feedback(store: &TaskStore, about: UndoSubject, undone: bool) {
     let (Some(remember), Some(durable)) = (memory::remember(store).await, open_store::durable(store).await) else {
         return;
     };
     let Some((run, _)) = resumable::kept(&store.events, &durable, &about.task).await else { return };
-    let about = About { reason: short(&about.reason, 160), ..about };
+    let about = UndoSubject { reason: short(&about.reason, 160), ..about };
     let (known, mode) = (Arc::clone(&remember), mode_of(run.mode));
     remember.written().await;
     let kept = remember.run(move |memory| hear(memory, &known, mode, &about, undone)).await;
@@ -185,9 +185,9 @@ mod tests {
         TraceRecord { session, task, step, event, subject: subject.to_owned(), reason, detail, timestamp: 1 }
     }
 
-    fn about(undo: &str, checkpoints: Option<&[&str]>) -> About {
+    fn about(undo: &str, checkpoints: Option<&[&str]>) -> UndoSubject {
         let checkpoints = checkpoints.map(|ids| ids.iter().map(|id| (*id).to_owned()).collect());
-        About { undo: undo.to_owned(), checkpoints, ..About::default() }
+        UndoSubject { undo: undo.to_owned(), checkpoints, ..UndoSubject::default() }
     }
 
     fn note_of(changes: &UndoChanges) -> TraceRecord {
@@ -217,7 +217,7 @@ mod tests {
             record(Event::Note, ENTRIES, 1, json!({"ids": [4]})),
             record(Event::Note, ENTRIES, 2, json!({"ids": [5, 6]})),
         ];
-        let step = left(records.clone()).turns(&About { step: Some(2), ..about("c7", Some(&["c2"])) });
+        let step = left(records.clone()).turns(&UndoSubject { step: Some(2), ..about("c7", Some(&["c2"])) });
         assert_eq!(step.sank, [EntryId(5), EntryId(6)]);
         assert_eq!(left(records.clone()).turns(&about("c8", Some(&["c2"]))).sank, [], "a symbol has none");
         records.push(note_of(&step));

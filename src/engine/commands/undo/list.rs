@@ -16,7 +16,7 @@ const TASKS: usize = 10;
 
 /// A task that changed something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Done {
+pub struct ChangingTask {
     pub task: String,
     pub request: String,
     pub state: UndoState,
@@ -59,7 +59,7 @@ pub struct DoneStep {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct History {
     /// The newest first.
-    pub tasks: Vec<Done>,
+    pub tasks: Vec<ChangingTask>,
     /// The task that an undo takes next.
     pub undo: Option<String>,
     /// The task that a redo brings back next, and the part of it.
@@ -75,7 +75,7 @@ pub(crate) async fn history(edits: &EditService, plans: &PlanService) -> Result<
     for known in stack.tasks.iter().take(TASKS) {
         let (task, request) = (known.task.clone(), known.request.clone());
         if known.place == UndoPlace::Removed {
-            out.tasks.push(Done { task, request, state: UndoState::Gone, steps: Vec::new() });
+            out.tasks.push(ChangingTask { task, request, state: UndoState::Gone, steps: Vec::new() });
             continue;
         }
         let done = done(&stack::journal(&edits.store, known).await?);
@@ -101,7 +101,7 @@ fn state(stands: bool, undone: bool) -> UndoState {
     }
 }
 
-fn done(journal: &Journal) -> Done {
+fn done(journal: &Journal) -> ChangingTask {
     let stands: Vec<_> = standing(journal).collect();
     let taken = journal.taken();
     let mut steps: Vec<DoneStep> = Vec::new();
@@ -128,7 +128,7 @@ fn done(journal: &Journal) -> Done {
     }
     let undone = taken.values().any(|hunks| !hunks.is_empty());
     let (task, request) = (journal.task.clone(), journal.request.clone());
-    Done { task, request, state: state(!stands.is_empty(), undone), steps }
+    ChangingTask { task, request, state: state(!stands.is_empty(), undone), steps }
 }
 
 /// The list as a reader sees it.

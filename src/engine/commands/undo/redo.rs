@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::commands::undo::feedback::{self, About};
+use crate::commands::undo::feedback::{self, UndoSubject};
 use crate::commands::undo::{Undone, follow, undone};
 use crate::durable::stack::{Stack, UndoRow, position, stack};
 use crate::durable::{open_store, resumable};
@@ -10,7 +10,7 @@ use crate::edit::rollback::{RollbackPlan, go};
 use crate::edit::{edit_transaction, recover};
 use crate::editor::event::Event;
 use crate::state::edit_service::EditService;
-use crate::state::journal::{Checkpoint, CheckpointKind, Journal, Taken};
+use crate::state::journal::{Checkpoint, CheckpointKind, Journal, RolledBack};
 use crate::state::outcome::Ending;
 use crate::state::plan_service::PlanService;
 use crate::state::reverse::HunkTurn;
@@ -63,7 +63,12 @@ async fn bring(edits: &EditService, plans: &PlanService, events: &mut Vec<Event>
     follow(edits, plans, &journal, plan, &files, events).await;
     let (task, request) = (journal.task.clone(), journal.request.clone());
     let part = if target == Target::Task { String::new() } else { format!("{} of ", target.words()) };
-    feedback::feedback(&edits.store, About { task, request, undo: undo.id, part, ..About::default() }, false).await;
+    feedback::feedback(
+        &edits.store,
+        UndoSubject { task, request, undo: undo.id, part, ..UndoSubject::default() },
+        false,
+    )
+    .await;
     let what = match &target {
         Target::Task => format!("brought back “{}”", journal.request),
         part => format!("brought back {} of “{}”", part.words(), journal.request),
@@ -74,7 +79,7 @@ async fn bring(edits: &EditService, plans: &PlanService, events: &mut Vec<Event>
 /// Works out the edits that restore the hunks of an undo, oldest first, from the files as they are now.
 async fn way_forward(workspace: &Workspace, journal: &Journal, undo: &Checkpoint) -> Result<RollbackPlan, Failure> {
     let taken = journal.taken();
-    let mut by_path: BTreeMap<&str, Vec<(&Checkpoint, &Taken)>> = BTreeMap::new();
+    let mut by_path: BTreeMap<&str, Vec<(&Checkpoint, &RolledBack)>> = BTreeMap::new();
     for edit in journal.checkpoints.iter().filter(|row| row.kind == CheckpointKind::Edit) {
         for take in undo.takes.iter().filter(|take| take.edit == edit.id && !take.hunks.is_empty()) {
             by_path.entry(&take.path).or_default().push((edit, take));

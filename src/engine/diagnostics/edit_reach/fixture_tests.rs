@@ -8,7 +8,7 @@ use sextant_store::workspace::root::Root;
 
 /// One edit, the files that it breaks, and files that it does not reach.
 #[derive(Default)]
-struct Case {
+struct ReachCase {
     name: String,
     files: BTreeMap<String, String>,
     edited: String,
@@ -17,13 +17,13 @@ struct Case {
     apart: Vec<String>,
 }
 
-fn cases(text: &str) -> Vec<Case> {
-    let mut cases: Vec<Case> = Vec::new();
+fn cases(text: &str) -> Vec<ReachCase> {
+    let mut cases: Vec<ReachCase> = Vec::new();
     let (mut path, mut is_after) = (String::new(), false);
     for line in text.lines().skip_while(|line| !line.starts_with("### ")) {
         let (mark, rest) = line.split_at(line.len().min(4));
         if mark == "### " {
-            cases.push(Case { name: rest.to_owned(), ..Case::default() });
+            cases.push(ReachCase { name: rest.to_owned(), ..ReachCase::default() });
             continue;
         }
         let case = cases.last_mut().unwrap();
@@ -47,7 +47,7 @@ fn cases(text: &str) -> Vec<Case> {
     cases
 }
 
-fn reach(case: &Case) -> Vec<String> {
+fn reach(case: &ReachCase) -> Vec<String> {
     let dir = tempfile::tempdir().unwrap();
     for (path, text) in &case.files {
         let path = dir.path().join(path);

@@ -226,9 +226,9 @@ fn carried(from: &str, to: &str, third: &str) -> Option<Vec<TextEdit>> {
 }
 
 /// The lines of both sides of a hunk, where some of the new ones are chosen.
-type Sides<'a> = (Vec<&'a str>, Vec<&'a str>);
+type HunkSides<'a> = (Vec<&'a str>, Vec<&'a str>);
 
-fn sides<'a>(old: &'a str, new: &'a str) -> Sides<'a> {
+fn sides<'a>(old: &'a str, new: &'a str) -> HunkSides<'a> {
     (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::editor::Marks;
 use crate::plan::Step;
-use crate::state::journal::Taken;
+use crate::state::journal::RolledBack;
 use crate::state::undo_target::*;
 
 const BEFORE: &str = "class Cart:\n    def total(self):\n        return 1\n\n    def add(self):\n        return 2\n";
@@ -50,7 +50,7 @@ fn of_an_edit_the_named_hunks_alone_are_taken_and_once() {
 
 fn undone(journal: &Journal, text: &str) -> Checkpoint {
     let chosen = choose(journal, &Target::parse(text)).unwrap();
-    let taken = |pick: &Pick<'_>| Taken {
+    let taken = |pick: &Pick<'_>| RolledBack {
         edit: pick.edit.id.clone(),
         path: pick.file.path.clone(),
         hunks: pick.hunks.iter().copied().collect(),

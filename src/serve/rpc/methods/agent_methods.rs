@@ -4,12 +4,12 @@ use jsonrpsee::core::{SubscriptionResult, async_trait};
 use jsonrpsee::{PendingSubscriptionSink, SubscriptionMessage};
 
 use crate::rpc::api::agent_api::{AgentApiServer, AnswerTaken, StopTaken, UndoPart};
-use crate::rpc::methods::Served;
+use crate::rpc::methods::RpcSession;
 use crate::rpc::rpc_failure::CallError;
 use sextant_engine::api::{Command, Outcome, Plan, Request, Target, UndoRequest, Undone};
 
 #[async_trait]
-impl AgentApiServer for Served {
+impl AgentApiServer for RpcSession {
     async fn ask(&self, request: Request, by: Option<String>) -> Result<Outcome, CallError> {
         Ok(self.submit(Command::Ask(request), by).await?.worked()?)
     }

@@ -3,12 +3,12 @@
 use jsonrpsee::core::async_trait;
 
 use crate::rpc::api::checkpoint_api::{CheckpointApiServer, RestoredTasks};
-use crate::rpc::methods::Served;
+use crate::rpc::methods::RpcSession;
 use crate::rpc::rpc_failure::CallError;
 use sextant_engine::api::{Command, History};
 
 #[async_trait]
-impl CheckpointApiServer for Served {
+impl CheckpointApiServer for RpcSession {
     async fn checkpoints(&self) -> Result<History, CallError> {
         let agent = self.agent()?;
         Ok(agent.history().await?)

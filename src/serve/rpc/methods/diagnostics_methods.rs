@@ -3,12 +3,12 @@
 use jsonrpsee::core::async_trait;
 
 use crate::rpc::api::diagnostics_api::{DiagnosticsApiServer, IntroducedDiagnostics};
-use crate::rpc::methods::Served;
+use crate::rpc::methods::RpcSession;
 use crate::rpc::rpc_failure::CallError;
 use sextant_engine::api::Event;
 
 #[async_trait]
-impl DiagnosticsApiServer for Served {
+impl DiagnosticsApiServer for RpcSession {
     async fn delta(&self) -> Result<IntroducedDiagnostics, CallError> {
         let agent = self.agent()?;
         let (state, running) = (agent.events().state(), !agent.turn().is_free());

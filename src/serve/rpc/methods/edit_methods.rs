@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::rpc::api::edit_api::{CallKnown, EditApiServer, ToolList};
-use crate::rpc::methods::Served;
+use crate::rpc::methods::RpcSession;
 use crate::rpc::rpc_failure::CallError;
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
@@ -16,7 +16,7 @@ use sextant_engine::api::{EditMade, OutsideAnswer, OutsideClient, ToolDefinition
 
 /// A call that can be stopped, until this is dropped.
 struct Named<'a> {
-    served: &'a Served,
+    served: &'a RpcSession,
     call: Option<String>,
 }
 
@@ -46,7 +46,7 @@ fn named(
 }
 
 #[async_trait]
-impl EditApiServer for Served {
+impl EditApiServer for RpcSession {
     async fn tools(&self) -> Result<ToolList, CallError> {
         let tools = client_tools().filter_map(ToolDefinition::outside_spec);
         Ok(ToolList { tools: tools.collect() })

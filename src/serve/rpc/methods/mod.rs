@@ -35,7 +35,7 @@ use sextant_engine::api::{Command, CommandOutcome, Engine, Origin};
 
 /// The session behind the methods, for as long as it lives.
 #[derive(Clone, Debug)]
-pub(super) struct Served {
+pub(super) struct RpcSession {
     pub(super) agent: Weak<Engine>,
     pub(super) advertised: Weak<Advertised>,
     /// The folders of sessions.
@@ -45,7 +45,7 @@ pub(super) struct Served {
 }
 
 /// Every method.
-pub(super) fn all(served: Served) -> Methods {
+pub(super) fn all(served: RpcSession) -> Methods {
     merged(vec![
         InfoApiServer::into_rpc(served.clone()).into(),
         AgentApiServer::into_rpc(served.clone()).into(),
@@ -59,7 +59,7 @@ pub(super) fn all(served: Served) -> Methods {
     ])
 }
 
-impl Served {
+impl RpcSession {
     fn agent(&self) -> Result<Arc<Engine>, Failure> {
         self.agent.upgrade().ok_or_else(ended)
     }

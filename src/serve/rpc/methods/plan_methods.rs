@@ -3,14 +3,14 @@
 use jsonrpsee::core::async_trait;
 
 use crate::rpc::api::plan_api::{PlanApiServer, PlanShown};
-use crate::rpc::methods::Served;
+use crate::rpc::methods::RpcSession;
 use crate::rpc::rpc_failure::CallError;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 use sextant_engine::api::{Command, Event, Outcome, Plan, Steps};
 
 #[async_trait]
-impl PlanApiServer for Served {
+impl PlanApiServer for RpcSession {
     async fn plan_now(&self) -> Result<PlanShown, CallError> {
         let agent = self.agent()?;
         let mut shown = PlanShown { markdown: String::new(), phase: String::new(), plan: None, question: None };

@@ -3,12 +3,12 @@
 use jsonrpsee::core::async_trait;
 
 use crate::rpc::api::review_api::ReviewApiServer;
-use crate::rpc::methods::Served;
+use crate::rpc::methods::RpcSession;
 use crate::rpc::rpc_failure::CallError;
 use sextant_engine::api::{ReviewAction, ReviewRequest, ReviewScope, ReviewState};
 
 #[async_trait]
-impl ReviewApiServer for Served {
+impl ReviewApiServer for RpcSession {
     async fn reviewed(&self) -> Result<ReviewState, CallError> {
         let agent = self.agent()?;
         Ok(agent.review(&ReviewRequest::default()).await?)

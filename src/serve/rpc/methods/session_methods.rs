@@ -6,7 +6,7 @@ use jsonrpsee::core::async_trait;
 
 use crate::discovery::find_sessions;
 use crate::rpc::api::session_api::{InfoApiServer, OwnedFiles, SessionInfo, SessionList};
-use crate::rpc::methods::Served;
+use crate::rpc::methods::RpcSession;
 use crate::rpc::rpc_failure::CallError;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::plural::counted;
@@ -23,7 +23,7 @@ fn few(files: Vec<PathBuf>) -> Result<Vec<PathBuf>, Failure> {
 }
 
 #[async_trait]
-impl InfoApiServer for Served {
+impl InfoApiServer for RpcSession {
     async fn info(&self) -> Result<SessionInfo, CallError> {
         let agent = self.agent()?;
         Ok(SessionInfo {

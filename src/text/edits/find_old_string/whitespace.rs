@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use crate::edits::find_old_string::Place;
+use crate::edits::find_old_string::MatchPlace;
 use crate::edits::indent::{Retab, indent};
 use sextant_base::positions::LineIndex;
 
 /// The change from a quoted line's indentation to that of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Change {
+enum IndentChange {
     Same,
     Add(String),
     Remove(String),
@@ -22,8 +22,8 @@ enum Change {
 pub(super) struct Shift {
     retab: Option<Retab>,
     /// Differs from `rest` if the quote began in the middle of its first line, after the indentation.
-    first: Change,
-    rest: Change,
+    first: IndentChange,
+    rest: IndentChange,
 }
 
 impl Shift {
@@ -35,9 +35,9 @@ impl Shift {
             }
             let line = self.retab.map_or_else(|| line.to_owned(), |retab| retab.line(line));
             match if cut && number == 0 { &self.first } else { &self.rest } {
-                Change::Same => line,
-                Change::Add(more) => format!("{more}{line}"),
-                Change::Remove(less) => line.strip_prefix(less.as_str()).map_or(line.clone(), str::to_owned),
+                IndentChange::Same => line,
+                IndentChange::Add(more) => format!("{more}{line}"),
+                IndentChange::Remove(less) => line.strip_prefix(less.as_str()).map_or(line.clone(), str::to_owned),
             }
         });
         lines.collect::<Vec<_>>().join("\n")
@@ -45,7 +45,7 @@ impl Shift {
 }
 
 /// Every run of lines that agrees with `old`.
-pub(super) fn places(text: &str, index: &LineIndex, old: &str, new: &str, within: &Range<usize>) -> Vec<Place> {
+pub(super) fn places(text: &str, index: &LineIndex, old: &str, new: &str, within: &Range<usize>) -> Vec<MatchPlace> {
     if old.trim().is_empty() {
         return Vec::new();
     }
@@ -59,7 +59,7 @@ pub(super) fn places(text: &str, index: &LineIndex, old: &str, new: &str, within
     }
 }
 
-fn runs(text: &str, index: &LineIndex, old: &str, retab: Option<Retab>, within: &Range<usize>) -> Vec<Place> {
+fn runs(text: &str, index: &LineIndex, old: &str, retab: Option<Retab>, within: &Range<usize>) -> Vec<MatchPlace> {
     let whole = old.ends_with('\n');
     let quoted: Vec<&str> = old.strip_suffix('\n').unwrap_or(old).split('\n').map(str::trim_end).collect();
     let line = |number: usize| text[index.line_range(text, number)].trim_end();
@@ -79,15 +79,15 @@ fn runs(text: &str, index: &LineIndex, old: &str, retab: Option<Retab>, within: 
         }
         let end = if whole { index.line_start(bottom + 1) } else { index.line_range(text, bottom).end };
         let shift = Some(Shift { retab, first, rest });
-        out.push(Place { range: index.line_start(top)..end, shift });
+        out.push(MatchPlace { range: index.line_start(top)..end, shift });
     }
     out
 }
 
 /// The one change of indentation that all lines share; the first line may have been cut.
-fn changes<'a>(lines: impl Iterator<Item = (&'a str, &'a str)>) -> Option<(Change, Change)> {
+fn changes<'a>(lines: impl Iterator<Item = (&'a str, &'a str)>) -> Option<(IndentChange, IndentChange)> {
     let mut first = None;
-    let mut rest: Option<Change> = None;
+    let mut rest: Option<IndentChange> = None;
     for (number, (quote, line)) in lines.enumerate() {
         if quote.is_empty() {
             continue;
@@ -106,12 +106,12 @@ fn changes<'a>(lines: impl Iterator<Item = (&'a str, &'a str)>) -> Option<(Chang
     }
 }
 
-fn change(quote: &str, line: &str) -> Option<Change> {
+fn change(quote: &str, line: &str) -> Option<IndentChange> {
     if quote == line {
-        Some(Change::Same)
+        Some(IndentChange::Same)
     } else if let Some(more) = line.strip_suffix(quote) {
-        Some(Change::Add(more.to_owned()))
+        Some(IndentChange::Add(more.to_owned()))
     } else {
-        quote.strip_suffix(line).map(|less| Change::Remove(less.to_owned()))
+        quote.strip_suffix(line).map(|less| IndentChange::Remove(less.to_owned()))
     }
 }

@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use super::identifiers;
-use super::offer_places::{BindingKind, Parts, within};
+use super::offer_places::{BindingKind, OfferPlaces, within};
 use crate::symbols::outline::{Outline, SymbolKind};
 
 /// To mention a local name is not to use the interface of other files.
 pub(super) struct LocalNames<'a> {
     text: &'a str,
     outline: &'a Outline,
-    parts: &'a Parts,
+    parts: &'a OfferPlaces,
     /// The names that a function binds, for the whole of its body.
     of_function: HashMap<usize, BTreeSet<&'a str>>,
     /// The stretches in which a name is bound for a smaller part.
@@ -21,7 +21,7 @@ pub(super) struct LocalNames<'a> {
 }
 
 impl<'a> LocalNames<'a> {
-    pub(super) fn of(text: &'a str, outline: &'a Outline, parts: &'a Parts) -> Self {
+    pub(super) fn of(text: &'a str, outline: &'a Outline, parts: &'a OfferPlaces) -> Self {
         let (of_function, scopes) = (HashMap::new(), HashMap::new());
         let mut out = Self { text, outline, parts, of_function, scopes, binders: HashSet::new() };
         let values = parts.bindings.iter().filter(|binding| binding.kind == BindingKind::Value);

@@ -49,7 +49,7 @@ pub(super) struct Branch {
 
 /// The places that the query finds in a text.
 #[derive(Default)]
-pub(super) struct Parts {
+pub(super) struct OfferPlaces {
     pub(super) definitions: DefinitionPlaces,
     pub(super) results: Vec<Range<usize>>,
     /// Expressions that decide the kind of a function, though its result is declared.
@@ -114,7 +114,7 @@ pub(super) struct Details {
     pub(super) exact: Vec<Range<usize>>,
 }
 
-impl Parts {
+impl OfferPlaces {
     pub(super) fn of(language: &Language, text: &str, tree: &tree_sitter::Tree) -> Option<Self> {
         let query = language.interface_query()?;
         let mut parts = Self::default();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::local_names::LocalNames;
-use super::offer_places::{Binding, BindingKind, Branch, Parts, within};
+use super::offer_places::{Binding, BindingKind, Branch, OfferPlaces, within};
 use super::{EVERYTHING, Offer, identifiers};
 use crate::symbols::outline::Outline;
 
@@ -27,14 +27,14 @@ struct Outward {
 pub(super) struct OfferReader<'a> {
     text: &'a str,
     outline: &'a Outline,
-    parts: &'a Parts,
+    parts: &'a OfferPlaces,
     locals: LocalNames<'a>,
     /// The branches that hold definitions others can name.
     branches: Vec<&'a Branch>,
 }
 
 impl<'a> OfferReader<'a> {
-    pub(super) fn new(text: &'a str, outline: &'a Outline, parts: &'a Parts) -> Self {
+    pub(super) fn new(text: &'a str, outline: &'a Outline, parts: &'a OfferPlaces) -> Self {
         let locals = LocalNames::of(text, outline, parts);
         let mut reader = Self { text, outline, parts, locals, branches: Vec::new() };
         let is_outward = |branch: &&Branch| reader.owner(outline.at(branch.range.start)).is_some();

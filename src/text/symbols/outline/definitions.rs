@@ -50,7 +50,7 @@ pub(super) struct Definitions {
 
 /// The captures of one match.
 #[derive(Default)]
-struct Captured<'t> {
+struct MatchCaptures<'t> {
     kind: Option<(SymbolKind, Node<'t>)>,
     names: Vec<Node<'t>>,
     owners: Vec<Node<'t>>,
@@ -68,7 +68,7 @@ impl Definitions {
         let mut cursor = tree_sitter::QueryCursor::new();
         let mut matches = cursor.matches(query, tree.root_node(), text.as_bytes());
         while let Some(one) = matches.next() {
-            let mut captured = Captured::default();
+            let mut captured = MatchCaptures::default();
             for capture in one.captures() {
                 let name = query.capture_names()[capture.index as usize];
                 if !captured.take(name, capture.node) {
@@ -80,7 +80,7 @@ impl Definitions {
             {
                 *held.entry(span(wrapper)).or_default() += 1;
             }
-            let settings = Settings::of(query, one.pattern_index);
+            let settings = PatternSettings::of(query, one.pattern_index);
             out.all.extend(captured.definition(text, &settings));
         }
         out.leading.sort();
@@ -117,7 +117,7 @@ fn span(node: Node) -> (usize, usize) {
     (node.start_byte(), node.end_byte())
 }
 
-impl<'t> Captured<'t> {
+impl<'t> MatchCaptures<'t> {
     /// Whether the capture is one of a definition or its wrapper.
     fn take(&mut self, name: &str, node: Node<'t>) -> bool {
         match name {
@@ -135,7 +135,7 @@ impl<'t> Captured<'t> {
         true
     }
 
-    fn definition(&self, text: &str, settings: &Settings) -> Option<FoundDefinition> {
+    fn definition(&self, text: &str, settings: &PatternSettings) -> Option<FoundDefinition> {
         let (mut kind, node) = self.kind?;
         let mut names: Vec<Node> = self.names.clone();
         let mut is_declaration = settings.is_declaration;
@@ -182,7 +182,7 @@ impl<'t> Captured<'t> {
 
 /// What a pattern says about its definitions.
 #[derive(Default)]
-struct Settings<'q> {
+struct PatternSettings<'q> {
     name: Option<&'q str>,
     prefix: &'q str,
     suffix: &'q str,
@@ -197,7 +197,7 @@ struct Settings<'q> {
     is_declaration: bool,
 }
 
-impl<'q> Settings<'q> {
+impl<'q> PatternSettings<'q> {
     fn of(query: &'q Query, pattern: usize) -> Self {
         let mut out = Self { pattern, ..Self::default() };
         for property in query.property_settings(pattern) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+enum LeadingMark {
     Comment,
     /// A sibling above that belongs to the definition below.
     Prefix,
@@ -21,15 +21,15 @@ pub(super) struct Starts {
 #[derive(Default)]
 pub(super) struct Leading {
     /// In source order, none inside of another.
-    marks: Vec<(Range<usize>, Mark)>,
+    marks: Vec<(Range<usize>, LeadingMark)>,
 }
 
 impl Leading {
     pub(super) fn take(&mut self, capture: &str, text: &str, range: Range<usize>) {
         let mark = match capture {
-            "comment" => Mark::Comment,
-            "prefix" => Mark::Prefix,
-            "decorator" => Mark::Decorator,
+            "comment" => LeadingMark::Comment,
+            "prefix" => LeadingMark::Prefix,
+            "decorator" => LeadingMark::Decorator,
             _ => return,
         };
         // Some grammars count the line end as a part of a comment.
@@ -53,8 +53,8 @@ impl Leading {
         while let Some((range, mark)) = self.before(text, extent) {
             let gap = text[range.end..extent].matches('\n').count();
             match mark {
-                Mark::Prefix => declaration = range.start,
-                Mark::Comment if gap <= 1 && stands_alike(text, range.start, extent, gap) => {}
+                LeadingMark::Prefix => declaration = range.start,
+                LeadingMark::Comment if gap <= 1 && stands_alike(text, range.start, extent, gap) => {}
                 _ => break,
             }
             extent = range.start;
@@ -63,7 +63,7 @@ impl Leading {
     }
 
     /// The last mark before a byte, if nothing but white space stands between.
-    fn before(&self, text: &str, at: usize) -> Option<(&Range<usize>, Mark)> {
+    fn before(&self, text: &str, at: usize) -> Option<(&Range<usize>, LeadingMark)> {
         let next = self.marks.partition_point(|(range, _)| range.start < at);
         let (range, mark) = self.marks.get(next.checked_sub(1)?)?;
         let gap = text.get(range.end..at)?;
