@@ -61,35 +61,24 @@ pub(crate) async fn keep_task(store: &TaskStore, task: &mut Task, plan: Option<&
     }
     stored_traces::keep(store).await;
     if let Some(durable) = open_store::durable(store).await {
-        write_task(&store.config, &store.events, &durable, task, plan, phase).await;
+        stored_baseline::keep_baseline(&store.events, &durable, &task.work, &mut task.keep).await;
+        let mut state = RunState::of(task, plan);
+        if phase != Phase::Executing {
+            state.counted.concluded();
+        }
+        // A request without a plan can be asked on after its end.
+        let over = phase == Phase::Completed && task.work.mode != Mode::Simple;
+        let talk = if over { KeptTalk::Nothing } else { messages(&task.conversation) };
+        let kept = save(&durable, &state, talk, phase, None).await;
+        if let Some(revision) = open_store::or_tell(&store.events, &durable, kept) {
+            task.keep.revision = revision;
+        }
+        if !matches!(phase, Phase::Executing | Phase::Planning) {
+            clean(&store.config, &store.events, &durable, &task.work.journal.task).await;
+        }
     }
     // Written before it is reported.
     task.work.events.emit(TaskEvent::PhaseChanged { phase });
-}
-
-async fn write_task(
-    config: &Config,
-    events: &EventStream,
-    durable: &Durable,
-    task: &mut Task,
-    plan: Option<&Plan>,
-    phase: Phase,
-) {
-    stored_baseline::keep_baseline(events, durable, &task.work, &mut task.keep).await;
-    let mut state = RunState::of(task, plan);
-    if phase != Phase::Executing {
-        state.counted.concluded();
-    }
-    // A request without a plan can be asked on after its end.
-    let over = phase == Phase::Completed && task.work.mode != Mode::Simple;
-    let talk = if over { KeptTalk::Nothing } else { messages(&task.conversation) };
-    let kept = save(durable, &state, talk, phase, None).await;
-    if let Some(revision) = open_store::or_tell(events, durable, kept) {
-        task.keep.revision = revision;
-    }
-    if !matches!(phase, Phase::Executing | Phase::Planning) {
-        clean(config, events, durable, &task.work.journal.task).await;
-    }
 }
 
 /// The messages to and from a task's model, for the process that goes on with it.

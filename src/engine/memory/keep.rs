@@ -15,7 +15,7 @@ use crate::state::memory_handle::Remember;
 use crate::state::notes::{Approach, Counted, short};
 use crate::state::outcome::{Ended, Outcome};
 use crate::state::plan_service::PlanService;
-use crate::state::task::{Task, TaskProgress, TaskWork};
+use crate::state::task::{TaskProgress, TaskWork};
 use crate::state::task_store::TaskStore;
 use sextant_base::clock::now_ms;
 use sextant_base::failure::{Failure, FailureKind};
@@ -36,7 +36,7 @@ const LONG_CHAT: usize = 12;
 const SUMMARY: usize = 400;
 
 /// The additions that the end of a task makes to its entries.
-struct End {
+struct EntryEnding {
     run: RunRecord,
     learned: Vec<Approach>,
     recalled: TraceRecord,
@@ -50,7 +50,7 @@ struct Of {
     step: usize,
 }
 
-fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, end: Option<End>) -> Result<()> {
+fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, end: Option<EntryEnding>) -> Result<()> {
     if !entries.is_empty() {
         let good = |entry: &NewEntry| matches!(entry.kind, Kind::Success | Kind::Pattern | Kind::Solution);
         let good: Vec<bool> = entries.iter().map(good).collect();
@@ -60,7 +60,7 @@ fn write(memory: &Memory, remember: &Remember, of: Of, entries: Vec<NewEntry>, e
             memory.add_trace(vec![relevance::entries(&remember.session, &of.task, of.step, &ids)])?;
         }
     }
-    let Some(End { run, learned, recalled, used }) = end else { return Ok(()) };
+    let Some(EntryEnding { run, learned, recalled, used }) = end else { return Ok(()) };
     relevance::was_of_use(memory, used)?;
     let done = learned.iter().filter(|approach| approach.success);
     let mut records: Vec<TraceRecord> =
@@ -92,7 +92,7 @@ pub(crate) async fn keep(store: &TaskStore, work: &TaskWork, keep: &mut Keep) {
     }
 }
 
-async fn put(store: &TaskStore, work: &TaskWork, keep: &mut Keep, end: Option<End>) {
+async fn put(store: &TaskStore, work: &TaskWork, keep: &mut Keep, end: Option<EntryEnding>) {
     let drafts = work.notes.take_drafts();
     let Some(remember) = memory::remember(store).await else { return };
     let mode = mode_of(work.mode);
@@ -148,16 +148,8 @@ pub(crate) async fn remember_end(
     conclude(store, model, work, progress, keep, RunFact { how, said, summary, files, plan: None }).await;
 }
 
-/// Ends or pauses a plan's run: it is one run, however often it pauses.
-pub(crate) async fn remember_run(
-    store: &TaskStore,
-    model: &dyn Model,
-    plan: &Plan,
-    task: &mut Task,
-    phase: Phase,
-    outcome: &Outcome,
-) {
-    let Task { work, progress, keep, .. } = task;
+/// The end or the pause of a plan's run: it is one run, however often it pauses.
+pub(crate) fn plan_run(plan: &Plan, progress: &TaskProgress, phase: Phase, outcome: &Outcome) -> RunFact {
     let escalated = progress.question.is_some();
     let how = match phase {
         Phase::Completed if outcome.ok => metrics::Outcome::Success,
@@ -168,7 +160,7 @@ pub(crate) async fn remember_run(
     let (steps, over) = (titles(plan), matches!(phase, Phase::Completed | Phase::Error));
     let end = PlanEndFact { steps, replans: progress.replans, over };
     let (said, summary, files) = (outcome.summary.clone(), outcome.summary.clone(), outcome.files.clone());
-    conclude(store, model, work, progress, keep, RunFact { how, said, summary, files, plan: Some(end) }).await;
+    RunFact { how, said, summary, files, plan: Some(end) }
 }
 
 fn titles(plan: &Plan) -> Vec<String> {
@@ -224,7 +216,7 @@ pub(crate) async fn remember_step(store: &TaskStore, plan: &Plan, index: usize, 
     keep(store, work, kept).await;
 }
 
-async fn conclude(
+pub(crate) async fn conclude(
     store: &TaskStore,
     model: &dyn Model,
     work: &TaskWork,
@@ -255,7 +247,7 @@ async fn conclude(
     set("last_answer", json!(short(&said, 200)));
     set("last_files", json!(files));
     let used = left.recalled.into_iter().filter(|_| how == metrics::Outcome::Success).collect();
-    put(store, work, keep, Some(End { run, learned, recalled, used })).await;
+    put(store, work, keep, Some(EntryEnding { run, learned, recalled, used })).await;
     remember.written().await;
 }
 

@@ -121,7 +121,9 @@ pub(crate) async fn end_run(
         workspace_look::leave_all(&edits.hub).await;
     }
     outcome.failed_steps = failed;
-    keep::remember_run(&edits.store, model, plan, task, phase, &outcome).await;
+    let Task { work, progress, keep, .. } = task;
+    let run = keep::plan_run(plan, progress, phase, &outcome);
+    keep::conclude(&edits.store, model, work, progress, keep, run).await;
     outcome
 }
 

@@ -19,7 +19,7 @@ use sextant_model::plan_contract::Contract;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::prompt::{conversation, planning};
 use sextant_model::reply;
-use sextant_model::step::{Model, ModelError, PlanReply};
+use sextant_model::step::{LastResult, Model, ModelError, PlanReply};
 use sextant_model::tools::ToolSpec;
 
 /// Most answers that may only look, before the plan is requested outright.
@@ -91,7 +91,10 @@ pub(crate) async fn ask(
         // Each look is a step of its own for those who watch.
         round += 1;
         task.work.step = round;
-        let results = look(edits, model, task, &reply.uses, talk.budget).await;
+        let looks: Vec<_> =
+            reply.uses.iter().filter(|used| used.problem.is_none() && is_look(used)).map(action).collect();
+        let looked = act::look_together(edits, model, task, &looks, "").await;
+        let results = results(&reply.uses, looked, talk.budget);
         task.work.step = 0;
         task.conversation.transcript.results(results);
     }
@@ -109,17 +112,9 @@ fn read(reply: &ChatReply) -> Result<PlanReply, ModelError> {
     reading.value.ok_or_else(|| ModelError::Unusable { problems: reading.problems, text: reply.text.clone() })
 }
 
-/// Carries out calls that only look; nothing is changed before there is a plan.
-async fn look(
-    edits: &EditService,
-    model: &dyn Model,
-    task: &mut Task,
-    uses: &[ToolUse],
-    budget: PromptBudget,
-) -> Vec<ToolResult> {
-    let looks = |used: &&ToolUse| used.problem.is_none() && is_look(used);
-    let actions: Vec<_> = uses.iter().filter(looks).map(action).collect();
-    let mut looked = act::look_together(edits, model, task, &actions, "").await.into_iter();
+/// The results of the calls, of which those that only look were carried out: nothing is changed before there is a plan.
+fn results(uses: &[ToolUse], looked: Vec<(LastResult, bool)>, budget: PromptBudget) -> Vec<ToolResult> {
+    let mut looked = looked.into_iter();
     let result = |used: &ToolUse| {
         let (ok, text) = match (&used.problem, is_look(used)) {
             (Some(problem), _) => (false, problem.clone()),

@@ -21,7 +21,7 @@ use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::merge::Placed;
 use sextant_model::abilities::Style;
 use sextant_model::input::{
-    MemoryFacts, ModelContext, PlanAsk, PlanInput, ReportFacts, RequestFacts, SourceFacts, StepAsk, StepInput,
+    MemoryFacts, ModelContext, PlanAsk, PlanInput, ReportFacts, RequestFacts, SourceFacts, StepAsk,
 };
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::{DiagnosticLine, FixOffer, Model};
@@ -41,16 +41,22 @@ const THEME_GROUPS: usize = 5;
 const FIXES: usize = 4;
 const FILES: usize = 40;
 
-pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mut Task) -> StepInput {
+/// The task as the model reads it before a step.
+pub(crate) async fn step_facts(
+    edits: &EditService,
+    model: &dyn Model,
+    work: &mut TaskWork,
+    conversation: &mut Conversation,
+) -> ModelContext {
     let only_fixes = model.needs_providers();
     let (most, shown) = if only_fixes { (usize::MAX, OFFLINE_DIAGNOSTICS) } else { (PLAN_DIAGNOSTICS, DIAGNOSTICS) };
-    let Relevant { found, fixable, older } = relevant(&edits.hub, &task.work).await;
+    let Relevant { found, fixable, older } = relevant(&edits.hub, work).await;
     let all = found.len();
-    let mut found = first_ones(&task.work, found, fixable, most).await;
+    let mut found = first_ones(work, found, fixable, most).await;
     let unseen = all - found.len();
     if only_fixes {
         // A report that had no fix a moment ago comes last: there may be hundreds of them.
-        found.sort_by_cached_key(|found| task.work.reports.offers.barren.contains(&triage::key(found)));
+        found.sort_by_cached_key(|found| work.reports.offers.barren.contains(&triage::key(found)));
     }
     let checks = &edits.workspace.config.diagnostics;
     // A model that depends on the servers' offers waits as long as a server may take to start.
@@ -61,7 +67,7 @@ pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mu
     let (fixes, asked) = code_actions::offers(
         &edits.workspace,
         &edits.hub.events,
-        &mut task.work,
+        work,
         &found[..asked_of],
         FIXES,
         AnswerWait { deadline, waits: only_fixes },
@@ -70,15 +76,18 @@ pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mu
     let left_out = if only_fixes { found.len() - asked } else { 0 };
     let unweighed = found.len().saturating_sub(asked.max(PLAN_DIAGNOSTICS));
     found.truncate(asked.max(PLAN_DIAGNOSTICS));
-    let fixes = learn::trusted(&edits.store, &task.work.events, task.work.step, &found, fixes).await;
-    let (seen, fixes) = triage::weigh(&edits.hub, &mut task.work, &found, fixes).await;
+    let fixes = learn::trusted(&edits.store, &work.events, work.step, &found, fixes).await;
+    let (seen, fixes) = triage::weigh(&edits.hub, work, &found, fixes).await;
     let (seen, left, fixes) = shorten(seen, fixes, shown);
     let more = if only_fixes { 0 } else { unseen + unweighed + left.len() };
-    task.work.note_left_out(left).await;
-    let absent = if only_fixes { absent(&task.work).await } else { Vec::new() };
+    work.note_left_out(left).await;
+    let absent = if only_fixes { absent(work).await } else { Vec::new() };
     let reports = ReportFacts { left_out, older, more, fixes, absent, ..ReportFacts::default() };
-    let context = context(edits, model, &mut task.work, &mut task.conversation, &seen, reports, false).await;
-    let ask = StepAsk {
+    context(edits, model, work, conversation, &seen, reports, false).await
+}
+
+pub(crate) fn step_ask(task: &Task) -> StepAsk {
+    StepAsk {
         step: task.work.step,
         error_count: task.counts.errors,
         results: task.conversation.results.clone(),
@@ -86,8 +95,7 @@ pub(crate) async fn step_facts(edits: &EditService, model: &dyn Model, task: &mu
         applied: task.counts.applied,
         inputs: task.progress.course.inputs.clone(),
         contract: task.progress.course.contract.clone(),
-    };
-    StepInput { context, ask }
+    }
 }
 
 pub(crate) async fn plan_facts(

@@ -27,6 +27,7 @@ use crate::tools;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
 use sextant_model::chat::{ChatInput, ChatReply, ToolResult};
+use sextant_model::input::StepInput;
 use sextant_model::prompt::conversation;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_model::step::{LastResult, Model, ModelError};
@@ -34,7 +35,7 @@ use sextant_model::token_estimate::head_and_tail;
 use sextant_model::tools::{ToolSpec, find, offered};
 
 /// State of the conversation about a task.
-struct Talk {
+struct ConversationState {
     tools: Vec<ToolSpec>,
     budget: PromptBudget,
     /// Checkpoints of the task before it began, or before the step of its plan began.
@@ -53,7 +54,7 @@ pub(crate) async fn converse(
     task: &mut Task,
     cancel: &CancellationToken,
 ) -> Result<Ended, Failure> {
-    let mut talk = Talk {
+    let mut talk = ConversationState {
         tools: Vec::new(),
         budget: PromptBudget::of(model.abilities().await),
         mark: task.work.journal.checkpoints.len(),
@@ -119,7 +120,8 @@ pub(crate) fn tools(approvals: &Approvals, mode: Mode, commands: bool) -> Vec<To
 /// on from its last point. A step of a plan adds to the earlier messages.
 async fn open(edits: &EditService, model: &dyn Model, task: &mut Task, budget: PromptBudget) -> bool {
     let resumes = task.conversation.transcript.is_open() && task.work.step > 0;
-    let mut input = context::step_facts(edits, model, task).await;
+    let context = context::step_facts(edits, model, &mut task.work, &mut task.conversation).await;
+    let mut input = StepInput { context, ask: context::step_ask(task) };
     if task.conversation.transcript.is_open() {
         // The opening has listed the sources that may be read.
         input.context.sources.texts.retain(|(_, text)| !sources::is_list(text));
@@ -168,7 +170,7 @@ async fn take(
     edits: &EditService,
     model: &dyn Model,
     task: &mut Task,
-    talk: &mut Talk,
+    talk: &mut ConversationState,
     reply: ChatReply,
 ) -> Option<Ended> {
     let (uses, text, cut) = (reply.uses.clone(), reply.text.clone(), reply.cut);
@@ -239,7 +241,7 @@ async fn ends(
     edit_service: &EditService,
     work: &mut TaskWork,
     transcript: &mut Transcript,
-    talk: &mut Talk,
+    talk: &mut ConversationState,
     answer: String,
 ) -> Option<Ended> {
     if edit_service.store.talk.steering.waits() {

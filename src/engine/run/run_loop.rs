@@ -20,6 +20,7 @@ use crate::state::task_store::TaskStore;
 use crate::state::{span, steering, stop};
 use crate::tools;
 use sextant_base::failure::{Failure, FailureKind};
+use sextant_model::input::StepInput;
 use sextant_model::step::{Action, LastResult, Model, ModelError, StepReply};
 use sextant_model::tools::{looks, names};
 
@@ -47,9 +48,9 @@ pub(crate) async fn run_steps(
         }
         hear(&edits.store, &mut task.conversation, &mut task.progress.course);
         let span = span::step(task.work.step);
-        let input = stop::unless_stopped(&edits.making, cancel, context::step_facts(edits, model, task))
-            .instrument(span.clone())
-            .await?;
+        let facts = context::step_facts(edits, model, &mut task.work, &mut task.conversation);
+        let context = stop::unless_stopped(&edits.making, cancel, facts).instrument(span.clone()).await?;
+        let input = StepInput { context, ask: context::step_ask(task) };
         paragraphs.begin();
         let words = |text: &str| paragraphs.say(&edits.hub.events, text);
         let asked = model.step(&input, &words).instrument(span.clone());

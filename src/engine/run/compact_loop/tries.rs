@@ -42,7 +42,7 @@ pub(super) enum TargetEnd {
 }
 
 /// A text that was tried, and its effect.
-struct Tried {
+struct TriedText {
     taken: TakenText,
     verdict: TryVerdict,
 }
@@ -51,7 +51,7 @@ struct Tried {
 struct Course {
     mark: usize,
     before: Snapshots,
-    best: Option<Tried>,
+    best: Option<TriedText>,
     fault: Option<CompactFault>,
     unchanged: u32,
     tries: u32,
@@ -148,10 +148,11 @@ async fn attempt(
     };
     let text = Some(text.unwrap_or_else(|| taken.content.clone()));
     let problems = verdict.problems.clone();
-    take_back(edits, task, course).await?;
+    take_back(edits, &mut task.work, course).await?;
+    durable::keep_call(&edits.store, task).await;
     let better = course.best.as_ref().is_none_or(|best| verdict.score() < best.verdict.score());
     if better {
-        course.best = Some(Tried { taken, verdict });
+        course.best = Some(TriedText { taken, verdict });
     }
     Ok(Err(CompactFault { text, problems, ..CompactFault::default() }))
 }
@@ -255,10 +256,9 @@ fn call(request: &str, piece: &ShownPiece, taken: &TakenText) -> Result<(&'stati
 }
 
 /// Takes everything back to the text before the first try, with its reports.
-async fn take_back(edits: &EditService, task: &mut Task, course: &Course) -> Result<(), Failure> {
-    rollback::roll_back_to(edits, &mut task.work, course.mark, false).await?;
+async fn take_back(edits: &EditService, work: &mut TaskWork, course: &Course) -> Result<(), Failure> {
+    rollback::roll_back_to(edits, work, course.mark, false).await?;
     edits.hub.ledger.lock().await.restore(&course.before);
-    durable::keep_call(&edits.store, task).await;
     Ok(())
 }
 /// The piece as the model sees it now.
