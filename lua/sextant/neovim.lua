@@ -101,6 +101,22 @@ function M.pull_providers(client, buf)
   return { type(declared) == 'table' and declared or nil }
 end
 
+--- The names of the client's providers of pulled diagnostics for a buffer; `false` for one without a name, and for a
+--- client that has declared none.
+---@param client vim.lsp.Client
+---@param buf integer
+---@return (string|false)[]
+function M.pull_names(client, buf)
+  local names = {}
+  for _, provider in ipairs(M.pull_providers(client, buf)) do
+    local name = M.value(provider.identifier) or false
+    if not vim.list_contains(names, name) then
+      names[#names + 1] = name
+    end
+  end
+  return #names > 0 and names or { false }
+end
+
 --- Whether Neovim will pull for a buffer after a change was sent to the client. 0.11 does so for the current buffer,
 --- 0.12 for every buffer in a window.
 ---@param client vim.lsp.Client

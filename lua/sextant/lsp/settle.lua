@@ -5,6 +5,7 @@
 -- version), `quiet` (published, then silence, without proof: a guess) and `unavailable`.
 local buffers = require('sextant.edit.buffers')
 local jobs = require('sextant.lsp.jobs')
+local neovim = require('sextant.neovim')
 local publishes = require('sextant.lsp.publishes')
 local servers = require('sextant.lsp.servers')
 local ways = require('sextant.lsp.strategies')
@@ -108,10 +109,20 @@ local function show_pulled(job, version, pulled)
   end
   if vim.lsp.util.buf_versions[buf] == version and client:supports_method(servers.PULL, buf) then
     local handler = client.handlers[servers.PULL] or vim.lsp.handlers[servers.PULL]
+    -- A server may register after it was asked. An answer under a name that Neovim does not ask for would stay for
+    -- good, beside Neovim's own.
+    local names = neovim.pull_names(client, buf)
     for _, answer in ipairs(pulled) do
-      local params = { textDocument = { uri = vim.uri_from_bufnr(buf) }, identifier = answer.identifier }
-      local context = { client_id = client.id, bufnr = buf, method = servers.PULL, params = params }
-      pcall(handler, nil, { kind = 'full', items = answer.items }, context)
+      local name = answer.identifier or false
+      local is_known = vim.list_contains(names, name)
+      if not is_known and #names == 1 then
+        name, is_known = names[1], true
+      end
+      if is_known then
+        local params = { textDocument = { uri = vim.uri_from_bufnr(buf) }, identifier = name or nil }
+        local context = { client_id = client.id, bufnr = buf, method = servers.PULL, params = params }
+        pcall(handler, nil, { kind = 'full', items = answer.items }, context)
+      end
     end
   end
 end

@@ -52,19 +52,6 @@ local function request(job, method, params, answer)
   return ok and id or nil
 end
 
--- The names of the client's providers of pulled diagnostics; one without a name if the client has declared none.
----@return (string|false)[]
-local function providers_of(job)
-  local names = {}
-  for _, provider in ipairs(neovim.pull_providers(job.client, job.buf)) do
-    local name = neovim.value(provider.identifier) or false
-    if not vim.list_contains(names, name) then
-      names[#names + 1] = name
-    end
-  end
-  return #names > 0 and names or { false }
-end
-
 -- Asks every provider; `answer` is called once, with the first error, or with all their diagnostics.
 ---@param names (string|false)[]
 ---@param answer fun(err: table?, result: any, pulled: sextant.Pulled[]?)
@@ -228,7 +215,7 @@ function M.pull(job)
   flush(job.client)
   job.wanted = version_of(job.buf)
   -- Neovim asks each provider separately: one of its answers is not complete.
-  local names = providers_of(job)
+  local names = neovim.pull_names(job.client, job.buf)
   if not job.alone and #names == 1 then
     local theirs = neovim_pulls.of(job.client, job.buf)
     if theirs and (theirs.at_rest or not servers.knows(job.client, 'tells_when_loaded')) then

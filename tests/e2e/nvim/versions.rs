@@ -63,6 +63,30 @@ async fn after_a_plan_every_diagnostic_is_shown_once_and_none_stays_in_an_emptie
     assert!(nvim.lua::<bool>(gone).await, "{:?}", shown(&nvim, FILE).await);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_while_the_servers_start_shows_every_diagnostic_once() {
+    let project = Project::shop();
+    let mut nvim = Nvim::start(&project, OPTIONS, BOTH).await;
+    nvim.edit(FILE).await;
+    nvim.command("AgentPlan make this file type-clean").await;
+    nvim.wait("SextantPlan").await;
+    // Neovim's own question to a server that has registered meanwhile may be answered later.
+    let both = format!(
+        "return (vim.wait(60000, function()
+          local buf = vim.fn.bufnr('{FILE}')
+          for _, client in ipairs(vim.lsp.get_clients({{ bufnr = buf, name = 'basedpyright' }})) do
+            if next(client.requests) then return false end
+          end
+          return #vim.diagnostic.get(buf) > 0
+        end, 20))"
+    );
+    assert!(nvim.lua::<bool>(&both).await, "{:?}", shown(&nvim, FILE).await);
+    let all = shown(&nvim, FILE).await;
+    let mut once = all.clone();
+    once.dedup();
+    assert_eq!(all, once);
+}
+
 fn registrations(names: &[&str]) -> Value {
     let one = |name: &&str| {
         let selector = json!([{"language": "python"}]);
