@@ -188,12 +188,12 @@ local function take(request)
   end
 end
 
--- Begins the answer to a request: behind the conversation that it goes on with, or in place of it.
+-- Begins the answer to a request: below what the window shows, or in place of it.
 ---@param request string
----@param follows boolean
-local function begin(request, follows)
+---@param below boolean
+local function begin(request, below)
   local heading = { '# ' .. request, '' }
-  if follows and not is_empty() then
+  if below and not is_empty() then
     M.end_line()
     M.append('\n' .. table.concat(heading, '\n'))
   else
@@ -204,7 +204,7 @@ local function begin(request, follows)
   end
 end
 
---- A request is taken on: its answer replaces the last one, or follows it.
+--- A request is taken on: its answer replaces the last one, or follows it where it goes on with it or has waited for it.
 ---@param request? string
 ---@return boolean own whether the request was made here
 function M.accept(request)
@@ -215,7 +215,8 @@ function M.accept(request)
   local before = held
   held = {}
   open(taken.tab)
-  begin(taken.request, taken.follows)
+  -- The answer that a request has waited for ended just now, and nobody has read it.
+  begin(taken.request, taken.follows or not taken.alone)
   for _, text in ipairs(before) do
     M.line(text)
   end
