@@ -38,6 +38,18 @@ local function in_line()
   end
 end
 
+-- What is done with the place that comes next, in place of going there.
+---@type fun(path: string)?
+local wanted
+
+--- Finds the file of a name.
+---@param name string
+---@param found fun(path: string) gets its full path
+function M.find(name, found)
+  wanted = found
+  require('sextant.rpc.channel').send('locate', { name = name })
+end
+
 --- Opens the code that the name under the cursor means, or else the first name of the line.
 function M.go()
   local name = under_cursor()
@@ -45,13 +57,19 @@ function M.go()
   if not name then
     return require('sextant.ui.say').say('no name is here')
   end
+  wanted = nil
   require('sextant.rpc.channel').send('locate', { name = name })
 end
 
 --- A name's place, from the binary.
 ---@param event { root: string, path: string, line: integer, column: integer }
 function M.arrive(event)
-  require('sextant.ui.code').open(vim.fs.joinpath(event.root, event.path), event.line, event.column)
+  local path, found = vim.fs.joinpath(event.root, event.path), wanted
+  wanted = nil
+  if found then
+    return found(path)
+  end
+  require('sextant.ui.code').open(path, event.line, event.column)
 end
 
 return M

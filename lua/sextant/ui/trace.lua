@@ -15,7 +15,7 @@ local HISTORY = {
 
 --- Maps the actions of the history page, and makes it again after an undo or a redo.
 ---@param buf integer
-function M.history_keys(buf)
+local function history_keys(buf)
   local help = {}
   for _, key in ipairs(HISTORY) do
     scratch.map(buf, key[1], '<Cmd>' .. key[2] .. '<CR>', key[3])
@@ -39,16 +39,17 @@ function M.history_keys(buf)
   })
 end
 
---- Colours a diff, and folds it by file.
+--- Colours a diff, folds it by file, and maps its keys.
 ---@param buf integer
 ---@param win integer
-function M.fold_files(buf, win)
+local function diff_page(buf, win)
   scratch.plain(buf)
   vim.bo[buf].filetype = 'diff'
   vim.wo[win][0].foldmethod = 'expr'
   vim.wo[win][0].foldexpr = "getline(v:lnum)=~'^--- '?'>1':1"
   vim.wo[win][0].foldlevel = 1
   vim.wo[win][0].foldenable = true
+  scratch.map(buf, 'D', require('sextant.ui.diff_mode').open, "Open the file in Neovim's diff mode")
 end
 
 --- Opens the window below and enters it: the reader asked for it.
@@ -63,10 +64,10 @@ function M.open(markdown, name)
     end, 'Go to the code of the name under the cursor')
   end
   if name == 'history' then
-    M.history_keys(buf)
+    history_keys(buf)
   end
   if name == 'diff' then
-    M.fold_files(buf, win)
+    diff_page(buf, win)
   end
   -- The plan floats above all else and would hide it.
   require('sextant.ui.plan').make_way()

@@ -191,6 +191,17 @@ async fn a_review_opens_after_a_task_where_the_user_wants_it_and_a_diff_shows_al
     assert!(diff.contains("-    return 1\n+    return 11") && diff.contains("+++ b/b.py"), "{diff}");
     let folds: usize = nvim.lua("vim.cmd('normal! zM'); return vim.fn.foldclosedend(1)").await;
     assert!(folds > 1 && folds < diff.lines().count(), "a fold a file");
+    nvim.keys("zRGD").await;
+    let sides = "local out = {} \
+        for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do \
+          local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false) \
+          out[#out + 1] = { vim.wo[win].diff, table.concat(lines, '\\n') .. '\\n' } \
+        end \
+        return out";
+    let both = "return (vim.wait(60000, function() return vim.wo.diff end, 10))";
+    assert!(nvim.lua::<bool>(both).await, "{}", nvim.screen.text());
+    let sides: Vec<(bool, String)> = nvim.lua(sides).await;
+    assert_eq!(sides, [(true, TEXT.to_owned()), (true, project.read("b.py"))]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,108 @@
+--- Opens a file of the diff page in Neovim's diff mode: its text before the task beside the file.
+local scratch = require('sextant.ui.scratch')
+local say = require('sextant.ui.say').say
+
+local M = {}
+local api = vim.api
+
+---@class sextant.DiffHunk
+---@field first integer the line that it begins at in the text after the task, from 1
+---@field before string[]
+---@field after string[]
+
+local function is_heading(lines, row)
+  return vim.startswith(lines[row], '--- ') and vim.startswith(lines[row + 1] or '', '+++ ')
+end
+
+-- The path of the file whose diff holds a row, and the row behind its heading.
+---@return string? path, integer? row
+local function file_at(lines, row)
+  while row >= 1 and not is_heading(lines, row) do
+    row = row - 1
+  end
+  if row >= 1 then
+    return lines[row + 1]:match('^%+%+%+ b/(.*)$'), row + 2
+  end
+end
+
+---@return sextant.DiffHunk[]
+local function hunks_from(lines, row)
+  local hunks = {}
+  while lines[row] and not is_heading(lines, row) do
+    local line = lines[row]
+    local first, count = line:match('^@@ %-%S+ %+(%d+),?(%d*) @@')
+    local hunk, mark, text = hunks[#hunks], line:sub(1, 1), line:sub(2)
+    if first then
+      -- A hunk without lines names the line before it.
+      hunks[#hunks + 1] = { first = tonumber(first) + (count == '0' and 1 or 0), before = {}, after = {} }
+    elseif hunk then
+      if mark == '-' or mark == ' ' then
+        table.insert(hunk.before, text)
+      end
+      if mark == '+' or mark == ' ' then
+        table.insert(hunk.after, text)
+      end
+    end
+    row = row + 1
+  end
+  return hunks
+end
+
+-- The lines before the hunks; nil where the text is another one by now.
+---@param lines string[]
+---@param hunks sextant.DiffHunk[]
+---@return string[]?
+local function lines_before(lines, hunks)
+  local out, next_line = {}, 1
+  for _, hunk in ipairs(hunks) do
+    local ending = hunk.first + #hunk.after
+    if not vim.deep_equal(vim.list_slice(lines, hunk.first, ending - 1), hunk.after) then
+      return nil
+    end
+    vim.list_extend(out, lines, next_line, hunk.first - 1)
+    vim.list_extend(out, hunk.before)
+    next_line = ending
+  end
+  return vim.list_extend(out, lines, next_line)
+end
+
+-- A buffer with the text before, coloured like the file. Without a file type: servers and settings are not for it.
+local function buffer_before(path, lines, like)
+  local buf = scratch.buffer('before/' .. path, 'wipe')
+  scratch.plain(buf)
+  scratch.set(buf, lines)
+  vim.bo[buf].syntax = vim.bo[like].filetype
+  scratch.map(buf, 'q', '<Cmd>tabclose<CR>', 'Close the tab')
+  return buf
+end
+
+local function show(path, hunks, full_path)
+  vim.cmd({ cmd = 'tabedit', args = { full_path }, magic = { file = false, bar = false } })
+  local win, code = api.nvim_get_current_win(), api.nvim_get_current_buf()
+  local before = lines_before(api.nvim_buf_get_lines(code, 0, -1, false), hunks)
+  if not before then
+    vim.cmd('tabclose')
+    return say(('%s was edited since the task'):format(path), vim.log.levels.WARN)
+  end
+  local left = api.nvim_open_win(buffer_before(path, before, code), false, { split = 'left', win = win })
+  for _, one in ipairs({ left, win }) do
+    api.nvim_win_call(one, function()
+      vim.cmd('diffthis')
+    end)
+  end
+end
+
+--- Opens the file whose diff the cursor is in, in a tab of its own.
+function M.open()
+  local lines = api.nvim_buf_get_lines(0, 0, -1, false)
+  local path, row = file_at(lines, api.nvim_win_get_cursor(0)[1])
+  if not path then
+    return say('no file is here', vim.log.levels.INFO)
+  end
+  local hunks = hunks_from(lines, row)
+  require('sextant.ui.follow').find(path, function(full_path)
+    show(path, hunks, full_path)
+  end)
+end
+
+return M
