@@ -23,12 +23,18 @@ command('AgentAsk', 'ask', {
   range = true,
   bang = true,
   desc = 'Ask Sextant about the symbol at the cursor or in the range, and let it edit there',
+  complete = function(lead)
+    return require('sextant.ui.mentions').complete(lead)
+  end,
 })
 command('AgentPlan', 'plan', {
   nargs = '*',
   range = true,
   bang = true,
   desc = 'Let Sextant plan a change, then approve and run it; without text, show the last plan',
+  complete = function(lead)
+    return require('sextant.ui.mentions').complete(lead)
+  end,
 })
 command('AgentReview', 'review', {
   nargs = '*',

@@ -25,6 +25,7 @@ fn a_request_that_names_what_it_means_changes_that_alone() {
     let count = |text: &str| format!("import json\n{text}");
     for (request, report, tools) in [
         ("fix the error in count", count(REPORT), TOOLS.to_owned()),
+        ("fix #F541 in @rows", fixed(REPORT, "f\"rows\"", "\"rows\""), TOOLS.to_owned()),
         ("fix F541", fixed(REPORT, "f\"rows\"", "\"rows\""), TOOLS.to_owned()),
         ("corrige solo el import sin usar", fixed(REPORT, "from pathlib import Path\n", ""), TOOLS.to_owned()),
         ("fix the errors in inv/tools.py", REPORT.to_owned(), format!("import os\n{TOOLS}")),

@@ -128,6 +128,26 @@ async fn short_names_and_an_operator_do_what_the_commands_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn names_files_and_codes_are_completed_in_a_request() {
+    let text = "import os\n\n\nclass Cart:\n    def total(self) -> int:\n        return 1\n";
+    let project = Project::new(&[("a.py", text), ("pkg/b.py", "x = 1\n")]);
+    let nvim = Nvim::start(&project, "{}", &["ruff"]).await;
+    nvim.edit("pkg/b.py").await;
+    nvim.edit("a.py").await;
+    assert!(holds(&nvim, "#vim.diagnostic.get(0) == 1").await);
+    for (typed, offered) in [
+        ("AgentAsk explain @tot", &["@total"][..]),
+        ("AgentAsk! fix @Cart.to", &["@Cart.total"]),
+        ("AgentPlan split @pkg/", &["@pkg/b.py"]),
+        ("Agent ask fix #", &["#F401"]),
+        ("AgentAsk fix tot", &[]),
+    ] {
+        let found: Vec<String> = nvim.lua(&format!("return vim.fn.getcompletion('{typed}', 'cmdline')")).await;
+        assert_eq!(found, offered, "{typed}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_binary_of_the_plugins_own_folder_is_found() {
     let project = Project::new(&[("a.py", TEXT)]);
     let nvim = Nvim::start(&project, "{}", &[]).await;
