@@ -12,9 +12,7 @@ use sextant_engine::api::Event;
 use sextant_model::offline::HOW_TO_CONFIGURE;
 
 /// The replacement of [`HOW_TO_CONFIGURE`], which names the configuration file.
-const HOW_IN_NEOVIM: &str = "To use a language model, call `require('sextant').setup({ model = { provider = 'openai', model = \
-    'NAME' } })`, with the key in OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or with the `base_url` of a local \
-    server, which needs no key; see `:help sextant-models`.";
+const HOW_IN_NEOVIM: &str = "To use a language model, set `model` in `setup()`: see `:help sextant-models`.";
 
 /// A hint in the words of Neovim.
 fn hint(code: HintCode) -> &'static str {

@@ -95,7 +95,8 @@ impl<'a> RepairAnswer<'a> {
         if self.wanted.is_empty() {
             if parts.is_empty() {
                 parts.push(match (self.narrowed.is_all(), silent.is_empty(), applied) {
-                    (true, true, _) => "Nothing is reported here, so there is nothing to fix.".to_owned(),
+                    (true, true, true) => "Nothing else is reported here.".to_owned(),
+                    (true, true, false) => "Nothing is reported here, so there is nothing to fix.".to_owned(),
                     (true, false, _) => "Nothing is known to be wrong here.".to_owned(),
                     (false, true, true) => "Nothing is left of the request.".to_owned(),
                     (false, true, false) => "Nothing that was asked for is reported here.".to_owned(),
