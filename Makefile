@@ -13,7 +13,7 @@ ifeq ($(origin NVIM),command line)
 export SEXTANT_NVIM := $(abspath $(NVIM))
 endif
 
-.PHONY: help demo demo-helix test test-nvim12 test-clients tasks agent-bench try-model compact bench soundness reach kill sizes audit fmt tools
+.PHONY: help demo pictures demo-helix test test-nvim12 test-clients tasks agent-bench try-model compact bench soundness reach kill sizes audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -22,6 +22,10 @@ help: ## Show this list
 demo: tools ## Show Sextant at work in a real Neovim, on a small Python project (LANG=typescript)
 	$(CARGO) build --locked
 	$(PYTHON) tests/demo/run.py $(if $(filter command line,$(origin LANG)),$(LANG))
+
+pictures: tools ## Draw the pictures of the README from a real run (needs tmux)
+	$(CARGO) build --locked
+	$(PYTHON) tests/demo/pictures.py
 
 demo-helix: tools ## Show Sextant at work in a real Helix, driven in tmux (hx on PATH, or SEXTANT_TEST_HX)
 	$(CARGO) build --locked

@@ -223,7 +223,8 @@ const MISSING: &[&str] = &[
 
 /// The names of the subcommands, and what their help names in capitals: editors and protocols.
 fn doors(source: &str) -> BTreeSet<String> {
-    let variants = source.split_once("enum Command {").expect("the subcommands").1.split_once("\n}").expect("an end").0;
+    let variants =
+        source.split_once("enum SextantCommand {").expect("the subcommands").1.split_once("\n}").expect("an end").0;
     let words = variants.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
     let named = words.filter(|word| *word == "Helix" || word.chars().all(|c| c.is_ascii_uppercase()));
     named.map(str::to_owned).collect()

@@ -50,8 +50,8 @@ class Screen:
         )
         return done.stdout
 
-    def start(self, folder: pathlib.Path, command: str) -> None:
-        self.tmux("new-session", "-d", "-x", "118", "-y", "34", "-c", str(folder), command)
+    def start(self, folder: pathlib.Path, command: str, columns: int = 118, rows: int = 34) -> None:
+        self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), "-c", str(folder), command)
 
     def text(self) -> str:
         return self.tmux("capture-pane", "-p")
