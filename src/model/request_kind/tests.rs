@@ -448,5 +448,6 @@ fn a_long_request_is_read_in_time_that_grows_with_its_length() {
         let longest = removals(&text).into_iter().map(|object| object.len()).max();
         assert!(longest.is_none_or(|words| words <= LONGEST), "{longest:?}");
     }
-    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+    // 28 s without optimization on an idle core. Reading that grows with the square of the length takes hours.
+    assert!(began.elapsed().as_secs() < 1200, "{:?}", began.elapsed());
 }
