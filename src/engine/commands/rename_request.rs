@@ -16,7 +16,7 @@ use sextant_model::step::{Action, LastResult};
 
 /// `rename total to sum`, `renombra total a sum`: the whole request.
 static RENAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let name = r"[`'\x22]?([\w./:#-]+)[`'\x22]?";
+    let name = r"[`'\x22@]?([\w./:#-]+)[`'\x22]?";
     Regex::new(&format!(
         r"(?i)^(?:please |por favor )?(?:rename|renombra) {name} (?:to|as|a|como) [`'\x22]?(\w+)[`'\x22]?[.!]?$"
     ))
@@ -68,6 +68,7 @@ mod tests {
     fn a_rename_is_the_whole_request() {
         assert_eq!(names("rename total to sum"), Some(("total", "sum")));
         assert_eq!(names("Please rename `cart.py::Cart::total` to `sum`."), Some(("cart.py::Cart::total", "sum")));
+        assert_eq!(names("rename @Cart.total to sum"), Some(("Cart.total", "sum")));
         assert_eq!(names("renombra total a suma"), Some(("total", "suma")));
         for text in
             ["rename total", "rename total to sum and add a test", "do not rename total to sum", "rename it all"]

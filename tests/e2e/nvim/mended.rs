@@ -35,7 +35,7 @@ async fn a_repair_ends_with_the_last_diagnostic_and_a_wish_beside_it_is_still_as
     let shown = "return (vim.wait(60000, function() return vim.api.nvim_buf_get_name(0) == 'sextant://trace' end, 10))";
     assert!(nvim.lua::<bool>(shown).await, "the window is entered");
     let trace = nvim.text().await;
-    assert!(trace.contains("mended") && trace.contains("the model is not asked again"), "{trace}");
+    assert!(trace.contains("repaired") && trace.contains("the model is not asked again"), "{trace}");
     nvim.command("close").await;
     nvim.command("AgentUndo").await;
     nvim.finished().await;

@@ -192,5 +192,5 @@ async fn the_offline_model_recommends_what_neovim_has() {
     nvim.command("AgentAsk write a poem about f").await;
     nvim.finished().await;
     let answer = nvim.answer().await;
-    assert!(answer.contains("require('sextant').setup({ model = ") && !answer.contains("[model]"), "{answer}");
+    assert!(answer.contains("set `model` in `setup()`") && !answer.contains("[model]"), "{answer}");
 }

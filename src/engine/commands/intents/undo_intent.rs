@@ -93,7 +93,7 @@ pub(crate) fn recognise(phrase: &Phrase) -> Option<Direct> {
     let symbol =
         phrase.after(VERBS)?.first().map(|word| word.trim_end_matches(',')).filter(|word| word.contains("::"))?;
     let alone = VERBS.iter().any(|verb| wish == format!("{verb} {}", fold(symbol)));
-    let target = Target::Symbol(symbol.trim_matches('`').to_owned());
+    let target = Target::Symbol(symbol.trim_matches(['`', '@']).to_owned());
     alone.then_some(Direct::Undo { target, reason })
 }
 
