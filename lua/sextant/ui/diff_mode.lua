@@ -10,8 +10,12 @@ local api = vim.api
 ---@field before string[]
 ---@field after string[]
 
+-- A removed and an added line may look like the first two lines of a heading.
 local function is_heading(lines, row)
-  return vim.startswith(lines[row], '--- ') and vim.startswith(lines[row + 1] or '', '+++ ')
+  local function begins(offset, words)
+    return vim.startswith(lines[row + offset] or '', words)
+  end
+  return begins(0, '--- ') and begins(1, '+++ ') and begins(2, '@@ ')
 end
 
 -- The path of the file whose diff holds a row, and the row behind its heading.

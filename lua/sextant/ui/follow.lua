@@ -38,7 +38,7 @@ local function in_line()
   end
 end
 
--- What is done with the place that comes next, in place of going there.
+-- Gets the next place. Without it, the code there is opened.
 ---@type fun(path: string)?
 local wanted
 

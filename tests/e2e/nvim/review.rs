@@ -202,6 +202,16 @@ async fn a_review_opens_after_a_task_where_the_user_wants_it_and_a_diff_shows_al
     assert!(nvim.lua::<bool>(both).await, "{}", nvim.screen.text());
     let sides: Vec<(bool, String)> = nvim.lua(sides).await;
     assert_eq!(sides, [(true, TEXT.to_owned()), (true, project.read("b.py"))]);
+    nvim.command("wincmd h").await;
+    nvim.keys("q").await;
+    let tabs = "return (vim.wait(60000, function() return #vim.api.nvim_list_tabpages() == 1 end, 10))";
+    assert!(nvim.lua::<bool>(tabs).await, "{}", nvim.screen.text());
+    // A text that was edited since has no text before.
+    let change = "vim.api.nvim_buf_set_lines(vim.fn.bufnr('b.py'), 0, 0, false, { '# mine' }) return true";
+    assert!(nvim.lua::<bool>(change).await);
+    nvim.keys("D").await;
+    nvim.screen.shows("b.py was edited since the task").await;
+    assert!(nvim.lua::<bool>(tabs).await, "{}", nvim.screen.text());
 }
 
 #[tokio::test(flavor = "multi_thread")]
