@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::symbols::language::Language;
 use crate::symbols::outline::Outline;
+use crate::symbols::recent_texts::RecentTexts;
 
 mod local_names;
 mod offer_places;
@@ -54,6 +55,11 @@ pub fn offers(language: &Language, text: &str) -> Option<Vec<Offer>> {
 
 /// The offers of a text, each with the byte at which its name begins.
 pub fn placed_offers(language: &Language, text: &str) -> Option<Vec<(usize, Offer)>> {
+    static RECENT: RecentTexts<Option<Vec<(usize, Offer)>>> = RecentTexts::new();
+    RECENT.get(language, text, || read_offers(language, text)).as_ref().clone()
+}
+
+fn read_offers(language: &Language, text: &str) -> Option<Vec<(usize, Offer)>> {
     let tree = language.tree(text)?;
     let outline = Outline::of_tree(language, text, &tree);
     if let Some(query) = language.hidden_query() {

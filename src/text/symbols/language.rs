@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::symbols::recent_texts::RecentTexts;
 use crate::symbols::symbol_kind::SymbolKind;
 
 pub use crate::symbols::language_table::LANGUAGES;
@@ -131,12 +132,21 @@ impl Language {
     /// The syntax tree of a text; `None` if the grammar does not fit the parser, or the text is too long or too deep to
     /// be worth its tree.
     pub fn tree(&self, text: &str) -> Option<tree_sitter::Tree> {
+        static RECENT: RecentTexts<Option<tree_sitter::Tree>> = RecentTexts::new();
+        let parse = || {
+            let mut parser = tree_sitter::Parser::new();
+            parser.set_language(&(self.grammar)()).ok()?;
+            parser.parse(text, None).filter(is_for_reading)
+        };
         if text.len() > LARGEST_PARSED || has_more_words(text, MOST_WORDS) {
             return None;
         }
-        let mut parser = tree_sitter::Parser::new();
-        parser.set_language(&(self.grammar)()).ok()?;
-        parser.parse(text, None).filter(is_for_reading)
+        RECENT.get(self, text, parse).as_ref().clone()
+    }
+
+    /// The place in [`LANGUAGES`]; `None` for a row that is not of the table.
+    pub(crate) fn row(&self) -> Option<usize> {
+        LANGUAGES.iter().position(|row| std::ptr::eq(row, self))
     }
 
     /// The compiled symbols query, compiled once for every row of [`LANGUAGES`].
@@ -201,7 +211,7 @@ impl Language {
 
     fn compiled(&self, known: &OnceLock<Compiled>, query: &str) -> Option<Arc<tree_sitter::Query>> {
         let compile = || tree_sitter::Query::new(&(self.grammar)(), query).ok().map(Arc::new);
-        match LANGUAGES.iter().position(|row| std::ptr::eq(row, self)) {
+        match self.row() {
             Some(row) => {
                 let rows = known.get_or_init(|| LANGUAGES.iter().map(|_| OnceLock::new()).collect());
                 rows[row].get_or_init(compile).clone()

@@ -5,6 +5,7 @@ pub mod interface;
 pub mod language;
 mod language_table;
 pub mod outline;
+mod recent_texts;
 pub mod symbol_kind;
 pub mod symbol_name;
 pub mod symbol_path;

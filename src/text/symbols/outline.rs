@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::symbols::language::Language;
+use crate::symbols::recent_texts::RecentTexts;
 pub use crate::symbols::symbol_kind::SymbolKind;
 use crate::symbols::symbol_name::spelled;
 
@@ -68,14 +69,15 @@ impl Outline {
 
     /// The outline of a text that is parsed already.
     pub fn of_tree(language: &Language, text: &str, tree: &tree_sitter::Tree) -> Self {
-        let has_errors = tree.root_node().has_error();
-        match language.symbols_query() {
+        static RECENT: RecentTexts<Outline> = RecentTexts::new();
+        let read = || match language.symbols_query() {
             Some(query) => {
                 let found = definitions::Definitions::read(&query, text, tree);
-                Self { symbols: nest::symbols(text, found), has_errors }
+                Self { symbols: nest::symbols(text, found), has_errors: tree.root_node().has_error() }
             }
             None => Self { symbols: Vec::new(), has_errors: true },
-        }
+        };
+        RECENT.get(language, text, read).as_ref().clone()
     }
 
     /// The path of a symbol inside its file: `Cart::total`, `Cart::total#2`. Empty for an unknown index.
