@@ -19,6 +19,12 @@ pub fn headline(message: &str) -> String {
     clean(message.trim_start().lines().next().unwrap_or_default())
 }
 
+/// The same text with a capital letter at its start.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::answer_option::{Answers, GivenAnswer};
 use crate::cli::join::{self, JoinOptions, JoinedWork, WorkPlace};
 use crate::cli::printing::Printer;
-use crate::cli::settings::{Settings, UserFiles, WorkOptions};
+use crate::cli::settings::{AllowedFiles, Settings, UserFiles, WorkOptions};
 use crate::cli::{cli_wording, log, models, runtime, terminal};
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
@@ -161,6 +161,18 @@ pub(super) fn run_without(
     work_on(folder, who, Ok(Request::default()), work, joined)
 }
 
+/// The same for a command that takes edits back or brings them back.
+pub(super) fn run_allowed(
+    folder: &Folder,
+    allowed: &AllowedFiles,
+    work: HeadlessRun<'_>,
+    joined: JoinedWork<'_>,
+) -> ExitCode {
+    let options = WorkOptions::allowing(allowed);
+    let who = Work { options: &options, mode: None, asks_model: false };
+    work_on(folder, Some(who), Ok(Request::default()), work, Some(joined))
+}
+
 /// The same for a command that may ask a question, and that asks no model.
 pub(super) fn run_answered(
     folder: &Folder,
@@ -305,7 +317,7 @@ async fn serve(
 
 /// Allows the files of the command line, relative to the user's current folder.
 fn allow_files(session: &Engine, who: Option<Work<'_>>, here: &Path) -> Result<(), Failure> {
-    let paths = who.map_or(&[][..], |who| &who.options.allow_files);
+    let paths = who.map_or(&[][..], |who| &who.options.allowed.files);
     paths.iter().try_for_each(|path| session.allow_file(&here.join(path).to_string_lossy()))
 }
 

@@ -6,9 +6,12 @@ use clap::Args;
 
 use crate::cli::headless_run;
 use crate::cli::join::{self, JoinOptions, JoinedWork};
+use crate::cli::settings::AllowedFiles;
 
 #[derive(Debug, Args)]
 pub(super) struct RedoArguments {
+    #[command(flatten)]
+    allowed: AllowedFiles,
     #[command(flatten)]
     folder: headless_run::Folder,
     #[command(flatten)]
@@ -22,5 +25,5 @@ pub(super) fn run(arguments: &RedoArguments) -> ExitCode {
     let joined: join::JoinedRun<'_> =
         &|session, _request, by| Box::pin(async move { join::value(session.redo(by).await?) });
     let joined = JoinedWork { options: &arguments.join, run: joined };
-    headless_run::run_without(&arguments.folder, None, own, Some(joined))
+    headless_run::run_allowed(&arguments.folder, &arguments.allowed, own, joined)
 }

@@ -39,6 +39,14 @@ pub(super) struct ServerFolders {
     folders: Vec<PathBuf>,
 }
 
+/// The files that something runs and that a subcommand may write.
+#[derive(Clone, Debug, Default, Args)]
+pub(super) struct AllowedFiles {
+    /// File that may be changed without a question though something runs it; may be given more than once
+    #[arg(long = "allow-file", value_name = "PATH")]
+    pub(super) files: Vec<PathBuf>,
+}
+
 /// The options of a subcommand that gives work to a model.
 #[derive(Debug, Default, Args)]
 pub(super) struct WorkOptions {
@@ -49,9 +57,8 @@ pub(super) struct WorkOptions {
     /// run are never answered for here
     #[arg(long = "answer", value_name = "[KIND=]N")]
     pub(super) answers: Vec<GivenAnswer>,
-    /// File that may be changed without a question though something runs it; may be given more than once
-    #[arg(long = "allow-file", value_name = "PATH")]
-    pub(super) allow_files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) allowed: AllowedFiles,
     /// `offline`, or `PROVIDER:MODEL` with openai, openai_compatible, anthropic, gemini or ollama
     #[arg(long)]
     model: Option<String>,
@@ -226,7 +233,7 @@ impl WorkOptions {
             ("--model", self.model.is_some()),
             ("--base-url", self.base_url.is_some()),
             ("--timeout-ms", self.timeout_ms.is_some()),
-            ("--allow-file", !self.allow_files.is_empty()),
+            ("--allow-file", !self.allowed.files.is_empty()),
         ];
         given.into_iter().filter_map(|(name, given)| given.then_some(name)).collect()
     }
@@ -234,6 +241,11 @@ impl WorkOptions {
     /// For work that asks no model, with the user's answers to its questions.
     pub(super) fn answering(answers: &[GivenAnswer]) -> Self {
         Self { answers: answers.to_vec(), ..Self::default() }
+    }
+
+    /// For work that asks no model, and may write these files.
+    pub(super) fn allowing(allowed: &AllowedFiles) -> Self {
+        Self { allowed: allowed.clone(), ..Self::default() }
     }
 
     /// For work that asks no model.

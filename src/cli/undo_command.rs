@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::cli::headless_run;
 use crate::cli::join::{self, JoinOptions, JoinedWork};
+use crate::cli::settings::AllowedFiles;
 use sextant_engine::api::{Event, Target, UndoRequest, history};
 use sextant_serve::rpc::api::agent_api::UndoPart;
 
@@ -24,6 +25,8 @@ pub(super) struct UndoArguments {
     /// Take nothing back: list the last tasks, their steps, and what is undone
     #[arg(long, conflicts_with_all = ["target", "because", "partial"])]
     list: bool,
+    #[command(flatten)]
+    allowed: AllowedFiles,
     #[command(flatten)]
     folder: headless_run::Folder,
     #[command(flatten)]
@@ -54,5 +57,5 @@ pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
         Box::pin(async move { join::value(session.undo(part, by).await?) })
     };
     let joined = JoinedWork { options: &arguments.join, run: joined };
-    headless_run::run_without(&arguments.folder, None, own, Some(joined))
+    headless_run::run_allowed(&arguments.folder, &arguments.allowed, own, joined)
 }

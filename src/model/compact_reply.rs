@@ -5,7 +5,7 @@ mod request_parts;
 use crate::prompt::Prompt;
 use crate::texts;
 use crate::token_estimate::newest_within;
-use sextant_base::one_line::clean;
+use sextant_base::one_line::{capital, clean};
 use sextant_base::secrets::mask;
 
 /// Characters of a line of code that a report quotes.
@@ -162,11 +162,6 @@ impl CompactFacts {
 fn prompt(text: &str, parts: &[String]) -> Prompt {
     let user = mask(&parts.join("\n\n")).into_owned();
     Prompt { system: texts::text(text).trim_end().to_owned(), user }
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
 }
 
 /// The pieces of code in a reply.

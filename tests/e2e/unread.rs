@@ -83,6 +83,32 @@ async fn an_answer_given_beforehand_runs_no_command_and_says_what_does() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_of_an_earlier_run_writes_no_file_that_runs_without_a_word() {
+    let project = Project::new(&[("Makefile", "all:\n\techo one\n"), ("a.py", "x = 1\n")]);
+    configured(&project);
+    let edit = || step("edit_file", json!({"path": "Makefile", "old_string": "one", "new_string": "two"}), true);
+    let server = ModelServer::start([edit(), done()]).await;
+    let (_, said) = run(&project, &["ask", "echo two in Makefile"], &server);
+    let made = || project.read("Makefile").contains("two");
+    assert!(made(), "the request names the file: {said}");
+    let shell = |arguments: &[&str]| {
+        let output = tokio::task::block_in_place(|| sextant(&project, arguments));
+        (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    for (back, two) in [("undo", false), ("redo", true)] {
+        let (ok, said) = shell(&[back]);
+        assert!(!ok && made() != two, "{back}: {said}");
+        assert!(said.contains("Write Makefile as the record") && said.contains("--allow-file"), "{back}: {said}");
+        let said = tokio::task::block_in_place(|| typed(&project, &[back], "2\n"));
+        assert!(made() != two && said.contains("Makefile is left as it is"), "{back}: {said}");
+        let (ok, said) = shell(&[back, "--allow-file", "Makefile"]);
+        assert!(ok && made() == two, "{back}: {said}");
+    }
+    let said = tokio::task::block_in_place(|| typed(&project, &["undo"], "1\n"));
+    assert!(!made() && said.contains("| + \techo one"), "the text is shown before the answer: {said}");
+}
+
 /// Runs it in a terminal of its own, at which this is typed.
 fn typed(project: &Project, arguments: &[&str], text: &str) -> String {
     let quoted: Vec<String> = arguments.iter().map(|word| format!("'{word}'")).collect();

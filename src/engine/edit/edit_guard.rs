@@ -22,7 +22,7 @@ use crate::state::task::{TaskIntent, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::uncredited_fix::{Doubt, Uncounted};
 use sextant_base::failure::{Failure, tool_failure};
-use sextant_base::one_line::clean;
+use sextant_base::one_line::{capital, clean};
 use sextant_base::secrets::MASK;
 use sextant_base::suppressions;
 use sextant_diagnostics::policy::repair::{self, RepairObjection, Weight, WholeEdit};
@@ -163,12 +163,11 @@ async fn may_touch(
     }
 }
 
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().collect::<String>() + chars.as_str()).unwrap_or_default()
-}
-
-async fn answer(
+/// Asks in the name of the client that edits, with the diagnostics that the edit would introduce. The wait is the user's.
+///
+/// # Errors
+/// The user cannot be asked, or did not answer.
+pub(super) async fn answer(
     hub: &DiagnosticsHub,
     approvals: &Approvals,
     intent: &TaskIntent,

@@ -13,7 +13,7 @@ use tracing::Instrument;
 
 use crate::durable::{self, open_store, stored_review};
 use crate::edit::apply_edits::{Place, apply};
-use crate::edit::recover;
+use crate::edit::{recover, runnable_texts};
 use crate::editor::editor_error::EditorError;
 use crate::editor::event::Event;
 use crate::editor::{Editor, Marks, Save};
@@ -77,7 +77,7 @@ pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResu
     let (editor, events) = (Arc::clone(&edits.workspace.editor), Arc::clone(&edits.hub.events));
     let (root, save) = (edits.workspace.root.clone(), edits.workspace.config.save);
     let neighbours = edits.making.neighbours.get().cloned();
-    let review = Arc::clone(&edits.store.review);
+    let (review, approvals) = (Arc::clone(&edits.store.review), Arc::clone(&edits.approvals));
     // What a task takes back itself was never shown to the user as decided.
     let is_undo = change.restores_marks && change.takes_back.is_empty();
     let making = async move {
@@ -89,6 +89,7 @@ pub(crate) async fn make(edits: &EditService, change: PendingChange) -> MadeResu
         };
         let made = carry_out(&at, &events, save, change, &doubtful).await;
         if let Ok(made) = &made {
+            runnable_texts::note(&approvals, &root, &made.checkpoint.files);
             review.edited(&made.checkpoint.files, is_undo);
             stored_review::save(&review).await;
         }

@@ -14,5 +14,6 @@ pub(crate) mod questions;
 pub(crate) mod rebase_edit;
 pub(crate) mod recover;
 pub(crate) mod rollback;
+mod runnable_texts;
 mod shown_change;
 pub(crate) mod workspace_lock;

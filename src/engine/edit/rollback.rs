@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::durable::open_store;
-use crate::edit::edit_transaction;
 use crate::edit::recover::{self, edit_to};
+use crate::edit::{edit_transaction, runnable_texts};
 use crate::editor::{FileEdit, Marks};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::PendingChange;
@@ -120,6 +120,9 @@ impl RollbackPlan {
 }
 
 /// Carries out a plan, as one change with a checkpoint of its own. All or none.
+///
+/// # Errors
+/// The change could not be made, or the user did not allow the text of a file that something runs.
 pub(crate) async fn go(
     edit_service: &EditService,
     journal: &Journal,
@@ -127,6 +130,7 @@ pub(crate) async fn go(
     edits: Vec<FileEdit>,
     takes_back: Vec<Checkpoint>,
 ) -> Result<Checkpoint, Failure> {
+    runnable_texts::confirm(edit_service, &checkpoint.files).await?;
     checkpoint.id = edit_service.store.next_checkpoint();
     checkpoint.folders = emptied(journal, &edits);
     let (task, request) = (journal.task.clone(), journal.request.clone());

@@ -1,6 +1,8 @@
 //! The open question, and the user's permissions for the session.
 
-use std::collections::BTreeSet;
+use std::collections::hash_map::RandomState;
+use std::collections::{BTreeSet, HashSet};
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -21,6 +23,11 @@ pub(crate) struct Approvals {
     pub(crate) commands: Mutex<BTreeSet<Vec<String>>>,
     /// Files that run by being there, and that may be changed for the session.
     pub(crate) files: Mutex<BTreeSet<String>>,
+    /// Texts that such files had in this session, as hashes whose key no other process knows.
+    pub(crate) texts: Mutex<HashSet<u64>>,
+    pub(crate) text_hasher: RandomState,
+    /// The task whose edits are written without a question, where the user reviews before.
+    pub(crate) written_task: Mutex<Option<String>>,
     /// Whether nobody has read the plan before it is carried out.
     pub(crate) unread: AtomicBool,
 }
@@ -73,6 +80,9 @@ impl Approvals {
             waiting: Mutex::default(),
             commands: Mutex::default(),
             files: Mutex::default(),
+            texts: Mutex::default(),
+            text_hasher: RandomState::new(),
+            written_task: Mutex::default(),
             unread: AtomicBool::default(),
         }
     }
@@ -104,6 +114,24 @@ impl Approvals {
 
     pub(crate) fn allow_file(&self, path: &str) {
         lock(&self.files).insert(path.to_owned());
+    }
+
+    /// Whether the user has allowed every edit of a task.
+    pub(crate) fn writes_all(&self, task: &str) -> bool {
+        lock(&self.written_task).as_deref() == Some(task)
+    }
+
+    pub(crate) fn write_all(&self, task: &str) {
+        *lock(&self.written_task) = Some(task.to_owned());
+    }
+
+    pub(crate) fn saw_text(&self, path: &str, text: &str) {
+        lock(&self.texts).insert(self.text_hasher.hash_one((path, text)));
+    }
+
+    /// Whether a file had this text in this session.
+    pub(crate) fn knows_text(&self, path: &str, text: &str) -> bool {
+        lock(&self.texts).contains(&self.text_hasher.hash_one((path, text)))
     }
 
     pub(crate) fn allow(&self, command: &[String]) {

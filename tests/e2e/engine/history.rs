@@ -419,3 +419,22 @@ async fn a_new_edit_ends_the_way_forward_for_its_own_file() {
     assert!(refused.hint.text().contains("“lower g” has changed a.py since the last undo"), "{refused:?}");
     assert!(project.read("a.py").contains("f() - 1") && project.read("a.py").contains("return 1\n"));
 }
+
+#[tokio::test]
+async fn in_the_session_that_made_it_an_edit_of_a_file_that_runs_is_undone_without_a_question() {
+    let project = Project::new(&[("Makefile", "all:\n\techo one\n")]);
+    let engine = TestEngine::new(&project, Setup { memory: true, ..Setup::default() });
+    let edit = json!({"path": "Makefile", "old_string": "one", "new_string": "two"});
+    engine.model.push(last("edit_file", edit));
+    let request = Request { text: "echo two in Makefile".into(), workspace: true, ..Request::default() };
+    engine.ask_about(&request).await;
+    assert!(project.read("Makefile").contains("two"));
+    engine.session.undo().await.result.expect("an undo");
+    assert!(project.read("Makefile").contains("one"));
+    engine.session.redo().await.result.expect("a redo");
+    assert!(project.read("Makefile").contains("two"));
+    let later = TestEngine::new(&project, Setup { memory: true, ..Setup::default() });
+    let refused = later.session.undo().await.result.expect_err("nobody can be asked");
+    assert!(refused.message.contains("Makefile"), "{refused:?}");
+    assert!(project.read("Makefile").contains("two"));
+}
