@@ -11,7 +11,8 @@ local M = {}
 ---@field publishes_once? string[] Names of further language servers that publish the diagnostics of a version once and whole.
 ---@field diagnostics? sextant.Options.diagnostics
 ---@field save? 'if_clean'|'never' Whether files are written after an edit: where they had no unsaved changes of yours, or never.
----@field review? 'after'|'never' Whether the review of a task's changes opens at its end.
+---@field review? 'before'|'after'|'never' When you review edits: each one before it is written, all at the end of their task, or when you ask for it.
+---@field follow? boolean Show each edit in a code window of the tab that you are not in.
 ---@field questions? 'window'|'select' Where a question is answered: in Sextant's windows, or in `vim.ui.select` as soon as you do not type.
 ---@field quickfix? sextant.Options.quickfix
 ---@field window? sextant.Options.window
@@ -150,8 +151,14 @@ M.rows = {
     name = 'review',
     type = 'string',
     default = 'never',
-    choices = { 'after', 'never' },
-    help = "Whether the review of a task's changes opens at its end.",
+    choices = { 'before', 'after', 'never' },
+    help = "When you review edits: each one before it is written, all at the end of their task, or when you ask for it.",
+  },
+  {
+    name = 'follow',
+    type = 'boolean',
+    default = false,
+    help = 'Show each edit in a code window of the tab that you are not in.',
     here = true,
   },
   {

@@ -156,6 +156,7 @@ local function change(edits, save, reply)
       local buf = edit.op == 'create' and open_new(edit.path) or buffers.find(edit.path)
       touched[i] = { buf, vim.bo[buf].modified }
       set_hunks(buf, edit)
+      require('sextant.ui.follow_edits').hunks(buf, edit.hunks)
       require('sextant.ui.flash').hunks(buf, edit.hunks)
       touched[i][3] = vim.b[buf].changedtick
       buffers.is_being_written(buf, save == 'if_clean' and not touched[i][2] and touched[i][3] or nil)

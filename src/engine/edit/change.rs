@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::{collect_diagnostics, reached};
 use crate::edit::look_ahead::{LookedAhead, look_ahead, texts_before};
-use crate::edit::{edit_guard, edit_transaction, permissions, preview, rebase_edit, rollback};
+use crate::edit::{edit_guard, edit_transaction, permissions, preview, rebase_edit, review_before, rollback};
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Applied, Document, Editor};
 use crate::plan::work_mode::Mode;
@@ -70,6 +70,7 @@ pub(crate) async fn change(
     }
     permit(&edits.hub, &edits.approvals, work, &wanted).await?;
     let doubts = edit_guard::guard(&edits.hub, &edits.approvals, work, &wanted).await?;
+    review_before::confirm(&edits.hub, &edits.approvals, work, &wanted).await?;
     let (_turn, mut deadline) = match edits.making.turn.try_lock() {
         Ok(turn) => (turn, deadline),
         Err(_) => (edits.making.turn.lock().await, deadline.restarted()),

@@ -17,6 +17,7 @@ pub struct Config {
     pub mode: PlanMode,
     pub diagnostics: Checks,
     pub save: Save,
+    pub review: ReviewTime,
     pub quickfix: Quickfix,
     pub limits: Limits,
     pub memory: MemoryOptions,
@@ -27,6 +28,19 @@ pub struct Config {
     pub commands_env: Vec<String>,
     /// The user's preferences in every project, by name; the model gets each of them.
     pub preferences: BTreeMap<String, String>,
+}
+
+/// The time at which the user reviews edits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewTime {
+    /// When the user asks for it.
+    #[default]
+    Never,
+    /// At the end of a task; the editor opens the review.
+    After,
+    /// Each edit, before it is written.
+    Before,
 }
 
 /// The modes that begin with a plan.

@@ -2,6 +2,7 @@
 
 mod apply;
 pub mod ask;
+mod before;
 mod between;
 mod buffers;
 mod commands;

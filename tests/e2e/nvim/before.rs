@@ -1,0 +1,102 @@
+//! The options `review = 'before'` and `follow`: what an edit shows before it is written, and where it is seen.
+
+use serde_json::json;
+
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
+
+fn edit(old: &str, new: &str, proceed: bool) -> Reply {
+    step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), proceed)
+}
+
+fn done() -> Reply {
+    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "ok"}))
+}
+
+async fn started(script: impl IntoIterator<Item = Reply>, option: &str) -> (Project, ModelServer, Nvim) {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
+    let server = ModelServer::start(script).await;
+    let options = options(&server).replacen("{ model", &format!("{{ {option}, model"), 1);
+    let nvim = Nvim::on_screen(&project, &options, &["ruff"]).await;
+    (project, server, nvim)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_edit_is_shown_and_written_only_with_the_users_consent() {
+    let script = [edit("return 1", "return 11", true), edit("return 2", "return 22", true), done()];
+    let (project, server, mut nvim) = started(script, "review = 'before'").await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk! change f and g").await;
+    nvim.answered("Write this edit of a.py?").await;
+    let shown = nvim.answer().await;
+    assert!(shown.contains("-     return 1") && shown.contains("+     return 11"), "the text is shown: {shown}");
+    assert!(shown.contains("write every edit of this task"), "{shown}");
+    assert_eq!(project.read("a.py"), TEXT, "nothing is written before the answer");
+    nvim.command("AgentAnswer return 12 instead").await;
+    nvim.answered("return 22").await;
+    assert_eq!(project.read("a.py"), TEXT);
+    nvim.command("AgentAnswer 1").await;
+    nvim.finished().await;
+    assert_eq!(project.read("a.py"), TEXT.replace("return 2", "return 22"));
+    let second = server.requests()[1].body.to_string();
+    assert!(second.contains("return 12 instead"), "the model hears why: {second}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_answer_lets_every_edit_of_the_task_through_and_none_of_the_next() {
+    let script = [
+        edit("return 1", "return 11", true),
+        edit("return 2", "return 22", false),
+        edit("return 11", "return 111", true),
+        done(),
+    ];
+    let (project, _server, mut nvim) = started(script, "review = 'before'").await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk! change f and g").await;
+    nvim.answered("Write this edit of a.py?").await;
+    nvim.command("AgentAnswer 2").await;
+    nvim.finished().await;
+    let both = TEXT.replace("return 1", "return 11").replace("return 2", "return 22");
+    assert_eq!(project.read("a.py"), both);
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!(project.read("a.py"), TEXT, "what the user takes back is not asked about");
+    nvim.command("AgentRedo").await;
+    nvim.finished().await;
+    nvim.command("AgentAsk! change f again").await;
+    nvim.answered("return 111").await;
+    nvim.command("AgentAnswer 3").await;
+    nvim.finished().await;
+    assert_eq!(project.read("a.py"), both);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_follow_an_edit_is_seen_in_the_other_code_window_and_the_cursor_stays() {
+    let script = || [edit("return 2", "return 22", false), edit("return 22", "return 2", false)];
+    let (_project, _server, mut nvim) = started(script(), "follow = true").await;
+    nvim.edit("b.py").await;
+    nvim.command("vsplit").await;
+    nvim.command("AgentAsk! change g of a.py").await;
+    nvim.finished().await;
+    let seen = "local out = {}
+        for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+          local buf = vim.api.nvim_win_get_buf(win)
+          if vim.bo[buf].buftype == '' then
+            out[#out + 1] = ('%s:%d'):format(vim.fs.basename(vim.api.nvim_buf_get_name(buf)), vim.api.nvim_win_get_cursor(win)[1])
+          end
+        end
+        return { out, vim.fs.basename(vim.api.nvim_buf_get_name(0)) }";
+    let (mut windows, current): (Vec<String>, String) = nvim.lua(seen).await;
+    windows.sort();
+    assert_eq!((windows, current.as_str()), (vec!["a.py:6".to_owned(), "b.py:1".to_owned()], "b.py"));
+    // The only code window is the user's.
+    nvim.command("only").await;
+    nvim.command("AgentAsk! change g of a.py").await;
+    nvim.finished().await;
+    let (windows, _): (Vec<String>, String) = nvim.lua(seen).await;
+    assert_eq!(windows, ["b.py:1"]);
+}
