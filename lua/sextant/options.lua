@@ -152,7 +152,7 @@ M.rows = {
     type = 'string',
     default = 'never',
     choices = { 'before', 'after', 'never' },
-    help = "When you review edits: each one before it is written, all at the end of their task, or when you ask for it.",
+    help = 'When you review edits: each one before it is written, all at the end of their task, or when you ask for it.',
   },
   {
     name = 'follow',

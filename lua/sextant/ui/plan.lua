@@ -38,9 +38,15 @@ local function empty(phase)
   return { phase = phase, steps = 0, done = 0, failed = 0, top = {} }
 end
 
+-- The phase, and its keys.
+---@return string, string
+local function words()
+  return require('sextant.ui.plan_words').of(state or empty('planning'))
+end
+
 -- Fits the windows to the text, with the phase and its keys.
 local function lay_out()
-  layout.fit(buffer(), require('sextant.ui.plan_words').of(state or empty('planning')))
+  layout.fit(buffer(), words())
 end
 
 local function approve(steps)
@@ -156,7 +162,7 @@ local function open_window()
   if here_now then
     return api.nvim_set_current_win(here_now)
   end
-  layout.open(buffer(), require('sextant.ui.plan_words').of(state or empty('planning')))
+  layout.open(buffer(), words)
 end
 
 local function close_windows()
@@ -289,7 +295,7 @@ function M.checked(faults)
   end
   for _, win in ipairs(text.windows()) do
     if api.nvim_win_get_config(win).relative ~= '' then
-      api.nvim_win_set_buf(win, buffer())
+      layout.show(win, buffer())
       layout.furnish(win)
     end
   end

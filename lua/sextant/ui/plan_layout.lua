@@ -79,20 +79,87 @@ function M.furnish(win)
   require('sextant.ui.plan_steps').fold_in(win)
 end
 
---- Opens the window and enters it: the user has just asked for it.
+---@type integer? the float, which shows the plan or its text
+local floating
+
+-- A file that is opened in the float would lie over the code.
+local function fix_buffer(win, fixed)
+  api.nvim_set_option_value('winfixbuf', fixed, { win = win, scope = 'local' })
+end
+
+--- Shows a buffer of the plan's in a window that shows another one of them.
+---@param win integer
 ---@param buf integer
----@param words string the phase
+function M.show(win, buf)
+  fix_buffer(win, false)
+  api.nvim_win_set_buf(win, buf)
+  fix_buffer(win, win == floating)
+end
+
+---@param buf integer
+---@param enter boolean
+---@param words string
 ---@param keys string
-function M.open(buf, words, keys)
+---@return integer win
+local function open(buf, enter, words, keys)
   local win
   if is_split() then
-    win = api.nvim_open_win(buf, true, { split = 'below', win = -1, height = height(buf) + 1 })
+    win = api.nvim_open_win(buf, enter, { split = 'below', win = -1, height = height(buf) + 1 })
     vim.wo[win].winfixheight = true
   else
-    win = api.nvim_open_win(buf, true, float(buf, nil, words, keys))
+    win = api.nvim_open_win(buf, enter, float(buf, nil, words, keys))
+    floating = win
+    fix_buffer(win, true)
   end
   M.furnish(win)
   M.fit(buf, words, keys)
+  return win
+end
+
+-- Puts the float of a tab away while the user is in another one. Neovim 0.11 crashes if the last other window of such a
+-- tab is closed from outside, as `:bdelete` does.
+---@param reopen fun(enter: boolean): integer? win
+local function watch_tabs(reopen)
+  ---@type table<integer, { entered: boolean, buf: integer }>
+  local away = {}
+  local group = api.nvim_create_augroup('sextant_plan_tabs', {})
+  api.nvim_create_autocmd('TabLeave', {
+    group = group,
+    callback = function()
+      local win, tab = floating, api.nvim_get_current_tabpage()
+      if win and api.nvim_win_is_valid(win) and api.nvim_win_get_tabpage(win) == tab then
+        away[tab] = { entered = win == api.nvim_get_current_win(), buf = api.nvim_win_get_buf(win) }
+        pcall(api.nvim_win_close, win, true)
+      end
+    end,
+  })
+  api.nvim_create_autocmd('TabEnter', {
+    group = group,
+    callback = function()
+      local tab = api.nvim_get_current_tabpage()
+      local was = away[tab]
+      away[tab] = nil
+      local win = was and reopen(was.entered)
+      if win and api.nvim_buf_is_valid(was.buf) and api.nvim_win_get_buf(win) ~= was.buf then
+        M.show(win, was.buf)
+      end
+    end,
+  })
+end
+
+local watches = false
+
+--- Opens the window and enters it: the user has just asked for it.
+---@param buf integer
+---@param words fun(): string, string the phase, and its keys
+function M.open(buf, words)
+  open(buf, true, words())
+  if not watches then
+    watches = true
+    watch_tabs(function(enter)
+      return api.nvim_buf_is_valid(buf) and open(buf, enter, words()) or nil
+    end)
+  end
 end
 
 --- Fits the windows to the text and the screen.

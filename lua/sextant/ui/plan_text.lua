@@ -55,7 +55,7 @@ function M.open(win, markdown, of)
     vim.diagnostic.reset(FAULTS, buf)
   end
   root = of
-  api.nvim_win_set_buf(win, buf)
+  require('sextant.ui.plan_layout').show(win, buf)
   require('sextant.ui.say').say('`:w` makes this text the plan, `:q` closes it')
 end
 

@@ -60,36 +60,25 @@ function M.windows(name)
   return buf and vim.fn.win_findbuf(buf) or {}
 end
 
--- The queries of the parsers that Neovim comes with. The first of them alone takes 10 ms to compile.
-local QUERIES = {
-  { 'markdown', 'highlights' },
-  { 'markdown', 'injections' },
-  { 'markdown_inline', 'highlights' },
-  { 'markdown_inline', 'injections' },
-}
-local compiled = 0
 ---@type table<integer, true>
 local coloured = {}
 
---- Colours the Markdown of a buffer. The first time takes a turn of the loop for each query; until then, and without
---- the parsers, the text is plain.
+--- Colours the Markdown of a buffer. The first time takes a few turns of the loop; until then, and without the parsers,
+--- the text is plain.
 ---@param buf integer
 function M.colour(buf)
   coloured[buf] = true
-  if compiled == #QUERIES then
-    pcall(vim.treesitter.start, buf, 'markdown')
+  -- A timer, since a function scheduled by a scheduled one runs in the same turn.
+  local markdown = require('sextant.ui.markdown')
+  if markdown.prepare() then
+    vim.defer_fn(function()
+      if coloured[buf] and api.nvim_buf_is_valid(buf) then
+        M.colour(buf)
+      end
+    end, 1)
     return
   end
-  -- A timer, since a function scheduled by a scheduled one runs in the same turn.
-  vim.defer_fn(function()
-    if compiled < #QUERIES then
-      compiled = compiled + 1
-      pcall(vim.treesitter.query.get, unpack(QUERIES[compiled]))
-    end
-    if coloured[buf] and api.nvim_buf_is_valid(buf) then
-      M.colour(buf)
-    end
-  end, 1)
+  markdown.start(buf)
 end
 
 --- Leaves the text of a buffer plain until it is coloured again.

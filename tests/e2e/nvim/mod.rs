@@ -1,5 +1,6 @@
 //! The product in a real Neovim, with real basedpyright and ruff, and with a server that misbehaves.
 
+mod anything;
 mod apply;
 pub mod ask;
 mod before;
@@ -24,6 +25,7 @@ mod reach;
 mod record;
 mod review;
 mod said;
+mod screens;
 mod seen;
 mod servers;
 mod slow;

@@ -130,7 +130,7 @@ impl Nvim {
     pub async fn on_screen(project: &Project, options: &str, servers: &[&str]) -> Self {
         let this = Self::begin(project, options, servers, env!("CARGO_BIN_EXE_sextant")).await;
         let mut how = UiAttachOptions::new();
-        how.set_linegrid_external(true);
+        how.set_linegrid_external(true).set_hlstate_external(true);
         let (columns, lines) = (i64::try_from(COLUMNS).expect("a width"), i64::try_from(LINES).expect("a height"));
         this.nvim.ui_attach(columns, lines, &how).await.expect("a screen");
         this

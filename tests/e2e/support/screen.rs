@@ -1,5 +1,6 @@
 //! What a user sees: the cells that Neovim draws for a terminal of 80 columns and 24 lines.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,8 +17,22 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// A grid that follows Neovim's `redraw` events (`:help ui-linegrid`). Cheap to share.
 #[derive(Clone, Default)]
 pub struct Screen {
-    rows: Arc<Mutex<Vec<Vec<String>>>>,
+    rows: Arc<Mutex<Vec<Vec<Cell>>>>,
+    /// The groups of each highlight, the topmost last (`:help ui-hlstate`).
+    groups: Arc<Mutex<HashMap<u64, Vec<String>>>>,
     drawn: Arc<Notify>,
+}
+
+#[derive(Clone)]
+struct Cell {
+    text: String,
+    highlight: u64,
+}
+
+impl Cell {
+    fn blank() -> Self {
+        Self { text: " ".to_owned(), highlight: 0 }
+    }
 }
 
 fn number(value: Option<&Value>) -> usize {
@@ -40,8 +55,9 @@ impl Screen {
         let mut rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         let at = |index: usize| number(event.get(index));
         match name {
-            "grid_resize" => *rows = vec![vec![" ".to_owned(); at(1)]; at(2)],
-            "grid_clear" => rows.iter_mut().flatten().for_each(|cell| " ".clone_into(cell)),
+            "hl_attr_define" => self.define(at(0) as u64, event.get(3).and_then(Value::as_array)),
+            "grid_resize" => *rows = vec![vec![Cell::blank(); at(1)]; at(2)],
+            "grid_clear" => rows.iter_mut().flatten().for_each(|cell| *cell = Cell::blank()),
             "grid_line" => line(&mut rows, at(1), at(2), event.get(3).and_then(Value::as_array)),
             "grid_scroll" => {
                 let by = event.get(5).and_then(Value::as_i64).unwrap_or(0);
@@ -51,11 +67,40 @@ impl Screen {
         }
     }
 
+    fn define(&self, id: u64, parts: Option<&Vec<Value>>) {
+        let of = |part: &Value| {
+            let fields = part.as_map()?;
+            let field = |name: &str| fields.iter().find(|(key, _)| key.as_str() == Some(name))?.1.as_str();
+            (field("kind") == Some("syntax")).then(|| field("hi_name").unwrap_or_default().to_owned())
+        };
+        let names = parts.into_iter().flatten().filter_map(of).collect();
+        self.groups.lock().unwrap_or_else(PoisonError::into_inner).insert(id, names);
+    }
+
+    /// The coloured parts of texts, a line each: `row Group "text"`. A group that links to another has the other's name.
+    /// Without the last row, which is that of Neovim's messages.
+    pub fn coloured(&self) -> String {
+        let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let groups = self.groups.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = |cell: &Cell| groups.get(&cell.highlight)?.last();
+        let mut out = String::new();
+        for (row, cells) in rows.iter().enumerate().take(rows.len().saturating_sub(1)) {
+            for run in cells.chunk_by(|one, other| own(one) == own(other)) {
+                let text: String = run.iter().map(|cell| cell.text.as_str()).collect();
+                if let Some(group) = own(&run[0]) {
+                    let _ = writeln!(out, "{} {group} {:?}", row + 1, text.trim_end());
+                }
+            }
+        }
+        out
+    }
+
     /// All of the screen, a line each, without the blanks at their ends.
     pub fn text(&self) -> String {
         let rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         rows.iter().fold(String::new(), |mut out, row| {
-            let _ = writeln!(out, "{}", row.concat().trim_end());
+            let text: String = row.iter().map(|cell| cell.text.as_str()).collect();
+            let _ = writeln!(out, "{}", text.trim_end());
             out
         })
     }
@@ -88,15 +133,16 @@ impl Screen {
 }
 
 /// Cells are `[text, highlight?, repeat?]`.
-fn line(rows: &mut [Vec<String>], row: usize, column: usize, cells: Option<&Vec<Value>>) {
+fn line(rows: &mut [Vec<Cell>], row: usize, column: usize, cells: Option<&Vec<Value>>) {
     let Some(row) = rows.get_mut(row) else { return };
-    let mut at = column;
+    let (mut at, mut highlight) = (column, 0);
     for cell in cells.into_iter().flatten().filter_map(Value::as_array) {
         let text = cell.first().and_then(Value::as_str).unwrap_or_default();
+        highlight = cell.get(1).and_then(Value::as_u64).unwrap_or(highlight);
         let times = if cell.len() > 2 { number(cell.get(2)) } else { 1 };
         for _ in 0..times {
             if let Some(place) = row.get_mut(at) {
-                text.clone_into(place);
+                *place = Cell { text: text.to_owned(), highlight };
             }
             at += 1;
         }
@@ -104,7 +150,7 @@ fn line(rows: &mut [Vec<String>], row: usize, column: usize, cells: Option<&Vec<
 }
 
 /// Moves a region up by so many rows, or down where the number is negative.
-fn scroll(rows: &mut [Vec<String>], top: usize, bottom: usize, left: usize, right: usize, by: i64) {
+fn scroll(rows: &mut [Vec<Cell>], top: usize, bottom: usize, left: usize, right: usize, by: i64) {
     let before = rows.to_vec();
     for (index, row) in rows.iter_mut().enumerate().take(bottom).skip(top) {
         let from = i64::try_from(index).unwrap_or(0) + by;
