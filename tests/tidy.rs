@@ -86,14 +86,14 @@ const LANGUAGE_TABLES: &[(&str, &str)] = &[
     ("src/cli/setup/known.rs", "Helix's names of languages and servers"),
     ("src/diagnostics/delta/verdict.rs", "names of tools"),
     ("src/diagnostics/policy/contradiction.rs", "a rule that is safe in one language only"),
-    ("src/diagnostics/policy/repair.rs", "the language whose rules are read from its tree"),
-    ("src/diagnostics/policy/repair/marks.rs", "endings of files in which words have the searched form"),
+    ("src/diagnostics/policy/silencing_edits.rs", "the language whose rules are read from its tree"),
+    ("src/diagnostics/policy/silencing_edits/marks.rs", "endings of files in which words have the searched form"),
     ("src/diagnostics/server/documents.rs", "languages that only a server knows"),
     ("src/diagnostics/server/pull.rs", "the source of a server's answer"),
     ("src/diagnostics/server/server_config.rs", "the table of servers"),
     ("src/diagnostics/server_facts.rs", "the table of servers"),
     ("src/engine/state/look_reach.rs", "endings that a server looks at together"),
-    ("src/engine/tools/command_arguments.rs", "the table of programs"),
+    ("src/engine/tools/command_permission.rs", "the table of programs"),
     ("src/store/workspace/secret_files.rs", "endings of sources"),
 ];
 

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::answer_option::GivenAnswer;
+use crate::cli::choose_session::{self, Looked};
 use crate::cli::follow::{self, Following};
-use crate::cli::look::{self, Looked};
 use crate::cli::settings::session_folders;
 use crate::cli::terminal;
 use sextant_base::failure::{Failure, FailureKind};
@@ -70,11 +70,11 @@ pub(super) async fn session(
     if options.headless {
         return Ok(WorkPlace::Own(None));
     }
-    let gate = look::gate(root).await;
+    let gate = choose_session::gate(root).await;
     let mut failed = None;
     // A session that ends just now is found once more at most.
     for _ in 0..2 {
-        let Looked { found, chosen } = look::look(root, options.session.session.as_deref(), file).await?;
+        let Looked { found, chosen } = choose_session::look(root, options.session.session.as_deref(), file).await?;
         found.problems.iter().for_each(|problem| tracing::warn!(problem, "no session"));
         let Some(entry) = chosen else {
             if !as_json {
@@ -97,13 +97,14 @@ pub(super) async fn session(
 
 /// A request in the session's terms; its workspace may begin in another folder.
 pub(super) fn placed(request: Request, root: &Root, entry: &SessionEntry) -> Request {
-    let symbols = request.symbols.iter().map(|symbol| look::placed_symbol(symbol, root.path(), &entry.root)).collect();
+    let symbols =
+        request.symbols.iter().map(|symbol| choose_session::placed_symbol(symbol, root.path(), &entry.root)).collect();
     Request { symbols, ..request }
 }
 
 /// The running session of a workspace, for a command that never works in its own.
 pub(super) async fn running(named: &SessionOption, root: &Root) -> Result<Option<Arc<JoinedSession>>, Failure> {
-    let looked = look::look(root, named.session.as_deref(), None).await?;
+    let looked = choose_session::look(root, named.session.as_deref(), None).await?;
     let Some(entry) = looked.chosen else { return Ok(None) };
     Ok(Some(Arc::new(JoinedSession::to(entry).await?)))
 }

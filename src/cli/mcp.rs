@@ -18,7 +18,7 @@ use crate::cli::client_config::{KnownClient, snippet};
 use crate::cli::mcp::headless_workspace::HeadlessWorkspace;
 use crate::cli::mcp::joined_workspace::JoinedWorkspace;
 use crate::cli::settings::{ServerFolders, UserFiles, WorkOptions};
-use crate::cli::{log, look, runtime, terminal};
+use crate::cli::{choose_session, log, runtime, terminal};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::token;
 use sextant_serve::mcp::mcp_workspace::{OpenWorkspace, WorkspaceOpener};
@@ -166,7 +166,7 @@ struct Headless {
 #[async_trait]
 impl WorkspaceOpener for Headless {
     async fn open(&self, root: Root) -> Result<Arc<dyn OpenWorkspace>, Failure> {
-        let gate = look::gate(&root).await;
+        let gate = choose_session::gate(&root).await;
         if let Some(joined) = JoinedWorkspace::find(&root).await {
             return Ok(Arc::new(joined));
         }

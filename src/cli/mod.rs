@@ -3,6 +3,7 @@
 mod answer_option;
 mod approve_command;
 mod ask_command;
+mod choose_session;
 mod cli_wording;
 mod client_config;
 mod completions;
@@ -14,7 +15,6 @@ mod forget_command;
 mod headless_run;
 mod join;
 mod log;
-mod look;
 mod lsp;
 mod mcp;
 mod models;

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::settings::user_folder;
 use crate::cli::terminal;
 use sextant_base::failure::{Failure, FailureKind};
-use sextant_model::texts::{self, TEXTS};
+use sextant_model::prompt_texts::{self, TEXTS};
 
 #[derive(Debug, Args)]
 pub(super) struct PromptsArguments {
@@ -24,7 +24,7 @@ fn folder() -> Option<PathBuf> {
 /// Puts the user's own texts in force.
 pub(super) fn load() -> Result<(), Failure> {
     if let Some(folder) = folder() {
-        texts::use_own(texts::read(&folder)?);
+        prompt_texts::use_own(prompt_texts::read(&folder)?);
     }
     Ok(())
 }
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &PromptsArguments) -> ExitCode {
 
 fn print(name: Option<&str>) -> Result<String, Failure> {
     let folder = folder();
-    let own = folder.as_deref().map(texts::read).transpose()?.unwrap_or_default();
+    let own = folder.as_deref().map(prompt_texts::read).transpose()?.unwrap_or_default();
     let Some(name) = name else {
         let lines = TEXTS.iter().map(|(name, _)| {
             let path = folder.as_ref().map(|folder| folder.join(format!("{name}.txt")).display().to_string());

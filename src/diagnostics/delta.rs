@@ -6,7 +6,6 @@
 mod anchors;
 mod carry;
 mod file_pairs;
-mod line_alignment;
 mod matching;
 mod replaced;
 pub(crate) mod same_message;
@@ -18,6 +17,7 @@ mod statements;
 mod symbols;
 mod tokenize;
 mod units;
+mod unparsed_lines;
 pub(crate) mod verdict;
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ pub fn delta(change: &SnapshotChange<'_>, before: &[Diagnostic], after: &[Diagno
     for (b, a) in partner.iter().enumerate().filter(|(_, a)| **a != NONE) {
         let (x, y) = (&old.files[b], &new.files[*a as usize]);
         if x.errors + y.errors > 0 || !(x.parsed && y.parsed) {
-            line_alignment::pair_lines(&old, b, &new, *a as usize, &mut tokens, &mut votes);
+            unparsed_lines::pair_lines(&old, b, &new, *a as usize, &mut tokens, &mut votes);
         }
     }
     spelling::pair(&old, &new, doubtful.into_iter(), &mut tokens, &mut votes);

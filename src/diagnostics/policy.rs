@@ -7,7 +7,7 @@ pub mod confidence;
 pub mod confidence_words;
 pub mod contradiction;
 pub mod decide;
-pub mod repair;
+pub mod silencing_edits;
 
 #[cfg(test)]
 mod tests;

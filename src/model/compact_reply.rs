@@ -3,7 +3,7 @@
 mod request_parts;
 
 use crate::prompt::Prompt;
-use crate::texts;
+use crate::prompt_texts;
 use crate::token_estimate::newest_within;
 use sextant_base::one_line::{capital, clean};
 use sextant_base::secrets::mask;
@@ -161,7 +161,7 @@ impl CompactFacts {
 
 fn prompt(text: &str, parts: &[String]) -> Prompt {
     let user = mask(&parts.join("\n\n")).into_owned();
-    Prompt { system: texts::text(text).trim_end().to_owned(), user }
+    Prompt { system: prompt_texts::text(text).trim_end().to_owned(), user }
 }
 
 /// The pieces of code in a reply.
@@ -240,7 +240,7 @@ mod tests {
         );
         assert!(prompt.system.contains("code fence") && prompt.tokens() < 300, "{}", prompt.tokens());
         assert_eq!(prompt.system, facts().again(&CompactFault::default()).system);
-        assert!(token_estimate::estimate(texts::text("compact_answer")) < 100);
+        assert!(token_estimate::estimate(prompt_texts::text("compact_answer")) < 100);
     }
 
     fn fault(problem: &str) -> CompactFault {

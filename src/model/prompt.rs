@@ -8,7 +8,7 @@ use crate::plan_contract::Contract;
 use crate::request_kind::{self, Ask};
 use crate::step::LastResult;
 use crate::tools::{Access, ToolSpec};
-use crate::{texts, token_estimate, tools};
+use crate::{prompt_texts, token_estimate, tools};
 use sextant_base::plural::counted;
 use sextant_base::secrets::mask;
 
@@ -76,7 +76,7 @@ fn step_with(input: &StepInput, conventions: &str) -> Prompt {
     facts.line(&closing(input));
     let (rules, fields) = plan_prompt::rules(&ask.contract);
     let rules = if rules.is_empty() { String::new() } else { format!("{rules}\n") };
-    let system = texts::text("step").replace("{contract}", &rules).replace("{fields}", fields);
+    let system = prompt_texts::text("step").replace("{contract}", &rules).replace("{fields}", fields);
     facts.finish(&system, &tool_list(context.tools, context.framing.commands))
 }
 
@@ -90,7 +90,7 @@ pub fn plan(input: &PlanInput) -> Prompt {
     facts.diagnostics(&context.reports);
     facts.fixes(&context.reports);
     facts.plan_ask(ask);
-    facts.finish(texts::text("plan"), &tools::names(tools::offered(context.tools, context.framing.commands)))
+    facts.finish(prompt_texts::text("plan"), &tools::names(tools::offered(context.tools, context.framing.commands)))
 }
 
 /// Small models heed the last line most, so it repeats what the structure alone shows.

@@ -10,7 +10,7 @@ use url::Url;
 use crate::cli::doctor::{CheckedThing, Health, programs};
 use crate::cli::headless_run::Where;
 use crate::cli::settings::{ServerFolders, Settings, UserFiles, WorkOptions, session_folders, state_folder};
-use crate::cli::{look, models};
+use crate::cli::{choose_session, models};
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_base::private_files;
@@ -101,7 +101,7 @@ pub(super) async fn sessions(root: &Path) -> Vec<CheckedThing> {
     let mut things = vec![runtime(&folders)];
     let found = find_sessions::everywhere(&folders);
     // The sessions that a command would join.
-    let here = look::around(root).await.entries;
+    let here = choose_session::around(root).await.entries;
     let names: Vec<&str> = here.iter().map(|entry| entry.name.as_str()).collect();
     let of_here =
         if names.is_empty() { "none of this workspace".to_owned() } else { format!("here: {}", names.join(", ")) };

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::settings::{Settings, session_folders};
-use crate::cli::{look, models};
+use crate::cli::{choose_session, models};
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
 use sextant_engine::api::{EditMade, Engine, OutsideAnswer, OutsideClient};
@@ -79,7 +79,7 @@ impl OpenWorkspace for HeadlessWorkspace {
     /// Gives way to an editor that has opened the workspace since: its buffers go before the disk.
     async fn is_there(&self) -> bool {
         let own = std::process::id();
-        let found = look::around(self.session.root().path()).await.entries;
+        let found = choose_session::around(self.session.root().path()).await.entries;
         let moved = found.iter().any(|entry| entry.pid != own && is_editor(entry));
         !moved || !self.session.turn().is_free()
     }

@@ -9,7 +9,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::look::{self, placed};
+use crate::cli::choose_session::{self, placed};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::path;
@@ -33,7 +33,7 @@ pub(super) struct JoinedWorkspace {
 impl JoinedWorkspace {
     /// Joins the session of a workspace, or of the nearest one around it; `None` if there is no session.
     pub(super) async fn find(root: &Root) -> Option<Self> {
-        let entry = look::look(root, None, None).await.ok()?.chosen?;
+        let entry = choose_session::look(root, None, None).await.ok()?.chosen?;
         match JoinedSession::to(entry).await {
             Ok(main) => Some(Self { root: root.clone(), main: Arc::new(main), others: Mutex::default() }),
             Err(failure) => {
@@ -46,7 +46,7 @@ impl JoinedWorkspace {
     /// The session that a call belongs to.
     async fn session(&self, given: &Value) -> Arc<JoinedSession> {
         let Some(file) = self.file_of(given) else { return Arc::clone(&self.main) };
-        let mut entries = look::related(self.root.path()).await.entries;
+        let mut entries = choose_session::related(self.root.path()).await.entries;
         // The client's own session goes first, if several have the file.
         entries.sort_by_key(|entry| entry.socket != self.main.entry.socket);
         let chosen = match entries.get(1) {
@@ -155,7 +155,7 @@ impl OpenWorkspace for JoinedWorkspace {
         if !self.main.is_connected() {
             return false;
         }
-        is_editor(&self.main.entry) || !look::around(self.root.path()).await.entries.iter().any(is_editor)
+        is_editor(&self.main.entry) || !choose_session::around(self.root.path()).await.entries.iter().any(is_editor)
     }
 
     async fn close(&self) {}

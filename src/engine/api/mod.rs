@@ -59,6 +59,6 @@ pub use crate::editor::{
 };
 
 // Tools.
-pub use crate::tools::command_arguments::objection as command_objection;
+pub use crate::tools::command_permission::objection as command_objection;
 pub use crate::tools::tool::{OutsideTool, ToolDefinition};
 pub use crate::tools::{for_clients as client_tools, outside as outside_tools, specs as tool_specs};

@@ -17,7 +17,7 @@ use crate::editor::event::Event;
 use crate::events::envelope::TaskEvent;
 use crate::plan::work_mode::Mode;
 use crate::run::{finish, listed};
-use crate::state::comparison::Status;
+use crate::state::answer_status::Status;
 use crate::state::diagnostics_hub::OWN_CANCEL;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_service::EditService;

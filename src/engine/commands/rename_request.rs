@@ -6,7 +6,7 @@ use regex::Regex;
 use serde_json::json;
 
 use crate::commands::intents::read_intent;
-use crate::run::analyse;
+use crate::run::request_names;
 use crate::state::approvals::Approvals;
 use crate::state::outcome::Ended;
 use crate::state::request::Request;
@@ -39,7 +39,7 @@ pub(crate) struct RenameRequest {
 /// The rename that a request asks for; `None` where it asks for more, or names no symbol.
 pub(crate) async fn find(workspace: &Workspace, approvals: &Approvals, request: &Request) -> Option<RenameRequest> {
     let (old, new) = names(&request.text).filter(|_| may_reach_all(request))?;
-    let old = analyse::mention(old)?.name;
+    let old = request_names::mention(old)?.name;
     let found = read_intent::named(workspace, approvals, request, &old).await.ok().flatten()?;
     if found.names.is_empty() {
         return None;

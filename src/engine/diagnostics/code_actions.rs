@@ -11,7 +11,7 @@ use crate::editor::event::Event;
 use crate::editor::{Editor, Fix, FixAnswers};
 use crate::events::stream::EventStream;
 use crate::events::task_events::TaskEvents;
-use crate::state::comparison;
+use crate::state::answer_status;
 use crate::state::edit_request::EditRequest;
 use crate::state::offered::Offered;
 use crate::state::task::{OfferReports, TaskWork};
@@ -92,7 +92,7 @@ pub(crate) async fn offers(
                 (true, _) => drop(known_offers.barren.remove(&key)),
                 (false, true) => drop(known_offers.barren.insert(key)),
                 (false, false) => {
-                    let names = silent.iter().map(|name| comparison::short(name).to_owned()).collect();
+                    let names = silent.iter().map(|name| answer_status::short(name).to_owned()).collect();
                     known_offers.unanswered.insert(key, names);
                 }
             }
@@ -126,7 +126,7 @@ async fn ask_about(
     if !waits || slow || names.is_empty() || deadline.passed() {
         return answers;
     }
-    let short: Vec<&str> = names.iter().map(|name| comparison::short(name)).collect();
+    let short: Vec<&str> = names.iter().map(|name| answer_status::short(name)).collect();
     let text = format!("waiting for {}'s fixes", short.join(" and "));
     events.show(Event::Progress { text });
     let most = Duration::from_millis(workspace.config.diagnostics.start_timeout_ms);

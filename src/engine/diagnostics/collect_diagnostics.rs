@@ -9,7 +9,8 @@ use futures::future::join_all;
 use crate::editor::event::Event;
 use crate::editor::{Document, Editor};
 use crate::events::stream::EventStream;
-use crate::state::comparison::{Status, Verdict};
+use crate::state::answer_status::{self, Status};
+use crate::state::comparison::Verdict;
 use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::journal::Journal;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
@@ -238,7 +239,7 @@ pub(crate) async fn before_edit(
         reports.iter().any(silent) || ledger.of(&document.path).next().is_none()
     };
     let unheard = edited.iter().filter(unheard).map(|document| document.path.clone()).collect();
-    LookedBefore { stale: comparison::status(&reports).1, unheard, deadline }
+    LookedBefore { stale: answer_status::status(&reports).1, unheard, deadline }
 }
 
 /// Waits for a look, and shows a message where it takes long.
@@ -266,7 +267,7 @@ pub(crate) async fn doubt_unheard(hub: &DiagnosticsHub, journal: &Journal, mark:
         let Ok(document) = hub.workspace.editor.read(file).await else { continue };
         let ledger = hub.ledger.lock().await;
         let silent = ledger.unsettled(file, &document.text);
-        verdict.pending.extend(silent.iter().map(|provider| format!("{} ({file})", comparison::short(provider))));
+        verdict.pending.extend(silent.iter().map(|provider| format!("{} ({file})", answer_status::short(provider))));
         is_covered |= ledger.of(file).next().is_some() || !silent.is_empty();
         there.push(file.to_owned());
     }
@@ -281,7 +282,7 @@ pub(crate) async fn doubt_unheard(hub: &DiagnosticsHub, journal: &Journal, mark:
 /// Providers that were asked last and have not answered.
 pub(crate) async fn silent(hub: &DiagnosticsHub) -> Vec<String> {
     let ledger = hub.ledger.lock().await;
-    ledger.silent().map(|(file, provider)| format!("{} ({file})", comparison::short(provider))).collect()
+    ledger.silent().map(|(file, provider)| format!("{} ({file})", answer_status::short(provider))).collect()
 }
 
 pub(crate) async fn known(hub: &DiagnosticsHub) -> Snapshots {

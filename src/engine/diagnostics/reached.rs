@@ -15,7 +15,7 @@ use crate::state::look_reach::family;
 use crate::state::task::ReachReports;
 use crate::state::unlooked::Unlooked;
 use crate::state::workspace::Workspace;
-use crate::state::{comparison, stop};
+use crate::state::{answer_status, stop};
 use crate::target;
 use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
@@ -131,7 +131,7 @@ pub(crate) async fn before_edit(hub: &DiagnosticsHub, edited: &[Document], wante
     let limit = Deadline::after_ms(checks.start_timeout_ms.max(checks.timeout_ms));
     // Known files are asked about again: a change by others may have broken them since.
     let reports = collect_diagnostics::look(hub, edited, &reached.documents, limit).await;
-    reached.stale = comparison::status(&reports).1;
+    reached.stale = answer_status::status(&reports).1;
     reached
 }
 

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use crate::diagnostics::{code_actions, collect_diagnostics, triage};
 use crate::memory::learn;
 use crate::state::agent_config::Config;
-use crate::state::comparison;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::snapshots::Snapshots;
 use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
 use crate::state::wanted_diagnostics;
+use crate::state::{answer_status, comparison};
 use crate::target;
 use sextant_base::deadline::{AnswerWait, Deadline};
 use sextant_diagnostics::located::LocatedDiagnostic;
@@ -94,7 +94,7 @@ pub(crate) async fn unsettled(hub: &DiagnosticsHub, scope: &Scope) -> Vec<String
         let ledger = hub.ledger.lock().await;
         // The parser runs again with every answer and is never late.
         let of_file = ledger.unsettled(&file, &document.text).into_iter().filter(|name| *name != syntax::NAME);
-        names.extend(of_file.map(|provider| format!("{} ({file})", comparison::short(provider))));
+        names.extend(of_file.map(|provider| format!("{} ({file})", answer_status::short(provider))));
     }
     names
 }

@@ -25,7 +25,7 @@ use crate::durable::task_state::RunState;
 use crate::events::envelope::TaskEvent;
 use crate::events::stream::EventStream;
 use crate::plan::Plan;
-use crate::plan::evaluate::Trigger;
+use crate::plan::next_decision::Trigger;
 use crate::plan::work_mode::{Mode, Phase};
 use crate::state::agent_config::Config;
 use crate::state::durable::{Durable, Keep};

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::durable::stored_messages::StoredConversation;
 use crate::plan::Plan;
-use crate::plan::evaluate::Trigger;
+use crate::plan::next_decision::Trigger;
 use crate::plan::work_mode::Mode;
 use crate::state::authority::Consent;
 use crate::state::notes::Counted;

@@ -8,8 +8,9 @@ use crate::edit::{edit_guard, edit_transaction, permissions, preview, rebase_edi
 use crate::editor::editor_error::EditorError;
 use crate::editor::{Applied, Document, Editor};
 use crate::plan::work_mode::Mode;
+use crate::state::answer_status::Status;
 use crate::state::approvals::Approvals;
-use crate::state::comparison::{self, Status, Verdict};
+use crate::state::comparison::{self, Verdict};
 use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::edit_answer::{DEFERRED, EditAnswer};
 use crate::state::edit_baseline::{Baseline, doubt, doubt_stale, without_late, without_others};

@@ -25,7 +25,7 @@ use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::{capital, clean};
 use sextant_base::secrets::MASK;
 use sextant_base::suppressions;
-use sextant_diagnostics::policy::repair::{self, RepairObjection, Weight, WholeEdit};
+use sextant_diagnostics::policy::silencing_edits::{self, RepairObjection, Weight, WholeEdit};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::{mentions, request_kind};
 use sextant_store::workspace::auto_executed::{self, runs_code};
@@ -136,7 +136,7 @@ async fn may_touch(
     before: &str,
     after: &str,
 ) -> Result<(), Failure> {
-    let checks = repair::configures_checker(path, before, after);
+    let checks = silencing_edits::configures_checker(path, before, after);
     let runs = runs_code(path).filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
     let program = || auto_executed::is_program(&hub.workspace.root, path, before).map(str::to_owned);
     let linked = || auto_executed::runs_under_another_name(&hub.workspace.root, path).map(str::to_owned);
@@ -203,13 +203,13 @@ fn objections(
     after: &str,
     edit: &WholeEdit,
 ) -> Vec<RepairObjection> {
-    let mut found = repair::objections(path, before, after, edit);
+    let mut found = silencing_edits::objections(path, before, after, edit);
     if found.is_empty() {
         return found;
     }
     let start = work.journal.net().into_iter().find(|change| change.path == path);
     if let Some(start) = start {
-        let whole = repair::objections(path, start.before.as_deref().unwrap_or_default(), after, edit);
+        let whole = silencing_edits::objections(path, start.before.as_deref().unwrap_or_default(), after, edit);
         found.retain(|one| one.weight == Weight::Asked || whole.iter().any(|other| other.rule == one.rule));
     }
     let words = words(work);
@@ -299,7 +299,8 @@ pub(crate) fn discount_all(journal: &Journal, consent: &Consent, verdict: &mut V
     let holds = |doubt: &&Doubt| {
         net.iter().filter(|change| change.path == doubt.path).any(|change| {
             let (before, after) = (change.before.as_deref(), change.after.as_deref());
-            let found = repair::objections(&doubt.path, before.unwrap_or_default(), after.unwrap_or_default(), &whole);
+            let found =
+                silencing_edits::objections(&doubt.path, before.unwrap_or_default(), after.unwrap_or_default(), &whole);
             found.iter().any(|found| found.rule == doubt.rule)
         })
     };

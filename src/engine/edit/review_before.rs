@@ -12,6 +12,7 @@ use crate::state::edit_request::{self, EditRequest};
 use crate::state::task::TaskWork;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::one_line::clean;
+use sextant_base::plural::counted;
 use sextant_diagnostics::policy::{Effect, Trace};
 
 const OPTIONS: [&str; 3] = ["write it", "write every edit of this task", "no"];
@@ -32,7 +33,7 @@ pub(crate) async fn confirm(
     }
     let name = match wanted {
         [one] => clean(one.path()),
-        more => format!("{} files", more.len()),
+        more => counted(more.len(), "file"),
     };
     let shows: Vec<String> = wanted.iter().filter_map(shown).collect();
     if shows.is_empty() {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::editor::event::{Event, QuestionKind};
-use crate::plan::evaluate::Trigger;
+use crate::plan::next_decision::Trigger;
 use crate::plan::plan_progress::Objection;
 use crate::plan::{Step, StepState};
 use sextant_base::one_line::{clean, headline};

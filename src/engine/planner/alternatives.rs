@@ -1,7 +1,7 @@
 //! Lists the available names in place of a missing one, for the planner that makes a new plan without it.
 
 use crate::plan::Step;
-use crate::plan::evaluate::Trigger;
+use crate::plan::next_decision::Trigger;
 use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_store::workspace::workspace_files;

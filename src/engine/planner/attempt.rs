@@ -2,8 +2,8 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::plan::evaluate::StepReport;
 use crate::plan::inputs::{self, TARGET, Value};
+use crate::plan::next_decision::StepReport;
 use crate::plan::output::StepOutput;
 use crate::plan::plan_progress::Objection;
 use crate::plan::recovery::StepError;

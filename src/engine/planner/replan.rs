@@ -6,7 +6,7 @@ use crate::durable;
 use crate::editor::event::Event;
 use crate::events::fact::{StepChange, TaskFact};
 use crate::memory::keep;
-use crate::plan::evaluate::Trigger;
+use crate::plan::next_decision::Trigger;
 use crate::plan::{Plan, Step, StepState, depends, document};
 use crate::planner::alternatives;
 use crate::planner::make::{self, PlanRequest};

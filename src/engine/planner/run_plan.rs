@@ -11,7 +11,7 @@ use crate::events::fact::TaskFact;
 use crate::events::stream::EventStream;
 use crate::events::task_events::TaskEvents;
 use crate::memory::keep;
-use crate::plan::evaluate::{self, Decision, PlanSoFar, StepReport, Trigger};
+use crate::plan::next_decision::{self, Decision, PlanSoFar, StepReport, Trigger};
 use crate::plan::recovery::{StepError, Then};
 use crate::plan::user_question::Question;
 use crate::plan::work_mode::Phase;
@@ -361,7 +361,7 @@ async fn decide(
     };
     let step = &plan.steps[index];
     facts.fallback = !tries.fallback && !step.fallback.is_empty();
-    let decision = evaluate::decide(work.mode, &facts);
+    let decision = next_decision::decide(work.mode, &facts);
     work.events.trace_step(number(index), decision.trace(&about(index, step), &facts));
     let question = match &decision {
         Decision::Ask(trigger) => Some(Question::new(index, step, trigger, tries.mark).with_objection(tried.objection)),

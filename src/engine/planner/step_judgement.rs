@@ -1,7 +1,7 @@
 //! Judges a try of an editing step: by its changes, its diagnostics and its checks.
 
 use crate::plan::criteria::CheckResult;
-use crate::plan::evaluate::{StepChecked, StepDiagnosed, StepReport};
+use crate::plan::next_decision::{StepChecked, StepDiagnosed, StepReport};
 use crate::plan::output::StepOutput;
 use crate::plan::recovery::StepError;
 use crate::plan::{Step, StepPart, StepState};

@@ -11,7 +11,9 @@ use crate::editor::Document;
 use crate::editor::event::QuickfixEntry;
 use crate::run::unfit_ending::CameTo;
 use crate::run::{listed, unfit_ending};
-use crate::state::comparison::{self, Status, Verdict};
+use crate::state::answer_status;
+use crate::state::answer_status::Status;
+use crate::state::comparison::{self, Verdict};
 use crate::state::delta_wording;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{doubt, without_late, without_others};
@@ -111,7 +113,7 @@ async fn doubt_stopped(hub: &DiagnosticsHub, documents: &[Document], verdict: &m
     let mut open = Vec::new();
     for Document { path, text, .. } in documents {
         let unsettled = ledger.unsettled(path, text);
-        let named = |name: &&str| format!("{} ({path}, {STOPPED})", comparison::short(name));
+        let named = |name: &&str| format!("{} ({path}, {STOPPED})", answer_status::short(name));
         open.extend(unsettled.iter().filter(|name| **name != syntax::NAME || unsettled.len() == 1).map(named));
     }
     drop(ledger);

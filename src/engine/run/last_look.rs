@@ -3,7 +3,7 @@
 
 use crate::diagnostics::{collect_diagnostics, reached};
 use crate::editor::event::Event;
-use crate::state::comparison;
+use crate::state::answer_status;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::snapshots::SnapshotKey;
 use crate::state::task::{LastLook, TaskWork};
@@ -33,6 +33,6 @@ pub(crate) async fn wait(hub: &DiagnosticsHub, work: &mut TaskWork) {
     let fresh = reports.iter().filter(|report| report.freshness.is_fresh());
     let arrived = fresh.map(|report| (report.file.clone(), report.provider.clone())).collect::<Vec<SnapshotKey>>();
     collect_diagnostics::arrived(hub, &mut work.reports, &arrived.into_iter().collect()).await;
-    work.reports.late.to_come = reports.iter().any(comparison::may_come);
+    work.reports.late.to_come = reports.iter().any(answer_status::may_come);
     work.reports.late.last_look = Some(LastLook { edits, reports });
 }

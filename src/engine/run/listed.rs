@@ -11,7 +11,6 @@ use crate::events::envelope::TaskEvent;
 use crate::events::stream::EventStream;
 use crate::plan::work_mode::Mode;
 use crate::state::agent_config::Config;
-use crate::state::comparison;
 use crate::state::diagnostics_hub::{DiagnosticsHub, OWN_CANCEL};
 use crate::state::edit_baseline::{without_late, without_others};
 use crate::state::edit_service::EditService;
@@ -19,6 +18,7 @@ use crate::state::outcome::Listed;
 use crate::state::snapshots::{SnapshotKey, with_created};
 use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::Scope;
+use crate::state::{answer_status, comparison};
 use crate::state::{concurrent_edits, render};
 use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
@@ -138,7 +138,7 @@ async fn still_open(hub: &DiagnosticsHub, pending: &[String]) -> Vec<String> {
     let known = ledger.snaps();
     let answered = |entry: &String| {
         known.keys().filter(|key| !silent.contains(key)).any(|(file, provider)| {
-            let Some(more) = entry.strip_prefix(&format!("{} ({file}", comparison::short(provider))) else {
+            let Some(more) = entry.strip_prefix(&format!("{} ({file}", answer_status::short(provider))) else {
                 return false;
             };
             let others = || silent.iter().any(|(_, other)| other == provider);

@@ -1,7 +1,6 @@
 //! Runs one task from its start to its end: the facts for the model, its actions, and when it stops.
 
 pub(crate) mod act;
-pub(crate) mod analyse;
 pub(crate) mod calls;
 pub(crate) mod choose_loop;
 pub(crate) mod compact_loop;
@@ -20,6 +19,7 @@ pub(crate) mod model_turn;
 pub(crate) mod named;
 pub(crate) mod paragraphs;
 pub(crate) mod repair_scope;
+pub(crate) mod request_names;
 pub(crate) mod requested;
 pub(crate) mod run_loop;
 pub(crate) mod sources;

@@ -4,7 +4,7 @@
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
 use crate::events::task_events::TaskEvents;
-use crate::run::analyse;
+use crate::run::request_names;
 use crate::state::analysis::Meaning;
 use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
@@ -86,7 +86,7 @@ async fn out_of_reach(
 pub(crate) fn leaves_alone(request: &str, name: &str) -> bool {
     let plain = name.replace("::", ".");
     mentions::leaves_alone(request, |word| {
-        analyse::mention(word).is_some_and(|found| {
+        request_names::mention(word).is_some_and(|found| {
             let found = found.name.replace("::", ".");
             found == plain || found.trim_start_matches("./") == plain
         })
@@ -101,7 +101,7 @@ fn is_place(request: &str, path: &SymbolPath, meanings: &[Meaning], scope: &Scop
         path.file == word || path.file.ends_with(&format!("/{word}"))
     };
     let of_file = |word: &str| {
-        let Some(found) = analyse::mention(word) else { return false };
+        let Some(found) = request_names::mention(word) else { return false };
         let last = found.name.rsplit("::").next().unwrap_or_default().to_owned();
         let known = meanings.iter().filter(|meaning| meaning.name == found.name).flat_map(|meaning| &meaning.paths);
         let mut known = known.chain(scope.symbols());

@@ -1,6 +1,6 @@
 //! Narrows the scope of a request to repair to the place that it names.
 
-use crate::run::analyse;
+use crate::run::request_names;
 use crate::state::journal::Journal;
 use crate::state::task::{TaskIntent, TaskWork};
 use crate::state::task_scope::Scope;
@@ -72,15 +72,15 @@ fn scope_of(places: &[String]) -> Scope {
 /// The paths that a name stands for. It may be a file, a symbol of the user's own file or of any, a folder, or a file
 /// without its ending. Blocks.
 fn paths(root: &Root, here: Option<&(String, String)>, name: &str, wide: bool) -> Vec<String> {
-    let files = analyse::files_named(root, name);
+    let files = request_names::files_named(root, name);
     if !files.is_empty() {
         return files;
     }
     // A phrase that cannot name a symbol, such as `line 40`, names nothing here either.
-    let Some(mention) = analyse::mention(name) else { return Vec::new() };
+    let Some(mention) = request_names::mention(name) else { return Vec::new() };
     let symbols = match here {
-        Some(here) if !wide => analyse::symbols_in(here, &mention.name),
-        here => analyse::symbols_named(root, here, &mention.name),
+        Some(here) if !wide => request_names::symbols_in(here, &mention.name),
+        here => request_names::symbols_named(root, here, &mention.name),
     };
     if !symbols.is_empty() || !wide {
         return symbols.iter().map(ToString::to_string).collect();

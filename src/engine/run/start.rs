@@ -9,7 +9,7 @@ use crate::editor::Document;
 use crate::editor::event::{Event, WaitPhase};
 use crate::memory::keep;
 use crate::plan::work_mode::Mode;
-use crate::run::{analyse, listed, named, repair_scope};
+use crate::run::{listed, named, repair_scope, request_names};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
 use crate::state::request::Request;
@@ -44,7 +44,7 @@ pub(crate) async fn begin(
     task.work.take_up(&edits.hub.events);
     span::belongs_to(&task);
     edits.store.note_asked(&task.work.journal.task, &request.text);
-    analyse::analyse_into(&edits.workspace, &mut task.work.intent, &task.work.request).await;
+    request_names::analyse_into(&edits.workspace, &mut task.work.intent, &task.work.request).await;
     named::widen(&edits.workspace, &edits.hub.events, &mut task.work).await;
     repair_scope::narrow(&edits.workspace, model.needs_providers(), &mut task.work).await;
     edits.hub.events.show(Event::Started {
@@ -80,7 +80,7 @@ pub(crate) async fn begin(
     }
     permissions::begin_on_reports(&edits.hub, &task).await?;
     task.work.remember_start(&known, false);
-    analyse::weigh_named(&task.work.events, &task.work.request, &mut task.work.intent.analysis, &known).await;
+    request_names::weigh_named(&task.work.events, &task.work.request, &mut task.work.intent.analysis, &known).await;
     stored_review::load(&edits.store).await;
     task.work.intent.review = edits.store.review.take_notes().iter().map(ReviewNote::line).collect();
     stored_review::save(&edits.store.review).await;

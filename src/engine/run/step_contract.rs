@@ -2,7 +2,7 @@
 
 use crate::plan::plan_progress::{Objection, PlanProgress};
 use crate::plan::work_mode::Mode;
-use crate::plan::{Plan, StepState, depends, document, evaluate};
+use crate::plan::{Plan, StepState, depends, document, next_decision};
 use crate::state::outcome::Ended;
 use crate::state::task::Task;
 use sextant_model::plan_contract::{Contract, Deviation, PlanFacts, StepDecision, SupervisedFacts};
@@ -96,8 +96,8 @@ pub(crate) fn ends(course: &mut PlanProgress, reply: &StepReply, changed: bool) 
 }
 
 /// Hundredths, for an output.
-pub(crate) fn hundredths(facts: &evaluate::StepReport) -> u8 {
-    (evaluate::deviation(facts) * 100.0).round().clamp(0.0, 100.0) as u8
+pub(crate) fn hundredths(facts: &next_decision::StepReport) -> u8 {
+    (next_decision::deviation(facts) * 100.0).round().clamp(0.0, 100.0) as u8
 }
 
 #[cfg(test)]

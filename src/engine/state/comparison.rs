@@ -2,42 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
+use crate::state::answer_status::{self, Status, short};
 use crate::state::dedup::{self, DedupItem, Fate};
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
 use sextant_base::one_line::headline;
 use sextant_diagnostics::delta::{MatchedBy, SnapshotChange, SnapshotFile, delta};
 use sextant_diagnostics::located::{LocatedDiagnostic, Namer};
-use sextant_diagnostics::model::{Diagnostic, Freshness, Report, Severity};
+use sextant_diagnostics::model::{Diagnostic, Report, Severity};
 use sextant_diagnostics::syntax;
-
-/// The known share of the answer. An empty list means clean only under `Complete`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Status {
-    Complete,
-    Partial,
-    Timeout,
-    Unavailable,
-    /// No provider covers the files.
-    Skipped,
-    /// Turned off by the user.
-    Off,
-}
-
-impl Status {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Partial => "partial",
-            Self::Timeout => "timeout",
-            Self::Unavailable => "unavailable",
-            Self::Skipped => "skipped",
-            Self::Off => "off",
-        }
-    }
-}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Verdict {
@@ -102,64 +74,6 @@ impl Verdict {
     }
 }
 
-/// The status from the reports alone, with the pending providers.
-pub(crate) fn status(reports: &[Report]) -> (Status, Vec<String>) {
-    let open = reports.iter().filter(|report| !report.freshness.is_fresh());
-    let (late, others): (Vec<&Report>, Vec<&Report>) =
-        open.partition(|report| !matches!(report.freshness, Freshness::Quiet | Freshness::Unavailable));
-    let count = late.len() + others.len();
-    let mut pending = late_words(&late);
-    pending.extend(others.into_iter().map(|report| {
-        let name = short(&report.provider);
-        if report.freshness == Freshness::Quiet {
-            return format!("{name} ({}, by guess only)", report.file);
-        }
-        let why = report.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
-        format!("{name} ({}, not available{why})", report.file)
-    }));
-    let status = if reports.is_empty() {
-        Status::Skipped
-    } else if pending.is_empty() {
-        Status::Complete
-    } else if count < reports.len() {
-        Status::Partial
-    } else if reports.iter().all(|report| report.freshness == Freshness::Unavailable) {
-        Status::Unavailable
-    } else {
-        Status::Timeout
-    };
-    let only_syntax = only_syntax(reports);
-    if only_syntax.is_empty() {
-        return (status, pending);
-    }
-    pending.extend(only_syntax.into_iter().map(unchecked));
-    (if status == Status::Complete { Status::Partial } else { status }, pending)
-}
-
-/// The most files that are named for one late provider; the rest is a number.
-const NAMED: usize = 3;
-
-/// The late providers with their files.
-fn late_words(late: &[&Report]) -> Vec<String> {
-    let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    late.iter().for_each(|report| by_name.entry(&report.provider).or_default().push(&report.file));
-    let words = |(provider, files): (&str, Vec<&str>)| match files.len() {
-        0..=NAMED => files.iter().map(|file| format!("{} ({file})", short(provider))).collect::<Vec<_>>(),
-        many => vec![format!("{} ({} and {} others)", short(provider), files[0], many - 1)],
-    };
-    by_name.into_iter().flat_map(words).collect()
-}
-
-/// Whether a provider that has not answered may still do so.
-pub(crate) fn may_come(report: &Report) -> bool {
-    !report.freshness.is_fresh() && report.freshness != Freshness::Unavailable
-}
-
-/// The pending entry of a file that only the parser reads.
-fn unchecked(file: &str) -> String {
-    format!("all but the syntax ({file})")
-}
-
 /// Names the edited files that only the parser is known to report on, and those without any report.
 pub(crate) fn doubt_coverage(verdict: &mut Verdict, files: &[String], known: &Snapshots, reports: &[Report]) {
     let asked = |verdict: &Verdict, file: &str| {
@@ -172,7 +86,7 @@ pub(crate) fn doubt_coverage(verdict: &mut Verdict, files: &[String], known: &Sn
         let providers: Vec<&str> = known.keys().filter(|key| key.0 == *file).map(|key| key.1.as_str()).collect();
         let word = match providers.as_slice() {
             [syntax::NAME] if others(file) => continue,
-            [syntax::NAME] => unchecked(file),
+            [syntax::NAME] => answer_status::unchecked(file),
             [_, ..] => continue,
             [] if asked(verdict, file) => continue,
             [] => {
@@ -192,22 +106,13 @@ pub(crate) fn doubt_coverage(verdict: &mut Verdict, files: &[String], known: &Sn
     }
 }
 
-/// The files that only the parser reports on: a text that parses may still have other errors.
-fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
-    let by = |syntax: bool| {
-        let chosen = reports.iter().filter(move |report| (report.provider == syntax::NAME) == syntax);
-        chosen.map(|report| report.file.as_str()).collect::<BTreeSet<_>>()
-    };
-    by(true).difference(&by(false)).copied().collect()
-}
-
 /// As [`compare`], on a thread of its own: many diagnostics take a while, and a stop must not wait for them. After a
 /// stop the thread finishes without a reader.
 pub(crate) async fn compared(before: &Snapshots, after: &Snapshots, reports: &[Report]) -> Verdict {
-    let (before, after, reported) = (before.clone(), after.clone(), status(reports));
+    let (before, after, reported) = (before.clone(), after.clone(), answer_status::status(reports));
     let done = tokio::task::spawn_blocking(move || compare(&before, &after, reported.0, reported.1)).await;
     let verdict = done.unwrap_or_else(|_| Verdict::without(Status::Unavailable));
-    Verdict { to_come: reports.iter().any(may_come), ..verdict }
+    Verdict { to_come: reports.iter().any(answer_status::may_come), ..verdict }
 }
 
 /// Compares two snapshots, only where both sides are fresh. A provider without a baseline for a file does not show what
@@ -274,10 +179,6 @@ fn known_of_others(before: &Snapshots, after: &Snapshots, key: &SnapshotKey) -> 
 
 fn order(found: &LocatedDiagnostic) -> (Severity, &str, u32, u32) {
     (found.diagnostic.severity, found.symbol.file.as_str(), found.line, found.column)
-}
-
-pub(crate) fn short(provider: &str) -> &str {
-    provider.strip_prefix("lsp:").unwrap_or(provider)
 }
 
 fn by_provider(snaps: &Snapshots) -> BTreeMap<String, Vec<&SnapshotKey>> {

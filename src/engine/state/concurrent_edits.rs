@@ -39,7 +39,7 @@ fn changed_lines(before: &str, now: &str) -> Vec<RangeInclusive<u32>> {
 mod tests {
     use super::*;
     use crate::editor::Marks;
-    use crate::state::comparison::Status;
+    use crate::state::answer_status::Status;
     use crate::state::journal::{Checkpoint, FileChange};
     use crate::state::snapshots::Snapshot;
     use sextant_diagnostics::located::LocatedDiagnostic;

@@ -1,6 +1,7 @@
 //! The wording for the effect of a change on the diagnostics: a count only of the known part, “not known” of the rest.
 
-use crate::state::comparison::{Status, Verdict};
+use crate::state::answer_status::Status;
+use crate::state::comparison::Verdict;
 use crate::state::render::Line;
 use sextant_base::plural::counted;
 

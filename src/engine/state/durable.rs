@@ -8,7 +8,7 @@ use tokio::task::JoinHandle;
 
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
-use crate::plan::evaluate::Trigger;
+use crate::plan::next_decision::Trigger;
 use crate::state::memory_handle::{Remember, tell};
 use crate::state::owner::Owner;
 use crate::state::snapshots::SnapshotKey;

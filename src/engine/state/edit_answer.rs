@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::state::agent_config::Checks;
-use crate::state::comparison::{Status, Verdict};
+use crate::state::answer_status::Status;
+use crate::state::comparison::Verdict;
 use crate::state::delta_wording;
 use crate::state::edit_request::EditOutcome;
 use crate::state::frequent_codes::UsualKinds;

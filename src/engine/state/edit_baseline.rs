@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::editor::Document;
-use crate::state::comparison::{Status, Verdict};
+use crate::state::answer_status::Status;
+use crate::state::comparison::Verdict;
 use crate::state::edit_request::EditRequest;
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
 use crate::state::unlooked::Unlooked;

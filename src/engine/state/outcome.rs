@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::editor::event::{Event, QuickfixEntry};
 use crate::events::envelope::TraceEntry;
 use crate::plan::plan_progress::Objection;
-use crate::state::comparison::Status;
+use crate::state::answer_status::Status;
 use crate::state::render::Line;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
 use sextant_base::failure::Failure;

@@ -2,7 +2,7 @@
 
 pub(crate) mod apply_fix;
 pub(crate) mod check;
-pub(crate) mod command_arguments;
+pub(crate) mod command_permission;
 pub(crate) mod definition;
 pub(crate) mod edit_checks;
 pub(crate) mod edit_file;

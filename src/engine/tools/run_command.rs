@@ -24,7 +24,7 @@ use crate::state::task::{OfferReports, TaskWork};
 use crate::state::usage::SpentLog;
 use crate::state::workspace::Workspace;
 use crate::task_budget;
-use crate::tools::command_arguments;
+use crate::tools::command_permission;
 use crate::tools::git_objects::{self, Repository};
 use crate::tools::passed;
 use crate::tools::reading_commands;
@@ -158,12 +158,12 @@ fn allowance(workspace: &Workspace, approvals: &Approvals, command: &[String]) -
         return Err(tool_failure("the command has a control character in it", "give plain arguments"));
     }
     let listed = listed(&workspace.config.commands_allowed, command);
-    let why = listed.map(|given| command_arguments::objection(&workspace.root, command, given));
+    let why = listed.map(|given| command_permission::objection(&workspace.root, command, given));
     let looks = name == "git" && reading_commands::read("git", command, 1).is_ok_and(|reading| reading.looks);
     if why == Some(None) {
         return Ok(if looks { Allowance::Looks { listed: true } } else { Allowance::Given });
     }
-    if has_git(&workspace.root) && command_arguments::only_looks(&workspace.root, command).is_some() {
+    if has_git(&workspace.root) && command_permission::only_looks(&workspace.root, command).is_some() {
         return Ok(Allowance::Looks { listed: false });
     }
     let why = why.flatten();

@@ -8,7 +8,7 @@ use crate::plan_contract::{Contract, PlanFacts};
 use crate::prompt::plan_prompt::{PLAN, memory_tokens};
 use crate::prompt::prompt_budget::PromptBudget;
 use crate::prompt::{Facts, one_line};
-use crate::{texts, token_estimate};
+use crate::{prompt_texts, token_estimate};
 
 /// The beginning of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub fn opening(
 
 /// The rules, with the name of the fence that the conversation was opened with.
 pub fn system(fence: &str) -> String {
-    texts::text("conversation").replace("{data}", fence).trim_end().to_owned()
+    prompt_texts::text("conversation").replace("{data}", fence).trim_end().to_owned()
 }
 
 /// Opens a further step of a plan, in a conversation under way; `sent` holds the earlier messages to the model.

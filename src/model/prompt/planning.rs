@@ -3,14 +3,14 @@
 use crate::input::{PlanAsk, PlanInput, ReportFacts};
 use crate::prompt::prompt_budget::PromptBudget;
 use crate::prompt::{Facts, MESSAGE_CHARS, clean, one_line};
-use crate::texts;
+use crate::prompt_texts;
 
 /// Asks for a plan, in a conversation that was opened with the facts; `holds` reports whether it has a text already.
 pub fn planning(input: &PlanInput, fence: &str, budget: PromptBudget, holds: impl Fn(&str) -> bool) -> String {
     let mut facts = Facts::inside(fence, input).within(budget);
     facts.groups(&input.context.reports);
     facts.plan_ask(&input.ask);
-    let rules = texts::text("planning").trim_end();
+    let rules = prompt_texts::text("planning").trim_end();
     facts.line(if holds(rules) { ONCE_MORE } else { rules });
     facts.into_message()
 }

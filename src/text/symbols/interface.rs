@@ -1,15 +1,18 @@
 //! The offer of a text to other files: its names, each with the text that decides how it may be used.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::symbols::language::Language;
 use crate::symbols::outline::Outline;
 use crate::symbols::recent_texts::RecentTexts;
 
+mod changed_words;
 mod local_names;
 mod offer_places;
 mod reader;
 mod visible_offers;
+
+pub use changed_words::{ChangedWords, changed_words};
 
 /// A name that stands for everything that a module offers.
 pub const EVERYTHING: &str = "*";
@@ -69,109 +72,10 @@ fn read_offers(language: &Language, text: &str) -> Option<Vec<(usize, Offer)>> {
     Some(reader::OfferReader::new(text, &outline, &parts).offers())
 }
 
-/// Words that other files may use, and that mean something else, or nothing, after a change of a text.
-///
-/// These are the names that are gone, or whose header, declared type, base or source of an inferred type has changed.
-/// Names whose own type may follow from one of these count too. So do new members, since a class elsewhere may override
-/// them. The class counts as well if it may fulfil less than before: without a member, or with another one that
-/// `is_structural_member` names.
-pub fn changed_words(before: &[Offer], after: &[Offer], is_structural_member: &dyn Fn(&str) -> bool) -> ChangedWords {
-    let (old, new) = (by_name(before), by_name(after));
-    let structural = structural_classes(before.iter().chain(after));
-    let class_of = |owner: &str| owner.rsplit("::").next().unwrap_or_default().to_owned();
-    let mut changed = ChangedWords::default();
-    for (key, offers) in &old {
-        let now = new.get(key);
-        if now == Some(offers) {
-            continue;
-        }
-        changed.words.extend(offers.iter().map(|offer| offer.word().to_owned()));
-        let (owner, name) = *key;
-        let decides = structural.contains(owner) || is_structural_member(name);
-        let is_less = now.is_none() && offers.iter().any(|offer| !offer.is_nominal);
-        if !owner.is_empty() && (is_less || decides) {
-            changed.words.insert(class_of(owner));
-        }
-        // A module can fulfil a structural class too.
-        if owner.is_empty() && is_structural_member(name) {
-            changed.words.insert(EVERYTHING.to_owned());
-        }
-    }
-    changed.words.extend(listed(before, after));
-    for (key, offers) in new.iter().filter(|(key, _)| !old.contains_key(*key)) {
-        for offer in offers {
-            let is_special = offer.word() != offer.name;
-            let names = match (offer.owner.is_empty(), is_special || offer.is_decorated) {
-                (true, false) if offer.name != EVERYTHING => &mut changed.created,
-                (false, false) => &mut changed.added,
-                _ => &mut changed.words,
-            };
-            names.insert(offer.word().to_owned());
-            if !offer.owner.is_empty() && (offer.is_decorated || structural.contains(key.0)) {
-                changed.words.insert(class_of(key.0));
-            }
-        }
-    }
-    changed.follow(before, after);
-    changed
-}
-
-/// The names that only one of two texts lists as a part of it, when its statement about itself changes.
-fn listed(before: &[Offer], after: &[Offer]) -> BTreeSet<String> {
-    let mentions = |offers: &[Offer]| -> BTreeSet<String> {
-        let own = offers.iter().filter(|offer| offer.owner.is_empty() && offer.word() == EVERYTHING);
-        own.filter(|offer| offer.name != EVERYTHING).flat_map(|offer| offer.mentions.clone()).collect()
-    };
-    mentions(before).symmetric_difference(&mentions(after)).cloned().collect()
-}
-
-/// The paths of the classes that others fulfil by their members alone.
-fn structural_classes<'a>(offers: impl Iterator<Item = &'a Offer>) -> BTreeSet<String> {
-    let path = |offer: &Offer| match offer.owner.is_empty() {
-        true => offer.name.clone(),
-        false => format!("{}::{}", offer.owner, offer.name),
-    };
-    offers.filter(|offer| offer.is_structural).map(path).collect()
-}
-
-/// The effect of a change of a text on other files.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ChangedWords {
-    /// Names that are gone or can be used in another way.
-    pub words: BTreeSet<String>,
-    /// Members that are new.
-    pub added: BTreeSet<String>,
-    /// Names of the module that are new. They concern the files that import them already.
-    pub created: BTreeSet<String>,
-}
-
-impl ChangedWords {
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty() && self.added.is_empty() && self.created.is_empty()
-    }
-
-    /// The names that are used in another way, and the new members.
-    pub fn all(&self) -> BTreeSet<String> {
-        self.words.union(&self.added).cloned().collect()
-    }
-
-    /// Takes in the names whose own type may follow from a changed one.
-    pub fn follow(&mut self, before: &[Offer], after: &[Offer]) {
-        loop {
-            let more = following(before, &self.words).chain(following(after, &self.words));
-            let more: BTreeSet<String> = more.filter(|word| !self.words.contains(*word)).map(str::to_owned).collect();
-            if more.is_empty() {
-                return;
-            }
-            self.words.extend(more);
-        }
-    }
-}
-
 /// The members of the classes of a text that others fulfil by their members alone.
 pub fn structural_members(language: &Language, text: &str) -> BTreeSet<String> {
     let offers = offers(language, text).unwrap_or_default();
-    let classes = structural_classes(offers.iter());
+    let classes = changed_words::structural_classes(offers.iter());
     offers.into_iter().filter(|offer| classes.contains(&offer.owner)).map(|offer| offer.name).collect()
 }
 
@@ -184,15 +88,6 @@ pub fn following<'a>(offers: &'a [Offer], words: &'a BTreeSet<String>) -> impl I
 /// The identifiers of a text, in order, those in strings and comments too.
 pub fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
-}
-
-/// The offers of each name of each owner.
-fn by_name(offers: &[Offer]) -> BTreeMap<(&str, &str), Vec<&Offer>> {
-    let mut out: BTreeMap<(&str, &str), Vec<&Offer>> = BTreeMap::new();
-    for offer in offers {
-        out.entry((&offer.owner, &offer.name)).or_default().push(offer);
-    }
-    out
 }
 
 #[cfg(test)]

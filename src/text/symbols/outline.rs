@@ -11,6 +11,7 @@ mod declarator;
 mod definitions;
 mod leading;
 mod nest;
+mod ordinals;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbol {

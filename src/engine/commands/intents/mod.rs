@@ -25,7 +25,7 @@ use crate::editor::event::Event;
 use crate::events::envelope::TaskEvent;
 use crate::events::envelope::TraceEntry;
 use crate::plan::work_mode::Mode;
-use crate::state::comparison::Status;
+use crate::state::answer_status::Status;
 use crate::state::outcome::Outcome;
 use crate::state::request::Request;
 use crate::state::session::Session;

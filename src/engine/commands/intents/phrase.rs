@@ -1,6 +1,6 @@
 //! Splits a request into words that can be compared: politeness, case, accents and closing marks do not count.
 
-use crate::run::analyse;
+use crate::run::request_names;
 
 /// Words before and after a request that change nothing in it.
 const POLITE_BEFORE: &[&str] = &[
@@ -275,7 +275,7 @@ pub(crate) fn name(words: &[String]) -> Option<String> {
     let rest = Phrase { words: words.to_vec(), folded: words.iter().map(|word| fold(word)).collect(), question: false };
     let words = rest.after(KINDS).unwrap_or(words);
     let one = |word: &String| {
-        let mention = analyse::mention(word)?;
+        let mention = request_names::mention(word)?;
         let none = !word.contains('`') && NO_NAMES.contains(&fold(&mention.name).as_str());
         (!none).then_some(mention)
     };

@@ -8,7 +8,7 @@ use crate::commands::intents::phrase::{Phrase, fold, name};
 use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::QuestionKind;
 use crate::plan::work_mode::Mode;
-use crate::run::analyse;
+use crate::run::request_names;
 use crate::state::approvals::{Approvals, UserAnswer};
 use crate::state::edit_service::EditService;
 use crate::state::request::Request;
@@ -84,17 +84,17 @@ pub(crate) async fn named(
     let (root, wanted) = (workspace.root.clone(), given.to_owned());
     let look = move || {
         let mut found: Vec<SymbolPath> =
-            analyse::files_named(&root, &wanted).into_iter().map(|file| SymbolPath::new(file, "")).collect();
+            request_names::files_named(&root, &wanted).into_iter().map(|file| SymbolPath::new(file, "")).collect();
         if found.is_empty() {
             // `cart.py::total` with only the end of the file's path.
             let path = SymbolPath::parse(&wanted);
-            let files = if path.file.is_empty() { Vec::new() } else { analyse::files_named(&root, &path.file) };
+            let files = if path.file.is_empty() { Vec::new() } else { request_names::files_named(&root, &path.file) };
             match files.as_slice() {
-                [] => found = analyse::symbols_named(&root, here.as_ref(), &wanted),
+                [] => found = request_names::symbols_named(&root, here.as_ref(), &wanted),
                 files => {
                     for file in files {
                         let full = SymbolPath::new(file, &path.names).to_string();
-                        found.extend(analyse::symbols_named(&root, here.as_ref(), &full));
+                        found.extend(request_names::symbols_named(&root, here.as_ref(), &full));
                     }
                 }
             }

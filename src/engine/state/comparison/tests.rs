@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::state::answer_status::status;
 use crate::state::comparison::*;
 use crate::state::snapshots::Snapshot;
-use sextant_diagnostics::model::MOST;
+use sextant_diagnostics::model::{Freshness, MOST};
 use sextant_diagnostics::pair_count;
 
 fn compare(before: &Snapshots, after: &Snapshots) -> Verdict {

@@ -1,9 +1,9 @@
-//! Definitions as symbols: what holds what, the owners, the numbers of those that share a name.
+//! Definitions as symbols: what holds what, and the owners.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use super::definitions::{Definitions, FoundDefinition};
+use super::ordinals::Ordinals;
 use super::{Symbol, joined};
 use crate::symbols::symbol_kind::SymbolKind;
 
@@ -12,7 +12,7 @@ pub(super) fn symbols(text: &str, found: Definitions) -> Vec<Symbol> {
     // The paths by which the members of each are named.
     let mut holders: Vec<String> = Vec::with_capacity(found.all.len());
     let mut open: Vec<usize> = Vec::new();
-    let mut counts = Counts::new();
+    let mut ordinals = Ordinals::default();
     for one in found.all {
         while open.last().is_some_and(|top| out[*top].declaration.end < one.node.end) {
             open.pop();
@@ -45,7 +45,7 @@ pub(super) fn symbols(text: &str, found: Definitions) -> Vec<Symbol> {
             name: one.name,
         };
         if !symbol.is_declaration {
-            symbol.ordinal = next(&mut counts, &symbol);
+            symbol.ordinal = ordinals.next(&symbol);
         }
         holders.push(members.unwrap_or_else(|| symbol.path()));
         out.push(symbol);
@@ -53,7 +53,7 @@ pub(super) fn symbols(text: &str, found: Definitions) -> Vec<Symbol> {
     }
     // The name alone means the definition, so a mere declaration is numbered behind it.
     for symbol in out.iter_mut().filter(|symbol| symbol.is_declaration) {
-        symbol.ordinal = next(&mut counts, symbol);
+        symbol.ordinal = ordinals.next(symbol);
     }
     out
 }
@@ -93,11 +93,4 @@ fn is_local(one: &FoundDefinition, parent: Option<&Symbol>) -> bool {
         || one.is_member && !is_value
         || is_declared_with
         || one.kind == Type && parent.kind == Type && parent.name == one.name
-}
-
-/// How often each name of an owner was seen.
-type Counts = HashMap<(String, String), usize>;
-
-fn next(counts: &mut Counts, symbol: &Symbol) -> usize {
-    *counts.entry((symbol.owner.clone(), symbol.name.clone())).and_modify(|n| *n += 1).or_insert(1)
 }

@@ -6,7 +6,7 @@ use std::sync::{LazyLock, Mutex};
 
 use regex::Regex;
 
-use crate::policy::repair::{Things, note};
+use crate::policy::silencing_edits::{Things, note};
 use sextant_base::lock::lock;
 use sextant_base::suppressions;
 use sextant_text::symbols::language::{self, Language};
@@ -133,7 +133,7 @@ fn compiled(pattern: &'static str) -> Option<Regex> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::policy::repair::RULES;
+    use crate::policy::silencing_edits::RULES;
     use sextant_text::symbols::language::LANGUAGES;
 
     #[test]

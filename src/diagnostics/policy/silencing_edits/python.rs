@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
-use crate::policy::repair::conditions::{self, ConstantValue};
-use crate::policy::repair::python_names::Names;
-use crate::policy::repair::{FUNCTIONS, Things, WORKING, marks, note};
+use crate::policy::silencing_edits::conditions::{self, ConstantValue};
+use crate::policy::silencing_edits::python_names::Names;
+use crate::policy::silencing_edits::{FUNCTIONS, Things, WORKING, marks, note};
 
 /// Names that are called, and hardly ever handed on.
 const CALLED: &[&str] = &["eval", "exec", "globals", "locals", "__import__"];
