@@ -4,9 +4,9 @@
 //! only confirm a match: a token that survived elsewhere is not the diagnostic here.
 
 mod anchors;
-mod carry;
 mod file_pairs;
-mod matching;
+mod index_pairs;
+mod pair_diagnostics;
 mod replaced;
 pub(crate) mod same_message;
 mod sequence;
@@ -31,8 +31,8 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 
 use crate::delta::anchors::{Anchored, Ground, MessageIds, NOWHERE, anchor};
-use crate::delta::carry::Carry;
-use crate::delta::matching::Matching;
+use crate::delta::index_pairs::Matching;
+use crate::delta::pair_diagnostics::Carry;
 use crate::delta::side::{NONE, Side};
 use crate::delta::stages::Staged;
 use crate::delta::tokenize::Spellings;

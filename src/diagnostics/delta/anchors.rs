@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::delta::matching::Matching;
+use crate::delta::index_pairs::Matching;
 use crate::delta::same_message;
 use crate::delta::side::{NONE, Side, hash_of};
 use crate::model::{Diagnostic, Location};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::delta::matching::Matching;
+use crate::delta::index_pairs::Matching;
 use crate::delta::side::{NONE, Side};
 
 /// The unchanged statements around each statement, by their numbers after the edit. Two statements with the same pair

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::delta::matching::Matching;
+use crate::delta::index_pairs::Matching;
 use crate::delta::sequence::align;
 use crate::delta::side::Side;
 use crate::delta::tokenize::Class;

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
-use crate::delta::matching::Matching;
+use crate::delta::index_pairs::Matching;
 use crate::delta::sequence::{align, best_chain, dice};
 use crate::delta::side::{NONE, Side, Unit};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::delta::matching::Matching;
+use crate::delta::index_pairs::Matching;
 use crate::delta::sequence::dice;
 use crate::delta::side::{NONE, Side, SideScope};
 use sextant_text::symbols::outline::SymbolKind;

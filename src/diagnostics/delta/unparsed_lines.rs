@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use crate::delta::matching::Matching;
+use crate::delta::index_pairs::Matching;
 use crate::delta::sequence::{align, dice};
 use crate::delta::side::{NONE, Side, hash_of};
 use crate::delta::spelling::{Votes, pair_lists};

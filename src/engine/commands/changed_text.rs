@@ -3,7 +3,7 @@
 use crate::durable::stack::{self, UndoPlace};
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
-use crate::state::reverse;
+use crate::state::undo_hunks;
 use crate::state::undo_target::Target;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::clean;
@@ -59,7 +59,7 @@ fn within(change: &FileChange, symbol: &SymbolPath) -> Option<FileChange> {
     if !symbol.file.is_empty() && symbol.file != change.path {
         return None;
     }
-    let (inside, _) = reverse::within(change, &symbol.names);
+    let (inside, _) = undo_hunks::within(change, &symbol.names);
     let (before, after) = (change.before.as_deref()?, change.after.as_deref()?);
     let others: Vec<TextEdit> = hunks(after, before)
         .into_iter()

@@ -21,7 +21,7 @@
 //!   - fallback: convert it where it is returned
 //! ```
 
-use crate::plan::{Plan, Step, StepKind, StepPart, StepState, criteria, inputs};
+use crate::plan::{Plan, Step, StepKind, StepPart, StepState, check_criteria, inputs};
 use sextant_base::plural::counted;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
@@ -258,7 +258,7 @@ fn detail(step: &mut Step, given: &mut Vec<String>, item: &str) -> Result<(), St
                 text.split(',').filter(|word| !word.trim().is_empty()).map(number).collect();
             step.after = numbers.ok_or_else(|| format!("{:?} are not numbers of steps, like 1, 2", text.trim()))?;
         }
-        "check" => step.checks.push(criteria::parse(text)?),
+        "check" => step.checks.push(check_criteria::parse(text)?),
         other => return Err(format!("{other:?} is not known; use {DETAILS}")),
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Holds the plan: steps with their symbols, reasons and expectations. It is data here, with a document beside it.
 
 pub(crate) mod as_text;
-pub(crate) mod criteria;
+pub(crate) mod check_criteria;
 pub(crate) mod depends;
 pub mod document;
 pub(crate) mod inputs;
@@ -9,13 +9,13 @@ pub(crate) mod next_decision;
 pub(crate) mod output;
 pub(crate) mod plan_event;
 pub(crate) mod plan_progress;
-pub(crate) mod recovery;
+pub(crate) mod step_errors;
 pub(crate) mod user_question;
 pub(crate) mod work_mode;
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::criteria::Criterion;
+use crate::plan::check_criteria::Criterion;
 use crate::plan::inputs::Input;
 use crate::plan::output::StepOutput;
 use sextant_text::symbols::symbol_path::SymbolPath;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plan::recovery::{StepError, Then};
+use crate::plan::step_errors::{StepError, Then};
 use crate::plan::work_mode::Mode;
 use sextant_base::plural::counted;
 use sextant_diagnostics::policy::{Effect, Trace};
@@ -348,7 +348,7 @@ mod tests {
 
     #[test]
     fn each_error_goes_the_way_that_the_table_says() {
-        for (error, recovery) in crate::plan::recovery::TABLE {
+        for (error, recovery) in crate::plan::step_errors::TABLE {
             let facts = but(good(), |r| {
                 r.error = Some(error);
                 r.changed = false;

@@ -6,7 +6,7 @@ use crate::plan::inputs::{self, TARGET, Value};
 use crate::plan::next_decision::StepReport;
 use crate::plan::output::StepOutput;
 use crate::plan::plan_progress::Objection;
-use crate::plan::recovery::StepError;
+use crate::plan::step_errors::StepError;
 use crate::plan::{Plan, Step, StepPart, StepState};
 use crate::planner::validate_plan::{self, within};
 use crate::planner::{alternatives, carry_out};

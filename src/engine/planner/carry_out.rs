@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
-use crate::plan::criteria::CheckResult;
+use crate::plan::check_criteria::CheckResult;
 use crate::plan::plan_progress::PlanProgress;
 use crate::plan::{Step, StepPart, StepState};
 use crate::planner::attempt::Tried;

@@ -12,7 +12,7 @@ use crate::events::stream::EventStream;
 use crate::events::task_events::TaskEvents;
 use crate::memory::keep;
 use crate::plan::next_decision::{self, Decision, PlanSoFar, StepReport, Trigger};
-use crate::plan::recovery::{StepError, Then};
+use crate::plan::step_errors::{StepError, Then};
 use crate::plan::user_question::Question;
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, Step, StepState, Steps, depends, plan_event};

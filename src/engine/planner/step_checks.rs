@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::plan::Step;
-use crate::plan::criteria::{CheckFacts, CheckResult, Criterion, ReportedThere};
+use crate::plan::check_criteria::{CheckFacts, CheckResult, Criterion, ReportedThere};
 use crate::planner::validate_plan;
 use crate::state::answer_status::Status;
 use crate::state::comparison::Verdict;

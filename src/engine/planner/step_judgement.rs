@@ -1,9 +1,9 @@
 //! Judges a try of an editing step: by its changes, its diagnostics and its checks.
 
-use crate::plan::criteria::CheckResult;
+use crate::plan::check_criteria::CheckResult;
 use crate::plan::next_decision::{StepChecked, StepDiagnosed, StepReport};
 use crate::plan::output::StepOutput;
-use crate::plan::recovery::StepError;
+use crate::plan::step_errors::StepError;
 use crate::plan::{Step, StepPart, StepState};
 use crate::planner::attempt::Tried;
 use crate::planner::step_checks;

@@ -3,7 +3,7 @@
 use crate::diagnostics::collect_diagnostics;
 use crate::memory::{self, chosen_preferences};
 use crate::plan::inputs::{self, Input, TARGET, Value};
-use crate::plan::{Plan, Step, StepKind, StepState, criteria};
+use crate::plan::{Plan, Step, StepKind, StepState, check_criteria};
 use crate::state::approvals::Approvals;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
@@ -68,7 +68,7 @@ pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanRe
     }
     let mut checks = Vec::new();
     for text in &given.checks {
-        match criteria::parse(text) {
+        match check_criteria::parse(text) {
             Ok(check) => checks.push(check),
             Err(problem) => problems.push(problem),
         }
@@ -161,10 +161,14 @@ fn created_by(root: &Root, scope: &Scope, given: &[String], problems: &mut Vec<S
 }
 
 /// The problems of checks by command: each needs a command that has reported, or one that may be run.
-async fn unknown_commands(hub: &DiagnosticsHub, approvals: &Approvals, checks: &[criteria::Criterion]) -> Vec<String> {
+async fn unknown_commands(
+    hub: &DiagnosticsHub,
+    approvals: &Approvals,
+    checks: &[check_criteria::Criterion],
+) -> Vec<String> {
     let mut problems = Vec::new();
     for check in checks {
-        if let criteria::Criterion::CommandPasses(name) = check {
+        if let check_criteria::Criterion::CommandPasses(name) = check {
             let command: Vec<String> = name.split(' ').map(str::to_owned).collect();
             if reported_by(hub, name).await.is_none()
                 && let Some(why) = run_command::cannot_run(&hub.workspace, approvals, &command)
@@ -189,8 +193,8 @@ pub(crate) async fn command_stands(
     model: &dyn Model,
     work: &TaskWork,
     name: &str,
-) -> criteria::CheckResult {
-    use criteria::CheckResult;
+) -> check_criteria::CheckResult {
+    use check_criteria::CheckResult;
     if let Some(count) = reported_by(&edits.hub, name).await {
         return if count > 0 { CheckResult::Unmet(format!("{name} reports {count}")) } else { CheckResult::Met };
     }

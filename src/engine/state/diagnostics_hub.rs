@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::events::stream::EventStream;
 use crate::state::outcome::Listed;
 use crate::state::snapshots::SnapshotStore;
-use crate::state::typing::TypedFiles;
+use crate::state::typed_files::TypedFiles;
 use crate::state::workspace::Workspace;
 use sextant_store::workspace::importers::Importers;
 

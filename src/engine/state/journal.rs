@@ -38,7 +38,7 @@ pub(crate) struct RolledBack {
     /// The name of the edit.
     pub edit: String,
     pub path: String,
-    /// Its hunks as `src/engine/state/reverse.rs` counts them: a redo applies them again.
+    /// Its hunks as `src/engine/state/undo_hunks.rs` counts them: a redo applies them again.
     pub hunks: Vec<usize>,
     /// Hunks that somebody else had undone, or that stayed on the user's word (`--partial`): they are settled, and a
     /// redo applies none of them.

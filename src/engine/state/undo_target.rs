@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::plan::{Plan, StepState};
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
-use crate::state::reverse::{count, within};
+use crate::state::undo_hunks::{count, within};
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
 use sextant_text::symbols::symbol_path::SymbolPath;
@@ -22,7 +22,7 @@ pub enum Target {
     Lines(ChangedLines),
 }
 
-/// Hunks beside each other of one file of one edit, as `src/engine/state/reverse.rs` counts them.
+/// Hunks beside each other of one file of one edit, as `src/engine/state/undo_hunks.rs` counts them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ChangedLines {
     pub task: String,

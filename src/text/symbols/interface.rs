@@ -6,13 +6,13 @@ use crate::symbols::language::Language;
 use crate::symbols::outline::Outline;
 use crate::symbols::recent_texts::RecentTexts;
 
-mod changed_words;
+mod changed_offers;
 mod local_names;
 mod offer_places;
 mod reader;
 mod visible_offers;
 
-pub use changed_words::{ChangedWords, changed_words};
+pub use changed_offers::{ChangedWords, changed_words};
 
 /// A name that stands for everything that a module offers.
 pub const EVERYTHING: &str = "*";
@@ -75,7 +75,7 @@ fn read_offers(language: &Language, text: &str) -> Option<Vec<(usize, Offer)>> {
 /// The members of the classes of a text that others fulfil by their members alone.
 pub fn structural_members(language: &Language, text: &str) -> BTreeSet<String> {
     let offers = offers(language, text).unwrap_or_default();
-    let classes = changed_words::structural_classes(offers.iter());
+    let classes = changed_offers::structural_classes(offers.iter());
     offers.into_iter().filter(|offer| classes.contains(&offer.owner)).map(|offer| offer.name).collect()
 }
 

@@ -11,9 +11,17 @@ const MOST_TEXTS: usize = 12;
 /// Bytes of all kept texts. A syntax tree takes up to 60 times the bytes of its text.
 const MOST_BYTES: usize = 256 * 1024;
 
-/// A value for each of the last texts.
+/// A value for each of the last texts, the last used one last.
 #[derive(Debug)]
-pub(crate) struct RecentTexts<T>(Mutex<VecDeque<(usize, Box<str>, Arc<T>)>>);
+pub(crate) struct RecentTexts<T>(Mutex<VecDeque<RecentText<T>>>);
+
+#[derive(Debug)]
+struct RecentText<T> {
+    /// The language's place in the table.
+    row: usize,
+    text: Box<str>,
+    value: Arc<T>,
+}
 
 impl<T> RecentTexts<T> {
     pub(crate) const fn new() -> Self {
@@ -28,19 +36,19 @@ impl<T> RecentTexts<T> {
         }
         let value = Arc::new(read());
         let mut kept = lock(&self.0);
-        kept.push_back((row, text.into(), Arc::clone(&value)));
-        let mut bytes: usize = kept.iter().map(|(_, text, _)| text.len()).sum();
+        kept.push_back(RecentText { row, text: text.into(), value: Arc::clone(&value) });
+        let mut bytes: usize = kept.iter().map(|known| known.text.len()).sum();
         while kept.len() > MOST_TEXTS || bytes > MOST_BYTES {
-            bytes -= kept.pop_front().map_or(bytes, |(_, text, _)| text.len());
+            bytes -= kept.pop_front().map_or(bytes, |oldest| oldest.text.len());
         }
         value
     }
 
     fn known(&self, row: usize, text: &str) -> Option<Arc<T>> {
         let mut kept = lock(&self.0);
-        let at = kept.iter().position(|(known, of, _)| *known == row && **of == *text)?;
+        let at = kept.iter().position(|known| known.row == row && *known.text == *text)?;
         let found = kept.remove(at)?;
-        let value = Arc::clone(&found.2);
+        let value = Arc::clone(&found.value);
         kept.push_back(found);
         Some(value)
     }

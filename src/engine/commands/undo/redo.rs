@@ -13,7 +13,7 @@ use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, Journal, RolledBack};
 use crate::state::outcome::Ending;
 use crate::state::plan_service::PlanService;
-use crate::state::reverse::HunkTurn;
+use crate::state::undo_hunks::HunkTurn;
 use crate::state::undo_target::Target;
 use crate::state::workspace::Workspace;
 use sextant_base::failure::Failure;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::durable::stack::{self, UndoPlace};
 use crate::state::edit_service::EditService;
-use crate::state::reverse;
+use crate::state::undo_hunks;
 use crate::state::undo_target::{ChangedLines, Pick, standing};
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
@@ -49,7 +49,7 @@ fn of_pick(task: &str, pick: &Pick<'_>, now: &Arc<str>) -> Vec<StandingChange> {
     let index = LineIndex::new(now);
     let mut found: Vec<StandingChange> = Vec::new();
     let mut hunk_before = None;
-    for (number, place) in reverse::places(pick.file, &pick.hunks, now) {
+    for (number, place) in undo_hunks::places(pick.file, &pick.hunks, now) {
         let first = index.line_of(place.start);
         // A change that ends with a line end does not include the line behind it.
         let end = if place.len() > 1 && now[place.clone()].ends_with('\n') { place.end - 1 } else { place.end };
@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
     use crate::state::journal::{Checkpoint, FileChange};
-    use crate::state::reverse::count;
+    use crate::state::undo_hunks::count;
 
     fn changed(before: &str, after: &str, now: &str) -> Vec<(usize, usize, usize, usize)> {
         changed_but(&[], before, after, now)

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::plan::document::{MARKS, numbered, part_lines, read, step_lines, write};
 use crate::plan::inputs::{Input, TextPart as OutputPart, Value};
-use crate::plan::{Plan, Step, StepKind, StepPart, StepResult, StepState, criteria};
+use crate::plan::{Plan, Step, StepKind, StepPart, StepResult, StepState, check_criteria};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 #[test]
@@ -129,7 +129,7 @@ fn inputs() -> impl Strategy<Value = Vec<Input>> {
     })
 }
 
-fn checks() -> impl Strategy<Value = Vec<criteria::Criterion>> {
+fn checks() -> impl Strategy<Value = Vec<check_criteria::Criterion>> {
     let one = prop_oneof![
         Just("no errors".to_owned()),
         Just("no new diagnostics".to_owned()),
@@ -137,7 +137,7 @@ fn checks() -> impl Strategy<Value = Vec<criteria::Criterion>> {
         "symbol [a-z]{1,3}\\.py::[a-z]{1,4} (exists|gone)",
         "command [a-z]{1,6} passes",
     ];
-    proptest::collection::vec(one.prop_map(|text| criteria::parse(&text).unwrap()), 0..3)
+    proptest::collection::vec(one.prop_map(|text| check_criteria::parse(&text).unwrap()), 0..3)
 }
 
 fn parts() -> impl Strategy<Value = Vec<StepPart>> {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use crate::editor::Marks;
-use crate::state::reverse::*;
+use crate::state::undo_hunks::*;
 
 fn change(before: Option<&str>, after: Option<&str>) -> FileChange {
     let (before, after) = (before.map(Into::into), after.map(Into::into));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::delta::anchors::{Anchored, NOWHERE};
-use crate::delta::matching::Matching;
+use crate::delta::index_pairs::Matching;
 use crate::delta::replaced;
 use crate::delta::same_message;
 use crate::delta::side::{NONE, Side};

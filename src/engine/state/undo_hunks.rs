@@ -233,5 +233,4 @@ fn shift(edit: &TextEdit, others: &[TextEdit]) -> Option<TextEdit> {
 }
 
 #[cfg(test)]
-#[path = "reverse/tests.rs"]
 mod tests;
