@@ -48,7 +48,8 @@ pub trait Client: Send {
     async fn type_text(&mut self, file: &str, over: &str, text: &str);
     async fn ask(&mut self, asked: &Asked);
     async fn plan(&mut self, asked: &Asked);
-    async fn plan_text(&mut self) -> String;
+    /// The plan's text. Where it follows what runs, it is waited for until it has these parts.
+    async fn plan_text(&mut self, has: &[String]) -> String;
     /// The user has changed the plan to this, and saved it.
     async fn edit_plan(&mut self, markdown: &str);
     async fn approve(&mut self, one_step: bool);

@@ -105,7 +105,7 @@ impl Client for Headless {
         self.about("plan", asked);
     }
 
-    async fn plan_text(&mut self) -> String {
+    async fn plan_text(&mut self, _has: &[String]) -> String {
         let answer = self.door.ask("plan/get", json!({})).await;
         answer["result"]["markdown"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     }

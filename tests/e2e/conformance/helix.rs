@@ -129,12 +129,13 @@ impl Client for Helix {
         self.about("agent.plan", asked);
     }
 
-    async fn plan_text(&mut self) -> String {
+    async fn plan_text(&mut self, has: &[String]) -> String {
         let page = self.page();
-        // The page follows what runs a moment later.
-        self.client.wait("the plan's page at rest", |seen| {
+        // The page follows what runs a moment later, and the word on its end may come first.
+        self.client.wait(&format!("the plan's page at rest with {has:?}"), |seen| {
             let text = seen.buffers.get(&page).map(|buffer| buffer.text.clone())?;
-            (!text.starts_with("<!-- running")).then_some(text)
+            let at_rest = !text.starts_with("<!-- running") && has.iter().all(|part| text.contains(part));
+            at_rest.then_some(text)
         })
     }
 

@@ -106,7 +106,7 @@ impl Client for Neovim {
         self.about("AgentPlan", asked).await;
     }
 
-    async fn plan_text(&mut self) -> String {
+    async fn plan_text(&mut self, _has: &[String]) -> String {
         let lines: Vec<String> =
             self.nvim.lua("return vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://plan'), 0, -1, false)").await;
         lines.join("\n") + "\n"

@@ -57,7 +57,7 @@ impl Running {
             Act::Ask(asked) => self.client.ask(asked).await,
             Act::Plan(asked) => self.client.plan(asked).await,
             Act::EditPlan(change) => {
-                let text = self.client.plan_text().await;
+                let text = self.client.plan_text(std::slice::from_ref(&change.old)).await;
                 assert_eq!(text.matches(&change.old).count(), 1, "{about}\n{text}");
                 self.client.edit_plan(&text.replace(&change.old, &change.new)).await;
             }
@@ -78,7 +78,8 @@ impl Running {
                 assert!(fits, "{about}\n{shown:#?}");
             }
             Act::Steps(wanted) => {
-                let text = self.client.plan_text().await;
+                let lines: Vec<String> = wanted.iter().map(|step| format!("- {step}\n")).collect();
+                let text = self.client.plan_text(&lines).await;
                 let shown: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("- ")).collect();
                 assert_eq!(shown, *wanted, "{about}\n{text}");
             }
