@@ -208,7 +208,7 @@ impl Bench {
         let edit =
             FileEdit::Change { path: document.path, version: document.version, hunks: hunks(&document.text, &after) };
         let done = self.editor.apply(&[edit], save).await.expect("the edit");
-        assert_eq!(done[0].document.as_ref().map(|document| document.text.as_str()), Some(after.as_str()));
+        assert_eq!(done[0].document.as_ref().map(|document| &*document.text), Some(after.as_str()));
     }
 
     /// Brings the buffer to the state, as a user does.

@@ -65,6 +65,11 @@ pub fn make(path: &Path) -> io::Result<File> {
 /// # Errors
 /// As [`open`], and if the text cannot be written.
 pub fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    replace_by(path, |file| file.write_all(text))
+}
+
+/// [`replace`] with a function that writes the text.
+pub fn replace_by(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     match look(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -76,7 +81,7 @@ pub fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let written = make(&making).and_then(|mut file| file.write_all(text)).and_then(|()| fs::rename(&making, path));
+    let written = make(&making).and_then(|mut file| write(&mut file)).and_then(|()| fs::rename(&making, path));
     if written.is_err() {
         let _ = fs::remove_file(&making);
     }

@@ -1,6 +1,7 @@
 //! A diagnostic and a provider's report, as data. A diagnostic is a hypothesis of its source, not a fact.
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -177,7 +178,7 @@ pub enum Reach {
 pub struct FileText {
     /// Path relative to the root.
     pub path: String,
-    pub text: String,
+    pub text: Arc<str>,
 }
 
 /// A source of diagnostics: it delivers signals and never acts.

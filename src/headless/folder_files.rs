@@ -15,10 +15,10 @@ use sextant_text::edits::line_ends;
 /// The last known state of one file.
 #[derive(Clone, Debug)]
 struct LastKnownFile {
-    /// The bytes on disk; `None` if there was no file.
-    bytes: Option<Vec<u8>>,
+    /// The text on disk with its format; `None` if there was no file, or no text in it.
+    saved: Option<(Arc<str>, FileFormat)>,
     /// Text that an edit left unwritten (`Save::Never`).
-    buffer: Option<String>,
+    buffer: Option<Arc<str>>,
     /// The text in the editor, if the file is open there.
     open: Option<Arc<str>>,
     version: i64,
@@ -45,7 +45,7 @@ struct Planned {
     /// The operation on disk; `None` if the text stays in memory.
     change: Option<FileOperation>,
     /// The text afterwards if it stays in memory.
-    buffer: Option<String>,
+    buffer: Option<Arc<str>>,
 }
 
 impl Files {
@@ -64,7 +64,7 @@ impl Files {
     /// The format in which the file was last seen; `None` if it is not known, or an editor has the file open.
     pub(super) fn format(&self, path: &str) -> Option<FileFormat> {
         let seen = self.seen.get(path).filter(|seen| seen.open.is_none() && seen.buffer.is_none())?;
-        format::decode(seen.bytes.as_deref()?).map(|(_, format)| format)
+        seen.saved.as_ref().map(|(_, format)| *format)
     }
 
     /// Writes a text in a format, if the file has this text apart from its line ends and its mark.
@@ -96,43 +96,53 @@ impl Files {
             Err(error) => return Err(EditorError::Other(format!("{path} cannot be read: {error}"))),
         };
         let read_only = found.as_ref().is_some_and(|found| found.mode & 0o222 == 0);
-        let bytes = found.map(|found| found.bytes);
-        let next = self.seen.get(path).map_or(1, |seen| seen.version + 1);
+        let exists = found.is_some();
+        let bytes = found.map(|found| found.bytes).unwrap_or_default();
+        let known = self.seen.get(path);
+        let next = known.map_or(1, |seen| seen.version + 1);
+        let saved = match known.and_then(|seen| seen.saved.as_ref()) {
+            Some((text, format)) if exists && format::is_written(&bytes, text, *format) => {
+                Some((Arc::clone(text), *format))
+            }
+            _ if exists => format::decode(&bytes),
+            _ => None,
+        };
         let open = self.buffers.as_ref().and_then(|buffers| buffers.text(path));
-        let new = LastKnownFile { bytes: None, buffer: None, open: None, version: next };
+        let new = LastKnownFile { saved: None, buffer: None, open: None, version: next };
         let seen = self.seen.entry(path.to_owned()).or_insert(new);
         if open.is_some() || seen.open.is_some() {
             if seen.open != open {
-                *seen = LastKnownFile { bytes: None, buffer: None, open: open.clone(), version: next };
+                *seen = LastKnownFile { saved: None, buffer: None, open: open.clone(), version: next };
             }
-            seen.bytes.clone_from(&bytes);
+            seen.saved.clone_from(&saved);
         }
         if let Some(open) = open {
             let (text, format) =
                 format::decode(open.as_bytes()).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
-            let unsaved = bytes.as_deref() != Some(open.as_bytes());
-            let (version, exists) = (seen.version, bytes.is_some());
-            let document = Document { path: path.to_owned(), text, version, exists, unsaved, locked: None };
-            return Ok((document, format, bytes.unwrap_or_default()));
+            let unsaved = !exists || *bytes != *open.as_bytes();
+            let document =
+                Document { path: path.to_owned(), text, version: seen.version, exists, unsaved, locked: None };
+            return Ok((document, format, bytes));
         }
-        if seen.bytes != bytes {
+        if seen.saved != saved {
             if seen.buffer.is_some() {
                 return Err(EditorError::Conflict(path.to_owned()));
             }
-            *seen = LastKnownFile { bytes: bytes.clone(), buffer: None, open: None, version: next };
+            *seen = LastKnownFile { saved: saved.clone(), buffer: None, open: None, version: next };
         }
-        let exists = bytes.is_some();
-        let (buffer, version) = (seen.buffer.clone(), seen.version);
+        let buffer = seen.buffer.clone();
         if !exists && buffer.is_none() {
             return Err(EditorError::NotFound(path.to_owned()));
         }
-        let bytes = bytes.unwrap_or_default();
-        let (text, format) = format::decode(&bytes).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
+        if exists && saved.is_none() {
+            return Err(EditorError::NotText(path.to_owned()));
+        }
+        let (text, format) = saved.unwrap_or_default();
         let document = Document {
             path: path.to_owned(),
             unsaved: buffer.is_some(),
             text: buffer.unwrap_or(text),
-            version,
+            version: seen.version,
             exists,
             locked: read_only.then(|| "the file is read-only".to_owned()),
         };
@@ -180,7 +190,7 @@ impl Files {
     pub(super) fn edited(&mut self, path: &str, after: &str) -> Result<Document, EditorError> {
         let document = self.read(path)?;
         let (text, _) = format::decode(after.as_bytes()).ok_or_else(|| EditorError::NotText(path.to_owned()))?;
-        if document.text == text {
+        if *document.text == *text {
             return Ok(document);
         }
         let version = document.version + 1;
@@ -206,7 +216,7 @@ impl Files {
             }
             let text = format::splice(&document.text, hunks, format)
                 .map_err(|problem| EditorError::Other(format!("{path}: {problem}")))?;
-            texts.push(FileText { path: path.clone(), text });
+            texts.push(FileText { path: path.clone(), text: text.into() });
         }
         Ok(texts)
     }
@@ -221,7 +231,7 @@ impl Files {
                     Err(error @ EditorError::Conflict(_)) => return Err(error),
                     _ => return Err(EditorError::Exists(name)),
                 }
-                let buffer = (save == Save::Never).then(|| text.clone());
+                let buffer = (save == Save::Never).then(|| text.as_str().into());
                 let change = buffer.is_none().then(|| FileOperation::Create { path, bytes: text.clone().into_bytes() });
                 return Ok(Planned { path: name, change, buffer });
             }
@@ -248,7 +258,7 @@ impl Files {
                     .map_err(|problem| EditorError::Other(format!("{name}: {problem}")))?;
                 drop(document.text);
                 if document.unsaved || save == Save::Never {
-                    return Ok(Planned { path: name, change: None, buffer: Some(text) });
+                    return Ok(Planned { path: name, change: None, buffer: Some(text.into()) });
                 }
                 (text, format, seen)
             }

@@ -1,6 +1,7 @@
 //! Converts a file's bytes to text and back: line ends and byte order mark are put aside and restored.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,11 +21,11 @@ pub struct FileFormat {
 }
 
 /// The text with `\n` line ends and without a mark; `None` for bytes that are not UTF-8.
-pub fn decode(bytes: &[u8]) -> Option<(String, FileFormat)> {
+pub fn decode(bytes: &[u8]) -> Option<(Arc<str>, FileFormat)> {
     let whole = std::str::from_utf8(bytes).ok()?;
     let text = whole.strip_prefix(MARK).unwrap_or(whole);
     let format = FileFormat { mark: text.len() < whole.len(), crlf: line_ends::returns(text) == Some(1) };
-    let text = if format.crlf { text.replace("\r\n", "\n") } else { text.to_owned() };
+    let text = if format.crlf { text.replace("\r\n", "\n").into() } else { text.into() };
     Some((text, format))
 }
 
@@ -44,9 +45,15 @@ pub(crate) fn encoded(text: String, format: FileFormat) -> Vec<u8> {
     if format == FileFormat::default() { text.into_bytes() } else { encode(&text, format) }
 }
 
+/// Whether these are the bytes of a text in a format.
+pub(crate) fn is_written(bytes: &[u8], text: &str, format: FileFormat) -> bool {
+    if format == FileFormat::default() { bytes == text.as_bytes() } else { bytes == encode(text, format) }
+}
+
 /// Applies hunks; the error names the hunk that does not apply.
 pub(crate) fn splice(text: &str, hunks: &[TextEdit], format: FileFormat) -> Result<String, String> {
-    let mut out = String::with_capacity(text.len());
+    let new: usize = hunks.iter().map(|hunk| hunk.text.len()).sum();
+    let mut out = String::with_capacity(text.len() + new);
     let mut done = 0;
     for hunk in hunks {
         let Range { start, end } = hunk.range;

@@ -64,7 +64,7 @@ impl NvimEditor {
             .zip(texts)
             .filter_map(|((path, edited), read)| {
                 let (version, text) = read?;
-                Some(EditorText { path: path.clone(), text: text.to_string(), version, edited })
+                Some(EditorText { path: path.clone(), text, version, edited })
             })
             .collect();
         let mut reports: Vec<Report> = known

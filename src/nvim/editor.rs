@@ -194,8 +194,9 @@ impl NvimEditor {
         }
         let document = match expected.filter(|_| !facts.reformatted) {
             Some(text) => {
-                self.remember(&path, facts.version, &text.as_str().into());
-                facts.document(&path, &text)
+                let text = text.into();
+                self.remember(&path, facts.version, &text);
+                facts.document(&path, text)
             }
             None => self.read(&path).await?,
         };
@@ -235,7 +236,7 @@ fn unanswered(path: &str, deadline: Deadline, error: &EditorError) -> Report {
 impl Documents for NvimEditor {
     async fn read(&self, path: &str) -> Result<Document, EditorError> {
         let (facts, text) = self.fetch(path).await?;
-        Ok(facts.document(path, &text))
+        Ok(facts.document(path, text))
     }
 
     async fn close(&self, paths: &[String]) {

@@ -1,5 +1,7 @@
 //! Defines the messages between the binary and the Lua layer.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -73,10 +75,10 @@ pub(super) struct BufferState {
 
 impl BufferState {
     /// The buffer as a document with this text.
-    pub(super) fn document(&self, path: &str, text: &str) -> Document {
+    pub(super) fn document(&self, path: &str, text: Arc<str>) -> Document {
         Document {
             path: path.to_owned(),
-            text: text.to_owned(),
+            text,
             version: self.version,
             exists: self.exists,
             unsaved: self.unsaved,

@@ -18,11 +18,11 @@ pub(super) fn bring_back(root: &Path, file: &HalfDone) -> bool {
     let mut name = place.name().to_owned();
     name.push(BACKUP);
     let backup = place.beside(name);
-    if text(&backup).as_ref() != Some(before) {
+    if text(&backup).as_deref() != Some(before) {
         return false;
     }
     let torn = match text(&place) {
-        Some(now) => now != *before && now != *after && after.starts_with(&now),
+        Some(now) => *now != **before && *now != **after && after.starts_with(&*now),
         None => !place.exists(),
     };
     if !torn {

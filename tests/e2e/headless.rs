@@ -321,9 +321,9 @@ async fn line_ends_and_marks_are_restored_byte_for_byte() {
     put(shop.folder.path(), "mixed.py", b"a = 1\r\nb = 2\nc = 3");
     put(shop.folder.path(), "latin.py", b"# \xe9\n");
     let read = shop.editor.read("crlf.py").await.expect("a file");
-    assert_eq!((read.text.as_str(), read.exists, read.unsaved), ("a = 1\nb = 2\n", true, false));
+    assert_eq!((&*read.text, read.exists, read.unsaved), ("a = 1\nb = 2\n", true, false));
     let after = shop.replace("crlf.py", "b = 2\n", "b = 3\nc = 4\n").await;
-    assert_eq!(after.text, "a = 1\nb = 3\nc = 4\n");
+    assert_eq!(&*after.text, "a = 1\nb = 3\nc = 4\n");
     assert_ne!(after.version, read.version);
     assert_eq!(shop.bytes("crlf.py"), b"\xef\xbb\xbfa = 1\r\nb = 3\r\nc = 4\r\n");
     shop.replace("mixed.py", "b = 2", "b = 5").await;

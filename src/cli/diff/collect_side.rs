@@ -72,7 +72,7 @@ impl SideProvider {
         let fetcher = self.fetcher();
         let covered = side.texts.iter().filter(|(path, _)| speaks(fetcher.languages(), path));
         let files: Vec<FileText> =
-            covered.map(|(path, text)| FileText { path: path.clone(), text: text.clone() }).collect();
+            covered.map(|(path, text)| FileText { path: path.clone(), text: text.as_str().into() }).collect();
         let size = match self {
             Self::Command(_, true) => files.len().max(1),
             _ => BATCH,

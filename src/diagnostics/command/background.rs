@@ -23,7 +23,7 @@ const AT_ONCE: usize = 4;
 pub struct EditorText {
     /// Path relative to the root.
     pub path: String,
-    pub text: String,
+    pub text: Arc<str>,
     /// The editor's own version of the text.
     pub version: i64,
     /// Whether it was edited; a command that looks at single files runs for these alone.

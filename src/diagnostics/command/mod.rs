@@ -95,7 +95,7 @@ impl CommandProvider {
         let path = file.map(|file| self.root.join(&file.path).to_string_lossy().into_owned()).unwrap_or_default();
         let fill = |part: &String| part.replace("{root}", &root).replace("{file}", &path);
         let arguments: Vec<String> = self.config.command.iter().skip(1).map(fill).collect();
-        let input = file.filter(|_| !self.config.needs_saved).map(|file| file.text.as_str());
+        let input = file.filter(|_| !self.config.needs_saved).map(|file| &*file.text);
         let own = Duration::from_millis(self.config.timeout_ms);
         let ran = run_program::run(program, &arguments, &self.root, input, own.min(deadline.left())).await;
         let unavailable = |why: String| (Freshness::Unavailable, why);

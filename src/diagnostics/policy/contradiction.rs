@@ -8,6 +8,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use tree_sitter::{Node, Tree};
 
@@ -26,7 +27,7 @@ pub struct Contradiction {
 }
 
 /// The texts of other files by path; `None` for a missing one.
-pub type Others = BTreeMap<String, Option<String>>;
+pub type Others = BTreeMap<String, Option<Arc<str>>>;
 
 /// The trees of the files that were read so far, by path: many complaints are about one text. `None` for a text with
 /// syntax errors.

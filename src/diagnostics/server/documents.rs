@@ -140,7 +140,7 @@ impl SentDocuments {
                 Some(known) if known.open && *known.text == *file.text => {}
                 Some(known) => {
                     let was_open = std::mem::replace(&mut known.open, true);
-                    let before = std::mem::replace(&mut known.text, Arc::from(file.text.as_str()));
+                    let before = std::mem::replace(&mut known.text, Arc::clone(&file.text));
                     known.version += 1;
                     known.changed = epoch;
                     known.published.clear();
@@ -155,7 +155,7 @@ impl SentDocuments {
                         uri,
                         language: language_id(&file.path).to_owned(),
                         version: 1,
-                        text: Arc::from(file.text.as_str()),
+                        text: Arc::clone(&file.text),
                         changed: epoch,
                         published: Vec::new(),
                         settled: None,

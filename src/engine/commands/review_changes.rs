@@ -150,7 +150,7 @@ async fn texts(service: &EditService) -> Result<Vec<Document>, Failure> {
 }
 
 fn text_of<'a>(texts: &'a [Document], path: &str) -> &'a str {
-    texts.iter().find(|document| document.path == path).map_or("", |document| document.text.as_str())
+    texts.iter().find(|document| document.path == path).map_or("", |document| &*document.text)
 }
 
 async fn state(service: &EditService, texts: &[Document]) -> ReviewState {
@@ -305,7 +305,7 @@ async fn bring_back(service: &EditService) -> Result<String, Failure> {
         return Err(Failure::user("nothing was rejected that could be had back", ""));
     };
     let document = recover::look_at(&service.workspace, &last.path).await?;
-    let now = document.as_ref().map_or("", |document| document.text.as_str());
+    let now = document.as_ref().map_or("", |document| &*document.text);
     let Some((path, text)) = after.bring_back(now) else {
         let message = format!("nothing was brought back: {} was edited since, in the same place", last.path);
         return Err(Failure::user(message, ""));

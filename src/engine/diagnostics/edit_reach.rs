@@ -30,7 +30,7 @@ const LISTED: usize = 20_000;
 pub(crate) struct TextChange {
     pub(crate) path: String,
     /// `None` for a file that the edit makes.
-    pub(crate) before: Option<String>,
+    pub(crate) before: Option<Arc<str>>,
     pub(crate) after: String,
 }
 
@@ -88,7 +88,7 @@ impl EditReach {
 pub(crate) fn of(
     root: &Root,
     importers: &Arc<Mutex<Importers>>,
-    open: &HashMap<String, String>,
+    open: &HashMap<String, Arc<str>>,
     changes: &[TextChange],
 ) -> EditReach {
     let workspace = WorkspaceTexts { root, open };
@@ -134,12 +134,12 @@ pub(crate) fn of(
 /// The texts of a workspace: those that are open, and those on disk.
 pub(super) struct WorkspaceTexts<'a> {
     root: &'a Root,
-    open: &'a HashMap<String, String>,
+    open: &'a HashMap<String, Arc<str>>,
 }
 
 impl WorkspaceTexts<'_> {
-    pub(super) fn text(&self, path: &str) -> Option<String> {
-        self.open.get(path).cloned().or_else(|| source_text::of(self.root, path))
+    pub(super) fn text(&self, path: &str) -> Option<Arc<str>> {
+        self.open.get(path).cloned().or_else(|| source_text::of(self.root, path).map(Arc::from))
     }
 
     /// Whether a server can be asked about a file.
@@ -277,7 +277,7 @@ mod tests {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         }
-        let before = Some(files[0].1.to_owned());
+        let before = Some(files[0].1.into());
         let change = TextChange { path: files[0].0.to_owned(), before, after: after.to_owned() };
         of(&Root::new(dir.path()).unwrap(), &Arc::default(), &HashMap::new(), &[change])
     }

@@ -1,6 +1,7 @@
 //! The importers of an edited file, and the names whose meaning follows from file to file.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use crate::diagnostics::edit_reach::{OfferedChange, WorkspaceTexts};
 use sextant_store::workspace::import_lines::module_words;
@@ -14,7 +15,7 @@ const FOLLOWED: usize = 400;
 /// The importers of a file, with their texts and the words in them.
 pub(super) struct ImporterChain {
     pub(super) files: Vec<String>,
-    texts: Vec<String>,
+    texts: Vec<Arc<str>>,
     pub(super) words: Vec<HashSet<String>>,
     /// The offers of the importers that use a changed name.
     pub(super) offers: BTreeMap<usize, Vec<Offer>>,
@@ -25,7 +26,7 @@ pub(super) struct ImporterChain {
 impl ImporterChain {
     pub(super) fn of(workspace: &WorkspaceTexts, importers: &Importers, path: &str) -> Self {
         let read = importers.of(path).into_iter().filter_map(|file| Some((workspace.text(&file)?, file)));
-        let (texts, files): (Vec<String>, Vec<String>) = read.unzip();
+        let (texts, files): (Vec<Arc<str>>, Vec<String>) = read.unzip();
         let words = texts.iter().map(|text| identifiers(text).map(str::to_owned).collect()).collect();
         Self { files, texts, words, offers: BTreeMap::new(), followed: BTreeMap::new() }
     }

@@ -259,8 +259,7 @@ pub(crate) async fn others(
 /// The files in reach of the task's remaining changes that it has not looked at, as a verdict names them.
 pub(crate) async fn unlooked(hub: &DiagnosticsHub, journal: &Journal, reach_reports: &ReachReports) -> Vec<String> {
     let net = journal.net().into_iter().filter_map(|change| {
-        let before = change.before.map(|text| text.to_string());
-        Some(TextChange { path: change.path, before, after: change.after?.to_string() })
+        Some(TextChange { path: change.path, before: change.before, after: change.after?.to_string() })
     });
     let net: Vec<TextChange> = net.collect();
     let files: Vec<String> = net.iter().map(|change| change.path.clone()).collect();

@@ -1,6 +1,7 @@
 //! Decides the diagnostics that a model sees and their order: merges duplicates, applies all rules, and traces it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::diagnostics::collect_diagnostics;
 use crate::editor::Editor;
@@ -70,7 +71,7 @@ pub(crate) fn key(found: &LocatedDiagnostic) -> String {
 /// The input for weighing diagnostics.
 struct Matter {
     found: Vec<LocatedDiagnostic>,
-    texts: BTreeMap<String, String>,
+    texts: BTreeMap<String, Arc<str>>,
     known: Snapshots,
     others: Others,
     /// The number of fixes that each has survived, by [`key`].
@@ -86,14 +87,14 @@ fn judged(matter: &Matter) -> (Vec<Merged>, Vec<Evidence>, Judgement) {
     let mut evidence = |group: &Merged| {
         let shown = &found[group.shown];
         let file = &shown.symbol.file;
-        let text = texts.get(file);
+        let text = texts.get(file).map(|text| &**text);
         let reported = known.get(&(file.clone(), shown.diagnostic.source.clone()));
         let reported = reported.and_then(|snap| snap.text.as_deref());
-        let current = text.filter(|text| reported == Some(text.as_str()));
+        let current = text.filter(|text| reported == Some(*text));
         Evidence {
             sources: group.sources.clone(),
             file_exists: file.is_empty() || text.is_some(),
-            text_current: reported == text.map(String::as_str),
+            text_current: reported == text,
             contradiction: current.and_then(|text| contradiction::against(&shown.diagnostic, text, others, &mut trees)),
             survived: group.members.iter().filter_map(|i| survived.get(&key(&found[*i]))).copied().max().unwrap_or(0),
             ..Evidence::fresh(&shown.diagnostic.source)
@@ -106,7 +107,7 @@ fn judged(matter: &Matter) -> (Vec<Merged>, Vec<Evidence>, Judgement) {
 }
 
 /// The other files whose texts may contradict the diagnostics found.
-fn depended_on(found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> BTreeSet<String> {
+fn depended_on(found: &[LocatedDiagnostic], texts: &BTreeMap<String, Arc<str>>) -> BTreeSet<String> {
     let mut trees = Trees::new();
     let of = |found: &LocatedDiagnostic| {
         let text = texts.get(&found.symbol.file)?;
@@ -220,7 +221,7 @@ fn objection(
 
 /// The texts of the other files that may contradict the diagnostics found. A text that no editor has is read from the
 /// disk: to weigh a diagnostic is no reason to load a file.
-async fn other_texts(workspace: &Workspace, found: &[LocatedDiagnostic], texts: &BTreeMap<String, String>) -> Others {
+async fn other_texts(workspace: &Workspace, found: &[LocatedDiagnostic], texts: &BTreeMap<String, Arc<str>>) -> Others {
     let (about, known) = (found.to_vec(), texts.clone());
     let wanted = tokio::task::spawn_blocking(move || depended_on(&about, &known)).await.unwrap_or_default();
     let mut others = Others::new();
@@ -232,7 +233,12 @@ async fn other_texts(workspace: &Workspace, found: &[LocatedDiagnostic], texts: 
         let text = if loaded.contains(&file) {
             workspace.editor.read(&file).await.ok().map(|document| document.text)
         } else {
-            workspace.root.resolve(&file).ok().and_then(|file| workspace_files::text(&workspace.root, &file))
+            workspace
+                .root
+                .resolve(&file)
+                .ok()
+                .and_then(|file| workspace_files::text(&workspace.root, &file))
+                .map(Arc::from)
         };
         others.insert(file, text);
     }
@@ -240,7 +246,7 @@ async fn other_texts(workspace: &Workspace, found: &[LocatedDiagnostic], texts: 
 }
 
 /// The texts of the files as they are now; missing files are left out.
-async fn present_texts(editor: &dyn Editor, found: &[LocatedDiagnostic]) -> BTreeMap<String, String> {
+async fn present_texts(editor: &dyn Editor, found: &[LocatedDiagnostic]) -> BTreeMap<String, Arc<str>> {
     let mut texts = BTreeMap::new();
     for found in found {
         let file = &found.symbol.file;

@@ -5,6 +5,7 @@
 //! again.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::diagnostics::{collect_diagnostics, reached, reported};
@@ -138,7 +139,7 @@ pub(crate) async fn drop_stale(hub: &DiagnosticsHub, asked: &[Document]) {
         let text = if open.contains(&file) || hub.looked.visited.lock().await.contains(&file) {
             hub.workspace.editor.read(&file).await.ok().map(|document| document.text)
         } else {
-            on_disk(&hub.workspace.root, &file)
+            on_disk(&hub.workspace.root, &file).map(Arc::from)
         };
         hub.ledger.lock().await.drop_stale(&file, text.as_deref(), of_one);
     }

@@ -1,5 +1,7 @@
 //! Stores the review of a workspace in its record, so that it survives a restart.
 
+use std::io::{BufWriter, Write};
+
 use crate::durable::open_store;
 use crate::state::review::review_store::ReviewStore;
 use crate::state::review::workspace_review::WorkspaceReview;
@@ -66,8 +68,11 @@ pub(crate) async fn save(review: &ReviewStore) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             ours => ours?,
         }
-        let text = serde_json::to_vec(&now).map_err(std::io::Error::other)?;
-        private_files::replace(&record.folder().join(FILE), &text)
+        private_files::replace_by(&record.folder().join(FILE), |file| {
+            let mut file = BufWriter::new(file);
+            serde_json::to_writer(&mut file, &now)?;
+            file.flush()
+        })
     });
     match written.await {
         Ok(Ok(())) => {}

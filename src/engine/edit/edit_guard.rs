@@ -50,8 +50,8 @@ pub(crate) async fn guard(
     for want in wanted {
         let path = want.path().to_owned();
         let before = match want {
-            EditRequest::Change { document, .. } => document.text.clone(),
-            EditRequest::Create { .. } => String::new(),
+            EditRequest::Change { document, .. } => &*document.text,
+            EditRequest::Create { .. } => "",
         };
         let Some(after) = edit_request::intended(want) else { continue };
         if after.matches(MASK).count() > before.matches(MASK).count() {
@@ -60,9 +60,9 @@ pub(crate) async fn guard(
                 "edit the places beside it with edit_file, and leave the line with the secret alone",
             ));
         }
-        may_touch(hub, approvals, work, &edit, &path, &before, &after).await?;
-        for objection in objections(hub.needs_providers, work, &path, &before, &after, &whole) {
-            let shows = if objection.weight == Weight::Asked { written(&before, &after) } else { String::new() };
+        may_touch(hub, approvals, work, &edit, &path, before, &after).await?;
+        for objection in objections(hub.needs_providers, work, &path, before, &after, &whole) {
+            let shows = if objection.weight == Weight::Asked { written(before, &after) } else { String::new() };
             weigh(hub, approvals, work, &edit, &path, &shows, &objection).await?;
             if objection.weight != Weight::Asked {
                 doubts.push(Doubt { path: path.clone(), rule: objection.rule.to_owned(), reason: objection.reason });
@@ -77,7 +77,7 @@ fn whole_edit(wanted: &[EditRequest]) -> WholeEdit {
         .iter()
         .filter_map(|want| {
             let before = match want {
-                EditRequest::Change { document, .. } => document.text.as_str(),
+                EditRequest::Change { document, .. } => &*document.text,
                 EditRequest::Create { .. } => "",
             };
             Some((want.path(), before, edit_request::intended(want)?))

@@ -236,7 +236,7 @@ async fn carry_out(
         checkpoint.folders.iter().for_each(|folder| beneath::remove_empty(at.root.path(), folder));
     }
     for (file, done) in checkpoint.files.iter_mut().zip(&applied) {
-        let now = done.document.as_ref().map(|document| document.text.as_str());
+        let now = done.document.as_ref().map(|document| &*document.text);
         if file.after.as_deref() != now {
             file.after = now.map(Into::into);
         }

@@ -102,7 +102,7 @@ async fn look_ahead(hub: &DiagnosticsHub, wanted: &[EditRequest]) -> Result<Verd
     let reports = hub.workspace.editor.probe(&edits, deadline).await?;
     let before = of_texts(collect_diagnostics::known(hub).await, &edited, &bystanders);
     let mut then: BTreeMap<&str, Arc<str>> =
-        bystanders.iter().map(|document| (document.path.as_str(), document.text.as_str().into())).collect();
+        bystanders.iter().map(|document| (document.path.as_str(), Arc::clone(&document.text))).collect();
     for want in wanted {
         then.extend(edit_request::intended(want).map(|text| (want.path(), text.into())));
     }
@@ -117,7 +117,7 @@ async fn look_ahead(hub: &DiagnosticsHub, wanted: &[EditRequest]) -> Result<Verd
 fn of_texts(mut known: Snapshots, edited: &[Document], bystanders: &[Document]) -> Snapshots {
     known.retain(|(file, _), snap| {
         let mut there = edited.iter().chain(bystanders).filter(|document| document.path == *file);
-        there.any(|document| snap.text.as_deref() == Some(document.text.as_str()))
+        there.any(|document| snap.text.as_deref() == Some(&*document.text))
     });
     known
 }

@@ -4,6 +4,7 @@
 //! is refused anywhere else.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::editor::{Document, Editor};
 use crate::state::edit_request::EditRequest;
@@ -31,7 +32,7 @@ pub(crate) fn refuse(seen_texts: &mut SeenTexts, document: &Document, seen: &str
     let last = changed.last().map_or(0, |edit| index.line_of(edit.range.end)).saturating_add(4);
     let now = match changes(document, seen, 3) {
         Some(changes) => {
-            seen_texts.whole(&document.path, text.as_str());
+            seen_texts.whole(&document.path, Arc::clone(text));
             format!("what has changed:\n{changes}")
         }
         None => {

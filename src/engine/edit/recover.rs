@@ -255,7 +255,7 @@ async fn may_put_back(approvals: &Approvals, change: &FileChange, now: Option<&D
     }
     let text = format!("Take back an edit of {} that was cut off? {runs}.", clean(&change.path));
     let options = ["put the text before it back", "leave it"].map(str::to_owned);
-    let now = now.map(|document| document.text.as_str()).unwrap_or_default();
+    let now = now.map(|document| &*document.text).unwrap_or_default();
     let shows = written(now, change.before.as_deref().unwrap_or_default());
     let asking = UserQuestion { kind: QuestionKind::File, text: &text, options: &options, shows: Some(&shows) };
     matches!(questions::ask_user(approvals, asking).await, Ok(UserAnswer::Option(1)))
@@ -270,7 +270,7 @@ async fn sides_of(
     let mut found = Vec::new();
     for change in files {
         match look_at(workspace, &change.path).await {
-            Ok(now) => found.push((side(change, now.as_ref().map(|document| document.text.as_str())), now)),
+            Ok(now) => found.push((side(change, now.as_ref().map(|document| &*document.text)), now)),
             Err(failure) => {
                 // Its state cannot be determined: it is not touched.
                 notes.push(failure.one_line());

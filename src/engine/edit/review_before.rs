@@ -59,7 +59,7 @@ pub(crate) async fn confirm(
 /// The changed lines of one file; `None` where nothing changes.
 fn shown(want: &EditRequest) -> Option<String> {
     let before = match want {
-        EditRequest::Change { document, .. } => document.text.as_str(),
+        EditRequest::Change { document, .. } => &*document.text,
         EditRequest::Create { .. } => "",
     };
     let after = edit_request::intended(want).filter(|after| after != before)?;

@@ -102,11 +102,11 @@ impl RollbackPlan {
         marks_after: Marks,
     ) -> Result<Vec<(BTreeSet<usize>, BTreeSet<usize>)>, Failure> {
         let now = recover::look_at(workspace, path).await?;
-        let turned = turn(turns, now.as_ref().map(|document| document.text.as_str()));
+        let turned = turn(turns, now.as_ref().map(|document| &*document.text));
         self.left.extend(turned.left);
         if let Some(edit) = edit_to(path, now.as_ref(), turned.text.as_deref()) {
             self.edits.push(edit);
-            let before = now.map(|document| document.text.into());
+            let before = now.map(|document| document.text);
             self.files.push(FileChange {
                 path: path.to_owned(),
                 before,

@@ -6,6 +6,7 @@ pub(crate) mod event;
 pub mod workspace_edit;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -24,8 +25,9 @@ pub struct Document {
     /// Path relative to the root.
     pub path: String,
     /// The text with `\n` line ends and without a byte order mark, whatever the file has. The editor keeps both and
-    /// writes them back. The text ends in `\n` exactly when the file's last line does.
-    pub text: String,
+    /// writes them back. The text ends in `\n` exactly when the file's last line does. It is shared: what a task
+    /// stores of a file is the text that it has read.
+    pub text: Arc<str>,
     /// Opaque; differs whenever the text differs.
     pub version: i64,
     /// Whether the file is on disk (a buffer can be of a file that is not written yet).

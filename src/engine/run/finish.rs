@@ -148,7 +148,7 @@ pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files
     let said_of_this = |report: &Report| {
         let reported_text =
             known.get(&(report.file.clone(), report.provider.clone())).and_then(|snap| snap.text.as_deref());
-        documents.iter().any(|document| document.path == report.file && reported_text == Some(document.text.as_str()))
+        documents.iter().any(|document| document.path == report.file && reported_text == Some(&*document.text))
     };
     let unfresh: BTreeSet<(String, String)> = reports
         .iter()
@@ -159,7 +159,7 @@ pub(crate) async fn task_verdict(edits: &EditService, work: &mut TaskWork, files
     // A report on an earlier text of an edited file does not count for this one.
     let of_now = |key: &SnapshotKey, snap: &Snapshot| {
         let now = documents.iter().find(|document| document.path == key.0);
-        !is_stopped || now.is_none_or(|now| snap.text.as_deref() == Some(now.text.as_str()))
+        !is_stopped || now.is_none_or(|now| snap.text.as_deref() == Some(&*now.text))
     };
     let is_known = |(key, snap): &(SnapshotKey, Arc<Snapshot>)| !unfresh.contains(key) && of_now(key, snap);
     let mut after: Snapshots = known.into_iter().filter(is_known).collect();

@@ -1,5 +1,7 @@
 //! Narrows the scope of a request to repair to the place that it names.
 
+use std::sync::Arc;
+
 use crate::run::request_names;
 use crate::state::journal::Journal;
 use crate::state::task::{TaskIntent, TaskWork};
@@ -71,7 +73,7 @@ fn scope_of(places: &[String]) -> Scope {
 
 /// The paths that a name stands for. It may be a file, a symbol of the user's own file or of any, a folder, or a file
 /// without its ending. Blocks.
-fn paths(root: &Root, here: Option<&(String, String)>, name: &str, wide: bool) -> Vec<String> {
+fn paths(root: &Root, here: Option<&(String, Arc<str>)>, name: &str, wide: bool) -> Vec<String> {
     let files = request_names::files_named(root, name);
     if !files.is_empty() {
         return files;
@@ -108,7 +110,7 @@ mod tests {
         std::fs::write(dir.path().join("inv/tools.py"), "def pack():\n    pass\n").unwrap();
         std::fs::write(dir.path().join("a.py"), "def count():\n    pass\n").unwrap();
         let root = Root::new(dir.path()).unwrap();
-        let here = ("a.py".to_owned(), std::fs::read_to_string(dir.path().join("a.py")).unwrap());
+        let here = ("a.py".to_owned(), std::fs::read_to_string(dir.path().join("a.py")).unwrap().into());
         let paths = |name: &str, wide| paths(&root, Some(&here), name, wide);
         assert_eq!(paths("inv/tools.py", true), ["inv/tools.py"]);
         assert_eq!(paths("tools.py", true), ["inv/tools.py"]);

@@ -1,6 +1,8 @@
 //! Analyses a request before any model is asked. It finds question or change, the named symbols and files, and the
 //! known diagnostics that bear on it.
 
+use std::sync::Arc;
+
 use crate::events::task_events::TaskEvents;
 use crate::state::analysis::{Analysis, Mention, SHORTEST};
 use crate::state::snapshots::Snapshots;
@@ -69,12 +71,12 @@ fn fitting(path: &str, text: &str, names: &str) -> Vec<SymbolPath> {
 }
 
 /// The symbols that a name stands for: those of the user's own file, or else all of the workspace. Blocks.
-pub(crate) fn symbols_named(root: &Root, here: Option<&(String, String)>, name: &str) -> Vec<SymbolPath> {
+pub(crate) fn symbols_named(root: &Root, here: Option<&(String, Arc<str>)>, name: &str) -> Vec<SymbolPath> {
     let wanted = SymbolPath::parse(name);
     if !wanted.file.is_empty() {
         let text = match here {
             Some((path, text)) if *path == wanted.file => Some(text.clone()),
-            _ => root.resolve(&wanted.file).ok().and_then(|path| workspace_files::text(root, &path)),
+            _ => root.resolve(&wanted.file).ok().and_then(|path| workspace_files::text(root, &path)).map(Arc::from),
         };
         return text.map(|text| fitting(&wanted.file, &text, &wanted.names)).unwrap_or_default();
     }
@@ -94,7 +96,7 @@ pub(crate) fn symbols_named(root: &Root, here: Option<&(String, String)>, name: 
 }
 
 /// The symbols of one text that a name stands for.
-pub(crate) fn symbols_in(file: &(String, String), name: &str) -> Vec<SymbolPath> {
+pub(crate) fn symbols_in(file: &(String, Arc<str>), name: &str) -> Vec<SymbolPath> {
     let (path, text) = file;
     let wanted = SymbolPath::parse(name);
     let own = wanted.file.is_empty() || wanted.file == *path;
@@ -141,7 +143,7 @@ fn new_file(root: &Root, name: &str) -> Option<String> {
 }
 
 /// The symbols and files that a request's words name. Blocks.
-pub(crate) fn analyse(root: &Root, here: Option<&(String, String)>, text: &str) -> Analysis {
+pub(crate) fn analyse(root: &Root, here: Option<&(String, Arc<str>)>, text: &str) -> Analysis {
     let mut analysis = Analysis {
         question: matches!(request_kind::classify(text), Ask::Question | Ask::Forbidden),
         ..Analysis::default()
@@ -248,7 +250,7 @@ mod tests {
             "def total():\n    pass\n\n\nclass Box:\n    def size(self): ...\n\nclass Bag:\n    def size(self): ...\n",
         );
         let root = Root::new(dir.path()).unwrap();
-        let a = ("a.py".to_owned(), std::fs::read_to_string(dir.path().join("a.py")).unwrap());
+        let a = ("a.py".to_owned(), std::fs::read_to_string(dir.path().join("a.py")).unwrap().into());
         let names = |analysis: &Analysis| analysis.symbols.iter().map(ToString::to_string).collect::<Vec<_>>();
         let near = analyse(&root, Some(&a), "why does total fail in b.py?");
         assert_eq!(

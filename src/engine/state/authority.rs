@@ -102,7 +102,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
         let (before, after, path, hunks) = match want {
             EditRequest::Change { document, hunks, .. } => {
                 let Ok(after) = apply(&document.text, hunks) else { continue };
-                (document.text.as_str(), after, &document.path, hunks.as_slice())
+                (&*document.text, after, &document.path, hunks.as_slice())
             }
             EditRequest::Create { path, text } => ("", text.clone(), path, [].as_slice()),
         };

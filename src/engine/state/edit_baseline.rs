@@ -119,7 +119,7 @@ fn of_text<'a>(
     known: &'a Snapshots,
     document: &'a Document,
 ) -> impl Iterator<Item = (&'a SnapshotKey, &'a Arc<Snapshot>)> {
-    let text = Some(document.text.as_str());
+    let text = Some(&*document.text);
     known.iter().filter(move |(key, snap)| key.0 == document.path && snap.text.as_deref() == text)
 }
 

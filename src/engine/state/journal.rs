@@ -105,10 +105,10 @@ impl Journal {
     }
 
     /// A text of a file, shared with the change that has left the file so.
-    pub(crate) fn text_after(&self, path: &str, text: &str) -> Arc<str> {
+    pub(crate) fn text_after(&self, path: &str, text: &Arc<str>) -> Arc<str> {
         let mut changes = self.checkpoints.iter().rev().flat_map(|checkpoint| &checkpoint.files);
         let last = changes.find(|change| change.path == path).and_then(|change| change.after.as_ref());
-        last.filter(|after| ***after == *text).map_or_else(|| text.into(), Arc::clone)
+        Arc::clone(last.filter(|after| ***after == **text).unwrap_or(text))
     }
 
     /// The hunks of its edits that are undone at present, by edit and path.

@@ -25,10 +25,10 @@ impl SeenTexts {
 
     /// Records that these lines of a text were shown, counted from 0. Changes elsewhere since an earlier look stay
     /// unseen.
-    pub(crate) fn lines(&mut self, path: &str, text: &str, lines: Range<usize>) {
+    pub(crate) fn lines(&mut self, path: &str, text: &Arc<str>, lines: Range<usize>) {
         let seen = match self.0.get(path) {
-            None => text.into(),
-            Some(seen) if **seen == *text => return,
+            None => Arc::clone(text),
+            Some(seen) if **seen == **text => return,
             Some(seen) => with_part(seen, text, lines).into(),
         };
         self.0.insert(path.to_owned(), seen);
@@ -85,11 +85,11 @@ mod tests {
     fn what_changed_outside_of_the_shown_lines_stays_unseen() {
         let (old, now) = ("a\nb\nc\nd\n", "A\nb\nC\nd\n");
         let mut seen = SeenTexts::default();
-        seen.lines("f", old, 0..1);
+        seen.lines("f", &old.into(), 0..1);
         assert_eq!(seen.other_than("f", old), None, "of what was never seen nothing can have changed");
-        seen.lines("f", now, 0..2);
+        seen.lines("f", &now.into(), 0..2);
         assert_eq!(seen.other_than("f", now).as_deref(), Some("A\nb\nc\nd\n"));
-        seen.lines("f", now, 2..4);
+        seen.lines("f", &now.into(), 2..4);
         assert_eq!(seen.other_than("f", now), None);
         seen.edited("f", now, &"new\n".into());
         assert_eq!(seen.other_than("f", "new\n"), None);
@@ -118,7 +118,7 @@ mod tests {
             let mut seen = SeenTexts::default();
             seen.whole("f", old.as_str());
             for first in (0..now.lines().count()).step_by(page) {
-                seen.lines("f", &now, first..first + page);
+                seen.lines("f", &now.as_str().into(), first..first + page);
             }
             prop_assert_eq!(seen.other_than("f", &now), None);
         }

@@ -69,7 +69,7 @@ mod tests {
 
     fn at(version: i64) -> Document {
         let path = "a.py".to_owned();
-        Document { path, text: String::new(), version, exists: true, unsaved: true, locked: None }
+        Document { path, text: "".into(), version, exists: true, unsaved: true, locked: None }
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn stands(task_work: &TaskWork, document: &Document, work: impl Fn(&Document) ->
     let rows = task_work.journal.checkpoints.get(begun..).unwrap_or_default();
     let changes = rows.iter().flat_map(|row| &row.files).filter(|change| change.path == document.path);
     let is_this = |(before, after): (&Arc<str>, &Arc<str>)| {
-        let then = Document { text: before.to_string(), ..document.clone() };
+        let then = Document { text: Arc::clone(before), ..document.clone() };
         let made = work(&then).ok().and_then(|worked| apply(before, &worked.hunks).ok());
         made.as_deref() == Some(&**after)
     };
@@ -104,7 +104,7 @@ fn moved(
 ) -> Option<Worked> {
     // A deferred edit is answered against the text before its first edit: changes by others would count as its own.
     let put_off = reports.deferred.as_ref().is_some_and(|burst| burst.changes(&document.path));
-    let then = Document { text: seen.to_owned(), ..document.clone() };
+    let then = Document { text: seen.into(), ..document.clone() };
     let worked = work(&then).ok().filter(|worked| worked.of_symbols && !put_off)?;
     let (hunks, note) = rebase_edit::onto(document, seen, &worked.hunks)?;
     if !is_in_symbols(document, seen, &worked.hunks) {

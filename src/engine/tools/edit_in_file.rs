@@ -105,8 +105,8 @@ fn all_of(document: &Document, wishes: &[Replacement<'_>]) -> Result<Worked, Fai
             ..failure
         };
         let worked = replaced(&now, wish).map_err(which)?;
-        now.text =
-            apply(&now.text, &worked.hunks).map_err(|error| which(tool_failure(error, "give them one by one")))?;
+        let made = apply(&now.text, &worked.hunks);
+        now.text = made.map_err(|error| which(tool_failure(error, "give them one by one")))?.into();
         notes.extend(worked.notes.into_iter().map(|note| format!("edit {number}: {note}")));
     }
     let hunks = hunks::hunks(&document.text, &now.text);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -157,7 +158,7 @@ async fn lines(workspace: &Workspace, path: &str, loaded: bool, ranges: &[Range]
             let (root, file) = (workspace.root.clone(), path.to_owned());
             let read = move || {
                 let resolved = root.resolve(&file).ok().filter(|file| !workspace_files::is_ignored(&root, file))?;
-                workspace_files::text(&root, &resolved)
+                workspace_files::text(&root, &resolved).map(Arc::from)
             };
             tokio::task::spawn_blocking(read).await.ok().flatten()
         }

@@ -1,5 +1,7 @@
 //! `rename_symbol`: renames a symbol and all its uses, as the language server knows them, in one edit.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use regex::Regex;
 use schemars::JsonSchema;
@@ -240,17 +242,17 @@ fn summary(old: &str, new: &str, places: &[(String, usize)]) -> String {
 /// The lines of the workspace that still have the old name. The language server does not see or does not mean them.
 async fn left_over(root: &Root, changed: &EditOutcome, old: &str) -> Option<String> {
     let word = Regex::new(&format!(r"\b{}\b", regex::escape(old))).ok()?;
-    let edited: Vec<(String, String)> = changed
+    let edited: Vec<(String, Arc<str>)> = changed
         .applied
         .iter()
-        .filter_map(|done| done.document.as_ref().map(|document| (done.path.clone(), document.text.clone())))
+        .filter_map(|done| done.document.as_ref().map(|document| (done.path.clone(), Arc::clone(&document.text))))
         .collect();
     let root = root.clone();
     let look = move || {
         let mut lines = Vec::new();
         for path in workspace_files::list(&root, "", MOST_FILES).files {
             let known = edited.iter().find(|(file, _)| *file == path).map(|(_, text)| text.clone());
-            let Some(text) = known.or_else(|| workspace_files::text(&root, &path)) else { continue };
+            let Some(text) = known.or_else(|| workspace_files::text(&root, &path).map(Arc::from)) else { continue };
             let found = text.lines().enumerate().filter(|(_, line)| word.is_match(line));
             lines.extend(found.map(|(number, _)| format!("{path}:{}", number + 1)));
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -305,7 +306,7 @@ fn program_of(root: &Root, name: &str) -> Result<PathBuf, Failure> {
 }
 
 /// The present texts of the files that the editor or the model has seen.
-async fn texts(editor: &dyn Editor, seen: &SeenTexts) -> BTreeMap<String, String> {
+async fn texts(editor: &dyn Editor, seen: &SeenTexts) -> BTreeMap<String, Arc<str>> {
     let mut paths = editor.loaded().await;
     paths.extend(seen.paths().cloned());
     let mut texts = BTreeMap::new();

@@ -103,21 +103,25 @@ impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
             let most = LONGEST >> 20;
             return Err(refusal(beginning_id(&line), INVALID, &format!("a message may have {most} MB at most")));
         }
-        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
-        if line.is_empty() {
+        let json = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line).trim_ascii();
+        if json.is_empty() {
             return Ok(None);
         }
-        if json_values::are_too_many(line) {
+        if json_values::are_too_many(json) {
             let words = json_values::limit();
-            return Err(refusal(beginning_id(&line[..line.len().min(BEGINNING)]), INVALID, &words));
+            return Err(refusal(beginning_id(&json[..json.len().min(BEGINNING)]), INVALID, &words));
         }
-        serde_json::from_slice(line).map(Some).map_err(|error| match serde_json::from_slice::<Value>(line) {
-            Ok(value) if value["method"].is_string() && value["id"].is_null() => Value::Null,
-            Ok(value) => {
-                let id = Some(&value["id"]).filter(|id| id.is_string() || id.is_number()).cloned();
-                refusal(id, INVALID, "this is no message of the protocol")
+        let value: Value =
+            serde_json::from_slice(json).map_err(|error| refusal(None, PARSE, &format!("this is no JSON: {error}")))?;
+        // The message is built from the value alone: the line may be as long as two files.
+        drop(line);
+        let (id, method) = (value["id"].clone(), value["method"].is_string());
+        serde_json::from_value(value).map(Some).map_err(|_| {
+            if method && id.is_null() {
+                return Value::Null;
             }
-            Err(_) => refusal(None, PARSE, &format!("this is no JSON: {error}")),
+            let id = Some(id).filter(|id| id.is_string() || id.is_number());
+            refusal(id, INVALID, "this is no message of the protocol")
         })
     }
 }

@@ -4,6 +4,7 @@
 //! It names too many files rather than too few, and works without a search path or an environment.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::workspace::import_lines::{import_words, module_name, module_names, names_module};
@@ -52,7 +53,7 @@ impl ImportLines {
 
 impl Importers {
     /// Reads the changes on disk since the last time. Open files are given with their texts. Blocks.
-    pub fn refresh(&mut self, root: &Root, open: &HashMap<String, String>) {
+    pub fn refresh(&mut self, root: &Root, open: &HashMap<String, Arc<str>>) {
         let listing = workspace_files::list(root, "", LISTED);
         self.more = listing.more;
         let mut known = std::mem::take(&mut self.files);
@@ -290,8 +291,8 @@ mod tests {
     fn a_text_that_is_open_counts_and_not_the_one_on_disk() {
         let (dir, mut importers) = workspace(&[("a.py", ""), ("b.py", "import json\n"), ("c.py", "import a\n")]);
         let open = HashMap::from([
-            ("b.py".to_owned(), "import a\n".to_owned()),
-            ("c.py".to_owned(), "class P(Protocol):\n    def run(self): ...\n".to_owned()),
+            ("b.py".to_owned(), "import a\n".into()),
+            ("c.py".to_owned(), "class P(Protocol):\n    def run(self): ...\n".into()),
         ]);
         let root = Root::new(dir.path()).unwrap();
         importers.refresh(&root, &open);

@@ -73,7 +73,7 @@ pub async fn with_text(agent: &Engine, path: &str, text: &str) -> Document {
     let waiting = async {
         loop {
             let document = agent.editor().read(path).await.expect("a file");
-            if document.text == text {
+            if *document.text == *text {
                 return document;
             }
             tokio::task::yield_now().await;

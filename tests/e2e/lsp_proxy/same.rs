@@ -97,7 +97,7 @@ async fn compare(command: Vec<String>, file: &str, language: &str, text: &str) {
             if let ProxySays::Opened(sextant::editors::lsp::link::OpenedDocument { text, .. })
             | ProxySays::Changed(sextant::editors::lsp::link::ChangedDocument { text, .. }) = link.next().await
             {
-                let files = [FileText { path: name.clone(), text: text.to_string() }];
+                let files = [FileText { path: name.clone(), text }];
                 server.fetch(&files, Deadline::after_ms(50)).await;
             }
         }

@@ -133,7 +133,7 @@ async fn two_hundred_changes_a_second_and_the_engines_questions_do_not_disturb_e
             _ => continue,
         };
         asked += 1;
-        let files = [FileText { path: "a.py".into(), text: text.to_string() }];
+        let files = [FileText { path: "a.py".into(), text: Arc::clone(&text) }];
         let reports =
             server.fetch(&files, Deadline::after_ms(if text.lines().count() == 401 { 30_000 } else { 20 })).await;
         for report in reports.iter().filter(|report| report.freshness.is_fresh()) {

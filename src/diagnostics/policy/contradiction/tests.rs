@@ -28,7 +28,7 @@ fn rule(marked: &str, code: &str, message: &str, others: &[(&str, &str)]) -> Opt
     let others: Others = depends_on(&diagnostic, &text, &mut Trees::new())
         .into_iter()
         .map(|file| {
-            let text = others.iter().find(|(known, _)| *known == file).map(|(_, text)| (*text).to_owned());
+            let text = others.iter().find(|(known, _)| *known == file).map(|(_, text)| (*text).into());
             (file, text)
         })
         .collect();
@@ -159,7 +159,7 @@ fn nothing_that_is_right_is_contradicted() {
                     evidence: None,
                 };
                 let files = depends_on(&diagnostic, text, &mut Trees::new()).into_iter().map(|file| {
-                    let text = case["files"][&file][side].as_str().map(str::to_owned);
+                    let text = case["files"][&file][side].as_str().map(Into::into);
                     (file, text)
                 });
                 let others: Others = files.collect();

@@ -54,7 +54,7 @@ fn reach(case: &ReachCase) -> Vec<String> {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
-    let before = Some(case.files[&case.edited].clone());
+    let before = Some(case.files[&case.edited].as_str().into());
     let change = TextChange { path: case.edited.clone(), before, after: case.after.clone() };
     of(&Root::new(dir.path()).unwrap(), &Arc::default(), &HashMap::new(), &[change]).files
 }

@@ -107,7 +107,7 @@ async fn of_file(
         Err(EditorError::NotFound(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    let text = document.as_ref().map_or("", |document| document.text.as_str());
+    let text = document.as_ref().map_or("", |document| &*document.text);
     let facts = CompactFacts {
         piece: format!("the file {path}{}", if document.is_some() { "" } else { ", which is yet to be written" }),
         name: String::new(),
@@ -124,7 +124,7 @@ async fn of_file(
 /// The source of a piece as it stands in its file.
 pub(super) async fn source_now(workspace: &Workspace, path: &str, names: &str) -> Option<String> {
     if names.is_empty() {
-        return workspace.editor.read(path).await.ok().map(|document| document.text);
+        return workspace.editor.read(path).await.ok().map(|document| document.text.to_string());
     }
     let place = target::place(workspace, &format!("{path}::{names}")).await.ok()?;
     Some(source(&place.document.text, &place.outline, place.symbol).to_owned())

@@ -159,7 +159,7 @@ async fn attempt(
 
 fn asked<'t>(request: &'t str, piece: &'t ShownPiece) -> AskedPiece<'t> {
     AskedPiece {
-        text: piece.document.as_ref().map_or("", |document| document.text.as_str()),
+        text: piece.document.as_ref().map_or("", |document| &*document.text),
         language: language::of_path(&piece.path),
         names: &piece.names,
         request,

@@ -1,6 +1,7 @@
 //! The review of one file: the accepted text, the agent's text over it, and what the user typed since. Pure functions.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,9 +20,9 @@ pub(crate) struct FileReview {
     /// Relative to the root.
     pub(crate) path: String,
     /// The text before the agent's edits, with what was accepted and typed since.
-    pub(crate) baseline: String,
+    pub(crate) baseline: Arc<str>,
     /// The same with the hunks that wait.
-    pub(crate) agent: String,
+    pub(crate) agent: Arc<str>,
     /// Whether the agent made the file, and nothing of it is accepted yet.
     pub(crate) made: bool,
 }
@@ -53,9 +54,9 @@ enum Beside {
 }
 
 impl FileReview {
-    pub(crate) fn new(path: &str, before: Option<&str>) -> Self {
-        let text = before.unwrap_or_default().to_owned();
-        Self { path: path.to_owned(), baseline: text.clone(), agent: text, made: before.is_none() }
+    pub(crate) fn new(path: &str, before: Option<&Arc<str>>) -> Self {
+        let text = before.cloned().unwrap_or_default();
+        Self { path: path.to_owned(), baseline: Arc::clone(&text), agent: text, made: before.is_none() }
     }
 
     /// Whether no hunk waits.
@@ -112,7 +113,7 @@ impl FileReview {
 
     /// Takes in the text of the buffer: what the user typed. Returns how many hunks the user has undone by hand.
     pub(crate) fn typed(&mut self, now: &str) -> usize {
-        if self.agent == now {
+        if *self.agent == *now {
             return 0;
         }
         let undone = self.undone_by_hand(now);
@@ -123,7 +124,7 @@ impl FileReview {
             .collect();
         // One hunk without a place keeps all typing apart: nothing of it may pass for the agent's.
         if let Some(baseline) = back.and_then(|back| apply(now, &back).ok()) {
-            (self.baseline, self.agent) = (baseline, now.to_owned());
+            (self.baseline, self.agent) = (baseline.into(), now.into());
         }
         undone
     }
@@ -145,16 +146,18 @@ impl FileReview {
             .collect();
         let back: Vec<TextEdit> =
             gone.iter().map(|hunk| TextEdit::new(hunk.new.clone(), &self.baseline[hunk.old.clone()])).collect();
-        self.agent = apply(&self.agent, &back).unwrap_or_else(|_| self.agent.clone());
+        if let Ok(agent) = apply(&self.agent, &back) {
+            self.agent = agent.into();
+        }
         gone.len()
     }
 
     /// Takes in an edit of the agent, from the buffer before it to the buffer after it. Returns how many hunks the user
     /// has undone by hand.
-    pub(crate) fn edited(&mut self, before: &str, after: &str) -> usize {
+    pub(crate) fn edited(&mut self, before: &str, after: &Arc<str>) -> usize {
         let undone = self.typed(before);
-        if self.agent == before {
-            after.clone_into(&mut self.agent);
+        if *self.agent == *before {
+            self.agent = Arc::clone(after);
             return undone;
         }
         // Where it touches typing that is kept apart, it counts as typed: it is not lost, and it is not reviewed.
@@ -163,7 +166,9 @@ impl FileReview {
             .into_iter()
             .filter_map(|edit| Some(TextEdit { range: shifted(&edit.range, &apart)?, text: edit.text }))
             .collect();
-        self.agent = apply(&self.agent, &edits).unwrap_or_else(|_| self.agent.clone());
+        if let Ok(agent) = apply(&self.agent, &edits) {
+            self.agent = agent.into();
+        }
         // The edit may have taken away the hunk that kept the typing apart.
         undone + self.typed(after)
     }
@@ -179,7 +184,7 @@ impl FileReview {
         }
         if let Ok(baseline) = apply(&self.baseline, &edits) {
             self.made &= edits.is_empty();
-            self.baseline = baseline;
+            self.baseline = baseline.into();
         }
         self.typed(now);
     }
@@ -202,7 +207,7 @@ impl FileReview {
         let (Ok(agent), Ok(buffer)) = (apply(&self.agent, &of_agent), apply(now, &of_buffer)) else {
             return (now.to_owned(), picks.iter().map(|pick| pick.hunk).collect());
         };
-        self.agent = agent;
+        self.agent = agent.into();
         self.typed(&buffer);
         (buffer, left)
     }
@@ -211,8 +216,8 @@ impl FileReview {
     pub(crate) fn bring_back(&mut self, with: &str, without: &str, now: &str) -> Option<String> {
         let edits = carried(without, with, now)?;
         let buffer = apply(now, &edits).ok()?;
-        let agent = if self.agent == now { edits } else { carried(without, with, &self.agent)? };
-        self.agent = apply(&self.agent, &agent).ok()?;
+        let agent = if *self.agent == *now { edits } else { carried(without, with, &self.agent)? };
+        self.agent = apply(&self.agent, &agent).ok()?.into();
         self.typed(&buffer);
         Some(buffer)
     }

@@ -14,8 +14,8 @@ use crate::state::review::workspace_review::{WantedHunks, WorkspaceReview};
 const PATH: &str = "a.txt";
 
 fn review(before: &str, after: &str) -> FileReview {
-    let mut file = FileReview::new(PATH, Some(before));
-    file.edited(before, after);
+    let mut file = FileReview::new(PATH, Some(&before.into()));
+    file.edited(before, &after.into());
     file
 }
 
@@ -28,7 +28,7 @@ fn accepting_moves_the_baseline_and_rejecting_the_buffer() {
     let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nc\nD\ne\nf\n");
     let mut file = review(before, after);
     file.accept(&[whole(0)], after);
-    assert_eq!((file.baseline.as_str(), file.agent.as_str()), ("A\nb\nc\nd\ne\n", after));
+    assert_eq!((&*file.baseline, &*file.agent), ("A\nb\nc\nd\ne\n", after));
     let (text, left) = file.reject(&[whole(0)], after);
     assert_eq!((text.as_str(), left.len()), ("A\nb\nc\nd\ne\nf\n", 0));
     assert_eq!(file.pending(&text).len(), 1);
@@ -38,7 +38,7 @@ fn accepting_moves_the_baseline_and_rejecting_the_buffer() {
 fn typing_beside_a_hunk_is_the_users_and_typing_in_it_is_a_conflict() {
     let mut file = review("a\nb\nc\n", "a\nB\nc\n");
     file.typed("mine\na\nB\nalso\nc\n");
-    assert_eq!(file.baseline, "mine\na\nb\nalso\nc\n");
+    assert_eq!(&*file.baseline, "mine\na\nb\nalso\nc\n");
     let (text, _) = file.clone().reject(&[whole(0)], "mine\na\nB\nalso\nc\n");
     assert_eq!(text, "mine\na\nb\nalso\nc\n");
     let changed = "mine\na\nBB\nalso\nc\n";
@@ -46,7 +46,7 @@ fn typing_beside_a_hunk_is_the_users_and_typing_in_it_is_a_conflict() {
     let (text, left) = file.reject(&[whole(0)], changed);
     assert_eq!((text.as_str(), left), (changed, vec![0]));
     file.accept(&[whole(0)], changed);
-    assert_eq!((file.baseline.as_str(), file.is_done()), (changed, true));
+    assert_eq!((&*file.baseline, file.is_done()), (changed, true));
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_part_of_a_hunk_is_decided_alone() {
     assert_eq!(review(before, after).reject(&pick(1..2), after).0, "A\nb\nC\n");
     let mut file = review(before, after);
     file.accept(&pick(0..1), after);
-    assert_eq!((file.baseline.as_str(), file.pending(after).len()), ("A\nb\nc\n", 1));
+    assert_eq!((&*file.baseline, file.pending(after).len()), ("A\nb\nc\n", 1));
     let (before, after) = ("a\nz\n", "a\n1\n2\n3\nz\n");
     assert_eq!(review(before, after).reject(&pick(1..3), after).0, "a\n1\nz\n");
 }
@@ -65,8 +65,8 @@ fn a_part_of_a_hunk_is_decided_alone() {
 fn a_hunk_moves_with_its_symbol() {
     let before = "def f():\n    return 1\n\n\ndef g():\n    return 2\n";
     let after = "def f():\n    return 10\n\n\ndef g():\n    return 2\n";
-    let mut file = FileReview::new("a.py", Some(before));
-    file.edited(before, after);
+    let mut file = FileReview::new("a.py", Some(&before.into()));
+    file.edited(before, &after.into());
     let moved = "def g():\n    return 2\n\n\ndef f():\n    x = 0\n    return 10\n";
     let hunk = &shown(&file, moved, &[]).hunks[0];
     assert_eq!((hunk.symbol.as_str(), hunk.line, hunk.conflict), ("f", 6, false));
@@ -88,8 +88,8 @@ fn what_the_user_undoes_by_hand_is_decided() {
 fn a_new_diagnostic_stands_beside_the_hunk_of_its_line_or_symbol() {
     let before = "def f():\n    return 1\n\n\ndef g():\n    return 2\n";
     let after = "def f():\n    return ''\n\n\ndef g(x):\n    return 2\n";
-    let mut file = FileReview::new("a.py", Some(before));
-    file.edited(before, after);
+    let mut file = FileReview::new("a.py", Some(&before.into()));
+    file.edited(before, &after.into());
     let entry =
         |line, text: &str| QuickfixEntry { path: "a.py".into(), line, column: 1, kind: "E".into(), text: text.into() };
     let found = shown(&file, after, &[entry(2, "f: wrong"), entry(6, "g: unused"), entry(3, "h: elsewhere")]);
@@ -369,7 +369,7 @@ impl World {
         let mut all = file.clone();
         let picks: Vec<HunkPick> = (0..file.pending(&now).len()).map(whole).collect();
         let (text, left) = all.reject(&picks, &now);
-        assert_eq!((text.as_str(), left.len()), (file.baseline.as_str(), 0));
+        assert_eq!((text.as_str(), left.len()), (&*file.baseline, 0));
         for (line, known) in self.lines.iter().filter(|(_, known)| known.typed && known.there) {
             assert!(split(&text).contains(line), "typed {line} {known:?} is lost");
         }

@@ -78,8 +78,8 @@ impl WorkspaceReview {
         if self.files.values().all(FileReview::is_done) {
             self.decided = 0;
         }
-        let (before, after) = (change.before.as_deref(), change.after.as_deref());
-        let Some(after) = after else {
+        let before = change.before.as_deref();
+        let Some(after) = &change.after else {
             self.files.remove(&change.path);
             return;
         };
@@ -87,7 +87,10 @@ impl WorkspaceReview {
         if is_undo && !known {
             return;
         }
-        let file = self.files.entry(change.path.clone()).or_insert_with(|| FileReview::new(&change.path, before));
+        let file = self
+            .files
+            .entry(change.path.clone())
+            .or_insert_with(|| FileReview::new(&change.path, change.before.as_ref()));
         if is_undo {
             // An undo is the user's own word: what it leaves is decided.
             self.decided += file.typed(before.unwrap_or_default());
@@ -140,7 +143,7 @@ impl WorkspaceReview {
         let last = self.rejected.last()?.clone();
         let file = self.files.entry(last.path.clone()).or_insert_with(|| FileReview {
             made: last.made && now.is_empty(),
-            ..FileReview::new(&last.path, Some(now))
+            ..FileReview::new(&last.path, Some(&now.into()))
         });
         file.typed(now);
         let text = file.bring_back(&last.with, &last.without, now)?;

@@ -119,7 +119,7 @@ fn a_file_without_symbols_is_changed_anywhere_where_it_is_in_scope() {
     let want = |path: &str| EditRequest::Change {
         document: Document {
             path: path.into(),
-            text: text.clone(),
+            text: text.as_str().into(),
             version: 1,
             exists: true,
             unsaved: false,
