@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &DiffArguments) -> ExitCode {
             let ended = runtime.block_on(async {
                 tokio::select! {
                     ended = compare_sides::answer(arguments) => ended,
-                    () = stopped() => Err(Failure::new(FailureKind::Cancelled, "stopped", "nothing was changed")),
+                    () = runtime::interrupted() => Err(Failure::new(FailureKind::Cancelled, "stopped", "nothing was changed")),
                 }
             });
             runtime.shutdown_timeout(Duration::from_millis(200));
@@ -97,15 +97,4 @@ fn fail(failure: &Failure, format: OutputFormat) -> ExitCode {
         terminal::json(&serde_json::json!({"type": "failed", "failure": failure}));
     }
     ExitCode::from(FAILED)
-}
-
-/// Waits until a signal ends this process; temporary folders and servers then go in order.
-async fn stopped() {
-    let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminate.recv() => {}
-    }
 }

@@ -295,9 +295,8 @@ async fn serve(
     let cancel = shared.as_ref().map_or_else(CancellationToken::new, |shared| shared.cancel());
     let stop = cancel.clone();
     tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            stop.cancel();
-        }
+        runtime::interrupted().await;
+        stop.cancel();
     });
     let ended = work(&session, &request, &cancel).await;
     if let Some(shared) = shared {

@@ -15,7 +15,7 @@ use crate::cli::answer_option::GivenAnswer;
 use crate::cli::choose_session::{self, Looked};
 use crate::cli::follow::{self, Following};
 use crate::cli::settings::session_folders;
-use crate::cli::terminal;
+use crate::cli::{runtime, terminal};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_engine::api::{Engine, Origin, Request, TurnHeld, busy};
 use sextant_serve::discovery::find_sessions::FoundSessions;
@@ -139,7 +139,7 @@ pub(super) fn by() -> String {
     format!("a shell (process {})", process::id())
 }
 
-/// Does the work in a session. Ctrl-C stops the task there.
+/// Does the work in a session. A signal that ends this process stops the task there.
 pub(super) async fn work(
     session: JoinedSession,
     work: &JoinedWork<'_>,
@@ -151,9 +151,8 @@ pub(super) async fn work(
     let following = Following::start(&session, by(), answers, as_json).await?;
     let stopping = Arc::clone(&session);
     tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            let _ = stopping.cancel().await;
-        }
+        runtime::interrupted().await;
+        let _ = stopping.cancel().await;
     });
     let ended = (work.run)(&session, request, by()).await;
     let answered = follow::end(following, &session).await;

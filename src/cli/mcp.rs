@@ -11,7 +11,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use clap::Args;
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::client_config::{KnownClient, snippet};
@@ -69,7 +68,11 @@ pub(super) fn run(arguments: McpArguments) -> ExitCode {
     let McpArguments { servers, timeout_ms, files, http: port, .. } = arguments;
     let opener = Box::new(Headless { options: WorkOptions::without_model(servers, timeout_ms), files });
     let served = runtime.block_on(async {
-        tokio::spawn(end_on_signal(stop.clone()));
+        let ended = stop.clone();
+        tokio::spawn(async move {
+            runtime::interrupted().await;
+            ended.cancel();
+        });
         match port {
             Some(port) => serve_http(opener, fallback, port, stop).await,
             None => {
@@ -130,17 +133,6 @@ fn fallback(given: Option<&std::path::Path>) -> Result<Root, Failure> {
             Ok(Root::find(&std::env::current_dir().map_err(unread)?)?)
         }
     }
-}
-
-async fn end_on_signal(stop: CancellationToken) {
-    let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) else {
-        return;
-    };
-    tokio::select! {
-        _ = term.recv() => {}
-        _ = int.recv() => {}
-    }
-    stop.cancel();
 }
 
 fn print_config(client: KnownClient, root: Option<&std::path::Path>) -> ExitCode {

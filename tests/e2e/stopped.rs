@@ -1,10 +1,14 @@
 //! Ctrl-C in the middle of a check: the edit is not called clean, and `resume` knows that it stands.
 
+use std::time::Duration;
+
+use rustix::process::{Signal, test_kill_process};
 use serde_json::json;
 
 use crate::nvim::ask::step;
 use crate::support::model_server::Reply;
 use crate::support::scripted::{Scripted, publish, said};
+use crate::support::servers::fake_process;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n";
 
@@ -39,6 +43,20 @@ async fn an_edit_whose_check_was_stopped_is_not_known_to_be_clean() {
         assert!(!stopped.status.success() && !shown.contains("0 new"), "{shown}");
         assert!(shown.contains("not known yet: fake (a.py, stopped while it was checked)"), "{shown}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_busy_server_ends_with_a_process_that_is_terminated() {
+    let scripted = slow(vec![edit("return bad")]).await;
+    let ended = scripted.signalled_at("return bad", Signal::TERM, &["ask", "change f", "--file", "a.py:2"]).await;
+    assert_eq!(ended.status.code(), Some(1), "{}", said(&ended));
+    let gone = || test_kill_process(fake_process(&scripted.project)).is_err();
+    let wait = async {
+        while !gone() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), wait).await.expect("the server has ended");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use crate::conformance::scenario::{Asked, Scenario, ServerKind};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
-use crate::support::servers::{fake_config, python_servers};
+use crate::support::servers::{fake_config, fake_process, python_servers};
 
 /// Milliseconds that diagnostics may take: real servers start cold on a busy machine.
 pub const PATIENCE_MS: u64 = 60_000;
@@ -159,8 +159,5 @@ fn fake(project: &Project) -> ServerConfig {
 
 /// Ends the fake server's newest process without a word.
 pub fn kill_fake(project: &Project) {
-    let runs = std::fs::read_to_string(project.beside("fake").join("runs")).expect("it has run");
-    let pid = runs.lines().last().and_then(|pid| pid.parse().ok()).expect("a process");
-    let pid = rustix::process::Pid::from_raw(pid).expect("a process");
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).expect("it runs");
+    rustix::process::kill_process(fake_process(project), rustix::process::Signal::KILL).expect("it runs");
 }

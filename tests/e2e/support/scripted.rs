@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::support::model_server::{ModelServer, Reply};
@@ -102,10 +103,14 @@ impl Scripted {
 
     /// Runs it, stops it as Ctrl-C does once the server has received these words, and gives back its end.
     pub async fn stopped_at(&self, words: &str, arguments: &[&str]) -> Output {
+        self.signalled_at(words, Signal::INT, arguments).await
+    }
+
+    /// The same with another signal.
+    pub async fn signalled_at(&self, words: &str, signal: Signal, arguments: &[&str]) -> Output {
         let child = self.start(arguments);
         self.heard(words).await;
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill");
-        assert!(sent.success(), "it runs");
+        kill_process(Pid::from_child(&child), signal).expect("it runs");
         tokio::task::block_in_place(|| child.wait_with_output().expect("an end"))
     }
 }

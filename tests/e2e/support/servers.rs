@@ -139,3 +139,10 @@ pub fn a(text: &str) -> FileText {
 pub fn lines(report: &Report) -> Vec<u32> {
     report.diagnostics.iter().map(|item| item.location.range().expect("a range").start.line).collect()
 }
+
+/// The process of the fake server that was started last.
+pub fn fake_process(project: &Project) -> rustix::process::Pid {
+    let runs = std::fs::read_to_string(project.beside("fake").join("runs")).expect("it has run");
+    let pid = runs.lines().last().and_then(|pid| pid.parse().ok()).expect("a process");
+    rustix::process::Pid::from_raw(pid).expect("a process")
+}
