@@ -42,6 +42,12 @@ struct HelixSetup {
     /// Change it without asking
     #[arg(long)]
     yes: bool,
+    /// Keys before those of the agent's commands, in normal and select mode
+    #[arg(long, value_name = "KEYS", default_value = helix_config::PREFIX, value_parser = key_sequence)]
+    keys: String,
+    /// Give a language that has no server the agent's commands, by Helix's name for it; may be given more than once
+    #[arg(long, value_name = "LANGUAGE")]
+    alone: Vec<String>,
     /// Folder to look for language servers in, before PATH; may be given more than once
     #[arg(long = "servers", value_name = "FOLDER")]
     servers: Vec<PathBuf>,
@@ -70,10 +76,10 @@ fn setup(wish: &HelixSetup) -> Result<(), Failure> {
     let (mut languages, mut document) = config_files::read(languages)?;
     let places = program::places(Path::new("/nonexistent"), &wish.servers, std::env::var_os("PATH").as_deref());
     let installed = |name: &str| program::find(&places, name).is_some();
-    let mut notes = helix_config::languages(&mut document, &program(&places), installed);
+    let mut notes = helix_config::languages(&mut document, &program(&places), installed, &wish.alone);
     languages.become_text_of(&document);
     let (mut config, mut document) = config_files::read(config)?;
-    notes.extend(helix_config::keys(&mut document));
+    notes.extend(helix_config::keys(&mut document, &wish.keys));
     config.become_text_of(&document);
     let changed: Vec<UserFile> = [languages, config].into_iter().filter(UserFile::differs).collect();
     notes.iter().for_each(|note| terminal::complain(note));
@@ -99,9 +105,9 @@ fn undo(wish: &HelixSetup) -> Result<(), Failure> {
     let mut known = Vec::new();
     known.extend(config_files::backed_up(&languages, |document| {
         let installed = |name: &str| program::find(&places, name).is_some();
-        drop(helix_config::languages(document, &program(&places), installed));
+        drop(helix_config::languages(document, &program(&places), installed, &wish.alone));
     })?);
-    known.extend(config_files::backed_up(&config, |document| drop(helix_config::keys(document)))?);
+    known.extend(config_files::backed_up(&config, |document| drop(helix_config::keys(document, &wish.keys)))?);
     if known.is_empty() {
         return Err(Failure::user("nothing was set up here", "`sextant setup helix` does"));
     }
@@ -134,6 +140,16 @@ fn undo(wish: &HelixSetup) -> Result<(), Failure> {
     }
     terminal::line("Done. Files that were changed have a copy beside them, ending in .with-sextant.");
     Ok(())
+}
+
+/// Keys as Helix names them, with spaces between.
+fn key_sequence(given: &str) -> Result<String, String> {
+    let parts: Vec<&str> = given.split_whitespace().collect();
+    let is_key = |part: &&str| part.chars().count() == 1 || part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    if parts.is_empty() || !parts.iter().all(is_key) {
+        return Err("keys as Helix names them, for example \"space B\" or \"C-a\"".to_owned());
+    }
+    Ok(parts.join(" "))
 }
 
 /// # Errors

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use futures::future::join_all;
 use toml_edit::DocumentMut;
 
-use crate::cli::doctor::programs::version;
+use crate::cli::doctor::programs::{self, version};
 use crate::cli::doctor::{CheckedThing, Health, doctor_checks};
 use crate::cli::headless_run::Where;
 use crate::cli::settings::session_folders;
@@ -14,6 +15,7 @@ use crate::cli::setup::found::{self, KeysInSetup, LanguageInSetup, ProxiedInSetu
 use crate::cli::setup::{self, helix_config::PREFIX};
 use sextant_base::failure::Failure;
 use sextant_diagnostics::program;
+use sextant_diagnostics::server::server_config::ServerConfig;
 use sextant_serve::discovery::find_sessions;
 use sextant_store::workspace::beneath;
 
@@ -38,7 +40,7 @@ pub(super) async fn all(place: &Where) -> Result<Vec<CheckedThing>, Failure> {
         Err(failure) => found.push(CheckedThing::failed("languages", &failure)),
         Ok([languages, config]) => {
             match document(languages, "languages", Health::Error) {
-                Ok(document) => found.extend(written(&document, &places)),
+                Ok(document) => found.extend(written(&document, root, &places).await),
                 Err(thing) => found.push(thing),
             }
             found.extend(of_workspace(root, &places));
@@ -88,8 +90,8 @@ fn document(path: PathBuf, name: &'static str, missing: Health) -> Result<Docume
     }
 }
 
-/// The languages that go through the proxy, and whether it and the server behind it can be started.
-fn written(document: &DocumentMut, places: &[PathBuf]) -> Vec<CheckedThing> {
+/// The languages that go through the proxy, and whether it and the server behind it start.
+async fn written(document: &DocumentMut, root: &Path, places: &[PathBuf]) -> Vec<CheckedThing> {
     let own = setup::program(places);
     let installed = |name: &str| program::find(places, name).is_some();
     let proxied = found::proxied(document, &own);
@@ -107,11 +109,13 @@ fn written(document: &DocumentMut, places: &[PathBuf]) -> Vec<CheckedThing> {
     things.extend(proxied.iter().filter_map(|server| unlisted(server, &languages)));
     let programs: BTreeSet<&str> = proxied.iter().map(|server| server.program.as_str()).collect();
     things.extend(programs.into_iter().map(|program| started(places, "sextant", program)));
-    let inner = proxied.iter().filter_map(|server| Some((server, server.inner.first()?)));
-    things.extend(inner.map(|(server, program)| {
-        let thing = started(places, &server.name, program);
-        CheckedThing { name: "server", ..thing }
-    }));
+    let inner = proxied.iter().filter(|server| !server.inner.is_empty()).map(|server| {
+        let mut config =
+            ServerConfig { name: server.name.clone(), command: server.inner.clone(), ..ServerConfig::default() };
+        config.look_up(places);
+        programs::answered(root, config)
+    });
+    things.extend(join_all(inner).await);
     things
 }
 
@@ -194,12 +198,10 @@ fn of_workspace(root: &Path, places: &[PathBuf]) -> Option<CheckedThing> {
 }
 
 fn keys(config: &DocumentMut) -> Vec<CheckedThing> {
-    let by_hand = "`:lsp-workspace-command agent.ask \"…\"` works without keys";
+    let by_hand = "`sextant setup helix --keys \"space B\"` puts the agent on other keys";
     let mut things = vec![match found::keys(config) {
-        KeysInSetup::Ours => CheckedThing::ok("keys", format!("space {PREFIX}")),
-        KeysInSetup::Users => {
-            CheckedThing::of("keys", Health::Note, format!("space {PREFIX} is a key of your own"), by_hand)
-        }
+        KeysInSetup::Ours(prefix) => CheckedThing::ok("keys", prefix),
+        KeysInSetup::Users => CheckedThing::of("keys", Health::Note, format!("{PREFIX} is a key of your own"), by_hand),
         KeysInSetup::Nobodys => CheckedThing::of("keys", Health::Note, "the agent is on no key", SETUP),
     }];
     if !found::shows_progress(config) {
@@ -234,8 +236,8 @@ mod tests {
         assert_eq!(release("none"), None);
     }
 
-    #[test]
-    fn each_language_says_what_goes_through_and_what_is_amiss() {
+    #[tokio::test]
+    async fn each_language_says_what_goes_through_and_what_is_amiss() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["sextant", "ruff", "gopls"] {
             let file = dir.path().join(name);
@@ -263,7 +265,7 @@ mod tests {
             basedpyright = { command = "sextant", args = ["lsp", "--quiet", "--", "ruff"] }
             taplo = { command = "taplo", args = ["lsp", "stdio"] }
         "#;
-        let things = written(&text.parse().unwrap(), &[dir.path().to_owned()]);
+        let things = written(&text.parse().unwrap(), dir.path(), &[dir.path().to_owned()]).await;
         let all = findings(&things);
         for (health, part) in [
             (Health::Warning, "markdown has no list"),
@@ -275,13 +277,13 @@ mod tests {
             (Health::Warning, "the language-servers of python lack basedpyright"),
             (Health::Error, "sextant: /opt/sextant is not found"),
             (Health::Error, "a: gone-ls is not found"),
-            (Health::Ok, "q ("),
+            (Health::Error, "q ("),
         ] {
             let there = all.iter().any(|(state, text)| *state == health && text.starts_with(part));
             assert!(there, "{part}: {all:#?}");
         }
         assert!(!all.iter().any(|(_, text)| text.contains("taplo")), "its lsp is its own: {all:#?}");
-        let none = written(&"theme = 1".parse().unwrap(), &[]);
+        let none = written(&"theme = 1".parse().unwrap(), dir.path(), &[]).await;
         assert_eq!(findings(&none).len(), 1);
         assert_eq!(none[0].state, Health::Error);
     }

@@ -4,13 +4,21 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use futures::future::join_all;
+
 use crate::cli::doctor::{CheckedThing, Health};
 use crate::cli::settings::Settings;
+use sextant_base::deadline::Deadline;
 use sextant_diagnostics::model::DiagnosticsProvider;
 use sextant_diagnostics::program;
+use sextant_diagnostics::server::LanguageServer;
+use sextant_diagnostics::server::server_config::ServerConfig;
 
 /// The time limit for a program to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The time limit for a language server's handshake, and for its end.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+const LEAVE: Duration = Duration::from_secs(1);
 /// The oldest Neovim that the plugin works in.
 const NEOVIM: (u32, u32) = (0, 11);
 
@@ -24,20 +32,7 @@ pub(super) async fn all(root: &Path, settings: Option<&Settings>) -> Vec<Checked
         let text = "none is found: little is known of what an edit does to the diagnostics";
         found.push(CheckedThing::of("server", Health::Warning, text, hint));
     }
-    for server in &settings.servers {
-        let program = server.command.first().map(PathBuf::from).unwrap_or_default();
-        found.push(if program.is_absolute() && program.is_file() {
-            CheckedThing::ok("server", format!("{} ({})", server.name, program.display()))
-        } else {
-            let hint = "install it, or give its whole path in the configuration";
-            CheckedThing::of(
-                "server",
-                Health::Error,
-                format!("{}: {} is not found", server.name, program.display()),
-                hint,
-            )
-        });
-    }
+    found.extend(join_all(settings.servers.iter().map(|server| answered(root, server.clone()))).await);
     for command in &settings.commands {
         found.push(match command.program() {
             Some(program) => CheckedThing::ok("command", format!("{} ({})", command.name(), program.display())),
@@ -48,6 +43,28 @@ pub(super) async fn all(root: &Path, settings: Option<&Settings>) -> Vec<Checked
         });
     }
     found
+}
+
+/// A language server, by its answer to the handshake: a program of the right name may be no server.
+pub(super) async fn answered(root: &Path, config: ServerConfig) -> CheckedThing {
+    const NAME: &str = "server";
+    let program = config.command.first().map(PathBuf::from).unwrap_or_default();
+    let (name, place) = (config.name.clone(), program.display());
+    if !program.is_absolute() || !program.is_file() {
+        let hint = "install it, or give its whole path in the configuration";
+        return CheckedThing::of(NAME, Health::Error, format!("{name}: {place} is not found"), hint);
+    }
+    let server = LanguageServer::new(config, root);
+    let greeted = server.greet(Deadline::after(HANDSHAKE)).await;
+    server.shutdown(Deadline::after(LEAVE)).await;
+    match greeted {
+        Ok(own) if own.is_empty() || own == name => CheckedThing::ok(NAME, format!("{name} ({place}) answers")),
+        Ok(own) => CheckedThing::ok(NAME, format!("{name} ({place}) answers as {own}")),
+        Err(reason) => {
+            let hint = "start it by hand in this folder; it must speak LSP over its standard input and output";
+            CheckedThing::of(NAME, Health::Error, format!("{name} ({place}): {reason}"), hint)
+        }
+    }
 }
 
 async fn git(places: &[PathBuf]) -> CheckedThing {

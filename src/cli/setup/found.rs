@@ -33,10 +33,11 @@ pub(in crate::cli) struct LanguageInSetup {
     pub(in crate::cli) listed: bool,
 }
 
-/// The owner of the keys behind space.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The owner of the agent's keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum KeysInSetup {
-    Ours,
+    /// They are behind these.
+    Ours(String),
     Users,
     Nobodys,
 }
@@ -98,12 +99,24 @@ pub(in crate::cli) fn known_for(server: &str) -> Vec<&'static str> {
 
 /// The keys of normal mode, which decide.
 pub(in crate::cli) fn keys(document: &DocumentMut) -> KeysInSetup {
-    let at = ["keys", "normal", "space", PREFIX].iter().try_fold(document.as_item(), |item, part| item.get(part));
-    match at {
+    let normal = ["keys", "normal"].iter().try_fold(document.as_item(), |item, part| item.get(part));
+    if let Some(prefix) = normal.and_then(ours_in) {
+        return KeysInSetup::Ours(prefix);
+    }
+    let mut default = PREFIX.split_whitespace();
+    match normal.and_then(|normal| default.try_fold(normal, |item, part| item.get(part))) {
         None => KeysInSetup::Nobodys,
-        Some(item) if helix_config::is_ours(item) => KeysInSetup::Ours,
         Some(_) => KeysInSetup::Users,
     }
+}
+
+/// The keys before the agent's in a table of keys.
+fn ours_in(keys: &Item) -> Option<String> {
+    keys.as_table_like()?.iter().find_map(|(key, item)| {
+        let is_ours = item.as_table_like().is_some_and(|table| !table.is_empty()) && helix_config::is_ours(item);
+        let deeper = || ours_in(item).map(|rest| format!("{key} {rest}"));
+        if is_ours { Some(key.to_owned()) } else { deeper() }
+    })
 }
 
 /// Whether the status line shows the progress of a task.

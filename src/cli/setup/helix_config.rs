@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use toml_edit::{Array, DocumentMut, Item, Value, value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value, value};
 
 use crate::cli::setup::known::{self, LANGUAGES};
 use crate::cli::setup::tables;
@@ -12,8 +12,8 @@ use crate::cli::setup::tables;
 /// The name of the server without a server behind it, for Markdown and the pages of the agent.
 pub(super) const ALONE: &str = "sextant";
 
-/// The key of the agent's commands: behind space.
-pub(in crate::cli) const PREFIX: &str = "A";
+/// The keys before those of the agent's commands, where the user names no others.
+pub(in crate::cli) const PREFIX: &str = "space A";
 
 /// The user's settings that would have been changed, and are left as they are.
 pub(super) type SetupNotes = Vec<String>;
@@ -22,6 +22,8 @@ pub(super) type SetupNotes = Vec<String>;
 const KEYS: &[(&str, &str)] = &[
     ("a", "@:lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}]} \"\"<left>"),
     ("f", "@:lsp-workspace-command agent.ask \"\"<left>"),
+    ("F", "@:lsp-workspace-command agent.ask {\"workspace\":true} \"\"<left>"),
+    ("e", ":lsp-workspace-command agent.ask {\"lines\":[%{selection_line_start},%{selection_line_end}]}"),
     ("p", "@:lsp-workspace-command agent.plan \"\"<left>"),
     ("P", ":lsp-workspace-command agent.plan"),
     ("c", "@:lsp-workspace-command agent.change \"\"<left>"),
@@ -32,6 +34,7 @@ const KEYS: &[(&str, &str)] = &[
     ("u", ":lsp-workspace-command agent.undo"),
     ("U", ":lsp-workspace-command agent.redo"),
     ("g", ":lsp-workspace-command agent.resume"),
+    ("m", "@:lsp-workspace-command agent.mode \"\"<left>"),
     ("o", ":lsp-workspace-command agent.show"),
     ("d", ":lsp-workspace-command agent.diagnostics"),
     ("i", ":lsp-workspace-command agent.stats"),
@@ -39,7 +42,13 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 /// Puts `program` before the servers of each language for which the user has named servers, or has them installed.
-pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: impl Fn(&str) -> bool) -> SetupNotes {
+/// A language of `alone` gets the commands without a server.
+pub(super) fn languages(
+    document: &mut DocumentMut,
+    program: &str,
+    installed: impl Fn(&str) -> bool,
+    alone: &[String],
+) -> SetupNotes {
     let mut notes = SetupNotes::new();
     if tables::languages(document).is_none() {
         notes.push("`language` is not a list of tables and stays; no language has commands".to_owned());
@@ -55,6 +64,13 @@ pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: im
             notes.push(format!(
                 "the language-servers of {language} are not a list and stay; {language} has no commands"
             ));
+        }
+    }
+    for language in alone {
+        if listed(document, language).is_some_and(|servers| servers.iter().any(|name| name != ALONE)) {
+            notes.push(format!("{language} has servers of its own, and the commands with them"));
+        } else if !list(document, language, &[ALONE.to_owned()]) {
+            notes.push(format!("the language-servers of {language} are not a list and stay"));
         }
     }
     for name in other.iter().filter(|name| first.contains(name)) {
@@ -83,6 +99,14 @@ pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: im
             "the language-servers of markdown cannot be changed; the pages of the agent have no commands".to_owned(),
         );
     }
+    // The lines of an answer are as long as its paragraphs.
+    if let Some(markdown) = tables::language_mut(document, "markdown")
+        && !markdown.contains_key("soft-wrap")
+    {
+        let mut wrap = InlineTable::new();
+        wrap.insert("enable", true.into());
+        markdown.insert("soft-wrap", value(wrap));
+    }
     start_with(document, ALONE, program, ["lsp"].into_iter().collect());
     notes
 }
@@ -91,11 +115,12 @@ pub(super) fn languages(document: &mut DocumentMut, program: &str, installed: im
 fn wanted(document: &DocumentMut, installed: &impl Fn(&str) -> bool) -> Vec<(String, Vec<String>)> {
     let mut out: Vec<(String, Vec<String>)> = Vec::new();
     for name in tables::languages(document).unwrap_or_default().into_iter().filter_map(tables::name_of) {
-        if let Some(servers) = listed(document, name).filter(|_| name != "markdown") {
+        if let Some(servers) = listed(document, name).filter(|servers| name != "markdown" && *servers != [ALONE]) {
             out.push((name.to_owned(), servers));
         }
     }
-    for language in LANGUAGES.iter().filter(|language| listed(document, language.name).is_none()) {
+    let unlisted = |name: &str| listed(document, name).is_none_or(|servers| servers == [ALONE]);
+    for language in LANGUAGES.iter().filter(|language| unlisted(language.name)) {
         let there = |name: &&&str| known::named(name).is_some_and(|server| installed(server.program));
         let servers = language.groups.iter().filter_map(|group| group.iter().find(there));
         let servers: Vec<String> = servers.map(|name| (*name).to_owned()).collect();
@@ -196,21 +221,25 @@ fn start_with(document: &mut DocumentMut, name: &str, program: &str, arguments: 
     }
 }
 
-/// Puts the keys behind space, in normal and in select mode.
-pub(super) fn keys(document: &mut DocumentMut) -> SetupNotes {
+/// Puts the keys behind others (`space A`), in normal and in select mode.
+pub(super) fn keys(document: &mut DocumentMut, prefix: &str) -> SetupNotes {
     let mut notes = SetupNotes::new();
+    let parts: Vec<&str> = prefix.split_whitespace().collect();
     for mode in ["normal", "select"] {
-        let Some(space) = tables::table_at(document.as_item_mut(), &["keys", mode, "space"]) else {
-            notes.push(format!("the keys of the mode {mode} are no table; put the keys of the agent there yourself"));
-            continue;
-        };
-        if space.get(PREFIX).is_some_and(|there| !is_ours(there)) {
+        let path = [&["keys", mode], &parts[..]].concat();
+        let there = path.iter().try_fold(document.as_item(), |item, part| item.get(part));
+        if there.is_some_and(|there| !is_ours(there)) {
             notes.push(format!(
-                "space {PREFIX} is yours in the mode {mode} and stays; no key of the agent is put there"
+                "{prefix} is yours in the mode {mode} and stays; `--keys \"space B\"` puts the keys of the agent elsewhere"
             ));
             continue;
         }
-        put_keys(space);
+        let table = tables::table_at(document.as_item_mut(), &path).and_then(Item::as_table_like_mut);
+        let Some(keys) = table else {
+            notes.push(format!("the keys of the mode {mode} are no table; put the keys of the agent there yourself"));
+            continue;
+        };
+        put_keys(keys);
     }
     if let Some(lsp) = tables::table_at(document.as_item_mut(), &["editor", "lsp"])
         && lsp.get("display-progress-messages").is_none()
@@ -221,8 +250,7 @@ pub(super) fn keys(document: &mut DocumentMut) -> SetupNotes {
 }
 
 /// The keys that are not there yet.
-fn put_keys(space: &mut Item) {
-    let Some(keys) = tables::table_at(space, &[PREFIX]).and_then(Item::as_table_like_mut) else { return };
+fn put_keys(keys: &mut dyn TableLike) {
     for (key, typed) in KEYS {
         if !keys.contains_key(key) {
             tables::put(keys, key, (*typed).into());
@@ -242,8 +270,21 @@ mod tests {
 
     fn changed(text: &str, installed: &[&str]) -> (String, SetupNotes) {
         let mut document: DocumentMut = text.parse().unwrap();
-        let notes = languages(&mut document, "sextant", |program| installed.contains(&program));
+        let notes = languages(&mut document, "sextant", |program| installed.contains(&program), &[]);
         (document.to_string(), notes)
+    }
+
+    #[test]
+    fn a_language_without_a_server_has_the_commands_on_request_and_its_server_later() {
+        let mut document = DocumentMut::new();
+        let wish = ["typescript".to_owned()];
+        assert!(languages(&mut document, "sextant", |_| false, &wish).is_empty());
+        let text = document.to_string();
+        assert!(text.contains("name = \"typescript\"\nlanguage-servers = [\"sextant\"]"), "{text}");
+        let (later, _) = changed(&text, &["typescript-language-server"]);
+        assert!(later.contains("[\"sextant\", \"typescript-language-server\"]"), "{later}");
+        let notes = languages(&mut later.parse().unwrap(), "sextant", |_| false, &wish);
+        assert!(notes[0].contains("servers of its own"), "{notes:?}");
     }
 
     #[test]
@@ -293,19 +334,23 @@ mod tests {
     #[test]
     fn keys_are_put_where_none_are_and_never_over_others() {
         let mut document: DocumentMut = "theme = \"x\" # mine\n[keys.normal]\nC-s = \":w\"\n".parse().unwrap();
-        assert!(keys(&mut document).is_empty());
+        assert!(keys(&mut document, PREFIX).is_empty());
         let text = document.to_string();
         assert!(text.starts_with("theme = \"x\" # mine\n") && text.contains("C-s = \":w\"\n"), "{text}");
         assert!(text.contains("[keys.normal.space.A]\n") && text.contains("[keys.select.space.A]\n"), "{text}");
         assert!(text.contains("display-progress-messages = true"), "{text}");
-        assert!(keys(&mut document).is_empty());
+        assert!(keys(&mut document, PREFIX).is_empty());
         assert_eq!(document.to_string(), text);
         let _: toml::Table = text.parse().unwrap();
         let mut taken: DocumentMut =
             "[keys.normal.space]\nA = \":w\"\n[editor.lsp]\ndisplay-progress-messages = false\n".parse().unwrap();
-        assert_eq!(keys(&mut taken).len(), 1);
+        assert_eq!(keys(&mut taken, PREFIX).len(), 1);
         assert!(taken.to_string().contains("A = \":w\"\n") && taken.to_string().contains("messages = false"));
         let mut flat: DocumentMut = "keys = 3\n".parse().unwrap();
-        assert_eq!(keys(&mut flat).len(), 2);
+        assert_eq!(keys(&mut flat, PREFIX).len(), 2);
+        assert!(keys(&mut taken, "space B").is_empty() && keys(&mut taken, "C-a").is_empty());
+        let text = taken.to_string();
+        assert!(text.contains("[keys.normal.space.B]\n") && text.contains("[keys.select.C-a]\n"), "{text}");
+        assert!(text.contains("A = \":w\"\n"), "{text}");
     }
 }

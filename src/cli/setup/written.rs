@@ -147,19 +147,22 @@ impl Undoing<'_> {
 
     /// Removes the tables on a path that are empty now and were not there before, from the innermost one.
     fn prune(&mut self, path: &[String]) {
-        if let [first, name, _] = path
-            && first == "language"
-        {
+        let language = path.get(1).filter(|_| path[0] == "language");
+        self.prune_tables(path, if language.is_some() { 3 } else { 1 });
+        if let Some(name) = language {
             let made = self.written.of(&path[..2], "name").is_some_and(|line| line.was.is_none());
             let left = |table: &dyn TableLike| table.iter().any(|(key, _)| key != "name");
             if made && tables::language(&self.document, name).is_some_and(|table| !left(table)) {
                 let above = tables::remove_language(&mut self.document, name);
                 self.comments.push_str(&comments(&above));
             }
-            return;
         }
+    }
+
+    /// The same for the tables below the first so many parts of the path.
+    fn prune_tables(&mut self, path: &[String], from: usize) {
         let mut before = self.before.clone();
-        for end in (1..path.len()).rev() {
+        for end in (from..path.len()).rev() {
             let (path, key) = (&path[..end], &path[end - 1]);
             let Some(holder) = tables::holder(&mut self.document, path) else { continue };
             let empty = holder.get(key).and_then(Item::as_table_like).is_some_and(TableLike::is_empty);

@@ -63,6 +63,11 @@ pub(crate) struct ServerConnection {
 
 impl ServerConnection {
     /// Whether the fact is known of it, under either name.
+    /// The name that the server gave itself, in lower case; empty if it gave none.
+    pub(crate) fn own_name(&self) -> &str {
+        &self.names[1]
+    }
+
     pub(crate) fn knows(&self, fact: Fact) -> bool {
         self.names.iter().any(|name| server_facts::knows(name, fact))
     }

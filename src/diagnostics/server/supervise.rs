@@ -94,6 +94,24 @@ fn introduce(inner: &Inner, run: &Arc<ServerConnection>) {
 }
 
 impl LanguageServer {
+    /// Starts the server, and returns the name that it gives itself in the handshake, in lower case.
+    ///
+    /// # Errors
+    /// The reason why there is no handshake, with the last words of the server.
+    pub async fn greet(&self, deadline: Deadline) -> Result<String, String> {
+        start(&self.inner);
+        let mut phase = self.inner.phase.subscribe();
+        let is_known = |phase: &ServerPhase| !matches!(phase, ServerPhase::Idle | ServerPhase::Starting);
+        let wait = tokio::time::timeout(deadline.left(), phase.wait_for(is_known));
+        let late = || format!("it does not answer within {} s", deadline.elapsed_ms() / 1000);
+        let known = wait.await.ok().and_then(Result::ok).map(|phase| phase.clone()).ok_or_else(late)?;
+        match known {
+            ServerPhase::Running(run) => Ok(run.own_name().to_owned()),
+            ServerPhase::Pausing(reason) | ServerPhase::Ended(reason) => Err(reason),
+            ServerPhase::Idle | ServerPhase::Starting => Err(late()),
+        }
+    }
+
     /// Ends the server: `shutdown` and `exit`, and past the deadline by force.
     pub async fn shutdown(&self, deadline: Deadline) {
         let running = match &*self.inner.phase.borrow() {

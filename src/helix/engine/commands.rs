@@ -44,6 +44,7 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
     let document = about(engine, link, command.document.as_deref());
     match command.command.as_str() {
         "agent.ask" if is_stop(&given.text) && agent.turn().stop() => Ok(()),
+        "agent.ask" if given.text.is_empty() => engine.requests.begin(engine, link, given.place, document).await,
         "agent.ask" => {
             let request = engine.request(&given, document.as_deref())?;
             run(engine, link, Command::Ask(request))
@@ -146,7 +147,7 @@ async fn why(
 }
 
 /// Carries a command out; its events show what it does.
-fn run(engine: &EngineHost, link: &EngineLink, command: Command) -> Result<(), Failure> {
+pub(super) fn run(engine: &EngineHost, link: &EngineLink, command: Command) -> Result<(), Failure> {
     let submitted = engine.session()?.agent.submit(command, Origin::new(link.editor()))?;
     engine.asked_by(Some(link));
     submitted.start();
@@ -282,7 +283,7 @@ impl EngineHost {
     }
 
     pub(super) fn is_page(&self, uri: &str) -> bool {
-        [self.plan.page.uri(), self.answers.uri()].contains(&uri)
+        [&self.plan.page, &self.requests.page, &self.answers].iter().any(|page| page.uri() == uri)
     }
 
     /// Shows one line on the status line of the editor that was used last.

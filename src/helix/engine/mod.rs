@@ -13,6 +13,7 @@ mod plan_page;
 mod publishing;
 mod question_page;
 mod request_arguments;
+mod request_page;
 mod servers;
 mod session_display;
 mod spare;
@@ -36,6 +37,7 @@ use crate::engine::links::{EngineLink, Links};
 use crate::engine::open_documents::Mirror;
 use crate::engine::plan_page::PlanPage;
 use crate::engine::question_page::QuestionAsked;
+use crate::engine::request_page::RequestPage;
 use crate::engine::servers::OwnServers;
 use crate::engine::spare::SpareServers;
 use crate::engine::streamed_page::{EditorPage, PageKind};
@@ -108,6 +110,7 @@ struct EngineHost {
     /// The page of the conversation.
     answers: EditorPage,
     plan: PlanPage,
+    requests: RequestPage,
     question: QuestionAsked,
     found: OwnFindings,
     changes: OfferedChanges,
@@ -127,6 +130,7 @@ pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup)
     let engine = Arc::new(EngineHost {
         answers: EditorPage::new(&setup.folder, "answer.md", PageKind::Log),
         plan: PlanPage::new(&setup.folder),
+        requests: RequestPage::new(&setup.folder),
         question: QuestionAsked::default(),
         found: OwnFindings::default(),
         changes: OfferedChanges::default(),
@@ -295,7 +299,7 @@ impl EngineHost {
                 }
             }
             ProxySays::Closed(closed) => self.buffers.mirror.closed(link.id, &closed.uri),
-            ProxySays::Saved(saved) => self.saved(&saved.uri),
+            ProxySays::Saved(saved) => self.saved(link, &saved.uri),
             ProxySays::Command(command) => {
                 self.used(link);
                 commands::take(self, link, command);
@@ -318,16 +322,25 @@ impl EngineHost {
             self.plan.page.opened(&self.buffers);
             self.plan.dress(self);
         }
-        if uri == self.answers.uri() {
-            self.answers.opened(&self.buffers);
+        for page in [&self.answers, &self.requests.page] {
+            if uri == page.uri() {
+                page.opened(&self.buffers);
+            }
         }
         self.changes.opened(self, uri);
     }
 
-    fn saved(self: &Arc<Self>, uri: &str) {
+    fn saved(self: &Arc<Self>, link: &Arc<EngineLink>, uri: &str) {
+        let engine = Arc::clone(self);
         if uri == self.plan.page.uri() {
-            let engine = Arc::clone(self);
             tokio::spawn(async move { engine.plan.take_over(&engine).await });
+        } else if uri == self.requests.page.uri() {
+            let link = Arc::clone(link);
+            tokio::spawn(async move {
+                if let Err(failure) = engine.requests.send(&engine, &link).await {
+                    engine.refuse(Some(&link), &failure);
+                }
+            });
         }
     }
 
@@ -346,6 +359,7 @@ impl EngineHost {
         session.editor.shutdown(Deadline::after(LEAVE)).await;
         self.plan.page.remove(&self.buffers);
         self.answers.remove(&self.buffers);
+        self.requests.page.remove(&self.buffers);
     }
 }
 

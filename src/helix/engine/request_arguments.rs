@@ -12,7 +12,7 @@ use sextant_base::positions::Range;
 use sextant_engine::api::Request;
 
 /// The place that a request is about, as an object among the arguments.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct GivenPlace {
     /// A path, or a URI.

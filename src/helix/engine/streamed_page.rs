@@ -238,7 +238,15 @@ impl EditorPage {
     }
 
     /// Shows it with the cursor in a line, counted from 0, or at its old place.
-    async fn show_at(&self, buffers: &EditorBuffers, link: &EngineLink, line: Option<usize>) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// As [`Self::show`].
+    pub(super) async fn show_at(
+        &self,
+        buffers: &EditorBuffers,
+        link: &EngineLink,
+        line: Option<usize>,
+    ) -> Result<(), Failure> {
         let failed = |why: String| {
             let file = self.0.file.display();
             Failure::new(FailureKind::Editor, format!("the page cannot be shown: {why}"), format!("open {file}"))

@@ -115,7 +115,7 @@ fn request(shared: &ProxyState, table: &mut Table, id: &str, method: &str, body:
             let Some(asked) = actions(body) else { return Forward::Raw };
             in_document(table, &asked.uri);
             if !table.has_server() || !table.server.declared.actions {
-                let ours = own_answers::actions(table, &asked, !shared.options.quiet);
+                let ours = own_answers::actions(shared, table, &asked);
                 table.answer(id, &Value::Array(ours));
                 return Forward::Nothing;
             }

@@ -2,6 +2,7 @@
 //!
 //! Messages go through as they came, on a thread for each direction, and Sextant works beside them.
 
+mod comment_request;
 mod document_mirror;
 mod editor_side;
 mod engine_link;

@@ -7,8 +7,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::link::{EngineSays, OwnAction};
+use crate::proxy::comment_request;
 use crate::proxy::second_files;
-use crate::proxy::table::{AGENT_IDS, AskedActions, EngineTask, LastPublish, ProxiedFile, Table, key};
+use crate::proxy::table::{AGENT_IDS, AskedActions, EngineTask, LastPublish, ProxiedFile, ProxyState, Table, key};
 use sextant_base::positions::{Position, Range};
 use sextant_diagnostics::server::content_length;
 
@@ -175,15 +176,15 @@ pub(super) fn pull_may_be_unchanged(file: &ProxiedFile) -> bool {
     file.own == file.pulled_own
 }
 
-/// Sextant's actions at a place. `offers` is whether anything is offered here: beside a proxy that does, all of it
-/// would stand twice.
-pub(super) fn actions(table: &Table, asked: &AskedActions, offers: bool) -> Vec<Value> {
-    if !offers {
+/// Sextant's actions at a place; none where a proxy beside this one offers them.
+pub(super) fn actions(shared: &ProxyState, table: &Table, asked: &AskedActions) -> Vec<Value> {
+    if shared.options.quiet {
         return Vec::new();
     }
     let own = table.known(&asked.uri).map(|file| file.actions.as_slice()).unwrap_or_default();
     let here = own.iter().filter(|action| action.range.is_none_or(|range| touch(&range, &asked.range))).cloned();
-    let general = if !asked.automatic { general(asked) } else { Vec::new() };
+    let by_user = || general(asked).into_iter().chain(comment_request::action(shared, asked));
+    let general: Vec<OwnAction> = if !asked.automatic { by_user().collect() } else { Vec::new() };
     let wanted = |kind: &str| {
         let within = |only: &String| only.is_empty() || kind == only || kind.starts_with(&format!("{only}."));
         asked.only.is_empty() || asked.only.iter().any(within)

@@ -112,7 +112,7 @@ fn answer(shared: &ProxyState, table: &mut Table, id: &str, body: &[u8]) -> Forw
         None | Some(EditorAsked::Other | EditorAsked::Command) => return Forward::Raw,
         Some(EditorAsked::Initialize) => return initialized(shared, table, id, body),
         Some(EditorAsked::Actions(asked)) => {
-            let ours = own_answers::actions(table, &asked, !shared.options.quiet);
+            let ours = own_answers::actions(shared, table, &asked);
             if ours.is_empty() {
                 return Forward::Raw;
             }

@@ -114,3 +114,34 @@ async fn a_question_why_is_the_models_with_the_trace_of_the_task_before_it() {
     assert_eq!(heading, Some("## why did you change it to 11?"), "{text}");
     assert!(text.contains("behind it in this."), "{text}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_longer_request_is_written_in_a_page_and_sent_by_saving_it() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let _engine = engine(&project);
+    let server = ModelServer::start([replace("return 1", "return 11", false)]).await;
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!([{"lines": [1, 2]}]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    assert!(page.ends_with("/request.md"), "{page}");
+    let head = "<!-- a request about a.py, lines 1 to 2; :w sends it -->\n\n";
+    assert_eq!(link.text(&page), format!("{head}\n"));
+    link.save(&page);
+    link.message("the request is empty").await;
+    // Another place is about the same words.
+    link.type_text(&page, &format!("{head}Make f\nreturn eleven.\n"));
+    link.command("agent.ask", json!([]), Some(&uri));
+    let words = "<!-- a request about a.py; :w sends it -->\n\nMake f\nreturn eleven.\n";
+    link.until("the words", |told| (told.texts[&page].1 == words).then_some(())).await;
+    link.save(&page);
+    server.requests_seen(1).await;
+    assert!(server.requests()[0].said_by("user").contains("Make f\nreturn eleven."));
+    link.message(":wa writes 1 changed buffer").await;
+    link.save(&page);
+    link.message("this request was sent").await;
+    link.command("agent.ask", json!([{"workspace": true}]), Some(&page));
+    let empty = "<!-- a request about the workspace; :w sends it -->\n\n\n";
+    link.until("an empty page", |told| (told.texts[&page].1 == empty).then_some(())).await;
+}

@@ -125,7 +125,6 @@ async fn a_command_that_cannot_be_done_says_how_it_is_written() {
     link.open("cart.py");
     let uri = link.uri("cart.py");
     for (command, arguments, part) in [
-        ("agent.ask", json!([]), "the request is empty"),
         ("agent.ask", json!(["x", {"file": "../other.py"}]), "outside of the workspace"),
         ("agent.ask", json!(["x", {"lnies": [1, 2]}]), "unknown field"),
         ("agent.answer", json!([1]), "no question is open"),

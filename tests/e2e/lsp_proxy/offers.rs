@@ -166,6 +166,24 @@ async fn alone_it_is_a_server_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_comment_asks_is_offered_on_it() {
+    let place = Place::new(&[("a.py", "x = 1\n# Add a test\n# for x.\n")]);
+    let engine = FakeEngine::new(&place);
+    let helix = HelixClient::start(HelixVersion::Master, &mut place.proxy(&[], &[]), &place.root);
+    let mut link = engine.accept().await;
+    let uri = helix.open("a.py", "python");
+    assert!(matches!(link.next().await, ProxySays::Opened(_)));
+    let on_comment = |lines| {
+        let offered = helix.actions(&uri, lines);
+        offered.into_iter().find(|action| action["title"] == "Sextant: do what this comment asks")
+    };
+    assert_eq!(on_comment(0..0), None);
+    let action = on_comment(2..2).expect("an action");
+    let place = json!({"file": uri, "lines": [2, 3]});
+    assert_eq!(action["command"]["arguments"], json!(["Add a test for x.", place]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_quiet_proxy_offers_nothing_and_follows_all_the_same() {
     let place = Place::new(&[("a.py", WHOLE)]);
     let engine = FakeEngine::new(&place);

@@ -1,0 +1,96 @@
+//! Keeps the page in which the user writes a longer request, and sends it when the page is saved.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use crate::engine::EngineHost;
+use crate::engine::commands;
+use crate::engine::links::{EngineLink, INFO};
+use crate::engine::request_arguments::{GivenArguments, GivenPlace};
+use crate::engine::steps;
+use crate::engine::streamed_page::{EditorPage, PageKind};
+use sextant_base::failure::Failure;
+use sextant_base::lock::lock;
+use sextant_engine::api::{Command, Request};
+
+/// The place that the written request is about.
+#[derive(Debug, Default)]
+struct WrittenRequest {
+    place: GivenPlace,
+    document: Option<String>,
+    /// The text that was sent last: a second save of it sends nothing.
+    sent: Option<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct RequestPage {
+    pub(super) page: EditorPage,
+    written: Mutex<WrittenRequest>,
+}
+
+impl RequestPage {
+    pub(super) fn new(folder: &Path) -> Self {
+        Self { page: EditorPage::new(folder, "request.md", PageKind::Document), written: Mutex::default() }
+    }
+
+    /// Shows the page for a request about this place. Words that are not sent yet stay in it.
+    ///
+    /// # Errors
+    /// The place is outside of the workspace, or the editor does not show the page.
+    pub(super) async fn begin(
+        &self,
+        engine: &EngineHost,
+        link: &EngineLink,
+        place: GivenPlace,
+        document: Option<String>,
+    ) -> Result<(), Failure> {
+        let about = engine.request(&words("?", &place), document.as_deref())?;
+        let open = self.page.open(&engine.buffers).map(|open| open.text);
+        let unsent = {
+            let mut written = lock(&self.written);
+            let unsent = open.filter(|text| written.sent.as_deref() != Some(&**text));
+            *written = WrittenRequest { place, document, sent: None };
+            unsent
+        };
+        if let Some(text) = &unsent {
+            self.page.accept(text);
+        }
+        let kept = unsent.map(|text| steps::without_comments(&text).trim().to_owned()).unwrap_or_default();
+        let text = format!("<!-- a request about {}; :w sends it -->\n\n{kept}\n", place_of(engine, &about));
+        self.page.change(&engine.buffers, |page| *page = text);
+        self.page.show_at(&engine.buffers, link, Some(2)).await
+    }
+
+    /// Sends the text of the page.
+    pub(super) async fn send(&self, engine: &Arc<EngineHost>, link: &EngineLink) -> Result<(), Failure> {
+        let Some(text) = self.page.open(&engine.buffers).map(|open| open.text) else { return Ok(()) };
+        let request = {
+            let written = lock(&self.written);
+            if written.sent.as_deref() == Some(&*text) {
+                engine.say(INFO, "this request was sent; agent.ask begins another one");
+                return Ok(());
+            }
+            let given = words(steps::without_comments(&text).trim(), &written.place);
+            engine.request(&given, written.document.as_deref())?
+        };
+        commands::run(engine, link, Command::Ask(request))?;
+        self.page.accept(&text);
+        lock(&self.written).sent = Some(text.to_string());
+        Ok(())
+    }
+}
+
+fn words(text: &str, place: &GivenPlace) -> GivenArguments {
+    GivenArguments { text: text.to_owned(), number: None, place: place.clone() }
+}
+
+/// The place of a request, as its page names it.
+fn place_of(engine: &EngineHost, request: &Request) -> String {
+    let Some(file) = request.path.as_ref().filter(|_| !request.workspace) else { return "the workspace".to_owned() };
+    let relative = Path::new(file).strip_prefix(engine.setup.root.path()).unwrap_or(Path::new(file));
+    match request.lines {
+        Some((first, last)) if first == last => format!("{}, line {first}", relative.display()),
+        Some((first, last)) => format!("{}, lines {first} to {last}", relative.display()),
+        None => relative.display().to_string(),
+    }
+}
