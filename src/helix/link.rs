@@ -34,6 +34,8 @@ pub const COMMANDS: &[&str] = &[
     "agent.mode",
     "agent.diagnostics",
     "agent.stats",
+    "agent.diff",
+    "agent.history",
     "agent.why",
     "agent.show",
 ];

@@ -37,6 +37,8 @@ const KEYS: &[(&str, &str)] = &[
     ("m", "@:lsp-workspace-command agent.mode \"\"<left>"),
     ("o", ":lsp-workspace-command agent.show"),
     ("d", ":lsp-workspace-command agent.diagnostics"),
+    ("D", ":lsp-workspace-command agent.diff"),
+    ("h", ":lsp-workspace-command agent.history"),
     ("i", ":lsp-workspace-command agent.stats"),
     ("w", ":lsp-workspace-command agent.why"),
 ];

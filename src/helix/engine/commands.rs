@@ -14,7 +14,8 @@ use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Report;
 use sextant_engine::api::{
-    Command, Diagnostics, Engine, Event, Origin, PlanMode, Steps, Target, UndoRequest, busy, is_stop, plan_change,
+    Command, Diagnostics, Engine, Event, Origin, PlanMode, Steps, Target, UndoRequest, busy, history, is_stop,
+    plan_change,
 };
 
 /// The time limit of a look at a file's diagnostics, servers that still start included.
@@ -110,6 +111,16 @@ async fn look(
         }
         "agent.diagnostics" => diagnostics(engine, link, document).await,
         "agent.stats" => page(engine, link, agent.statistics().await?).await,
+        "agent.diff" => {
+            agent.recover().await;
+            let diff = agent.changed_text(&Target::parse(&given.text)).await?;
+            // A changed line may begin a fence itself.
+            page(engine, link, format!("# What was changed\n\n`````diff\n{}\n`````", diff.trim_end())).await
+        }
+        "agent.history" => {
+            agent.recover().await;
+            page(engine, link, history::markdown(&agent.history().await?)).await
+        }
         "agent.why" if is_question(&given.text) => why(engine, link, given, document).await,
         "agent.why" => {
             agent.recover().await;

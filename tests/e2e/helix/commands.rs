@@ -20,6 +20,8 @@ async fn how_it_went_and_why_are_pages() {
     for (command, arguments, part) in [
         ("agent.why", json!([]), "# Trace: fix the warnings"),
         ("agent.stats", json!([]), "| runs                 |          1 |"),
+        ("agent.diff", json!([]), "-import "),
+        ("agent.history", json!([]), "fix the warnings"),
     ] {
         let before = link.told.lock().unwrap().shown.len();
         link.command(command, arguments, Some(&uri));
