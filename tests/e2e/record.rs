@@ -1,6 +1,6 @@
 //! Whose record counts: this user's own, in the state folder, and nothing that comes with a workspace.
 
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -133,6 +133,29 @@ fn a_path_in_the_user_s_own_record_is_held_against_the_workspace_at_every_use() 
         assert!(!again.contains("undone “"), "{path}: {again}");
         assert_eq!(project.bytes(), before, "{path}");
         assert_eq!(std::fs::read_to_string(&mine).expect("a file"), text, "{path}");
+    }
+}
+
+#[test]
+fn recovery_writes_no_program_and_no_hook_by_another_name_unasked() {
+    let project = Project::new(&[
+        ("deploy", "#!/bin/sh\n"),
+        ("hook.txt", "#!/bin/sh\n"),
+        (".git/hooks/sample", ""),
+        ("a.txt", "a\n"),
+    ]);
+    let at = |path: &str| project.root().join(path);
+    std::fs::set_permissions(at("deploy"), std::fs::Permissions::from_mode(0o755)).expect("a program");
+    std::fs::hard_link(at("hook.txt"), at(".git/hooks/pre-commit")).expect("a link");
+    for path in ["deploy", "hook.txt"] {
+        // One file has the text from before, and so the other one gets it too.
+        let (mut open, owner) = half_done(path, "#!/bin/sh\nplanted\n", "#!/bin/sh\n", "gone");
+        open.files.extend(half_done("a.txt", "a\n", "b\n", "gone").0.files);
+        project.memory().open_checkpoint(open, &owner).expect("kept");
+        let told = said(&sextant(&project, &["undo"]));
+        let left = told.contains("an edit of deploy had not come to its end and is left: something runs that file");
+        assert!(left, "{path}: {told}");
+        assert_eq!(project.read(path), "#!/bin/sh\n", "{path}");
     }
 }
 

@@ -28,7 +28,7 @@ use sextant_base::suppressions;
 use sextant_diagnostics::policy::silencing_edits::{self, RepairObjection, Weight, WholeEdit};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::{mentions, request_kind};
-use sextant_store::workspace::auto_executed::{self, runs_code};
+use sextant_store::workspace::auto_executed;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 const FILE_OPTIONS: [&str; 3] = ["change it once", "allow this file for the session", "no"];
@@ -137,10 +137,9 @@ async fn may_touch(
     after: &str,
 ) -> Result<(), Failure> {
     let checks = silencing_edits::configures_checker(path, before, after);
-    let runs = runs_code(path).filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
-    let program = || auto_executed::is_program(&hub.workspace.root, path, before).map(str::to_owned);
-    let linked = || auto_executed::runs_under_another_name(&hub.workspace.root, path).map(str::to_owned);
-    let Some(reason) = runs.or(checks).or_else(program).or_else(linked) else { return Ok(()) };
+    let runs = auto_executed::runs(&hub.workspace.root, path, [before, after]);
+    let runs = runs.filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
+    let Some(reason) = runs.or(checks) else { return Ok(()) };
     let heard = approvals.is_read() && !work.intent.consent.replanned;
     if is_named_by(work, path, heard) || approvals.allowed_file(path) {
         return Ok(());

@@ -23,7 +23,7 @@ use sextant_base::clock::now_ms;
 use sextant_base::deadline::Deadline;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::clean;
-use sextant_store::workspace::auto_executed::runs_code;
+use sextant_store::workspace::auto_executed;
 use sextant_store::workspace::root::Root;
 use sextant_text::edits::hunks::hunks;
 
@@ -212,7 +212,7 @@ async fn put_right(
         let mut edits = Vec::new();
         let ours = |side: DiskSide| matches!(side, DiskSide::After | DiskSide::Torn);
         for (change, (_, now)) in checkpoint.files.iter().zip(found).filter(|(_, (side, _))| ours(*side)) {
-            if !may_put_back(&edit_service.approvals, change, now.as_ref(), asks).await {
+            if !may_put_back(&edit_service.workspace.root, &edit_service.approvals, change, now.as_ref(), asks).await {
                 // Still open, with our name on it: the next process asks again.
                 let name = clean(&change.path);
                 notes.push(format!("an edit of {name} had not come to its end and is left: something runs that file"));
@@ -245,8 +245,16 @@ async fn put_right(
 }
 
 /// Whether a file may get the text that the record has for it: the record is no word of the user's.
-async fn may_put_back(approvals: &Approvals, change: &FileChange, now: Option<&Document>, asks: bool) -> bool {
-    let Some(runs) = runs_code(&change.path) else { return true };
+async fn may_put_back(
+    root: &Root,
+    approvals: &Approvals,
+    change: &FileChange,
+    now: Option<&Document>,
+    asks: bool,
+) -> bool {
+    let now = now.map(|document| &*document.text).unwrap_or_default();
+    let then = change.before.as_deref().unwrap_or_default();
+    let Some(runs) = auto_executed::runs(root, &change.path, [now, then]) else { return true };
     if approvals.allowed_file(&change.path) {
         return true;
     }
@@ -255,8 +263,7 @@ async fn may_put_back(approvals: &Approvals, change: &FileChange, now: Option<&D
     }
     let text = format!("Take back an edit of {} that was cut off? {runs}.", clean(&change.path));
     let options = ["put the text before it back", "leave it"].map(str::to_owned);
-    let now = now.map(|document| &*document.text).unwrap_or_default();
-    let shows = written(now, change.before.as_deref().unwrap_or_default());
+    let shows = written(now, then);
     let asking = UserQuestion { kind: QuestionKind::File, text: &text, options: &options, shows: Some(&shows) };
     matches!(questions::ask_user(approvals, asking).await, Ok(UserAnswer::Option(1)))
 }

@@ -17,7 +17,7 @@ const OPTIONS: [&str; 2] = ["write it", "leave the file, and undo nothing"];
 
 /// Notes the texts of runnable files in a change that this process has made: they may be written again.
 pub(crate) fn note(approvals: &Approvals, root: &Root, files: &[FileChange]) {
-    for file in files.iter().filter(|file| reason(root, file).is_some()) {
+    for file in files.iter().filter(|file| runs(root, file).is_some()) {
         let texts = [&file.before, &file.after].into_iter().flatten();
         texts.for_each(|text| approvals.saw_text(&file.path, text));
     }
@@ -29,11 +29,11 @@ pub(crate) fn note(approvals: &Approvals, root: &Root, files: &[FileChange]) {
 /// The user refused, or cannot be asked. Nothing was written then.
 pub(crate) async fn confirm(edits: &EditService, files: &[FileChange]) -> Result<(), Failure> {
     for file in files {
-        let (Some(runs), Some(text)) = (reason(&edits.workspace.root, file), &file.after) else { continue };
+        let (Some(runs), Some(text)) = (runs(&edits.workspace.root, file), &file.after) else { continue };
         if edits.approvals.allowed_file(&file.path) || edits.approvals.knows_text(&file.path, text) {
             continue;
         }
-        let (name, runs) = (clean(&file.path), capital(&runs));
+        let (name, runs) = (clean(&file.path), capital(runs));
         let asked = format!("Write {name} as the record of an earlier run has it? {runs}.");
         let options = OPTIONS.map(str::to_owned);
         let shows = written(file.before.as_deref().unwrap_or_default(), text);
@@ -48,11 +48,7 @@ pub(crate) async fn confirm(edits: &EditService, files: &[FileChange]) -> Result
     Ok(())
 }
 
-/// What runs a file; `None` if nothing is known to run it.
-fn reason(root: &Root, file: &FileChange) -> Option<String> {
-    let text = file.before.as_deref().unwrap_or_default();
-    auto_executed::runs_code(&file.path)
-        .map(str::to_owned)
-        .or_else(|| auto_executed::is_program(root, &file.path, text).map(str::to_owned))
-        .or_else(|| auto_executed::runs_under_another_name(root, &file.path).map(str::to_owned))
+fn runs(root: &Root, file: &FileChange) -> Option<&'static str> {
+    let texts = [&file.before, &file.after].map(|text| text.as_deref().unwrap_or_default());
+    auto_executed::runs(root, &file.path, texts)
 }

@@ -28,7 +28,7 @@ use sextant_model::chat::ToolUse;
 use sextant_model::plan_contract::Contract;
 use sextant_model::step::Model;
 use sextant_model::tools::{Access, ToolSpec};
-use sextant_store::workspace::auto_executed::runs_code;
+use sextant_store::workspace::auto_executed;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 const ASK_USER: &str = "ask_user";
@@ -151,7 +151,7 @@ async fn ask(
     };
     // A scope that names a file is the user's word for it. Nobody gives that word beforehand for a file that something
     // runs.
-    let runs = wanted.iter().any(|path| runs_code(&path.file).is_some());
+    let runs = wanted.iter().any(|path| auto_executed::runs(&edits.workspace.root, &path.file, [""; 2]).is_some());
     let kind = match () {
         () if runs => QuestionKind::File,
         () if names.is_empty() => QuestionKind::Ask,

@@ -20,15 +20,23 @@ pub fn runs_code(path: &str) -> Option<&'static str> {
     listed(&path).or_else(|| hidden(&path))
 }
 
+/// As [`runs_code`], for a file on disk with the texts that it has and may get: it may be marked as a program, or have
+/// another name.
+pub fn runs(root: &Root, path: &str, texts: [&str; 2]) -> Option<&'static str> {
+    runs_code(path)
+        .or_else(|| texts.into_iter().find_map(|text| is_program(root, path, text)))
+        .or_else(|| runs_under_another_name(root, path))
+}
+
 /// As [`runs_code`], for the other names of a file that has several.
-pub fn runs_under_another_name(root: &Root, path: &str) -> Option<&'static str> {
+fn runs_under_another_name(root: &Root, path: &str) -> Option<&'static str> {
     let file = root.join(path).symlink_metadata().ok()?;
     hard_links::find_name(root.path(), &file, runs_code)
 }
 
 /// Names what runs a file that the disk marks as a program. A module of a language that is read as symbols is source of
 /// the project, even if it is executable: published packages have many. A script of a shell is a program.
-pub fn is_program(root: &Root, path: &str, text: &str) -> Option<&'static str> {
+fn is_program(root: &Root, path: &str, text: &str) -> Option<&'static str> {
     let mode = root.join(path).symlink_metadata().ok().filter(Metadata::is_file)?.permissions().mode();
     if language::of_path(path).is_some_and(|language| !language.is_shell) {
         return None;

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// Folders with so many files that they are not searched for another name of a file.
+/// Folders with so many files that their own folders are not searched for another name of a file, but for the hooks.
 const RECORDS: &[&str] = &[".git", ".hg", ".jj", ".svn"];
+const HOOKS: &str = "hooks";
 
 /// Entries of a workspace that are looked at for the other name of a file.
 const MOST: usize = 20_000;
@@ -19,8 +20,11 @@ pub(crate) fn find_name<T>(root: &Path, file: &Metadata, test: impl Fn(&str) -> 
         return None;
     }
     let mut walk = WalkBuilder::new(root);
-    let record = |name: &std::ffi::OsStr| RECORDS.iter().any(|record| name == *record);
-    walk.standard_filters(false).follow_links(false).filter_entry(move |entry| !record(entry.file_name()));
+    let is_record = |folder: &Path| RECORDS.iter().any(|record| folder.ends_with(record));
+    walk.standard_filters(false).follow_links(false).filter_entry(move |entry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        !is_folder || entry.file_name() == HOOKS || !entry.path().parent().is_some_and(is_record)
+    });
     walk.build().flatten().take(MOST).find_map(|entry| {
         let path = entry.path().strip_prefix(root).ok()?.to_str().filter(|path| !path.is_empty())?;
         let found = test(path)?;
