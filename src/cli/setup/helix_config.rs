@@ -68,13 +68,7 @@ pub(super) fn languages(
             ));
         }
     }
-    for language in alone {
-        if listed(document, language).is_some_and(|servers| servers.iter().any(|name| name != ALONE)) {
-            notes.push(format!("{language} has servers of its own, and the commands with them"));
-        } else if !list(document, language, &[ALONE.to_owned()]) {
-            notes.push(format!("the language-servers of {language} are not a list and stay"));
-        }
-    }
+    notes.extend(serve_alone(document, alone));
     for name in other.iter().filter(|name| first.contains(name)) {
         notes.push(format!("{name} is the first server of one language and a further one of another; where Helix says that two servers have a command, take it out of one list"));
     }
@@ -89,18 +83,33 @@ pub(super) fn languages(
             proxy(document, name, program, carries, &command);
         }
     }
-    let mut markdown = listed(document, "markdown").unwrap_or_else(|| {
-        let marksman = installed("marksman").then(|| "marksman".to_owned());
-        marksman.into_iter().collect()
-    });
+    notes.extend(serve_pages(document, installed("marksman")));
+    start_with(document, ALONE, program, ["lsp"].into_iter().collect());
+    notes
+}
+
+/// Gives languages without a server the commands.
+fn serve_alone(document: &mut DocumentMut, alone: &[String]) -> SetupNotes {
+    let mut notes = SetupNotes::new();
+    for language in alone {
+        if listed(document, language).is_some_and(|servers| servers.iter().any(|name| name != ALONE)) {
+            notes.push(format!("{language} has servers of its own, and the commands with them"));
+        } else if !list(document, language, &[ALONE.to_owned()]) {
+            notes.push(format!("the language-servers of {language} are not a list and stay"));
+        }
+    }
+    notes
+}
+
+/// Serves Markdown, the language of the agent's pages.
+fn serve_pages(document: &mut DocumentMut, marksman: bool) -> Option<String> {
+    let mut markdown =
+        listed(document, "markdown").unwrap_or_else(|| marksman.then(|| "marksman".to_owned()).into_iter().collect());
     if !markdown.iter().any(|name| name == ALONE) {
         markdown.push(ALONE.to_owned());
     }
-    if !list(document, "markdown", &markdown) {
-        notes.push(
-            "the language-servers of markdown cannot be changed; the pages of the agent have no commands".to_owned(),
-        );
-    }
+    let note = "the language-servers of markdown cannot be changed; the pages of the agent have no commands";
+    let note = (!list(document, "markdown", &markdown)).then(|| note.to_owned());
     // The lines of an answer are as long as its paragraphs.
     if let Some(markdown) = tables::language_mut(document, "markdown")
         && !markdown.contains_key("soft-wrap")
@@ -109,8 +118,7 @@ pub(super) fn languages(
         wrap.insert("enable", true.into());
         markdown.insert("soft-wrap", value(wrap));
     }
-    start_with(document, ALONE, program, ["lsp"].into_iter().collect());
-    notes
+    note
 }
 
 /// Languages with the names of their servers: from the user's list, else the installed ones.

@@ -1,7 +1,6 @@
 //! Looks at diagnostics: asks the editor, takes fresh reports into the ledger, and reports the rest as not fresh.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -101,7 +100,7 @@ pub(crate) async fn look(
             },
         };
         match text {
-            Some(text) => ledger.take(report, &Arc::from(text)),
+            Some(text) => ledger.take(report, &text),
             None => {
                 report.freshness = Freshness::Timeout;
                 report.note = Some("the text went on changing".to_owned());
@@ -300,7 +299,7 @@ pub(crate) async fn take_late(hub: &DiagnosticsHub, work: &mut TaskWork) {
         if let Ok(document) = hub.workspace.editor.read(&report.file).await
             && report.version == Some(document.version)
         {
-            hub.ledger.lock().await.take(&report, &Arc::from(document.text));
+            hub.ledger.lock().await.take(&report, &document.text);
             arrived.insert((report.file, report.provider));
         } else {
             let about = format!("late report of {} on {}", report.provider, report.file);

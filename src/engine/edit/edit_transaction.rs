@@ -176,7 +176,7 @@ async fn find(
         if now.as_deref() == file.before.as_deref() {
             return Ok(None);
         }
-        file.after = now.map(Into::into);
+        file.after = now;
         file.marks_after = workspace.editor.marks(&file.path).await;
     }
     if let Some(durable) = open_store::durable(store).await {

@@ -35,7 +35,7 @@ pub(crate) async fn standing_changes(edits: &EditService) -> Result<Vec<Standing
         let mut found = Vec::new();
         for pick in picks {
             if let Ok(now) = edits.workspace.editor.read(&pick.file.path).await {
-                found.extend(of_pick(&journal.task, &pick, &Arc::from(now.text)));
+                found.extend(of_pick(&journal.task, &pick, &now.text));
             }
         }
         return Ok(found);
