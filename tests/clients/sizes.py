@@ -298,6 +298,9 @@ class Lsp:
                 if "method" not in message:
                     self.answers.put(message)
                 elif "id" in message:
+                    # A request without words opens a page to write it in.
+                    if message["method"] == "window/showDocument":
+                        self.words.append(f"shows {message['params']['uri'].rsplit('/', 1)[1]}")
                     self.send({"id": message["id"], "result": None})
                 elif message["method"] == "window/showMessage" and " serves " not in message["params"]["message"]:
                     self.words.append(message["params"]["message"])
