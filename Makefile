@@ -68,9 +68,10 @@ compact: tools ## Do small tasks with a real small model in three ways side by s
 	$(CARGO) build --locked
 	$(PYTHON) tests/tasks/small.py
 
-bench: tools ## Measure the costs that the documentation states
+bench: tools ## Measure the costs that the documentation states (PEERS=FOLDER with clones of other plugins: beside them)
 	$(CARGO) bench --locked --bench costs --bench recall
 	SEXTANT_CLIENTS_BINARY=$(CURDIR)/target/release/sextant $(PYTHON) tests/clients/bench.py
+	$(if $(PEERS),$(PYTHON) benches/peers.py $(PEERS))
 
 soundness: tools ## Hold the diagnostics of N random edits against the truth, with nine real servers (N=100 SERVERS=ruff,ty SEED=1 NVIM=nvim), or those of closed files (REACH=1)
 ifdef REACH
