@@ -65,15 +65,22 @@ local function of_hidden()
   end
 end
 
+-- Whether a window shows a file, or may show it in place of another one.
+local function takes(win, path)
+  local name = api.nvim_buf_get_name(api.nvim_win_get_buf(win))
+  return not vim.wo[win].winfixbuf or vim.fs.normalize(name) == vim.fs.normalize(path)
+end
+
 --- The window of this tab that the user's code was last visited in.
+---@param fits? fun(win: integer): boolean
 ---@return integer? win
-function M.window()
+function M.window(fits)
   local known = left[api.nvim_get_current_tabpage()]
   local candidates = { known, vim.fn.win_getid(vim.fn.winnr('#')) }
   vim.list_extend(candidates, api.nvim_tabpage_list_wins(0))
   for _, win in pairs(candidates) do
     local here = api.nvim_win_is_valid(win) and api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage()
-    if here and is_code(win) then
+    if here and is_code(win) and (not fits or fits(win)) then
       return win
     end
   end
@@ -91,13 +98,16 @@ end
 ---@param line integer from 1
 ---@param column? integer in bytes, from 0
 function M.open(path, line, column)
-  local current = api.nvim_get_current_buf()
-  if vim.bo[current].buftype ~= '' then
-    local win = M.window()
+  local current = api.nvim_get_current_win()
+  if vim.bo[api.nvim_win_get_buf(current)].buftype ~= '' or not takes(current, path) then
+    local win = M.window(function(candidate)
+      return takes(candidate, path)
+    end)
     if win then
       api.nvim_set_current_win(win)
     else
       vim.cmd('aboveleft new')
+      api.nvim_set_option_value('winfixbuf', false, { scope = 'local' })
     end
   end
   vim.cmd("normal! m'")

@@ -30,6 +30,26 @@ async fn where_is_goes_there_and_the_jumplist_leads_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_window_whose_buffer_is_fixed_keeps_it_and_the_code_opens_in_another() {
+    let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN)]);
+    let mut nvim = Nvim::on_screen(&project, OFFLINE, &[]).await;
+    nvim.edit("main.py").await;
+    nvim.command("set winfixbuf").await;
+    for _ in 0..2 {
+        nvim.command("AgentAsk where is other").await;
+        nvim.finished().await;
+        assert!(holds(&nvim, "vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'helpers.py'").await);
+        assert_eq!(nvim.lua::<usize>("return vim.fn.line('.')").await, 5);
+        assert!(!nvim.lua::<bool>("return vim.wo.winfixbuf").await, "the new window is as any other");
+        assert!(nvim.lua::<bool>("return #vim.fn.win_findbuf(vim.fn.bufnr('main.py')) == 1").await);
+        nvim.command("call win_gotoid(win_findbuf(bufnr('main.py'))[0])").await;
+    }
+    // The second one went into the window of the first.
+    let shown: usize = nvim.lua("return #vim.fn.win_findbuf(vim.fn.bufnr('helpers.py'))").await;
+    assert_eq!(shown, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_uses_fills_a_list_by_the_servers_references() {
     let project = Project::new(&[("helpers.py", HELPERS), ("main.py", MAIN), ("note.py", "helper = 'a word'\n")]);
     let mut nvim = Nvim::on_screen(&project, OFFLINE, &["basedpyright"]).await;
