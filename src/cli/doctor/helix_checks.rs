@@ -40,7 +40,7 @@ pub(super) async fn all(place: &Where) -> Result<Vec<CheckedThing>, Failure> {
         Err(failure) => found.push(CheckedThing::failed("languages", &failure)),
         Ok([languages, config]) => {
             match document(languages, "languages", Health::Error) {
-                Ok(document) => found.extend(written(&document, root, &places).await),
+                Ok(document) => found.extend(written(&document, &places).await),
                 Err(thing) => found.push(thing),
             }
             found.extend(of_workspace(root, &places));
@@ -91,7 +91,7 @@ fn document(path: PathBuf, name: &'static str, missing: Health) -> Result<Docume
 }
 
 /// The languages that go through the proxy, and whether it and the server behind it start.
-async fn written(document: &DocumentMut, root: &Path, places: &[PathBuf]) -> Vec<CheckedThing> {
+async fn written(document: &DocumentMut, places: &[PathBuf]) -> Vec<CheckedThing> {
     let own = setup::program(places);
     let installed = |name: &str| program::find(places, name).is_some();
     let proxied = found::proxied(document, &own);
@@ -113,7 +113,7 @@ async fn written(document: &DocumentMut, root: &Path, places: &[PathBuf]) -> Vec
         let mut config =
             ServerConfig { name: server.name.clone(), command: server.inner.clone(), ..ServerConfig::default() };
         config.look_up(places);
-        programs::answered(root, config)
+        programs::answered(config)
     });
     things.extend(join_all(inner).await);
     things
@@ -265,7 +265,7 @@ mod tests {
             basedpyright = { command = "sextant", args = ["lsp", "--quiet", "--", "ruff"] }
             taplo = { command = "taplo", args = ["lsp", "stdio"] }
         "#;
-        let things = written(&text.parse().unwrap(), dir.path(), &[dir.path().to_owned()]).await;
+        let things = written(&text.parse().unwrap(), &[dir.path().to_owned()]).await;
         let all = findings(&things);
         for (health, part) in [
             (Health::Warning, "markdown has no list"),
@@ -283,7 +283,7 @@ mod tests {
             assert!(there, "{part}: {all:#?}");
         }
         assert!(!all.iter().any(|(_, text)| text.contains("taplo")), "its lsp is its own: {all:#?}");
-        let none = written(&"theme = 1".parse().unwrap(), dir.path(), &[]).await;
+        let none = written(&"theme = 1".parse().unwrap(), &[]).await;
         assert_eq!(findings(&none).len(), 1);
         assert_eq!(none[0].state, Health::Error);
     }

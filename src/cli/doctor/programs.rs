@@ -32,7 +32,7 @@ pub(super) async fn all(root: &Path, settings: Option<&Settings>) -> Vec<Checked
         let text = "none is found: little is known of what an edit does to the diagnostics";
         found.push(CheckedThing::of("server", Health::Warning, text, hint));
     }
-    found.extend(join_all(settings.servers.iter().map(|server| answered(root, server.clone()))).await);
+    found.extend(join_all(settings.servers.iter().cloned().map(answered)).await);
     for command in &settings.commands {
         found.push(match command.program() {
             Some(program) => CheckedThing::ok("command", format!("{} ({})", command.name(), program.display())),
@@ -45,8 +45,9 @@ pub(super) async fn all(root: &Path, settings: Option<&Settings>) -> Vec<Checked
     found
 }
 
-/// A language server, by its answer to the handshake: a program of the right name may be no server.
-pub(super) async fn answered(root: &Path, config: ServerConfig) -> CheckedThing {
+/// A language server, by its answer to the handshake: a program of the right name may be no server. It starts in an
+/// empty folder: some servers run the code of the project that they are started in.
+pub(super) async fn answered(config: ServerConfig) -> CheckedThing {
     const NAME: &str = "server";
     let program = config.command.first().map(PathBuf::from).unwrap_or_default();
     let (name, place) = (config.name.clone(), program.display());
@@ -54,14 +55,20 @@ pub(super) async fn answered(root: &Path, config: ServerConfig) -> CheckedThing 
         let hint = "install it, or give its whole path in the configuration";
         return CheckedThing::of(NAME, Health::Error, format!("{name}: {place} is not found"), hint);
     }
-    let server = LanguageServer::new(config, root);
-    let greeted = server.greet(Deadline::after(HANDSHAKE)).await;
-    server.shutdown(Deadline::after(LEAVE)).await;
+    let greeted = match tempfile::tempdir() {
+        Ok(folder) => {
+            let server = LanguageServer::new(config, folder.path());
+            let greeted = server.greet(Deadline::after(HANDSHAKE)).await;
+            server.shutdown(Deadline::after(LEAVE)).await;
+            greeted
+        }
+        Err(error) => Err(format!("no folder to start it in: {error}")),
+    };
     match greeted {
         Ok(own) if own.is_empty() || own == name => CheckedThing::ok(NAME, format!("{name} ({place}) answers")),
         Ok(own) => CheckedThing::ok(NAME, format!("{name} ({place}) answers as {own}")),
         Err(reason) => {
-            let hint = "start it by hand in this folder; it must speak LSP over its standard input and output";
+            let hint = "start it by hand; it must speak LSP over its standard input and output";
             CheckedThing::of(NAME, Health::Error, format!("{name} ({place}): {reason}"), hint)
         }
     }
