@@ -65,17 +65,22 @@ impl RequestPage {
     pub(super) async fn send(&self, engine: &Arc<EngineHost>, link: &EngineLink) -> Result<(), Failure> {
         let Some(text) = self.page.open(&engine.buffers).map(|open| open.text) else { return Ok(()) };
         let request = {
-            let written = lock(&self.written);
+            let mut written = lock(&self.written);
             if written.sent.as_deref() == Some(&*text) {
                 engine.say(INFO, "this request was sent; agent.ask begins another one");
                 return Ok(());
             }
             let given = words(steps::without_comments(&text).trim(), &written.place);
-            engine.request(&given, written.document.as_deref())?
+            let request = engine.request(&given, written.document.as_deref())?;
+            // A second save may come before the first one has begun its task.
+            written.sent = Some(text.to_string());
+            request
         };
-        commands::run(engine, link, Command::Ask(request))?;
+        if let Err(failure) = commands::run(engine, link, Command::Ask(request)) {
+            lock(&self.written).sent = None;
+            return Err(failure);
+        }
         self.page.accept(&text);
-        lock(&self.written).sent = Some(text.to_string());
         Ok(())
     }
 }
