@@ -136,14 +136,25 @@ fn ladder(
     if places.is_empty() { None } else { Some((Rung::Whitespace, places)) }
 }
 
-/// Every occurrence, overlapping ones included: they make a text ambiguous too.
+/// Every occurrence, overlapping ones included: they make a text ambiguous too. The time is linear in the text, however
+/// often the quote repeats itself.
 fn occurrences(text: &str, old: &str, base: usize) -> Vec<Range<usize>> {
     let step = old.chars().next().map_or(1, char::len_utf8);
-    let mut out = Vec::new();
+    let mut out: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
-    while let Some(at) = text.get(from..).and_then(|rest| rest.find(old)) {
-        out.push(base + from + at..base + from + at + old.len());
-        from += at + step;
+    while let Some(found) = text.get(from..).and_then(|rest| rest.find(old)) {
+        let mut at = from + found;
+        let distance = out.last().map(|last| base + at - last.start);
+        out.push(base + at..base + at + old.len());
+        // Two occurrences so close are a period of the quote: the next one stands where its last part follows again.
+        if let Some(period) = distance.filter(|distance| distance.saturating_mul(3) <= old.len()) {
+            let last = &old.as_bytes()[old.len() - period..];
+            while text.as_bytes().get(at + old.len()..at + old.len() + period) == Some(last) {
+                at += period;
+                out.push(base + at..base + at + old.len());
+            }
+        }
+        from = at + step;
     }
     out
 }

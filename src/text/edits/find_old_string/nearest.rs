@@ -33,12 +33,14 @@ impl fmt::Display for Nearest {
     }
 }
 
-/// Lines of a long quote that are compared; more would not change the place.
+/// Lines of a long quote that are compared; more would not change the place. In a long text fewer are.
 const QUOTED: usize = 200;
+const COMPARED: usize = 10_000_000;
 
 /// The run of lines that shares the most lines with `old`, or else the line that shares the most words.
 pub(super) fn nearest(text: &str, index: &LineIndex, old: &str, within: &Range<usize>) -> Option<Nearest> {
-    let quoted: Vec<&str> = old.trim_matches('\n').lines().map(str::trim_end).take(QUOTED).collect();
+    let most = QUOTED.min(COMPARED / index.line_count().max(1)).max(3);
+    let quoted: Vec<&str> = old.trim_matches('\n').lines().map(str::trim_end).take(most).collect();
     let line = |number: usize| text[index.line_range(text, number)].trim_end();
     let first = index.line_of(within.start);
     let numbers = first..index.line_of(within.end) + 1;

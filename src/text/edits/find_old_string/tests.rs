@@ -136,7 +136,25 @@ fn code() -> impl Strategy<Value = String> {
     proptest::collection::vec((line, end).prop_map(|(line, end)| line + end), 0..8).prop_map(|all| all.concat())
 }
 
+#[test]
+fn a_quote_that_repeats_itself_takes_no_longer_than_another() {
+    let text = "x = 1\n".repeat(40_000);
+    let old = "x = 1\n".repeat(30_000);
+    let found = find(&text, &once(&old, "y"));
+    assert!(matches!(&found, Err(FindError::Ambiguous { count: 10_001, .. })), "{found:?}");
+    // By white space each of the 40,000 lines begins a place, and each place is compared: that is given up.
+    let old = "x = 1 \n".repeat(20_000);
+    assert!(matches!(find(&text, &once(&old, "y")), Err(FindError::NotFound { .. })));
+}
+
 proptest! {
+    #[test]
+    fn every_occurrence_is_found_overlapping_or_not(text in "[ab]{0,60}", old in "[ab]{1,12}|(ab){1,6}|a{1,12}") {
+        let naive: Vec<_> =
+            (0..text.len()).filter(|at| text[*at..].starts_with(&old)).map(|at| at..at + old.len()).collect();
+        prop_assert_eq!(occurrences(&text, &old, 0), naive);
+    }
+
     #[test]
     fn a_find_never_panics_and_its_edits_apply(text in code(), old in code(), new in code(), all: bool) {
         if let Ok(found) = find(&text, &Replace { old: &old, new: &new, all, within: None }) {

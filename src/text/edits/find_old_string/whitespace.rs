@@ -26,6 +26,9 @@ pub(super) struct Shift {
     rest: IndentChange,
 }
 
+/// Lines that are compared at most: a quote that repeats itself agrees with a text of its like almost everywhere.
+const COMPARED: usize = 20_000_000;
+
 impl Shift {
     pub(super) fn apply(&self, new: &str) -> String {
         let cut = self.first != self.rest && indent(new).is_empty();
@@ -65,8 +68,16 @@ fn runs(text: &str, index: &LineIndex, old: &str, retab: Option<Retab>, within: 
     let line = |number: usize| text[index.line_range(text, number)].trim_end();
     let last = (index.line_count() + 1).saturating_sub(quoted.len());
     let mut out = Vec::new();
+    let mut compared = 0;
     for top in 0..last {
-        if !quoted.iter().enumerate().all(|(i, quote)| quote.trim_start() == line(top + i).trim_start()) {
+        if compared > COMPARED {
+            // One place of those that were reached is not known to be the only one.
+            return Vec::new();
+        }
+        let is_alike = |(i, quote): &(usize, &&str)| quote.trim_start() == line(top + i).trim_start();
+        let alike = quoted.iter().enumerate().take_while(is_alike).count();
+        compared += alike + 1;
+        if alike < quoted.len() {
             continue;
         }
         let Some((first, rest)) = changes(quoted.iter().enumerate().map(|(i, quote)| (*quote, line(top + i)))) else {
