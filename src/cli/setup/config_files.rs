@@ -179,6 +179,8 @@ impl SetUpFile {
         }
         let undone = self.written.undone(&parsed(&path, &now)?, &parsed(&path, &backup)?, all);
         self.file.become_text_of(&undone.document);
+        // The backup and the record go with the undo: a text that cannot be read again must not take their place.
+        parsed(&path, &self.file.after)?;
         Ok(undone.changed)
     }
 

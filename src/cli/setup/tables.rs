@@ -86,9 +86,11 @@ fn remove_inline(list: &mut Array, at: usize) {
     else {
         return;
     };
+    // What follows a comment begins on a line of its own.
+    let followed = |behind: String| format!("{comments}{}{behind}", if behind.contains('\n') { "" } else { "\n" });
     match list.get_mut(at).map(Value::decor_mut) {
-        Some(next) => next.set_prefix(format!("{comments}{}", text(next.prefix()))),
-        None => list.set_trailing(format!("{comments}{}", text(Some(list.trailing())))),
+        Some(next) => next.set_prefix(followed(text(next.prefix()))),
+        None => list.set_trailing(followed(text(Some(list.trailing())))),
     }
 }
 
