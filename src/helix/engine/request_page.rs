@@ -11,6 +11,7 @@ use crate::engine::steps;
 use crate::engine::streamed_page::{EditorPage, PageKind};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
+use sextant_base::one_line::clean;
 use sextant_engine::api::{Command, Request};
 
 /// The place that the written request is about.
@@ -93,9 +94,11 @@ fn words(text: &str, place: &GivenPlace) -> GivenArguments {
 fn place_of(engine: &EngineHost, request: &Request) -> String {
     let Some(file) = request.path.as_ref().filter(|_| !request.workspace) else { return "the workspace".to_owned() };
     let relative = Path::new(file).strip_prefix(engine.setup.root.path()).unwrap_or(Path::new(file));
+    // A name that ended the comment would put its own words into the request.
+    let name = clean(&relative.to_string_lossy()).replace(['<', '>'], "?");
     match request.lines {
-        Some((first, last)) if first == last => format!("{}, line {first}", relative.display()),
-        Some((first, last)) => format!("{}, lines {first} to {last}", relative.display()),
-        None => relative.display().to_string(),
+        Some((first, last)) if first == last => format!("{name}, line {first}"),
+        Some((first, last)) => format!("{name}, lines {first} to {last}"),
+        None => name,
     }
 }
