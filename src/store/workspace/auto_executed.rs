@@ -4,8 +4,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::workspace::auto_executed::lists::{
-    BEGINNINGS, CONFIG_ENDINGS, CONFIGURED, DATA, EDITOR, ENDINGS, FOR_PEOPLE, HARMLESS, MORE, MORE_FOLDERS, PROSE,
-    ROWS,
+    BEGINNINGS, CONFIG_ENDINGS, CONFIGURED, DATA, EDITOR, ENDINGS, FOR_PEOPLE, HARMLESS, MORE, MORE_FOLDERS, PROGRAMS,
+    PROSE, ROWS,
 };
 use crate::workspace::root::Root;
 use crate::workspace::{bare_names, hard_links};
@@ -43,7 +43,8 @@ fn is_program(root: &Root, path: &str, text: &str) -> Option<&'static str> {
     }
     // Some disks mark every file as a program.
     let name = path.rsplit('/').next().unwrap_or(path);
-    let script = text.starts_with("#!") || !name.contains('.') || name.ends_with("sh");
+    let shebang = text.strip_prefix('\u{feff}').unwrap_or(text).starts_with("#!");
+    let script = shebang || !name.contains('.') || PROGRAMS.iter().any(|ending| name.ends_with(ending));
     (mode & 0o111 != 0 && script).then_some("it can be run as a program")
 }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
-/// Folders with so many files that their own folders are not searched for another name of a file, but for the hooks.
+/// Folders with so many files that their own folders are not searched for another name of a file, but for these.
 const RECORDS: &[&str] = &[".git", ".hg", ".jj", ".svn"];
-const HOOKS: &str = "hooks";
+const SEARCHED: &[&str] = &["hooks", "modules", "worktrees"];
 
 /// Entries of a workspace that are looked at for the other name of a file.
 const MOST: usize = 20_000;
@@ -23,7 +23,8 @@ pub(crate) fn find_name<T>(root: &Path, file: &Metadata, test: impl Fn(&str) -> 
     let is_record = |folder: &Path| RECORDS.iter().any(|record| folder.ends_with(record));
     walk.standard_filters(false).follow_links(false).filter_entry(move |entry| {
         let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-        !is_folder || entry.file_name() == HOOKS || !entry.path().parent().is_some_and(is_record)
+        let is_searched = SEARCHED.iter().any(|name| entry.file_name() == *name);
+        !is_folder || is_searched || !entry.path().parent().is_some_and(is_record)
     });
     walk.build().flatten().take(MOST).find_map(|entry| {
         let path = entry.path().strip_prefix(root).ok()?.to_str().filter(|path| !path.is_empty())?;

@@ -266,14 +266,16 @@ pub(super) const MORE: &[(&str, &str)] = &[
          turbo.json nx.json lerna.json pnpm-workspace.yaml pytest.toml Cargo.toml tox.toml pylintrc.toml hatch.toml \
          gulpfile.js Gruntfile.js karma.conf.js wdio.conf.ts wdio.conf.js babel.config.json jest.config.json gems.rb \
          rakefile.rb build.ninja package.yaml package.json5 simple-git-hooks.json MSBuild.rsp latexmkrc mkdocs.yml \
-         book.toml cdk.json wrangler.toml firebase.json phpunit.xml PKGBUILD",
+         book.toml cdk.json wrangler.toml firebase.json phpunit.xml PKGBUILD conanfile.py Kconfig Capfile Dangerfile \
+         rebar.config rebar.config.script config.exs Build.scala",
     ),
     ("an editor or a service runs it", "devcontainer.json action.yml action.yaml"),
 ];
 pub(super) const MORE_FOLDERS: &[(&str, &str)] = &[
     ("an agent follows it", ".claude .cursor .gemini .codex .windsurf .continue .kiro .roo .opencode .aider"),
     ("an agent follows it", ".github/instructions .github/prompts .github/agents .github/chatmodes .github/skills"),
-    ("a build runs it", "requirements mise-tasks"),
+    ("a build runs it", "requirements mise-tasks buildsrc site_scons"),
+    ("Python runs it by itself", "sitecustomize usercustomize"),
     ("its programs run by name", "venv env/bin virtualenv/bin env/scripts node_modules site-packages vendor/bin"),
     ("an editor runs it", "ftplugin ftdetect after/plugin after/ftplugin after/syntax"),
 ];
@@ -307,6 +309,7 @@ pub(super) const ENDINGS: &[(&str, &str)] = &[
     (".pth", "Python runs it by itself"),
     (".gradle", "a build runs it"),
     (".mk", "a build runs it"),
+    (".mak", "a build runs it"),
     (".cmake", "a build runs it"),
     (".bazel", "a build runs it"),
     (".bzl", "a build runs it"),
@@ -362,3 +365,6 @@ pub(super) const CONFIG_ENDINGS: &[&str] = &[
 
 /// Prose for people and sources, under any name.
 pub(super) const PROSE: &[&str] = &[".md", ".rst", ".adoc", ".txt", ".html", ".py", ".rs", ".go", ".java"];
+
+/// Endings of programs that a shell runs without a first line that says so.
+pub(super) const PROGRAMS: &[&str] = &["sh", ".command", ".cmd", ".bat", ".ps1", ".run", ".tool"];
