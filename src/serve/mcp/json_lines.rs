@@ -1,18 +1,19 @@
 //! Carries messages as lines of JSON over two streams: of limited length; a line outside of the protocol gets an
 //! answer.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientNotification, ClientRequest, GetMeta, JsonRpcMessage};
+use rmcp::model::{ClientNotification, ClientRequest, GetMeta, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::json_values;
@@ -23,6 +24,10 @@ const LONGEST: usize = 32 << 20;
 const BEGINNING: usize = 4096;
 /// The most messages that wait for a reader.
 const WAITING: usize = 64;
+
+/// The bytes of requests without an answer, above which no further message is read: each is there several times while
+/// it is carried out.
+const IN_FLIGHT: usize = 16 << 20;
 
 /// The reasons for refusing a message, in the numbers of JSON-RPC.
 const PARSE: i32 = -32700;
@@ -40,6 +45,7 @@ pub(in crate::mcp) struct JsonLines<R> {
     answer: Option<Vec<u8>>,
     /// Whether the first request has come: before it no other message has a meaning.
     has_begun: bool,
+    in_flight: Arc<watch::Sender<HashMap<RequestId, usize>>>,
     /// Set when the client's folders have changed, before a later message is handed on.
     stale_roots: Arc<AtomicBool>,
 }
@@ -66,6 +72,7 @@ impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
             writer: Some(writer),
             answer: None,
             has_begun: false,
+            in_flight: Arc::default(),
             stale_roots,
         }
     }
@@ -96,6 +103,27 @@ impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
         }
     }
 
+    /// Waits until the requests without an answer leave room for another one.
+    async fn room(&mut self) {
+        let has_room = |requests: &HashMap<RequestId, usize>| requests.values().sum::<usize>() <= IN_FLIGHT;
+        // The sender is part of this.
+        let _ = self.in_flight.subscribe().wait_for(has_room).await;
+    }
+
+    /// Notes a request with the bytes of its line, and the end of one that the client takes back: it has no answer.
+    fn note(&self, message: &RxJsonRpcMessage<RoleServer>, bytes: usize) {
+        self.in_flight.send_if_modified(|requests| match message {
+            JsonRpcMessage::Request(request) => requests.insert(request.id.clone(), bytes).is_none(),
+            JsonRpcMessage::Notification(note) => match &note.notification {
+                ClientNotification::CancelledNotification(cancelled) => {
+                    cancelled.params.request_id.as_ref().is_some_and(|id| requests.remove(id).is_some())
+                }
+                _ => false,
+            },
+            _ => false,
+        });
+    }
+
     /// The message of the line that was read, or an answer in its place.
     fn take(&mut self) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Value> {
         let line = std::mem::take(&mut self.line);
@@ -111,8 +139,10 @@ impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
             let words = json_values::limit();
             return Err(refusal(beginning_id(&json[..json.len().min(BEGINNING)]), INVALID, &words));
         }
-        let value: Value =
-            serde_json::from_slice(json).map_err(|error| refusal(None, PARSE, &format!("this is no JSON: {error}")))?;
+        let value: Value = serde_json::from_slice(json).map_err(|error| {
+            let id = beginning_id(&json[..json.len().min(BEGINNING)]);
+            refusal(id, PARSE, &format!("this cannot be read as JSON: {error}"))
+        })?;
         // The message is built from the value alone: the line may be as long as two files.
         drop(line);
         let (id, method) = (value["id"].clone(), value["method"].is_string());
@@ -151,11 +181,18 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for JsonLines<
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
-        let out = self.out.clone();
+        let (out, in_flight) = (self.out.clone(), Arc::clone(&self.in_flight));
         async move {
             let line = bytes(&item)?;
             let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-            out.ok_or_else(gone)?.send(line).await.map_err(|_| gone())
+            let sent = out.ok_or_else(gone)?.send(line).await.map_err(|_| gone());
+            let id = match &item {
+                JsonRpcMessage::Response(answer) => Some(&answer.id),
+                JsonRpcMessage::Error(error) => error.id.as_ref(),
+                _ => None,
+            };
+            in_flight.send_if_modified(|requests| id.is_some_and(|id| requests.remove(id).is_some()));
+            sent
         }
     }
 
@@ -165,9 +202,12 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for JsonLines<
                 let place = self.out.as_ref()?.reserve().await.ok()?;
                 place.send(self.answer.take()?);
             }
+            self.room().await;
             self.next_line().await?;
+            let length = self.line.len();
             match self.take() {
                 Ok(Some(message)) => {
+                    self.note(&message, length);
                     self.has_begun |= begins(&message);
                     if let JsonRpcMessage::Notification(note) = &message
                         && matches!(note.notification, ClientNotification::RootsListChangedNotification(_))
