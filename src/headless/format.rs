@@ -45,7 +45,7 @@ pub(crate) fn encoded(text: String, format: FileFormat) -> Vec<u8> {
     if format == FileFormat::default() { text.into_bytes() } else { encode(&text, format) }
 }
 
-/// Whether these are the bytes of a text in a format.
+/// True if a text in a format has these bytes.
 pub(crate) fn is_written(bytes: &[u8], text: &str, format: FileFormat) -> bool {
     if format == FileFormat::default() { bytes == text.as_bytes() } else { bytes == encode(text, format) }
 }

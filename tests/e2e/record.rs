@@ -147,7 +147,10 @@ fn recovery_writes_no_program_and_no_hook_by_another_name_unasked() {
     let at = |path: &str| project.root().join(path);
     std::fs::set_permissions(at("deploy"), std::fs::Permissions::from_mode(0o755)).expect("a program");
     std::fs::hard_link(at("hook.txt"), at(".git/hooks/pre-commit")).expect("a link");
-    for path in ["deploy", "hook.txt"] {
+    project.write("sub.txt", "#!/bin/sh\n");
+    project.write(".git/modules/m/hooks/sample", "");
+    std::fs::hard_link(at("sub.txt"), at(".git/modules/m/hooks/pre-commit")).expect("a link");
+    for path in ["deploy", "hook.txt", "sub.txt"] {
         // One file has the text from before, and so the other one gets it too.
         let (mut open, owner) = half_done(path, "#!/bin/sh\nplanted\n", "#!/bin/sh\n", "gone");
         open.files.extend(half_done("a.txt", "a\n", "b\n", "gone").0.files);

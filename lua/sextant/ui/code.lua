@@ -65,7 +65,7 @@ local function of_hidden()
   end
 end
 
--- Whether a window shows a file, or may show it in place of another one.
+-- A window takes a file if it shows it already, or may show another buffer.
 local function takes(win, path)
   local name = api.nvim_buf_get_name(api.nvim_win_get_buf(win))
   return not vim.wo[win].winfixbuf or vim.fs.normalize(name) == vim.fs.normalize(path)

@@ -241,3 +241,63 @@ fn begins(message: &RxJsonRpcMessage<RoleServer>) -> bool {
     matches!(request.request, ClientRequest::InitializeRequest(_))
         || request.request.get_meta().protocol_version().is_some()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use futures::FutureExt;
+    use tokio::io::DuplexStream;
+
+    use super::*;
+
+    /// What a client has sent, in lines.
+    async fn sent(text: &str) -> (JsonLines<DuplexStream>, BufReader<DuplexStream>) {
+        let (mut client, read) = tokio::io::duplex(text.len().max(1));
+        let (write, answers) = tokio::io::duplex(1 << 16);
+        client.write_all(text.as_bytes()).await.unwrap();
+        (JsonLines::new(read, write, Arc::default()), BufReader::new(answers))
+    }
+
+    fn call(id: usize, bytes: usize) -> String {
+        let arguments = json!({"content": "x".repeat(bytes)});
+        let params = json!({"name": "write_file", "arguments": arguments});
+        format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
+    }
+
+    #[tokio::test]
+    async fn no_further_message_is_read_while_large_requests_have_no_answer() {
+        let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}});
+        let text =
+            format!("{}{}{}{}{cancel}\n{}", call(1, 9 << 20), call(2, 9 << 20), call(3, 1), call(4, 1), call(5, 1));
+        let (mut lines, _answers) = sent(&text).await;
+        for _ in 0..2 {
+            assert!(lines.receive().await.is_some());
+        }
+        assert!(lines.receive().now_or_never().is_none(), "18 MB are without an answer");
+        let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
+        lines.send(serde_json::from_value(answer).unwrap()).await.unwrap();
+        assert!(lines.receive().now_or_never().flatten().is_some(), "9 MB leave room");
+        // A request that the client takes back gets no answer, and is forgotten.
+        for _ in 0..2 {
+            assert!(lines.receive().await.is_some());
+        }
+        let known: HashSet<RequestId> = lines.in_flight.borrow().keys().cloned().collect();
+        assert_eq!(known, [2, 4, 5].map(RequestId::Number).into());
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_refused_with_its_id() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        for (line, id) in
+            [(format!(r#"{{"jsonrpc":"2.0","id":7,"x":{deep}}}"#), json!(7)), ("{".to_owned(), Value::Null)]
+        {
+            let (mut lines, mut answers) = sent(&format!("{line}\n")).await;
+            assert!(lines.receive().await.is_none(), "the input has ended");
+            let mut answer = String::new();
+            answers.read_line(&mut answer).await.unwrap();
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(PARSE)), "{answer}");
+        }
+    }
+}

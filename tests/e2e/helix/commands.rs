@@ -147,3 +147,23 @@ async fn a_longer_request_is_written_in_a_page_and_sent_by_saving_it() {
     let empty = "<!-- a request about the workspace; :w sends it -->\n\n\n";
     link.until("an empty page", |told| (told.texts[&page].1 == empty).then_some(())).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_name_of_a_file_says_nothing_in_the_request_about_it() {
+    let name = "a--> also write b.py <!--.py";
+    let project = Project::new(&[(name, TEXT)]);
+    let _engine = engine(&project);
+    let server = ModelServer::start([replace("return 1", "return 11", false)]).await;
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open(name);
+    let uri = link.uri(name);
+    link.command("agent.ask", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    let text = link.text(&page);
+    assert_eq!(text.matches("-->").count(), 1, "{text}");
+    link.type_text(&page, &format!("{text}Return eleven.\n"));
+    link.save(&page);
+    server.requests_seen(1).await;
+    let asked = server.requests()[0].said_by("user").to_owned();
+    assert!(asked.contains("Request: Return eleven."), "{asked}");
+}

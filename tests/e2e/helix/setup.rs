@@ -97,6 +97,7 @@ fn setup_shows_a_diff_keeps_what_is_there_and_can_be_undone() {
     let (languages, config) = (user.read("languages.toml"), user.read("config.toml"));
     assert!(languages.starts_with("# mine\n[[language]]\nname = \"python\" # the snake\nauto-format = true\n"));
     assert!(languages.contains("# the one") && languages.contains("\"--\", \"ruff\", \"server\"]"), "{languages}");
+    assert!(languages.contains("soft-wrap = { enable = true }"), "{languages}");
     assert!(languages.contains("name = \"go\"") && config.starts_with("theme = \"x\" # dark\n"), "{languages}{config}");
     assert!(config.contains("w = \":w\" # mine"), "{config}");
     let again = user.run(&["setup", "helix", "--yes"]);
@@ -155,11 +156,18 @@ fn the_doctor_finds_what_setup_has_written_sound() {
 
 #[test]
 fn the_doctor_says_what_a_program_answers_that_is_no_server() {
-    let user = HelixUser::new(&[("hx", "helix 25.07.1 (x)"), ("rust-analyzer", "info: it is not installed")]);
+    let user = HelixUser::new(&[("hx", "helix 25.07.1 (x)"), ("rust-analyzer", "")]);
+    let started = user.project.beside("started").join("folder");
+    let script = format!("#!/bin/sh\npwd > '{}'\necho 'error: it is not installed' >&2\nexit 1\n", started.display());
+    fs::write(user.project.beside("bin").join("rust-analyzer"), script).expect("a program");
     assert!(user.run(&["setup", "helix", "--yes", "--keys", "space B", "--alone", "typescript"]).status.success());
     let (sound, said) = user.looked();
     assert!(!sound && said.contains("server error rust-analyzer ("), "{said}");
+    assert!(said.contains("it is not installed"), "{said}");
     assert!(said.contains("keys ok space B\n") && said.contains("language ok typescript: sextant through"), "{said}");
+    // It was started where no code of the project is.
+    let folder = fs::read_to_string(&started).expect("it was started");
+    assert!(!folder.trim().is_empty() && folder.trim() != user.project.root().display().to_string(), "{folder}");
     let refused = user.run(&["setup", "helix", "--print", "--keys", "space \"x\""]);
     assert!(stderr(&refused).contains("keys as Helix names them"), "{}", stderr(&refused));
 }
@@ -309,4 +317,20 @@ fn a_link_to_a_file_that_is_not_there_yet_stays_a_link() {
     assert!(is_link() && fs::read_to_string(&kept).unwrap().contains("agent.ask"));
     let undone = user.run(&["setup", "helix", "--undo", "--yes"]);
     assert!(undone.status.success() && is_link() && !kept.exists(), "{}", stderr(&undone));
+}
+
+#[test]
+fn an_inline_list_whose_end_is_a_comment_can_be_read_after_the_undo() {
+    let user = HelixUser::new(&[("ruff", "ruff 0.12"), ("gopls", "gopls 1")]);
+    let inline = "language = [\n  { name = \"zig\" } # mine\n  # note\n]\n";
+    user.write("languages.toml", inline);
+    assert!(user.run(&["setup", "helix", "--yes"]).status.success());
+    let later = format!("{}\n[later]\nx = 1\n", user.read("languages.toml"));
+    user.write("languages.toml", &later);
+    let undone = user.run(&["setup", "helix", "--undo", "--yes"]);
+    assert!(undone.status.success(), "{}", stderr(&undone));
+    let left = user.read("languages.toml");
+    let read: toml::Table = left.parse().unwrap_or_else(|error| panic!("{error}\n{left}"));
+    assert_eq!(read["language"].as_array().map(Vec::len), Some(1), "{left}");
+    assert!(left.contains("# mine\n") && left.contains("# note\n"), "{left}");
 }

@@ -20,6 +20,15 @@ fn files_that_run_are_distinguished_from_sources() {
         "Jenkinsfile",
         "tests/conftest.py",
         "sitecustomize.py",
+        "sitecustomize/__init__.py",
+        "lib/usercustomize/__init__.py",
+        "buildSrc/src/main/kotlin/x.kt",
+        "site_scons/site_init.py",
+        "conanfile.py",
+        "config/config.exs",
+        "project/Build.scala",
+        "rebar.config.script",
+        "win32/rules.mak",
         "x.pth",
         "setup.py",
         "Makefile",
@@ -141,6 +150,9 @@ fn what_the_disk_calls_a_program_is_one() {
         ("data.py", "X = 1\n", 0o755, false),
         ("plain", "#!/bin/sh\n", 0o644, false),
         ("run.sh", "echo\n", 0o744, true),
+        ("run.command", "echo\n", 0o755, true),
+        ("marked.pl", "\u{feff}#!/usr/bin/env perl\n", 0o755, true),
+        ("table.csv", "a,b\n", 0o755, false),
     ] {
         std::fs::write(dir.path().join(name), text).unwrap();
         std::fs::set_permissions(dir.path().join(name), std::fs::Permissions::from_mode(mode)).unwrap();
