@@ -33,7 +33,7 @@ impl PlanPage {
     /// Lets the user's changes in the page make way for the next text; the editor's own undo brings them back.
     pub(super) fn give_way(&self, engine: &EngineHost) {
         if let Some(text) = self.page.edited(&engine.buffers) {
-            self.page.accept(&text);
+            self.page.accept(&engine.buffers, &text);
             self.tell_faults(engine, &text, &[]);
             engine.say(INFO, "the plan's page had changes of yours: undo in it (u) brings them back");
         }
@@ -94,7 +94,7 @@ impl PlanPage {
         };
         match self.replace(engine, &steps::without_comments(&text)).await {
             Ok(()) => {
-                self.page.accept(&text);
+                self.page.accept(&engine.buffers, &text);
                 self.tell_faults(engine, &text, &[]);
                 // The page's comments and spelling are set again, if the user has changed them.
                 self.set(engine, |_| {});

@@ -54,7 +54,7 @@ impl RequestPage {
             unsent
         };
         if let Some(text) = &unsent {
-            self.page.accept(text);
+            self.page.accept(&engine.buffers, text);
         }
         let kept = unsent.map(|text| steps::without_comments(&text).trim().to_owned()).unwrap_or_default();
         let text = format!("<!-- a request about {}; :w sends it -->\n\n{kept}\n", place_of(engine, &about));
@@ -81,7 +81,7 @@ impl RequestPage {
             lock(&self.written).sent = None;
             return Err(failure);
         }
-        self.page.accept(&text);
+        self.page.accept(&engine.buffers, &text);
         Ok(())
     }
 }

@@ -45,6 +45,8 @@ struct PageText {
     /// The wanted text at the last put, and the text of the buffer or file then. Empty before that.
     base: String,
     shown: Option<String>,
+    /// The text that is being put into the buffer. The buffer may have it before the editor confirms it.
+    coming: Option<String>,
     /// The file's text, and the texts that an earlier engine has shown or was about to show. An editor that opens one
     /// of them has Sextant's text.
     written: Option<String>,
@@ -97,15 +99,21 @@ impl EditorPage {
 
     /// The user's changed text; `None` if the text is unchanged, or open nowhere.
     pub(super) fn edited(&self, buffers: &EditorBuffers) -> Option<Arc<str>> {
-        let text = self.open(buffers)?.text;
         let held = lock(&self.0.text);
-        held.shown.as_ref().is_some_and(|shown| *text != **shown).then_some(text)
+        let text = self.open(buffers)?.text;
+        let ours = || [&held.shown, &held.coming].into_iter().flatten().any(|ours| *text == **ours);
+        (held.shown.is_some() && !ours()).then_some(text)
     }
 
-    /// Takes the user's text over: it is the current text of the page.
-    pub(super) fn accept(&self, text: &str) {
-        lock(&self.0.text).shown = Some(text.to_owned());
-        self.note(&[text]);
+    /// Takes the user's text over: it is the current text of the page. A text that the page has left meanwhile changes
+    /// nothing, or the text that has replaced it would count as the user's.
+    pub(super) fn accept(&self, buffers: &EditorBuffers, text: &str) {
+        let mut held = lock(&self.0.text);
+        if self.open(buffers).is_some_and(|open| *open.text == *text) {
+            held.shown = Some(text.to_owned());
+            drop(held);
+            self.note(&[text]);
+        }
     }
 
     /// Changes the text, and brings it to wherever it is shown, in a moment.
@@ -147,9 +155,12 @@ impl EditorPage {
             let Some((wanted, target)) = self.target(&document.text) else { return };
             // If this process ends in between, either text is Sextant's.
             self.note(&[&document.text, &target]);
-            if buffers.put(&document, &target, "the page").await.is_ok() {
+            lock(&self.0.text).coming = Some(target.clone());
+            let put = buffers.put(&document, &target, "the page").await;
+            let mut held = lock(&self.0.text);
+            held.coming = None;
+            if put.is_ok() {
                 self.note(&[&target]);
-                let mut held = lock(&self.0.text);
                 (held.base, held.shown) = (wanted, Some(target));
                 if held.base == held.wanted {
                     return;

@@ -1,6 +1,7 @@
 //! Tests pages between the engine's wanted text, an editor's buffer, and the text of an earlier engine.
 
 use tokio::net::UnixStream;
+use tokio::sync::Semaphore;
 
 use super::*;
 use crate::engine::links::Links;
@@ -91,7 +92,13 @@ impl EditorPage {
 }
 
 /// An editor that has the page open and makes every edit.
-async fn editor(buffers: EditorBuffers, uri: String, mut calls: LinkReceiver<EngineSays>, out: LinkSender<ProxySays>) {
+async fn editor(
+    buffers: EditorBuffers,
+    uri: String,
+    mut calls: LinkReceiver<EngineSays>,
+    out: LinkSender<ProxySays>,
+    confirmed: Arc<Semaphore>,
+) {
     while let Some(LinkCall { id: Some(id), message: EngineSays::Request(request) }) = calls.next().await {
         let open = buffers.mirror.of_uri(&uri).unwrap();
         let mut text = open.text.to_string();
@@ -103,25 +110,25 @@ async fn editor(buffers: EditorBuffers, uri: String, mut calls: LinkReceiver<Eng
         }
         let changed = ChangedDocument { uri: uri.clone(), version: open.version + 1, text: text.into() };
         buffers.mirror.changed(1, changed);
+        confirmed.acquire().await.unwrap().forget();
         out.reply(id, &Ok(json!({"applied": true})));
     }
 }
 
-#[tokio::test]
-async fn a_page_is_brought_up_to_date_however_long_the_user_types_in_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let page = EditorPage::new(dir.path(), "answer.md", PageKind::Log);
+/// A page that an editor has open with this text. The editor confirms an edit at each permit.
+fn opened(dir: &Path, kind: PageKind, text: &str, confirmed: Arc<Semaphore>) -> (EditorPage, EditorBuffers) {
+    let page = EditorPage::new(dir, "page.md", kind);
     let uri = page.uri().to_owned();
     let patience = Duration::from_millis(1);
     let (mirror, links) = (Arc::<Mirror>::default(), Arc::<Links>::default());
-    let buffers = EditorBuffers { root: dir.path().to_owned(), mirror, links, patience };
+    let buffers = EditorBuffers { root: dir.to_owned(), mirror, links, patience };
     let (ours, theirs) = UnixStream::pair().unwrap();
     let (out, mut from_proxy) = link_channel::open::<ProxySays, EngineSays>(ours).unwrap();
     let (to_engine, calls) = link_channel::open::<EngineSays, ProxySays>(theirs).unwrap();
     tokio::spawn(async move { while from_proxy.next().await.is_some() {} });
     let hello = Hello {
         version: LINK_VERSION,
-        root: dir.path().to_owned(),
+        root: dir.to_owned(),
         editor_pid: None,
         server: None,
         client: EditorName::default(),
@@ -130,11 +137,42 @@ async fn a_page_is_brought_up_to_date_however_long_the_user_types_in_it() {
         options: json!(null),
     };
     buffers.links.add(Arc::new(EngineLink { id: 1, hello, out, server: None, spare: None }));
-    let text: Arc<str> = Arc::from("# Sextant\n");
-    let opened = OpenedDocument { uri: uri.clone(), language_id: "markdown".into(), version: 1, text };
+    let opened = OpenedDocument { uri: uri.clone(), language_id: "markdown".into(), version: 1, text: text.into() };
     buffers.mirror.opened(1, None, opened);
     page.opened(&buffers);
-    tokio::spawn(editor(buffers.clone(), uri.clone(), calls, to_engine));
+    tokio::spawn(editor(buffers.clone(), uri, calls, to_engine, confirmed));
+    (page, buffers)
+}
+
+#[tokio::test]
+async fn a_text_that_is_being_put_is_not_the_users_and_a_late_acceptance_leaves_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let confirmed = Arc::new(Semaphore::new(0));
+    let (page, buffers) = opened(dir.path(), PageKind::Document, "", Arc::clone(&confirmed));
+    let shows = async |text: &str| {
+        let mut news = buffers.mirror.news();
+        while *page.open(&buffers).unwrap().text != *text {
+            news.changed().await.unwrap();
+        }
+    };
+    let mut before = "";
+    for text in ["one\n", "two\n", "three\n"] {
+        page.change(&buffers, |page| text.clone_into(page));
+        tokio::time::timeout(Duration::from_secs(60), shows(text)).await.expect("the page follows");
+        assert_eq!(page.edited(&buffers), None, "{text}");
+        // Somebody has read the text before this one, and takes it over only now.
+        page.accept(&buffers, before);
+        confirmed.add_permits(1);
+        before = text;
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_brought_up_to_date_however_long_the_user_types_in_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let confirmed = Arc::new(Semaphore::new(1000));
+    let (page, buffers) = opened(dir.path(), PageKind::Log, "# Sextant\n", confirmed);
+    let uri = page.uri().to_owned();
     let mut text = String::from("# Sextant\n");
     let mut news = buffers.mirror.news();
     let type_on = |text: &mut String, version: i64| {
