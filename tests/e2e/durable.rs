@@ -276,6 +276,29 @@ fn a_file_that_something_runs_is_put_back_by_no_record_without_a_question() {
     assert_eq!(project.memory().open_checkpoints().expect("read").len(), 1, "the next process asks again");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_something_runs_is_written_on_the_words_of_no_record() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([Reply::Stall("{".into())]).await;
+    let url = server.url();
+    // A record can be altered: the names in it are not known to be the user's.
+    let request = "change f, and write x = 1 into conftest.py";
+    let mut process = start(&project, &url, &["ask", request, "--file", "a.py"]);
+    server.requests_seen(1).await;
+    process.kill().expect("killed");
+    process.wait().expect("gone");
+
+    let writes = || step("write_file", json!({"path": "conftest.py", "content": "x = 1\n"}), false);
+    let done =
+        || Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "no"}));
+    server.push(writes());
+    server.push(done());
+    let resumed = said(&run(&project, &url, &["resume"]));
+    assert!(resumed.contains("conftest.py") && !project.root().join("conftest.py").exists(), "{resumed}");
+    let told = server.requests()[2].said_by("user").to_owned();
+    assert!(told.contains("Change conftest.py?"), "{told}\n{resumed}");
+}
+
 #[test]
 fn where_nothing_was_done_there_is_nothing_to_take_back_and_no_record_is_made() {
     let project = Project::new(&[("a.py", TEXT)]);

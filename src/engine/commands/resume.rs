@@ -247,6 +247,7 @@ async fn take_up(
     waiting.run.paths().into_iter().try_for_each(|path| recorded(&edits.workspace.root, path))?;
     let (mut task, mut plan) = waiting.run.into_task();
     task.keep.revision = Some(waiting.revision);
+    task.work.intent.consent.restored = true;
     if let Some(durable) = open_store::durable(&edits.store).await {
         let loaded = durable::load(
             &edits.store,

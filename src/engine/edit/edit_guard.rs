@@ -141,7 +141,8 @@ async fn may_touch(
     let runs = runs.filter(|_| checks.is_none() || !path.ends_with(".toml")).map(str::to_owned);
     let Some(reason) = runs.or(checks) else { return Ok(()) };
     let heard = approvals.is_read() && !work.intent.consent.replanned;
-    if is_named_by(work, path, heard) || approvals.allowed_file(path) {
+    let named = !work.intent.consent.restored && is_named_by(work, path, heard);
+    if named || approvals.allowed_file(path) {
         return Ok(());
     }
     let (name, why) = (clean(path), capital(&reason));

@@ -47,6 +47,10 @@ pub(crate) struct Consent {
     pub(crate) foreseen: String,
     /// Whether the open steps were replanned since the user approved the plan: nobody has agreed to their words.
     pub(crate) replanned: bool,
+    /// Whether the task comes from the record of another process. The words in it may be nobody's: they name no file
+    /// that something runs.
+    #[serde(skip)]
+    pub(crate) restored: bool,
     /// The reasons not to credit the current edit with disappeared diagnostics.
     pub(crate) doubts: Vec<Doubt>,
     /// Diagnostics that disappeared in the task and do not count as fixed.

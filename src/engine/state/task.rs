@@ -32,7 +32,7 @@ use sextant_base::clock;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::model::Report;
 use sextant_model::request_kind;
-use sextant_model::request_kind::repair_filter::RepairPlace;
+use sextant_model::request_kind::filter_reports::RepairPlace;
 use sextant_model::step::LastResult;
 
 /// The knowledge and the actions of one task. It outlives its steps and, for the undo, the task itself.
