@@ -8,7 +8,7 @@ use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language::{self, Language};
 use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::symbol_name;
+use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The most files that are searched for a bare symbol name.
@@ -109,7 +109,7 @@ fn files_with(root: &Root, names: &str) -> Vec<String> {
     let mut found = Vec::new();
     for path in workspace_files::list(root, "", MOST_FILES).files {
         let Some(language) = language::of_path(&path) else { continue };
-        let plain = symbol_name::loose_name(names);
+        let plain = path_spelling::loose_name(names);
         // A file whose text does not contain the name is neither parsed nor opened in the editor.
         let Some(on_disk) = workspace_files::text(root, &path) else { continue };
         if on_disk.contains(&plain) && Outline::parse(language, &on_disk).find_all(names).is_ok() {

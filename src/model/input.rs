@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::plan_contract::Contract;
 use crate::prompt::prompt_budget::PromptBudget;
 use crate::question_frame::Framing;
-use crate::request_kind::repair_filter::RepairPlace;
+use crate::request_kind::filter_reports::RepairPlace;
 use crate::step::{DiagnosticLine, FixOffer, LastResult};
 use crate::tools::ToolSpec;
 

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use crate::input::{ModelContext, ModelInput, PlanInput, RequestFacts, StepInput};
 use crate::offline::offline_wording::{RepairAnswer, alike, belief, named, reporter, sentence};
+use crate::request_kind::filter_reports::Narrowed;
 use crate::request_kind::kinds::{Kind, Reported};
-use crate::request_kind::repair_filter::Narrowed;
 use crate::request_kind::{self, Ask};
 use crate::step::{
     Action, DiagnosticLine, FixOffer, Model, ModelError, OnText, PlanReply, PlanReplyStep, StepReply, Usage,

@@ -1,16 +1,16 @@
 //! Classifies a request by its words alone: a repair of reports, a question, work that needs understanding, none of
 //! these, or a prohibition.
 
+pub mod filter_reports;
 pub mod kinds;
 mod lexicon;
-mod narrowing;
 mod prohibition;
+mod read_repair_wish;
 mod read_request;
-pub mod repair_filter;
 
 use crate::mentions;
+use crate::request_kind::filter_reports::RepairWish;
 use crate::request_kind::read_request::{ClauseWish, RequestReading};
-use crate::request_kind::repair_filter::RepairWish;
 
 /// The offline model serves repairs only; a prompt reminds a language model of questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ fn title(query: &str) -> &str {
 pub fn repair_filter(query: &str, user: &str) -> RepairWish {
     let own = user.is_empty() || classify(title(query)) == Ask::Repair;
     let words = if own { title(query) } else { user };
-    if classify(words) == Ask::Repair { narrowing::read(words) } else { RepairWish::default() }
+    if classify(words) == Ask::Repair { read_repair_wish::read(words) } else { RepairWish::default() }
 }
 
 /// Whether a request forbids every change: then no tool of its task may make one, for any call of a model. A request

@@ -8,7 +8,7 @@ use crate::delta::units::{self, Cuts};
 use sextant_base::positions::LineIndex;
 use sextant_text::symbols::language::of_path;
 use sextant_text::symbols::outline::{Outline, Symbol, SymbolKind};
-use sextant_text::symbols::symbol_name;
+use sextant_text::symbols::path_spelling;
 
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;
@@ -108,8 +108,8 @@ impl Structure {
 /// Of the names from the file down, in the words of their paths: a method keeps it when it moves to another block of
 /// its type.
 fn path_hash(symbol: &Symbol) -> u64 {
-    let owners = symbol_name::parts(&symbol.owner).into_iter().filter(|owner| !owner.is_empty());
-    let names = owners.map(symbol_name::last_name).chain(std::iter::once(symbol.name.as_str()));
+    let owners = path_spelling::parts(&symbol.owner).into_iter().filter(|owner| !owner.is_empty());
+    let names = owners.map(path_spelling::last_name).chain(std::iter::once(symbol.name.as_str()));
     names.fold(0, |path, name| hash_of(&(path, name)))
 }
 

@@ -10,7 +10,7 @@ use crate::state::wanted_diagnostics;
 use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_diagnostics::policy::{Effect, Trace};
-use sextant_model::request_kind::repair_filter::RepairPlace;
+use sextant_model::request_kind::filter_reports::RepairPlace;
 use sextant_model::request_kind::{self, Ask};
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;

@@ -15,7 +15,7 @@ use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::symbol_name;
+use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most files that are searched for a name.
@@ -60,7 +60,7 @@ pub(crate) fn mention(word: &str) -> Option<Mention> {
 
 /// Every symbol of a text that a name can stand for.
 fn fitting(path: &str, text: &str, names: &str) -> Vec<SymbolPath> {
-    let plain = symbol_name::last_name(names);
+    let plain = path_spelling::last_name(names);
     let Some(language) = language::of_path(path).filter(|_| text.contains(plain)) else { return Vec::new() };
     let outline = Outline::parse(language, text);
     let paths = (0..outline.symbols.len()).map(|index| outline.path_of(index));

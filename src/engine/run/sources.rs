@@ -13,7 +13,7 @@ use sextant_base::secrets::mask;
 use sextant_model::prompt::prompt_budget::PromptBudget;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::symbol_name;
+use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most bytes of source of one question: about 700 tokens.
@@ -88,7 +88,7 @@ pub(crate) async fn sources(workspace: &Workspace, work: &mut TaskWork, mut room
 }
 
 fn is_left_alone(journal: &Journal, path: &SymbolPath) -> bool {
-    let last = symbol_name::last_name(&path.names);
+    let last = path_spelling::last_name(&path.names);
     let alone = |name: &str| !name.is_empty() && named::leaves_alone(&journal.request, name);
     alone(&path.file) || alone(last)
 }

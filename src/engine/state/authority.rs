@@ -18,7 +18,7 @@ use sextant_model::request_kind;
 use sextant_text::edits::apply_text::apply;
 use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::symbol_name;
+use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Groups that the way out of too much noise names.
@@ -143,7 +143,7 @@ pub(crate) fn lost(wanted: &[EditRequest]) -> Vec<String> {
 /// Whether the task has put a symbol of this name into another file before: then it is moved and not lost.
 pub(crate) fn put_elsewhere(journal: &Journal, lost: &str) -> bool {
     let lost = SymbolPath::parse(lost);
-    let name = symbol_name::last_name(&lost.names);
+    let name = path_spelling::last_name(&lost.names);
     let holds = |path: &str, text: &Option<Arc<str>>| {
         let (Some(language), Some(text)) = (language::of_path(path), text) else { return false };
         Outline::parse(language, text).symbols.iter().any(|symbol| symbol.name == name)
@@ -172,12 +172,12 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
 /// no name at all (`the dead code`), and the words are about the symbol.
 pub(crate) fn says(words: &str, symbol: &str, scope: &Scope) -> bool {
     let path = SymbolPath::parse(symbol);
-    let name = symbol_name::last_name(&path.names);
+    let name = path_spelling::last_name(&path.names);
     request_kind::removals(words).iter().any(|object| {
         if name.is_empty() {
             return object.iter().any(|word| word.to_lowercase() == "file" || path.file.contains(*word));
         }
-        let named = |own: &SymbolPath| !own.names.is_empty() && object.contains(&symbol_name::last_name(&own.names));
+        let named = |own: &SymbolPath| !own.names.is_empty() && object.contains(&path_spelling::last_name(&own.names));
         let listed = match scope {
             Scope::Files(_) | Scope::Workspace => true,
             scope if scope.whole_files().contains(&path.file) => true,

@@ -5,8 +5,8 @@ use sextant_diagnostics::code_aliases;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::merge::{self, Placed};
 use sextant_model::request_kind;
+use sextant_model::request_kind::filter_reports::Narrowed;
 use sextant_model::request_kind::kinds::Reported;
-use sextant_model::request_kind::repair_filter::Narrowed;
 
 /// The wish of the task: in a step of its plan the words of the step, else the request of the plan.
 pub(crate) fn wanted(work: &TaskWork) -> Narrowed {

@@ -3,7 +3,7 @@
 use crate::plan::output::StepOutput;
 use crate::step_executors::module::{ModuleContext, ModuleResult, ReadAction, ReadOnlyTools};
 use crate::step_executors::{carry_out, joined, nothing_seen, validate};
-use sextant_text::symbols::symbol_name;
+use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most words of one search.
@@ -28,7 +28,7 @@ pub(crate) fn terms(title: &str, inputs: &[(String, String)]) -> Vec<String> {
             // A symbol is searched by its own name: source text does not contain its path.
             "target" | "symbol" => text.split(',').for_each(|path| {
                 let names = SymbolPath::parse(path).names;
-                let plain = symbol_name::last_name(&names);
+                let plain = path_spelling::last_name(&names);
                 if !plain.is_empty() {
                     push(&format!(r"\b{}\b", escaped(plain)));
                 }

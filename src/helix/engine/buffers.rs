@@ -11,19 +11,11 @@ use crate::engine::helix_wording;
 use crate::engine::links::{ANSWER, EngineLink, Links, WARNING};
 use crate::engine::open_documents::{Mirror, MirroredDocument};
 use crate::link::link_channel::LinkError;
-use sextant_base::deadline::Deadline;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex};
 use sextant_engine::api::EditorError;
 use sextant_headless::overlay::OpenBuffers;
 use sextant_text::edits::hunks::hunks;
-
-/// The time without typing in a file before it is edited: an edit in the middle of typing would be one undo step with
-/// it.
-pub(super) const REST: Duration = Duration::from_millis(1500);
-
-/// The longest time that an edit waits for that rest.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The buffers behind the links.
 #[derive(Clone, Debug)]
@@ -38,29 +30,6 @@ pub(super) struct EditorBuffers {
 impl EditorBuffers {
     fn document(&self, path: &str) -> Option<MirroredDocument> {
         self.mirror.of_file(&self.root.join(path))
-    }
-
-    /// Waits until the user has not typed in any of these files for a moment.
-    ///
-    /// # Errors
-    /// The user does not stop typing; the error is the path of the file.
-    pub(super) async fn rest(&self, files: &[PathBuf]) -> Result<(), PathBuf> {
-        let deadline = Deadline::after(self.patience);
-        let mut news = self.mirror.news();
-        loop {
-            news.borrow_and_update();
-            let waits = files.iter().filter_map(|file| Some((file, REST.checked_sub(self.mirror.rested(file)?)?)));
-            let Some((file, wait)) = waits.max_by_key(|(_, wait)| *wait).filter(|(_, wait)| !wait.is_zero()) else {
-                return Ok(());
-            };
-            if deadline.passed() {
-                return Err(file.clone());
-            }
-            tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                _ = news.changed() => {}
-            }
-        }
     }
 
     /// Replaces the text of a document by another, by an edit of the version that has it. `what` is the document's name

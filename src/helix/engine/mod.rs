@@ -19,6 +19,7 @@ mod session_display;
 mod spare;
 mod steps;
 mod streamed_page;
+mod typing_pause;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -126,7 +127,7 @@ struct EngineHost {
 pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup) -> io::Result<()> {
     let listener = UnixListener::from_std(listener)?;
     let (mirror, links) = (Arc::<Mirror>::default(), Arc::<Links>::default());
-    let buffers = EditorBuffers { root: setup.root.path().to_owned(), mirror, links, patience: buffers::PATIENCE };
+    let buffers = EditorBuffers { root: setup.root.path().to_owned(), mirror, links, patience: typing_pause::PATIENCE };
     let engine = Arc::new(EngineHost {
         answers: EditorPage::new(&setup.folder, "answer.md", PageKind::Log),
         plan: PlanPage::new(&setup.folder),

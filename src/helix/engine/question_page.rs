@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::{Value, json};
 
 use crate::engine::EngineHost;
-use crate::engine::buffers::REST;
 use crate::engine::links::{EngineLink, INFO};
+use crate::engine::typing_pause::REST;
 use crate::engine::{commands, helix_wording, steps};
 use crate::link::{EngineSays, OwnActions};
 use sextant_base::failure::Failure;

@@ -2,8 +2,8 @@
 
 use crate::input::{ReportFacts, RequestFacts};
 use crate::offline::HOW_TO_CONFIGURE;
+use crate::request_kind::filter_reports::Narrowed;
 use crate::request_kind::kinds::Reported;
-use crate::request_kind::repair_filter::Narrowed;
 use crate::request_kind::{self, Ask};
 use crate::step::{DiagnosticLine, StepReply};
 use sextant_base::plural::counted;

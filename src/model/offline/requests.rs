@@ -5,8 +5,8 @@ use serde_json::Value;
 use crate::input::{ModelContext, ModelInput, PlanAsk, ReportFacts, RequestFacts, StepAsk};
 use crate::offline::{narrowed, plan, step};
 use crate::request_kind;
+use crate::request_kind::filter_reports::RepairPlace;
 use crate::request_kind::kinds::Reported;
-use crate::request_kind::repair_filter::RepairPlace;
 use crate::step::{DiagnosticLine, FixOffer};
 
 /// Severity, code, theme, source, message and symbol of each report, in this order.

@@ -12,7 +12,7 @@ use crate::edits::symbol::{SymbolAction, SymbolEditError, edit};
 use crate::symbols::imports::{imports, only_imports_differ};
 use crate::symbols::language::{self, LANGUAGES, Language};
 use crate::symbols::outline::Outline;
-use crate::symbols::symbol_name;
+use crate::symbols::path_spelling;
 
 struct Section {
     head: String,
@@ -80,7 +80,7 @@ fn edited(
 fn names(outline: &Outline) -> BTreeMap<String, usize> {
     let mut out = BTreeMap::new();
     for symbol in &outline.symbols {
-        let owners = symbol_name::parts(&symbol.owner).into_iter().map(|owner| symbol_name::part(owner).0);
+        let owners = path_spelling::parts(&symbol.owner).into_iter().map(|owner| path_spelling::part(owner).0);
         let bare = owners.chain([symbol.name.as_str()]).collect::<Vec<_>>().join("::");
         *out.entry(bare).or_default() += 1;
     }

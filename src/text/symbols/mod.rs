@@ -5,9 +5,9 @@ pub mod interface;
 pub mod language;
 mod language_table;
 pub mod outline;
+pub mod path_spelling;
 mod recent_texts;
 pub mod symbol_kind;
-pub mod symbol_name;
 pub mod symbol_path;
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use crate::symbols::language::Language;
+use crate::symbols::path_spelling::spelled;
 use crate::symbols::recent_texts::RecentTexts;
 pub use crate::symbols::symbol_kind::SymbolKind;
-use crate::symbols::symbol_name::spelled;
 
 mod declarator;
 mod definitions;

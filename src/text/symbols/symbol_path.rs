@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::symbols::outline::{NotFound, Outline, Symbol};
-use crate::symbols::symbol_name::{loose_parts, part, parts};
+use crate::symbols::path_spelling::{loose_parts, part, parts};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SymbolPath {

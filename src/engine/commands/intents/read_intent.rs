@@ -20,7 +20,7 @@ use crate::tools::validate_call;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_model::step::Model;
-use sextant_text::symbols::symbol_name;
+use sextant_text::symbols::path_spelling;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 const READ: &[&str] =
@@ -173,7 +173,7 @@ pub(crate) async fn direct_outline(
 
 /// A name's last part, for a search by word.
 pub(crate) fn last_part(name: &str) -> &str {
-    symbol_name::last_name(name)
+    path_spelling::last_name(name)
 }
 
 /// The words before the last one, where the last one is among these endings.

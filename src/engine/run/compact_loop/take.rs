@@ -8,7 +8,7 @@ use sextant_text::edits::symbol::{self as symbol_edit, SymbolAction, edit};
 use sextant_text::symbols::imports;
 use sextant_text::symbols::language::Language;
 use sextant_text::symbols::outline::Outline;
-use sextant_text::symbols::symbol_name;
+use sextant_text::symbols::path_spelling;
 
 /// The answer to a text that equals the old one.
 const UNCHANGED: &str = "nothing was changed: it is the text as it was, and the change is still missing";
@@ -94,7 +94,7 @@ fn dedented(text: &str) -> String {
 /// The requested symbol, out of a piece of code that may hold more.
 fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Result<TakenText, CompactFault> {
     let part = dedented(part);
-    let plain = symbol_name::last_name(asked.names);
+    let plain = path_spelling::last_name(asked.names);
     let outline = outline_of(asked, language, &part, plain);
     // Its full path where the reply has that much, or else the outermost symbol of its name.
     let outermost = || outline.symbols.iter().position(|symbol| symbol.name == plain);

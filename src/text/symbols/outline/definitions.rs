@@ -19,8 +19,8 @@ use tree_sitter::{Node, Query};
 use super::ListSeparator;
 use super::declarator;
 use super::leading::Leading;
+use crate::symbols::path_spelling::{owner, spelled, tidy, without_parameters};
 use crate::symbols::symbol_kind::SymbolKind;
-use crate::symbols::symbol_name::{owner, spelled, tidy, without_parameters};
 
 /// A definition, without its surroundings.
 pub(super) struct FoundDefinition {

@@ -1,5 +1,6 @@
 //! Reads the words of a request for the wanted repairs, and for its other wishes.
 
+use crate::request_kind::filter_reports::{Name, Part, RepairWish, Role};
 use crate::request_kind::kinds::{Kind, PROVIDERS};
 use crate::request_kind::lexicon::{
     ADDS, APPLIES, ASIDES, BOUNDS, CLEAN, DELETES, FILLERS, FIRST_LOOKS, FIX_VERBS, FOREIGN, GENERIC, GERUNDS,
@@ -7,7 +8,6 @@ use crate::request_kind::lexicon::{
     POLITE, PRONOUNS, TIDIES, WISHES, WRONG, YET,
 };
 use crate::request_kind::read_request::{ClauseWish, RequestReading, Word};
-use crate::request_kind::repair_filter::{Name, Part, RepairWish, Role};
 
 /// Reads a request. Without a wish for a repair in it the result is empty.
 pub(super) fn read(query: &str) -> RepairWish {
