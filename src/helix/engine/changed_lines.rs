@@ -1,4 +1,4 @@
-//! Offers to keep or undo each line that the last task has changed, until the user types there.
+//! Offers to keep or undo each change of the last task, and all in a symbol, until the user types there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -13,6 +13,7 @@ use sextant_base::lock::lock;
 use sextant_base::path;
 use sextant_base::positions::{Position, Range};
 use sextant_engine::api::{ChangedLines, StandingChange};
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The last column of a range that ends with its line.
 const END: u32 = 10_000;
@@ -20,6 +21,8 @@ const END: u32 = 10_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OfferedReject {
     name: ChangedLines,
+    /// [`StandingChange::symbol`].
+    symbol: String,
     first: usize,
     last: usize,
 }
@@ -53,11 +56,11 @@ impl OfferedChanges {
         };
         let mut held = lock(&self.0);
         let mut files: BTreeMap<String, OfferedInFile> = BTreeMap::new();
-        for StandingChange { name, path, text, first, last } in found {
+        for StandingChange { name, path, symbol, text, first, last } in found {
             let uri = path::to_uri(&engine.setup.root.path().join(&path));
             let Some(uri) = uri.filter(|_| !held.kept.contains(&name)) else { continue };
             let file = files.entry(uri).or_insert_with(|| OfferedInFile { text, offered: Vec::new() });
-            file.offered.push(OfferedReject { name, first, last });
+            file.offered.push(OfferedReject { name, symbol, first, last });
         }
         let before = std::mem::replace(&mut held.files, files);
         let mut uris: BTreeSet<String> = before.into_keys().collect();
@@ -97,12 +100,12 @@ impl OfferedChanges {
         }
     }
 
-    /// Stops offering one change, or all those in a file.
+    /// Stops offering one change, or all those in a symbol or file.
     pub(super) fn keep(&self, engine: &EngineHost, wanted: &str, document: Option<&str>) -> Result<(), Failure> {
         let mut held = lock(&self.0);
         let is_wanted = |uri: &str, one: &OfferedReject| match wanted {
             "" => document == Some(uri),
-            name => one.name.to_string() == name,
+            wanted => one.symbol == wanted || one.name.to_string() == wanted,
         };
         let (mut names, mut uris) = (BTreeSet::new(), BTreeSet::new());
         for (uri, file) in &held.files {
@@ -127,26 +130,37 @@ impl OfferedChanges {
     pub(super) fn actions(&self, uri: &str) -> Vec<OwnAction> {
         let held = lock(&self.0);
         let offered = held.files.get(uri).map(|file| file.offered.as_slice()).unwrap_or_default();
-        offered.iter().flat_map(OfferedReject::actions).collect()
+        let beside = |one: &OfferedReject| offered.iter().filter(|other| other.symbol == one.symbol).count();
+        offered.iter().flat_map(|one| one.actions(beside(one))).collect()
     }
 }
 
 impl OfferedReject {
-    fn actions(&self) -> [OwnAction; 2] {
+    /// Its actions, and those for all changes of its symbol where `beside` of them are offered.
+    fn actions(&self, beside: usize) -> Vec<OwnAction> {
         let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
         let range = Range {
             start: Position { line: line(self.first), character: 0 },
             end: Position { line: line(self.last), character: END },
         };
-        let one = |title: &str, command: &str| OwnAction {
+        let action = |title: String, command: &str, argument: &str| OwnAction {
             range: Some(range),
-            title: title.to_owned(),
+            title,
             kind: "refactor".to_owned(),
             is_preferred: false,
             command: command.to_owned(),
-            arguments: vec![json!(self.name.to_string())],
+            arguments: vec![json!(argument)],
         };
-        [one("Sextant: keep this change", "agent.keep"), one("Sextant: take this change back", "agent.undo")]
+        let pair = |what: &str, argument: &str| {
+            let keep = action(format!("Sextant: keep {what}"), "agent.keep", argument);
+            [keep, action(format!("Sextant: take {what} back"), "agent.undo", argument)]
+        };
+        let mut actions = pair("this change", &self.name.to_string()).to_vec();
+        if !self.symbol.is_empty() && beside > 1 {
+            let symbol = SymbolPath::parse(&self.symbol).names;
+            actions.extend(pair(&format!("all {beside} changes in {symbol}"), &self.symbol));
+        }
+        actions
     }
 }
 
@@ -168,7 +182,7 @@ fn moved(offered: &[OfferedReject], before: &str, after: &str) -> Vec<OfferedRej
         if one.first < end {
             return None;
         }
-        Some(OfferedReject { first: down(one.first)?, last: down(one.last)?, name: one.name.clone() })
+        Some(OfferedReject { first: down(one.first)?, last: down(one.last)?, ..one.clone() })
     };
     offered.iter().filter_map(one).collect()
 }
@@ -179,7 +193,7 @@ mod tests {
 
     fn offered(first: usize, last: usize) -> OfferedReject {
         let name = ChangedLines { task: "t".into(), edit: "c1".into(), file: 0, first: 0, last: 0 };
-        OfferedReject { name, first, last }
+        OfferedReject { name, symbol: String::new(), first, last }
     }
 
     #[test]

@@ -21,6 +21,10 @@ const MENDED: &str = "\n\ndef f() -> int:\n\n    return 1\n\n\ndef g() -> int:\n
 
 /// An editor with a file in which a task has mended both.
 async fn mended(place: &Place) -> (OwnEngine, Arc<Engine>, HelixClient, String) {
+    mended_to(place, MENDED).await
+}
+
+async fn mended_to(place: &Place, text: &str) -> (OwnEngine, Arc<Engine>, HelixClient, String) {
     let mut own = own_engine(place);
     let command = vec![tool("ruff").display().to_string(), "server".to_owned()];
     let helix = HelixClient::start(HelixVersion::Master, &mut place.proxy(&[], &command), &place.root);
@@ -31,7 +35,7 @@ async fn mended(place: &Place) -> (OwnEngine, Arc<Engine>, HelixClient, String) 
     helix.wait("the end", |seen| {
         seen.said.iter().any(|said| said.contains(":wa writes 1 changed buffer")).then_some(())
     });
-    assert_eq!(helix.text(&uri), MENDED);
+    assert_eq!(helix.text(&uri), text);
     (own, agent, helix, uri)
 }
 
@@ -99,5 +103,34 @@ async fn a_change_that_is_kept_is_offered_no_more_and_one_that_was_typed_over_is
         seen.said.iter().any(|said| said.contains("changed since, in the same place")).then_some(())
     });
     assert_eq!(helix.text(&uri), typed);
+    helix.quit();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn all_changes_in_a_symbol_are_kept_or_taken_back_at_once() {
+    let body = |name: &str, first: &str, second: &str| {
+        format!("def {name}() -> int:\n{first}    one = 1\n{second}    return one\n")
+    };
+    let (unused, other) = ("    import os\n\n", "    import sys\n\n");
+    let (before, clean) = (|name: &str| body(name, unused, other), |name: &str| body(name, "\n", "\n"));
+    let place = Place::new(&[("a.py", &format!("{}\n\n{}", before("f"), before("g")))]);
+    let text = format!("{}\n\n{}", clean("f"), clean("g"));
+    let (_own, _agent, helix, uri) = mended_to(&place, &text).await;
+    offers(&helix, &uri, 1, 2);
+    let titled = |line: u64, title: &str| {
+        let actions = helix.actions(&uri, line..line);
+        actions.into_iter().filter(|action| action["title"] == title).collect::<Vec<_>>()
+    };
+    let (keep, back) = ("Sextant: keep all 2 changes in g", "Sextant: take all 2 changes in f back");
+    assert_eq!((titled(1, back).len(), titled(3, back).len(), titled(1, keep).len()), (1, 1, 0));
+    take(&helix, &titled(3, back), back);
+    let restored = format!("{}\n\n{}", before("f"), clean("g"));
+    helix.wait("both of f back", |seen| (seen.buffers[&uri].text == restored).then_some(()));
+    helix.wait("its end", |seen| seen.said.iter().any(|said| said.contains("undone a.py::f")).then_some(()));
+    let line = restored.lines().position(|line| line.starts_with("def g")).expect("g") as u64 + 1;
+    offers(&helix, &uri, line, 2);
+    take(&helix, &titled(line, keep), keep);
+    offers(&helix, &uri, line, 0);
+    assert_eq!(helix.text(&uri), restored);
     helix.quit();
 }

@@ -12,7 +12,11 @@ const PATIENT: &str = "{ diagnostics = { timeout_ms = 60000 }, quickfix = { open
 
 /// A Neovim whose workspace has been used, with an unsaved line in the file that is open.
 async fn used(project: &Project) -> Nvim {
-    let mut nvim = Nvim::start(project, PATIENT, &["basedpyright", "ruff"]).await;
+    used_with(project, PATIENT).await
+}
+
+async fn used_with(project: &Project, options: &str) -> Nvim {
+    let mut nvim = Nvim::start(project, options, &["basedpyright", "ruff"]).await;
     nvim.edit("cart.py").await;
     nvim.command("AgentAsk what is here?").await;
     nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
@@ -51,6 +55,30 @@ async fn an_unsaved_buffer_is_edited_and_answers_with_what_is_new_in_it() {
     let undone = nvim.finished().await;
     assert!(undone.contains("edits of codex"), "{undone}");
     assert_eq!(nvim.text().await, format!("{CART}extra = 1\n"));
+    assert!(client.end().await.success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_the_user_reviews_before_an_edit_of_a_client_waits_for_the_answer() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let mut nvim = used_with(&project, &PATIENT.replacen("{ ", "{ review = 'before', ", 1)).await;
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    let before = nvim.text().await;
+    for (answer, written) in [(3, false), (1, true)] {
+        let edit = replace("cart.py", "return sum(prices)", "return max(prices)");
+        let asked = async {
+            let question = nvim.wait("SextantQuestion").await;
+            let text = question["text"].as_str().unwrap_or_default();
+            assert!(text.starts_with("codex: Write this edit of cart.py?"), "{question}");
+            assert_eq!(nvim.text().await, before);
+            nvim.command(&format!("AgentAnswer {answer}")).await;
+        };
+        let (result, ()) = tokio::join!(client.call("edit_file", edit), asked);
+        assert_eq!(result["isError"] != true, written, "{result}");
+        assert_eq!(nvim.text().await.contains("return max(prices)"), written, "{result}");
+        let text = crate::support::mcp::text(&result);
+        assert!(written || text.contains("the user said no"), "{text}");
+    }
     assert!(client.end().await.success());
 }
 

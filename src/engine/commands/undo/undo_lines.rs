@@ -8,12 +8,17 @@ use crate::state::undo_hunks;
 use crate::state::undo_target::{ChangedLines, Pick, standing};
 use sextant_base::failure::Failure;
 use sextant_base::positions::LineIndex;
+use sextant_text::symbols::language;
+use sextant_text::symbols::outline::Outline;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Changed lines of a file that have not been edited since.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StandingChange {
     pub name: ChangedLines,
     pub path: String,
+    /// The innermost symbol that holds it, with its file (`cart.py::Cart::total`); empty outside of every symbol.
+    pub symbol: String,
     /// The file as it is, and the first and the last of the lines in it, from 0.
     pub text: Arc<str>,
     pub first: usize,
@@ -47,6 +52,12 @@ pub(crate) async fn standing_changes(edits: &EditService) -> Result<Vec<Standing
 fn of_pick(task: &str, pick: &Pick<'_>, now: &Arc<str>) -> Vec<StandingChange> {
     let Some(file) = pick.edit.files.iter().position(|file| file == pick.file) else { return Vec::new() };
     let index = LineIndex::new(now);
+    let path = &pick.file.path;
+    let outline = language::of_path(path).map(|language| Outline::parse(language, now));
+    let symbol = |offset: usize| {
+        let outline = outline.as_ref()?;
+        Some(SymbolPath::new(path.clone(), outline.path_of(outline.at(offset)?)).to_string())
+    };
     let mut found: Vec<StandingChange> = Vec::new();
     let mut hunk_before = None;
     for (number, place) in undo_hunks::places(pick.file, &pick.hunks, now) {
@@ -62,7 +73,8 @@ fn of_pick(task: &str, pick: &Pick<'_>, now: &Arc<str>) -> Vec<StandingChange> {
         } else {
             let (task, edit) = (task.to_owned(), pick.edit.id.clone());
             let name = ChangedLines { task, edit, file, first: number, last: number };
-            found.push(StandingChange { name, path: pick.file.path.clone(), text: Arc::clone(now), first, last });
+            let symbol = symbol(place.start).unwrap_or_default();
+            found.push(StandingChange { name, path: path.clone(), symbol, text: Arc::clone(now), first, last });
         }
         hunk_before = Some(number);
     }
