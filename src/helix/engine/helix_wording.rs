@@ -7,6 +7,9 @@ use sextant_base::printable::printable;
 /// The most characters of one line on an editor's status line.
 const LINE: usize = 700;
 
+/// The longest word, in bytes, that a cut line is left without. A longer one is cut itself.
+const WORD: usize = 60;
+
 /// A hint in the words of Helix.
 fn hint(code: HintCode) -> &'static str {
     match code {
@@ -39,8 +42,9 @@ pub(super) fn failure(failure: &Failure) -> Failure {
 pub(super) fn line(text: &str) -> String {
     let parts: Vec<&str> = text.lines().map(str::trim).filter(|part| !part.is_empty()).collect();
     let mut out = printable(&parts.join(" · ")).replace('\t', " ");
-    if let Some((cut, _)) = out.char_indices().nth(LINE) {
-        out.truncate(cut);
+    if let Some((most, _)) = out.char_indices().nth(LINE) {
+        let word = out[..most].rfind(' ').filter(|start| most - start <= WORD);
+        out.truncate(word.map_or(most, |start| start + 1));
         out.push('…');
     }
     out
@@ -54,6 +58,8 @@ mod tests {
     fn a_message_is_one_line_and_names_commands_of_the_editor() {
         assert_eq!(line(" one \n\n two\u{1b}[0m\r\n"), "one · two␛[0m");
         assert_eq!(line(&"é".repeat(LINE + 9)).chars().count(), LINE + 1);
+        let cut = line(&"seven é ".repeat(LINE));
+        assert!(cut.ends_with("seven é …") || cut.ends_with("é seven …"), "{cut}");
         let words = failure(&Failure::cancelled()).one_line();
         assert_eq!(words, "stopped (what was finished is kept; agent.undo takes it back)");
     }

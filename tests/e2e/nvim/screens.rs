@@ -12,6 +12,7 @@ use crate::nvim::ask::{options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::servers::tool;
 
 const TEXT: &str =
     "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n\n\ndef h() -> int:\n    return 3\n";
@@ -69,8 +70,14 @@ fn masked(nvim: &Nvim) -> String {
     let text = nvim.screen.text();
     let rows: Vec<&str> = text.lines().collect();
     let shown = rows[..rows.len().saturating_sub(1)].join("\n");
-    let mut out = format!("{shown}\n---\n{}", nvim.screen.coloured());
-    for unit in [" s", " ms", " min"] {
+    let out = format!("{shown}\n---\n{}", nvim.screen.coloured());
+    without_digits(&out, &[" s", " ms", " min"])
+}
+
+/// The text without the numbers before these units.
+fn without_digits(text: &str, units: &[&str]) -> String {
+    let mut out = text.to_owned();
+    for unit in units {
         let parts: Vec<String> = out.split(unit).map(str::to_owned).collect();
         let last = parts.len() - 1;
         let without = |(at, part): (usize, String)| {
@@ -159,4 +166,34 @@ async fn the_history_looks_like_its_reference() {
         nvim.screen.shows("change f").await;
         looks_like(&nvim, "history", look).await;
     }
+}
+
+/// The report of `:checkhealth`, without its head, which is Neovim's.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_on_health_looks_like_its_reference() {
+    let (project, server, mut nvim) = started(&LOOKS[0], vec![says("a number")]).await;
+    nvim.command("AgentAsk explain f").await;
+    nvim.finished().await;
+    nvim.command("checkhealth sextant").await;
+    let lines: Vec<String> = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)").await;
+    let mut text = lines.join("\n");
+    text.replace_range(..text.find("sextant ~").expect("our part"), "");
+    let ruff = tool("ruff").display().to_string();
+    let folder = project.root().parent().expect("a folder").display().to_string();
+    let url = server.url();
+    let address = url.trim_start_matches("http://").split('/').next().unwrap_or_default();
+    let names = [(env!("CARGO_BIN_EXE_sextant"), "BINARY"), (&ruff, "RUFF"), (address, "ADDRESS"), (&folder, "FOLDER")];
+    for (name, short) in names {
+        text = text.replace(name, short);
+    }
+    let plain = |line: &str| match line.split_once("Neovim ") {
+        Some((mark, _)) => format!("{mark}Neovim VERSION\n"),
+        None => format!("{}\n", without_digits(line, &[" ms"]).trim_end()),
+    };
+    let text: String = text.lines().map(plain).collect();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/screens/health.txt");
+    if std::env::var("SCREENS").is_ok_and(|value| value == "write") {
+        std::fs::write(&path, &text).expect("a file");
+    }
+    assert_eq!(text, std::fs::read_to_string(&path).expect("a reference"));
 }
