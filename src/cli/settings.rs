@@ -152,7 +152,7 @@ impl ServerFolders {
     pub(super) fn providers(&self, files: &UserFiles, root: &Path) -> Result<Providers, Failure> {
         let file = files.file()?;
         let commands = file.commands.into_iter().map(CommandSpec::config).collect::<Result<_, String>>();
-        let commands = commands.map_err(|why| config_error(format!("the configuration cannot be used: {why}")))?;
+        let commands = commands.map_err(|why| files.unusable(&why))?;
         let path = std::env::var_os("PATH");
         let places = program::places(root, &self.folders(), path.as_deref());
         Ok(Providers { servers: self.of(file.servers, root), commands, places })
@@ -205,6 +205,12 @@ impl UserFiles {
     fn file(&self) -> Result<SettingsFile, Failure> {
         let Some((path, text)) = self.text()? else { return Ok(SettingsFile::default()) };
         toml::from_str(&text).map_err(|error| of_file(&path, &error))
+    }
+
+    /// The failure for a configuration that is read and has a wrong value.
+    fn unusable(&self, why: &dyn std::fmt::Display) -> Failure {
+        let file = self.text().ok().flatten().map(|(path, _)| format!(" ({})", path.display()));
+        config_error(format!("the configuration{} cannot be used: {why}", file.unwrap_or_default()))
     }
 
     /// The file and its text; `None` if there is no file.
@@ -260,7 +266,7 @@ impl WorkOptions {
     /// The same for an editor with options of its own, in the form of the file.
     pub(super) fn settings_with(&self, files: &UserFiles, options: &Value, root: &Path) -> Result<Settings, Failure> {
         let file = files.file_with(options)?;
-        let wrong = |error: serde_json::Error| config_error(format!("the configuration cannot be used: {error}"));
+        let wrong = |error: serde_json::Error| files.unusable(&error);
         let mut config: Config = serde_json::from_value(Value::Object(file.rest)).map_err(wrong)?;
         if let Some(timeout_ms) = self.timeout_ms {
             config.diagnostics.timeout_ms = timeout_ms;
@@ -272,7 +278,7 @@ impl WorkOptions {
         let commands = file.commands.into_iter().map(CommandSpec::config);
         let commands = commands.map(|command| CommandProvider::new(command?, root, &places));
         let commands = commands.collect::<Result<_, String>>();
-        let commands = commands.map_err(|why| config_error(format!("the configuration cannot be used: {why}")))?;
+        let commands = commands.map_err(|why| files.unusable(&why))?;
         Ok(Settings { config, model: self.model(file.model)?, servers, providers, commands })
     }
 

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt;
 use serde_json::{Value, json};
 use tokio::net::UnixStream;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -170,7 +171,8 @@ impl Linking {
                     answer = &mut asked => return answer,
                     call = from.next() => match call {
                         Some(call) => early.push(call),
-                        None => return Err(LinkError::gone()),
+                        // An engine that refuses is gone right behind its answer.
+                        None => return asked.as_mut().now_or_never().unwrap_or_else(|| Err(LinkError::gone())),
                     },
                 }
             }

@@ -155,3 +155,19 @@ async fn a_server_that_dies_before_it_has_answered_initialize_is_started_again()
     let log = logged(&place);
     assert_eq!(log.iter().filter(|message| message["method"] == "initialize").count(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_configuration_that_cannot_be_read_is_the_reason_that_is_given() {
+    let place = Place::new(&[("a.py", "x = 1\n")]);
+    let config = place.path().join("config").join("sextant");
+    std::fs::create_dir_all(&config).expect("a folder");
+    std::fs::write(config.join("config.toml"), "mode = \"plannner\"\n").expect("a file");
+    let mut proxy = place.proxy(&[], &[]);
+    proxy.env("XDG_CONFIG_HOME", place.path().join("config"));
+    let helix = HelixClient::start(HelixVersion::Release, &mut proxy, &place.root);
+    helix.open("a.py", "python");
+    helix.command("agent.ask", json!(["fix this"]));
+    let said = helix.wait("a reason", |seen| seen.said.first().cloned());
+    assert!(said.contains("config.toml") && said.contains("plannner"), "{said}");
+    helix.quit();
+}
