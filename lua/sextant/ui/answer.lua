@@ -47,7 +47,7 @@ end
 
 local function map_keys(buf)
   local function go()
-    require('sextant.ui.follow').go()
+    require('sextant.ui.go_to_code').go()
   end
   scratch.map(buf, '<C-c>', '<Cmd>AgentStop<CR>', 'Stop the task')
   scratch.map(buf, 'x', '<Cmd>AgentStop next<CR>', 'Take the last request back that waits')

@@ -104,7 +104,7 @@ function M.open()
     return say('no file is here', vim.log.levels.INFO)
   end
   local hunks = hunks_from(lines, row)
-  require('sextant.ui.follow').find(path, function(full_path)
+  require('sextant.ui.go_to_code').find(path, function(full_path)
     show(path, hunks, full_path)
   end)
 end

@@ -129,7 +129,7 @@ local KEYS = {
   {
     'gf',
     function()
-      require('sextant.ui.follow').go()
+      require('sextant.ui.go_to_code').go()
     end,
     'go to the code of the name under the cursor',
   },

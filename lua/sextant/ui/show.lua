@@ -107,7 +107,7 @@ local renderers = {
   end,
   place = function(event)
     if event.pointed or own then
-      require('sextant.ui.follow').arrive(event)
+      require('sextant.ui.go_to_code').arrive(event)
     end
   end,
   places = function(event)

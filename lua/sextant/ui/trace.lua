@@ -60,7 +60,7 @@ function M.open(markdown, name)
   local buf = api.nvim_win_get_buf(win)
   for _, lhs in ipairs({ '<CR>', 'gf' }) do
     scratch.map(buf, lhs, function()
-      require('sextant.ui.follow').go()
+      require('sextant.ui.go_to_code').go()
     end, 'Go to the code of the name under the cursor')
   end
   if name == 'history' then
