@@ -35,6 +35,15 @@ fn the_offline_model_edits_for_a_request_to_repair_and_for_no_other() {
     assert!(!project.read("a.py").contains("import"), "{said}");
 }
 
+#[test]
+fn a_repair_that_repairs_nothing_is_not_done_where_the_errors_have_no_code_either() {
+    let project = Project::new(&[("a.py", "def broken(:\n    return 1\n")]);
+    let output = sextant(&project, &["ask", "fix the errors", "--file", "a.py", "--json"]);
+    let said = outcome(&output);
+    assert!(said["outcome"]["summary"].to_string().contains("Not done: nothing was repaired"), "{said}");
+    assert_eq!((&said["outcome"]["ok"], output.status.code()), (&json!(false), Some(1)), "{said}");
+}
+
 fn edit() -> sextant::llm::step::StepReply {
     act("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}))
 }

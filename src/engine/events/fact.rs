@@ -32,8 +32,9 @@ pub enum TaskFact {
         role: Role,
         text: String,
     },
-    /// Codes of the diagnostics that the next question is about, the worst first.
+    /// Codes of the diagnostics that the next question is about, the worst first. Some diagnostics have no code.
     InView {
+        any: bool,
         codes: Vec<String>,
     },
     /// Memory was searched for the next question.

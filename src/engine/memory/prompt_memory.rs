@@ -207,7 +207,6 @@ pub(crate) async fn memory_part(
     codes: Vec<String>,
     planning: bool,
 ) -> RecallPart {
-    work.events.did(TaskFact::InView { codes: codes.clone() });
     let mode = mode_of(work.mode);
     let limit = recall::limit(mode);
     let mut kinds: Vec<String> = codes.iter().take(CODES).map(|code| format!("fix {code}")).collect();

@@ -6,6 +6,7 @@ use crate::diagnostics::code_actions;
 use crate::diagnostics::relevant::{Relevant, relevant};
 use crate::diagnostics::reported::{self, OFFERS_MS};
 use crate::diagnostics::triage::{self, RankedDiagnostic};
+use crate::events::fact::TaskFact;
 use crate::memory::{learn, project_scan, prompt_memory};
 use crate::plan::work_mode::Mode;
 use crate::run::{conventions, file_list, sources};
@@ -158,7 +159,9 @@ async fn context(
     planning: bool,
 ) -> ModelContext {
     work.note_seen(seen);
-    let part = prompt_memory::memory_part(&edits.store, work, conversation, codes(seen), planning).await;
+    let codes = codes(seen);
+    work.events.did(TaskFact::InView { any: !seen.is_empty(), codes: codes.clone() });
+    let part = prompt_memory::memory_part(&edits.store, work, conversation, codes, planning).await;
     let remarks = work.intent.review.iter().map(|line| format!("review of your earlier changes: {line}"));
     let remarks: Vec<String> = remarks.collect();
     let room = part.limit + remarks.iter().map(|line| token_estimate::estimate(line) + 1).sum::<usize>();

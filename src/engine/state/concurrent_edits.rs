@@ -4,26 +4,77 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::state::comparison::Verdict;
-use crate::state::journal::Journal;
+use crate::state::journal::{CheckpointKind, FileChange, Journal};
 use crate::state::snapshots::Snapshots;
 use sextant_base::positions::LineIndex;
 use sextant_text::edits::hunks::hunks;
 
-/// Removes diagnostics in lines that others have typed from the new ones. Diagnostics that only a formatter can have
-/// moved stay. So do those of a text that the task itself has left: a provider may not have reported on its last one.
+/// Removes diagnostics in lines that others have typed from the new ones: behind the task's last change of a file, and
+/// before an undo, which has such lines in both of its texts. Diagnostics that only a formatter can have moved
+/// stay. So do those of a text that the task itself has left: a provider may not have reported on its last one.
 pub(crate) fn leave_out(verdict: &mut Verdict, journal: &Journal, known: &Snapshots) {
     verdict.new.retain(|found| {
         let file = found.symbol.file.as_str();
-        let mut changes = journal.checkpoints.iter().flat_map(|row| &row.files).filter(|change| change.path == file);
         let snap = known.get(&(file.to_owned(), found.diagnostic.source.clone()));
         let Some(now) = snap.and_then(|snap| snap.text.as_deref()) else { return true };
-        let is_now = |text: &Option<Arc<str>>| text.as_deref() == Some(now);
-        if changes.clone().any(|change| is_now(&change.before) || is_now(&change.after)) {
-            return true;
-        }
-        let Some(left) = changes.next_back().and_then(|change| change.after.as_deref()) else { return true };
-        changed_lines(left, now).iter().all(|lines| !lines.contains(&found.line))
+        let rows = journal.checkpoints.iter().flat_map(|row| row.files.iter().map(|change| (row.kind, change)));
+        let changes: Vec<(CheckpointKind, &FileChange)> = rows.filter(|(_, change)| change.path == file).collect();
+        let typed = typed_lines(&changes, now);
+        !typed.iter().any(|lines| lines.contains(&found.line))
     });
+}
+
+/// The lines of the present text that somebody has typed before an undo or behind the last change of a file.
+fn typed_lines(changes: &[(CheckpointKind, &FileChange)], now: &str) -> Vec<RangeInclusive<u32>> {
+    let is_now = |text: &Option<Arc<str>>| text.as_deref() == Some(now);
+    // The present text is one of the task's, or somebody has typed since its last change.
+    let last = changes.iter().rposition(|(_, change)| is_now(&change.before) || is_now(&change.after));
+    let until = last.map_or(changes.len(), |last| last + 1);
+    let mut typed = Vec::new();
+    for pair in changes[..until].windows(2) {
+        let (Some(left), Some(found)) = (pair[0].1.after.as_deref(), pair[1].1.before.as_deref()) else { continue };
+        // Before another edit, a formatter may have changed what the task has written.
+        if pair[1].0 == CheckpointKind::Edit {
+            continue;
+        }
+        typed.extend(carried(changed_lines(left, found), found, now));
+    }
+    if last.is_none()
+        && let Some(left) = changes.last().and_then(|(_, change)| change.after.as_deref())
+    {
+        typed.extend(changed_lines(left, now));
+    }
+    typed
+}
+
+/// The places of these lines in a later text; lines that were changed since are nobody's.
+fn carried(lines: Vec<RangeInclusive<u32>>, before: &str, now: &str) -> Vec<RangeInclusive<u32>> {
+    if lines.is_empty() || before == now {
+        return lines;
+    }
+    let index = LineIndex::new(before);
+    let number = |offset| u32::try_from(index.line_of(offset) + 1).unwrap_or(u32::MAX);
+    let ends = |text: &str| i64::try_from(text.matches('\n').count()).unwrap_or(i64::MAX);
+    // The lines that a change touches, the first line below it, and by how much that one moves.
+    let changes: Vec<(RangeInclusive<u32>, u32, i64)> = hunks(before, now)
+        .into_iter()
+        .map(|hunk| {
+            let (first, last) = (number(hunk.range.start), number(hunk.range.end.max(hunk.range.start + 1) - 1));
+            let between = hunk.range.is_empty() && before[..hunk.range.start].ends_with('\n');
+            let behind = hunk.range.is_empty() && hunk.text.starts_with('\n');
+            let touched = if between || behind { first..=first - 1 } else { first..=last };
+            let below = if between { first } else { last + 1 };
+            (touched, below, ends(&hunk.text) - ends(&before[hunk.range]))
+        })
+        .collect();
+    let place = |line: u32| {
+        if changes.iter().any(|(touched, ..)| touched.contains(&line)) {
+            return None;
+        }
+        let above = changes.iter().filter(|(_, below, _)| *below <= line).map(|(.., moved)| moved).sum::<i64>();
+        u32::try_from(i64::from(line) + above).ok().map(|line| line..=line)
+    };
+    lines.into_iter().flatten().filter_map(place).collect()
 }
 
 /// The lines of a text, counted from 1, that differ from an earlier one in more than white space.
@@ -40,7 +91,7 @@ mod tests {
     use super::*;
     use crate::editor::Marks;
     use crate::state::answer_status::Status;
-    use crate::state::journal::{Checkpoint, FileChange};
+    use crate::state::journal::Checkpoint;
     use crate::state::snapshots::Snapshot;
     use sextant_diagnostics::located::LocatedDiagnostic;
     use sextant_diagnostics::model::{Confidence, Diagnostic, Location, Severity};
@@ -54,6 +105,28 @@ mod tests {
         assert_eq!(changed_lines(before, "def f():\n        return a\n"), []);
         assert_eq!(changed_lines(before, "def f():\n"), [], "where something is gone nothing was typed");
     }
+
+    #[test]
+    fn what_was_typed_before_an_undo_is_not_the_task_s_behind_it() {
+        let change = |before: &str, after: &str| FileChange {
+            path: "a.py".into(),
+            before: Some(before.into()),
+            after: Some(after.into()),
+            marks_before: Marks::Null,
+            marks_after: Marks::Null,
+        };
+        let (start, edited, typed) = ("a\nb\nc\n", "a\nB\nB\nc\n", "a\nB\nB\nc\nmine\n");
+        let (undone, more) = ("a\nb\nc\nmine\n", "mine too\na\nb\nc\nmine\n");
+        let (edit, undo) = (change(start, edited), change(typed, undone));
+        let (edit, undo) = ((CheckpointKind::Edit, &edit), (CheckpointKind::Rollback, &undo));
+        assert_eq!(typed_lines(&[edit], edited), []);
+        assert_eq!(typed_lines(&[edit], typed), [5..=5]);
+        assert_eq!(typed_lines(&[edit, undo], undone), [4..=4]);
+        assert_eq!(typed_lines(&[edit, undo], more), [5..=5, 1..=1]);
+        assert_eq!(typed_lines(&[edit, undo], edited), [], "a text of before it was typed");
+        assert_eq!(typed_lines(&[edit, undo], "a\nb\nc\nMine\n"), [4..=4], "typed over");
+    }
+
     #[test]
     fn who_has_not_spoken_of_the_last_text_takes_nothing_of_the_task_s_away() {
         let texts = ["def f():\n    return a\n", "def f():\n    return b\n", "def f():\n    return b\n\nx = mine\n"];

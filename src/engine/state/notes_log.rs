@@ -44,8 +44,8 @@ impl Observer for NotesLog {
             TaskFact::CallSaved => notes.counts.calls_saved += 1,
             TaskFact::Escalated => notes.counts.escalations += 1,
             TaskFact::Said { role, text } => notes.said(*role, text),
-            TaskFact::InView { codes } => {
-                notes.had_work |= !codes.is_empty();
+            TaskFact::InView { any, codes } => {
+                notes.had_work |= *any;
                 notes.codes.clone_from(codes);
             }
             TaskFact::Recalled { recall } => recalled(&mut notes, recall),
@@ -340,7 +340,7 @@ mod tests {
         };
         let step = StepFact { title: "one".into(), done: true, outcome: "ok".into(), files: vec!["a.py".into()] };
         let facts = [
-            TaskFact::InView { codes: vec!["reportX".into()] },
+            TaskFact::InView { any: true, codes: vec!["reportX".into()] },
             came_back(&task.work.journal, &task.work.request, &task.work.reports.offers, &edit, false, "not there"),
             TaskFact::CallSaved,
             TaskFact::AnswerGiven { question: "go on?".into(), answer: "yes".into() },

@@ -154,6 +154,21 @@ async fn the_quickfix_list_follows_an_undo_and_stands_through_a_question() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_the_user_typed_before_an_undo_is_in_no_list_behind_it() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let model = ModelServer::start([replace("return 1", "return bad")]).await;
+    let mut nvim = attached(&project, &model, &publishing(&json!("scan")), "commands = {}").await;
+    nvim.command("AgentAsk change it").await;
+    nvim.finished().await;
+    nvim.command("call append('$', ['', 'mine = bad'])").await;
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    let list = nvim.quickfix().await;
+    assert_eq!(list.len(), 1, "{list:?}");
+    assert!(nvim.text().await.ends_with("return 1\n\nmine = bad\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stop_while_an_edit_is_checked_calls_nothing_clean() {
     let project = Project::new(&[("a.py", TEXT)]);
     let edit = json!({"path": "a.py", "old_string": "return 1", "new_string": "return bad"});
