@@ -30,7 +30,7 @@ const LEAVE: Duration = Duration::from_secs(1);
 pub(super) struct Job {
     /// What to do
     pub(super) text: String,
-    /// File that the request is about, `FILE:LINE` or `FILE:FIRST-LAST` for a place in it
+    /// File that the request is about, `FILE:LINE` or `FILE:FIRST-LAST` for a place in it [default: the workspace]
     #[arg(long)]
     pub(super) file: Option<String>,
     /// Symbol that may be changed, as `src/cart.py::Cart::total`; may be given more than once

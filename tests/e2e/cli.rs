@@ -77,6 +77,7 @@ fn nonsense_on_the_command_line_is_answered_with_the_way_out() {
     fails(&["ask", "fix", "--file", "nowhere.py"], "does not exist");
     fails(&["ask", "fix", "--file", "../a.py"], "outside the workspace");
     fails(&["ask", "fix", "--file", "a.py:9-3"], "no range of lines");
+    fails(&["ask", "fix", "--file", "a.py:9"], "a.py has 1 line, and no line 9");
     fails(&["ask", "fix", "--symbol", "a.py::nobody"], "no single symbol nobody");
     fails(&["ask", "fix", "--file", "a.py", "--model", "gpt"], "names no provider");
     fails(&["ask", "fix", "--file", "a.py", "--config", "none.toml"], "cannot be read");

@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::api::engine::Engine;
 use crate::api::turn::{self, Origin, TurnHeld};
+use crate::commands::answer_question::no_question;
 use crate::commands::intents;
 use crate::commands::undo::{UndoRequest, Undone};
 use crate::editor::event::Event;
@@ -163,6 +164,10 @@ impl Engine {
             Command::Answer(answer) => {
                 if let Some(answered) = self.answer_waiting(answer.clone()) {
                     return answered.map(|()| Submitted::Done(CommandOutcome::Answered));
+                }
+                // A task runs that asks nothing, and no plan waits with a question.
+                if !self.turn().is_free() && !self.has_plan() {
+                    return Err(no_question());
                 }
             }
             Command::ChangePlan(_) | Command::WritePlan(_) if !self.has_plan() => {

@@ -7,6 +7,7 @@ use crate::state::workspace::Workspace;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::hint::{Hint, HintCode};
+use sextant_base::plural::counted;
 
 /// Bytes of the longest request: a page of words, or a log of some hundred lines.
 const LONGEST: usize = 64 << 10;
@@ -45,10 +46,24 @@ pub(crate) async fn scope(workspace: &Workspace, request: &Request) -> Result<Sc
         return Ok(Scope::Workspace);
     }
     Ok(match (document, request.lines) {
-        (Some(document), Some((first, last))) => Scope::at(&document.path, &document.text, first, last),
+        (Some(document), Some((first, last))) => {
+            refuse_past_end(&document, first)?;
+            Scope::at(&document.path, &document.text, first, last)
+        }
         (Some(document), None) => Scope::Files(vec![document.path]),
         (None, _) => Scope::Workspace,
     })
+}
+
+/// Refuses lines that a file does not have: the whole file would be the scope. An editor's cursor may stand behind the
+/// last line end.
+fn refuse_past_end(document: &Document, first: usize) -> Result<(), Failure> {
+    let count = document.text.lines().count();
+    if first <= count + 1 {
+        return Ok(());
+    }
+    let message = format!("{} has {}, and no line {first}", document.path, counted(count, "line"));
+    Err(Failure::user(message, "name lines that it has, or the file alone").without_change())
 }
 
 #[cfg(test)]

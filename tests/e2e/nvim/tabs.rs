@@ -158,9 +158,11 @@ async fn a_request_that_is_refused_leaves_the_answer_as_it_is() {
     nvim.edit("a.py").await;
     nvim.command("AgentAsk say three").await;
     server.requests_seen(2).await;
-    nvim.command("AgentUndo").await;
-    let message = nvim.wait("message").await;
-    assert!(message["text"].as_str().is_some_and(|text| text.contains("a task is running already")), "{message}");
+    for (command, refusal) in [("AgentAnswer 1", "no question is open"), ("AgentUndo", "a task is running already")] {
+        nvim.command(command).await;
+        let message = nvim.wait("message").await;
+        assert!(message["text"].as_str().is_some_and(|text| text.contains(refusal)), "{message}");
+    }
     assert!(nvim.answer().await.starts_with("# say three"), "{}", nvim.answer().await);
     let status: String = nvim.lua("return require('sextant.ui.show').status").await;
     assert_eq!(status, "running", "one that is refused ends nothing");
