@@ -14,7 +14,7 @@ use crate::state::agent_config::Config;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::look_reach::{self, LookReach};
 use crate::state::stop;
-use crate::state::task::Task;
+use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
 use crate::target;
 use sextant_base::deadline::Deadline;
@@ -122,9 +122,8 @@ pub(crate) async fn leave_all(hub: &DiagnosticsHub) {
 }
 
 /// Whether a task is about reports anywhere in the workspace.
-pub(crate) fn is_wide(config: &Config, needs_providers: bool, task: &Task) -> bool {
-    matches!(task.work.scope, Scope::Workspace)
-        && reported::works_on_reports(config, needs_providers, &task.work.request)
+pub(crate) fn is_wide(config: &Config, needs_providers: bool, work: &TaskWork) -> bool {
+    matches!(work.scope, Scope::Workspace) && reported::works_on_reports(config, needs_providers, &work.request)
 }
 
 /// Drops the reports of single-file checkers about texts that are gone, for files that they are not asked about now.

@@ -15,7 +15,7 @@ use crate::planner::attempt::Tried;
 use crate::planner::step_checks;
 use crate::planner::step_judgement::{EndedTry, facts_after, joined, judge_edit};
 use crate::planner::validate_plan::place_of;
-use crate::run::{choose_loop, completion_checks, sources};
+use crate::run::{choose_loop, completion_checks, sources, start};
 use crate::state::comparison::{self, Verdict};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{Baseline, before_first_edits};
@@ -32,6 +32,7 @@ use crate::step_executors::module::ModuleContext;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
+use sextant_diagnostics::syntax;
 use sextant_model::abilities::Style;
 use sextant_model::prompt::conversation;
 use sextant_model::prompt::prompt_budget::PromptBudget;
@@ -69,6 +70,7 @@ pub(crate) async fn carry_out(
     let done = task.work.journal.checkpoints.len();
     let mark = step.result.begun.map_or(done, |begun| begun.min(done));
     let scope = scope_of(&context.symbols, &step.creates);
+    look_at_unknown(edits, &scope, cancel).await?;
     let expected = targets(&edits.hub, step, &scope).await;
     let before = collect_diagnostics::known(&edits.hub).await;
     task.work.reports.first = begun_with(task, mark);
@@ -86,6 +88,19 @@ pub(crate) async fn carry_out(
     let tried = EndedTry { step, mark, ended, parts, verdict, findings, expected, left };
     let facts = facts_after(&edits.workspace.config, task, &tried);
     Ok(judge_edit(&edits.workspace.config, task, tried, facts))
+}
+
+/// Looks at the files of a step that no provider has reported on. The process that made the plan has, and another one
+/// that goes on with it may not have opened them: their fixes would count as not offered.
+async fn look_at_unknown(edits: &EditService, scope: &Scope, cancel: &CancellationToken) -> Result<(), Failure> {
+    let known = collect_diagnostics::known(&edits.hub).await;
+    let is_known = |path: &String| known.keys().any(|(file, provider)| file == path && provider != syntax::NAME);
+    let mut documents = Vec::new();
+    for path in scope.files().iter().filter(|path| !is_known(path)) {
+        // A file that the step makes is not there yet.
+        documents.extend(target::document(&edits.workspace, path).await.ok());
+    }
+    if documents.is_empty() { Ok(()) } else { start::first_look(&edits.hub, &documents, cancel).await }
 }
 
 /// Runs the parts one after the other, until one does not come to its end. The task's scope is then all of theirs.

@@ -10,6 +10,7 @@ use crate::plan::next_decision::Trigger;
 use crate::plan::{Plan, Step, StepState, depends, document};
 use crate::planner::alternatives;
 use crate::planner::make::{self, PlanRequest};
+use crate::run::start;
 use crate::state::edit_service::EditService;
 use crate::state::plan_service::PlanService;
 use crate::state::request::Request;
@@ -113,6 +114,8 @@ pub(crate) async fn replan(
     if !leaning.is_empty() {
         problems.push(format!("these steps leaned on others and are dropped with them: {}", leaning.join("; ")));
     }
+    // A process that goes on with the plan of another one knows only the files that it has opened since.
+    start::look_over_once(edits, model, &mut task.work).await;
     let wanted =
         PlanRequest { problems, standing: document::numbered(&new), kept: new.steps.clone(), change: String::new() };
     let proposed = make::propose(edits, model, task, wanted, cancel).await?;

@@ -68,12 +68,7 @@ pub(crate) async fn begin(
     workspace_look::drop_stale(&edits.hub, &documents).await;
     first_look(&edits.hub, &documents, cancel).await?;
     listed::follow(edits).await;
-    if workspace_look::is_wide(&edits.workspace.config, model.needs_providers(), &task) {
-        let text = "looking over the files of the workspace".to_owned();
-        edits.hub.events.show(Event::Progress { text });
-        let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.start_timeout_ms);
-        task.work.reports.reach = Some(workspace_look::look_over(&edits.hub, deadline).await);
-    }
+    look_over_once(edits, model, &mut task.work).await;
     let known = collect_diagnostics::known(&edits.hub).await;
     if model.needs_providers() && request_kind::classify(&request.text) == Ask::Repair {
         refuse_blind(&documents, &known)?;
@@ -87,6 +82,18 @@ pub(crate) async fn begin(
     keep::remember_start(&edits.store, &edits.workspace.root, &task.work.events, &task.work.request).await;
     tell_risk(&edits.hub, &mut task.work, None).await;
     Ok(task)
+}
+
+/// Looks over the workspace, if the task is about its reports and this process has not looked yet.
+pub(crate) async fn look_over_once(edits: &EditService, model: &dyn Model, work: &mut TaskWork) {
+    let is_wide = workspace_look::is_wide(&edits.workspace.config, model.needs_providers(), work);
+    if !is_wide || work.reports.reach.is_some() {
+        return;
+    }
+    let text = "looking over the files of the workspace".to_owned();
+    edits.hub.events.show(Event::Progress { text });
+    let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.start_timeout_ms);
+    work.reports.reach = Some(workspace_look::look_over(&edits.hub, deadline).await);
 }
 
 /// The line that the user is on, with its text; empty where the request is about no single line.

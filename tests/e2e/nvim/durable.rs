@@ -172,3 +172,26 @@ async fn a_file_that_a_killed_neovim_was_writing_comes_back_from_its_backup() {
     let format: String = nvim.lua("return vim.bo.fileformat").await;
     assert_eq!(format, "dos");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_for_the_workspace_goes_on_in_a_neovim_that_has_opened_one_of_its_files() {
+    let text = "import os\n\n\ndef f() -> None:\n    print(f\"x\")\n";
+    let project = Project::new(&[("a.py", text), ("b.py", text)]);
+    let mut nvim = Nvim::start(&project, "{}", &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan! fix everything").await;
+    nvim.wait("SextantPlan").await;
+    let planned = document(&nvim).await;
+    assert_eq!(planned.matches("- [ ] ").count(), 4, "{planned}");
+    nvim.child().kill().await.expect("killed");
+
+    let mut nvim = Nvim::start(&project, "{}", &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("4 of 4 steps done") && summary.contains("4 fixed"), "{summary}");
+    let fixed = "\n\ndef f() -> None:\n    print(\"x\")\n";
+    assert_eq!((project.read("a.py").as_str(), project.read("b.py").as_str()), (fixed, fixed), "{summary}");
+}
