@@ -130,7 +130,7 @@ local function commands(health, options)
     end, options.commands)
   end
   if #rows == 0 then
-    health.info('no command is asked beside them (:help sextant-option-commands)')
+    health.info('no command is asked beside them, see :help sextant-option-commands')
   end
   for _, row in ipairs(rows) do
     if row.program then
