@@ -76,6 +76,23 @@ function M.progress(id, text, status)
   return ok and made or id
 end
 
+--- Whether the command line still shows a message: a later one is not drawn over. A user interface that shows messages
+--- by itself has a place for each.
+---@param text string
+---@return boolean
+function M.shows_message(text)
+  for _, ui in ipairs(vim.api.nvim_list_uis()) do
+    if ui.ext_messages then
+      return true
+    end
+  end
+  local cells = {}
+  for column = 1, vim.o.columns do
+    cells[column] = vim.fn.screenstring(vim.o.lines - vim.o.cmdheight + 1, column)
+  end
+  return table.concat(cells):find(text, 1, true) ~= nil
+end
+
 -- Neovim's own function for this (`_provider_foreach`) looks for the current buffer, whose type may fit no other's.
 local function registered(client, buf)
   local ok, found = pcall(function()

@@ -92,6 +92,17 @@ function M.line()
   return table.concat(parts, ' · ')
 end
 
+-- What the progress message shows.
+local shown = ''
+
+---@param text string
+---@param status 'running'|'success'
+local function show_message(text, status)
+  -- A message that does not fit would wait for a key.
+  shown = require('sextant.ui.say').cut(text, math.max(1, vim.v.echospace - #'Sextant: ' - MARGIN))
+  message_id = neovim.progress(message_id, shown, status)
+end
+
 local function tell_progress(kind)
   local text = kind == 'end' and 'done' or M.line()
   api.nvim_exec_autocmds('User', {
@@ -99,9 +110,7 @@ local function tell_progress(kind)
     modeline = false,
     data = { token = number, value = { kind = kind, title = 'Sextant', message = text } },
   })
-  -- A message that does not fit would wait for a key.
-  local short = require('sextant.ui.say').cut(text, math.max(1, vim.v.echospace - #'Sextant: ' - MARGIN))
-  message_id = neovim.progress(message_id, short, kind == 'end' and 'success' or 'running')
+  show_message(text, kind == 'end' and 'success' or 'running')
   if kind == 'end' then
     message_id = nil
   end
@@ -127,6 +136,9 @@ end
 local function tick()
   if now.state == 'running' then
     show_winbar()
+    if message_id and neovim.shows_message(shown) then
+      show_message(M.line(), 'running')
+    end
   end
 end
 
