@@ -15,6 +15,9 @@ local asked = {}
 -- The lines before the first of them is taken on; they belong to it if no other task runs.
 ---@type string[]
 local held = {}
+-- The request that the last heading names.
+---@type string?
+local heading = nil
 
 -- Answers the open question in words, or else asks on from the answer, about the code that the user was at last.
 local function ask_on()
@@ -192,16 +195,30 @@ end
 ---@param request string
 ---@param below boolean
 local function begin(request, below)
-  local heading = { '# ' .. request, '' }
+  heading = request
+  local lines = { '# ' .. request, '' }
   if below and not is_empty() then
     M.end_line()
-    M.append('\n' .. table.concat(heading, '\n'))
+    M.append('\n' .. table.concat(lines, '\n'))
   else
-    scratch.set(buffer(), heading)
+    scratch.set(buffer(), lines)
   end
   for _, win in ipairs(scratch.windows('answer')) do
     api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buffer()), 0 })
   end
+end
+
+--- Begins the output of a task that the window was not opened for: a plan, or a task from a shell.
+---@param request string
+function M.head(request)
+  M.settle()
+  begin(request, true)
+end
+
+--- The request that the output is of.
+---@return string?
+function M.heading()
+  return heading
 end
 
 --- A request is taken on: its answer replaces the last one, or follows it where it goes on with it or has waited for it.

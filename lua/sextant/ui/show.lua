@@ -15,6 +15,9 @@ M.stopped = false
 local own = false
 -- Whether the running task has changed a file.
 local changed = false
+-- The request of the task that began last, until it ends or has a plan; and that of the last plan.
+---@type string?, string?
+local begun, planned = nil, nil
 
 local function emit(name, data)
   api.nvim_exec_autocmds('User', { pattern = name, modeline = false, data = data })
@@ -76,7 +79,11 @@ local renderers = {
     M.status = 'running'
     M.stopped = false
     changed = false
+    begun = event.request
     own = answer.accept(event.request)
+    if not own then
+      answer.head(event.request)
+    end
     plan.accept(event.request)
     status.started(event.request, event.model)
     require('sextant.edit.undo').started()
@@ -165,6 +172,12 @@ local renderers = {
   end,
   plan = function(event)
     answer.end_line()
+    begun, planned = nil, begun or planned
+    local starts = event.phase == 'executing' and M.status ~= 'running'
+    if starts and planned and answer.heading() ~= planned then
+      -- Another request may have been answered since the plan was made.
+      answer.head(planned)
+    end
     M.status = event.phase == 'executing' and 'running' or 'idle'
     plan.update(event)
     status.plan(event)
@@ -195,6 +208,7 @@ local renderers = {
     require('sextant.ui.quickfix').show(event)
   end,
   finished = function(event)
+    begun = nil
     status.ended()
     answer.line('')
     answer.line(event.summary)
@@ -216,6 +230,7 @@ local renderers = {
       return refused(event)
     end
     local text = words_of(event.failure)
+    begun = nil
     status.ended()
     answer.line('')
     answer.line('✗ ' .. text)
