@@ -18,11 +18,12 @@ local api = vim.api
 ---@field top string[] what went wrong and the way out, above everything else
 ---@field question? string[]
 ---@field note? string how a run ended
+---@field whole? boolean whether the reason is shown whole where it leaves the steps no room
 
 ---@type sextant.PlanState?
 local state = nil
 -- A request for a plan that the binary has not taken on yet, and the state to restore if it refuses.
----@type { before: sextant.PlanState?, opened: boolean }?
+---@type { before: sextant.PlanState?, opened: boolean, behind: boolean }?
 local asked = nil
 local expected = false
 -- Whether the next end belongs to the plan: to a request of its window (until the plan comes), or to a run (until that
@@ -32,6 +33,8 @@ local awaits = nil
 
 ---@type fun(): integer
 local buffer
+---@type fun()
+local draw
 
 ---@return sextant.PlanState
 local function empty(phase)
@@ -87,6 +90,13 @@ local function answer(choice)
   require('sextant.ui.question').answer(choice, state and state.root)
 end
 
+local function toggle_reason()
+  if state then
+    state.whole = not state.whole
+    draw()
+  end
+end
+
 function buffer()
   local buf, made = scratch.buffer('plan', 'hide')
   if not made then
@@ -99,11 +109,12 @@ function buffer()
     approve = approve,
     change = change,
     edit = edit,
+    toggle_reason = toggle_reason,
   })
   require('sextant.ui.question').map(buf, answer)
   api.nvim_create_autocmd('VimResized', {
     group = api.nvim_create_augroup('sextant_plan', {}),
-    callback = lay_out,
+    callback = draw,
   })
   return buf
 end
@@ -135,7 +146,7 @@ local function lines_of(s)
   return lines
 end
 
-local function draw()
+function draw()
   if not state then
     return
   end
@@ -143,7 +154,8 @@ local function draw()
   for _, win in ipairs(scratch.windows('plan')) do
     views[win] = { cursor = api.nvim_win_get_cursor(win), unfolded = steps.unfolded(buf, win) }
   end
-  scratch.set(buf, lines_of(state))
+  local lines = lines_of(state)
+  scratch.set(buf, state.whole and lines or require('sextant.ui.plan_reason').shorten(lines, layout.size()))
   steps.draw(buf, state.running)
   for win, view in pairs(views) do
     pcall(api.nvim_win_set_cursor, win, view.cursor)
@@ -157,12 +169,15 @@ local function draw()
 end
 
 -- Entering it takes no focus away: the user has just asked for it.
-local function open_window()
+---@param enter boolean
+local function open_window(enter)
   local here_now = scratch.window('plan')
-  if here_now then
-    return api.nvim_set_current_win(here_now)
+  if not here_now then
+    return layout.open(buffer(), words, enter)
   end
-  layout.open(buffer(), words)
+  if enter then
+    api.nvim_set_current_win(here_now)
+  end
 end
 
 local function close_windows()
@@ -180,11 +195,15 @@ end
 --- Opens the window for a plan that the user has just asked for.
 ---@param request string
 function M.open(request)
-  asked = { before = asked and asked.before or state, opened = scratch.window('plan') == nil }
+  asked = {
+    before = asked and asked.before or state,
+    opened = scratch.window('plan') == nil,
+    behind = asked ~= nil or require('sextant.status').now().state == 'running',
+  }
   state = empty('planning')
   state.request, awaits = request, 'wish'
   draw()
-  open_window()
+  open_window(true)
 end
 
 --- Whether a request for a plan waits to be taken on.
@@ -196,7 +215,7 @@ end
 --- A request is taken on: where it is this plan's, the plan before it is gone.
 ---@param request string
 function M.accept(request)
-  if not asked or state and state.phase == 'queued' and state.request ~= request then
+  if not asked or state and state.request ~= request then
     return
   end
   asked = nil
@@ -251,14 +270,18 @@ function M.reopen()
     return false
   end
   draw()
-  open_window()
+  open_window(true)
   return true
 end
 
--- There is nothing to approve: a line shows the reason.
-local function nothing_to_do(markdown)
-  state = nil
-  close_windows()
+-- There is nothing to approve: a line shows the reason. The window stays for a request that waits.
+---@param markdown string
+---@param waits boolean
+local function nothing_to_do(markdown, waits)
+  if not waits then
+    state = nil
+    close_windows()
+  end
   local title, reason = markdown:match('^# ([^\n]*)\n*([^\n]*)')
   require('sextant.ui.say').say(('%s: %s'):format(title or '', reason or ''), nil, { 'answer' })
 end
@@ -266,6 +289,11 @@ end
 --- Shows a changed plan document.
 ---@param event table `plan`
 function M.update(event)
+  local whole = state and state.whole
+  -- Until the request is taken on, a plan is that of the task before it.
+  if asked and asked.behind and event.steps == 0 then
+    return nothing_to_do(event.markdown, true)
+  end
   asked = nil
   if event.phase == 'executing' then
     awaits = 'run'
@@ -273,16 +301,18 @@ function M.update(event)
     awaits = nil
   end
   if event.steps == 0 then
-    return nothing_to_do(event.markdown)
+    return nothing_to_do(event.markdown, false)
   end
   state = empty(event.phase)
+  state.whole = whole
   for _, key in ipairs({ 'markdown', 'root', 'steps', 'done', 'failed', 'running' }) do
     state[key] = event[key]
   end
   draw()
   if expected then
     expected = false
-    open_window()
+    -- The user may have begun to type in the code since.
+    open_window(api.nvim_get_mode().mode == 'n')
   end
 end
 

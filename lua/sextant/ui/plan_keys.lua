@@ -10,6 +10,7 @@ local M = {}
 ---@field approve fun(steps: 'all'|'one')
 ---@field change fun()
 ---@field edit fun()
+---@field toggle_reason fun()
 
 -- The step under the cursor.
 ---@return sextant.PlanStep?
@@ -107,10 +108,12 @@ local KEYS = {
   },
   {
     '<Tab>',
-    function()
-      steps.toggle(0)
+    function(actions)
+      if not steps.toggle(0) then
+        actions.toggle_reason()
+      end
     end,
-    'show or fold the details of the step',
+    'show or fold the details of the step; above the steps: the reason',
   },
   {
     'e',

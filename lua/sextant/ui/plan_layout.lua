@@ -22,6 +22,22 @@ local function is_split()
   return require('sextant.options').resolve(require('sextant').given).window.plan == 'split'
 end
 
+-- The columns of the float's text.
+local function float_width()
+  return math.max(20, math.min(WIDEST, vim.o.columns - 6))
+end
+
+-- The most lines of its text: the code keeps the upper half of the screen.
+local function most()
+  return math.max(LEAST, math.min(MOST, math.floor(vim.o.lines / 2) - 3))
+end
+
+--- The room for the text.
+---@return integer columns, integer lines
+function M.size()
+  return is_split() and vim.o.columns or float_width(), most()
+end
+
 -- The lines that the text takes: those of the window that shows it, or those that are not folded.
 local function rows(buf, win)
   if win then
@@ -34,10 +50,8 @@ local function rows(buf, win)
   return count
 end
 
--- The code keeps the upper half of the screen.
 local function height(buf, win)
-  local room = math.floor(vim.o.lines / 2) - 3
-  return math.max(LEAST, math.min(MOST, room, rows(buf, win)))
+  return math.max(LEAST, math.min(most(), rows(buf, win)))
 end
 
 ---@param buf integer
@@ -45,7 +59,7 @@ end
 ---@param words string
 ---@param keys string
 local function float(buf, win, words, keys)
-  local width = math.max(20, math.min(WIDEST, vim.o.columns - 6))
+  local width = float_width()
   local lines = height(buf, win)
   local config = {
     relative = 'editor',
@@ -142,6 +156,7 @@ local function watch_tabs(reopen)
       local win = was and reopen(was.entered)
       if win and api.nvim_buf_is_valid(was.buf) and api.nvim_win_get_buf(win) ~= was.buf then
         M.show(win, was.buf)
+        M.furnish_text(win)
       end
     end,
   })
@@ -149,15 +164,17 @@ end
 
 local watches = false
 
---- Opens the window and enters it: the user has just asked for it.
+--- Opens the window.
 ---@param buf integer
 ---@param words fun(): string, string the phase, and its keys
-function M.open(buf, words)
-  open(buf, true, words())
+---@param enter boolean whether the user has just asked for it
+function M.open(buf, words, enter)
+  local phase, keys = words()
+  open(buf, enter, phase, keys)
   if not watches then
     watches = true
-    watch_tabs(function(enter)
-      return api.nvim_buf_is_valid(buf) and open(buf, enter, words()) or nil
+    watch_tabs(function(was_entered)
+      return api.nvim_buf_is_valid(buf) and open(buf, was_entered, words()) or nil
     end)
   end
 end
@@ -167,7 +184,7 @@ end
 ---@param words string
 ---@param keys string
 function M.fit(buf, words, keys)
-  for _, win in ipairs(scratch.windows('plan')) do
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     local lines = height(buf, win)
     if api.nvim_win_get_config(win).relative ~= '' then
       api.nvim_win_set_config(win, float(buf, win, words, keys))
@@ -176,6 +193,15 @@ function M.fit(buf, words, keys)
     end
     set_bar(win, words, keys)
   end
+end
+
+--- Sets the look of a window where the plan is edited as text, with the keys that work there.
+---@param win integer
+function M.furnish_text(win)
+  for _, option in ipairs({ 'wrap', 'linebreak' }) do
+    api.nvim_set_option_value(option, true, { win = win, scope = 'local' })
+  end
+  M.fit(api.nvim_win_get_buf(win), 'as text', ':w makes it the plan · :q closes · :AgentPlan shows the plan again')
 end
 
 --- Shows the line of the step that runs, in windows where the user is not, and where it is out of sight.

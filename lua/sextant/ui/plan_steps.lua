@@ -227,15 +227,17 @@ end
 
 --- Shows or folds the details of the step under the cursor; those that are shown are in sight.
 ---@param buf integer
+---@return boolean on_step whether the cursor is on a step
 function M.toggle(buf)
   local step = M.at(buf, vim.fn.line('.'))
   if not step or step.last == step.first then
-    return
+    return step ~= nil
   end
   vim.cmd('normal! za')
   if vim.fn.foldclosed(step.first) == -1 and step.last > vim.fn.line('w$') then
     vim.fn.winrestview({ topline = step.first })
   end
+  return true
 end
 
 -- The diagnostics of a step's files whose code its reasons name.

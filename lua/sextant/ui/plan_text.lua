@@ -24,6 +24,15 @@ local function write(buf)
   require('sextant.rpc.channel').send('write_plan', { text = text, root = root })
 end
 
+-- Sets the look of the floats that show the text; any other window has the user's.
+local function dress(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    if api.nvim_win_get_config(win).relative ~= '' then
+      require('sextant.ui.plan_layout').furnish_text(win)
+    end
+  end
+end
+
 local function make()
   local buf = api.nvim_create_buf(false, false)
   api.nvim_buf_set_name(buf, NAME)
@@ -40,6 +49,12 @@ local function make()
       end,
     })
   )
+  api.nvim_create_autocmd('VimResized', {
+    group = api.nvim_create_augroup('sextant_plan_text', {}),
+    callback = function()
+      dress(buf)
+    end,
+  })
   return buf
 end
 
@@ -55,7 +70,9 @@ function M.open(win, markdown, of)
     vim.diagnostic.reset(FAULTS, buf)
   end
   root = of
-  require('sextant.ui.plan_layout').show(win, buf)
+  local layout = require('sextant.ui.plan_layout')
+  layout.show(win, buf)
+  layout.furnish_text(win)
   require('sextant.ui.say').say('`:w` makes this text the plan, `:q` closes it')
 end
 

@@ -204,6 +204,9 @@ async fn the_plan_is_edited_as_text_and_faults_stand_on_their_lines() {
     nvim.wait("SextantPlan").await;
     nvim.keys("e").await;
     nvim.screen.shows("makes this text the plan").await;
+    nvim.screen.shows(":w makes it the plan · :q closes").await;
+    assert!(!nvim.screen.text().contains("approve and run"), "{}", nvim.screen.text());
+    assert!(nvim.lua::<bool>("return vim.wo.linebreak").await, "words are whole");
     // An unknown state is a fault, and the plan stays as it was.
     nvim.command("%s/\\[ \\] change f/[q] change f/ | write").await;
     let faulty = "return (vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 10))";
@@ -215,6 +218,38 @@ async fn the_plan_is_edited_as_text_and_faults_stand_on_their_lines() {
     assert!(document["markdown"].as_str().unwrap().contains("change f with care"), "{document}");
     nvim.screen.shows("Sextant plan · waiting for approval").await;
     nvim.screen.shows("change f with care").await;
+    nvim.screen.shows("<CR> approve and run").await;
     let here: String = nvim.lua("return vim.api.nvim_buf_get_name(0)").await;
     assert_eq!(here, "sextant://plan", "the plan has its window back");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_output_of_a_plan_has_a_heading_of_its_own() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let says = |text: &str| {
+        Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
+    };
+    let planned = json!({"title": "change f", "symbols": ["a.py::f"], "because": "asked", "expect": "changed"});
+    let plan = Reply::Json(json!({"title": "A change", "reason": "asked", "steps": [planned], "confidence": 1}));
+    let edit = step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}), false);
+    let server = ModelServer::start([says("one"), plan, says("two"), edit]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk say one").await;
+    nvim.finished().await;
+    nvim.command("AgentPlan change it").await;
+    nvim.wait("SextantPlan").await;
+    let answer = nvim.answer().await;
+    assert!(answer.starts_with("# say one\n") && answer.contains("\n# change it\n"), "{answer}");
+    // A question in between has the window for itself; the run has the heading again.
+    nvim.keys("q").await;
+    nvim.command("AgentAsk say two").await;
+    nvim.finished().await;
+    nvim.command("AgentPlan").await;
+    nvim.keys("a").await;
+    nvim.finished().await;
+    let answer = nvim.answer().await;
+    assert!(answer.starts_with("# say two\n"), "{answer}");
+    let run = answer.split("\n# change it\n").nth(1).expect("a heading of the run");
+    assert!(run.contains("edit_file") && !run.contains("\n# "), "{answer}");
 }

@@ -46,7 +46,7 @@ async fn the_end_of_a_plan_is_said_to_a_reader_who_is_further_down() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([long_plan(), edit()]).await;
     let mut nvim = with_a_plan(&project, &server).await;
-    nvim.keys("Ga").await;
+    nvim.keys("<Tab>Ga").await;
     nvim.finished().await;
     nvim.screen.shows("Sextant: 1 of 1 step done. changed a.py").await;
     assert!(!nvim.prompts().await);

@@ -194,3 +194,71 @@ async fn the_offline_model_recommends_what_neovim_has() {
     let answer = nvim.answer().await;
     assert!(answer.contains("set `model` in `setup()`") && !answer.contains("[model]"), "{answer}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_waited_behind_one_without_steps_has_its_window() {
+    let project = Project::shop();
+    let mut nvim = Nvim::on_screen(&project, OFFLINE, &["ruff"]).await;
+    nvim.edit("src/shop/inventory.py").await;
+    nvim.command("AgentPlan write a poem").await;
+    nvim.command("AgentPlan clean this file").await;
+    assert_eq!(nvim.wait("SextantPlan").await["steps"], 0);
+    assert_eq!(nvim.wait("SextantPlan").await["steps"], 4);
+    nvim.screen.shows("Sextant plan · waiting for approval").await;
+    assert_eq!(floats(&nvim).await, 1, "{}", nvim.screen.text());
+    let here: String = nvim.lua("return vim.api.nvim_buf_get_name(0)").await;
+    assert_eq!(here, "sextant://plan", "the keys of the plan are no text in the code");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_reason_leaves_the_steps_their_room_and_the_running_one_is_followed() {
+    let names = ["f", "g", "h", "i", "j", "k"];
+    let functions: Vec<String> =
+        names.iter().zip(1..).map(|(name, at)| format!("def {name}() -> int:\n    return {at}0\n")).collect();
+    let project = Project::new(&[("a.py", &functions.join("\n\n"))]);
+    let planned = |name: &&str| json!({"title": format!("change {name}"), "symbols": [format!("a.py::{name}")], "because": "asked", "expect": "changed"});
+    let steps: Vec<Value> = names.iter().map(planned).collect();
+    let reason = format!("{}and that is the end", "it was asked for with many words, ".repeat(10));
+    let plan = Reply::Json(json!({"title": "Six changes", "reason": reason, "steps": steps, "confidence": 1}));
+    let edit = |at: i32| {
+        let (old, new) = (format!("return {at}0"), format!("return {at}1"));
+        step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false)
+    };
+    let edits: Vec<Reply> = (1..6).map(edit).collect();
+    let server = ModelServer::start([vec![plan], edits, vec![Reply::Stall("{".into())]].concat()).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change all").await;
+    nvim.wait("SextantPlan").await;
+    nvim.screen.shows("… <Tab>").await;
+    nvim.screen.shows("- [ ] change i").await;
+    nvim.keys("<Tab>").await;
+    nvim.screen.shows("and that is the end").await;
+    nvim.keys("<Tab>").await;
+    nvim.screen.shows("… <Tab>").await;
+    nvim.keys("a").await;
+    nvim.screen.shows("Sextant plan · running step 6 of 6").await;
+    nvim.screen.shows("- [>] change k").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_seconds_of_a_progress_message_go_on() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([Reply::Stall("{".into())]).await;
+    let nvim = Nvim::on_screen(&project, &options(&server), &[]).await;
+    if !nvim.has("nvim-0.12").await {
+        return;
+    }
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change both").await;
+    nvim.screen.shows("Sextant: waiting for the model").await;
+    nvim.screen.hides("waiting for the model 0 s").await;
+    nvim.screen.shows("Sextant: waiting for the model").await;
+    // Another message is not drawn over.
+    nvim.command("echo 'of the user'").await;
+    nvim.screen.shows("of the user").await;
+    let later = "local before = require('sextant.status').now().elapsed
+        return (vim.wait(30000, function() return require('sextant.status').now().elapsed > before + 1.5 end, 10))";
+    assert!(nvim.lua::<bool>(later).await);
+    assert!(nvim.screen.text().contains("of the user"), "{}", nvim.screen.text());
+}
