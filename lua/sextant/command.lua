@@ -98,6 +98,10 @@ function M.plan(args)
   if is_too_long(args) then
     return
   end
+  local change = text_of(args):match('^[Cc][Hh][Aa][Nn][Gg][Ee]:%s*(.+)$')
+  if change and require('sextant.ui.plan').change(change) then
+    return
+  end
   local place = where(args)
   require('sextant.ui.plan').open(text_of(args))
   rpc.send('plan', { text = text_of(args), place = place })

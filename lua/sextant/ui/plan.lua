@@ -54,24 +54,29 @@ end
 
 local function approve(steps)
   if not (state and state.markdown) then
-    return require('sextant.ui.say').say(
-      'there is no plan to run; `:AgentPlan {request}` makes one',
-      vim.log.levels.WARN
-    )
+    local text = 'there is no plan to run; `:AgentPlan {request}` makes one'
+    return require('sextant.ui.say').say(text, vim.log.levels.WARN)
   end
   awaits = 'run'
   require('sextant.rpc.channel').send('approve', { steps = steps, root = state.root })
 end
 
-local function change()
-  if not (state and state.markdown) then
-    return require('sextant.ui.say').say('there is no plan to change', vim.log.levels.WARN)
+--- Sends a wish for another plan, and leaves the present one in its window until it comes. False without a plan.
+---@param words string
+---@return boolean
+function M.change(words)
+  local is_here = state ~= nil and state.markdown ~= nil
+  if is_here and vim.trim(words) ~= '' then
+    awaits = 'wish'
+    require('sextant.rpc.channel').send('plan', { text = 'change: ' .. words, root = state.root })
   end
-  local root = state.root
+  return is_here
+end
+
+local function change()
   vim.ui.input({ prompt = 'Change in the plan: ' }, function(words)
-    if words and vim.trim(words) ~= '' then
-      awaits = 'wish'
-      require('sextant.rpc.channel').send('plan', { text = 'change: ' .. words, root = root })
+    if words and not M.change(words) then
+      require('sextant.ui.say').say('there is no plan to change', vim.log.levels.WARN)
     end
   end)
 end

@@ -100,6 +100,23 @@ async fn one_step_at_a_time_leaves_the_rest_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_cannot_be_made_leaves_the_plan_in_its_window() {
+    let project = Project::shop();
+    let mut nvim = Nvim::start(&project, OPTIONS, &["ruff"]).await;
+    nvim.edit("src/shop/inventory.py").await;
+    nvim.command("AgentPlan clean this file").await;
+    nvim.wait("SextantPlan").await;
+    // The offline model changes no plan.
+    nvim.command("AgentPlan change: only one step").await;
+    nvim.failed().await;
+    let plan = document(&nvim).await;
+    assert!(plan.matches("- [ ] ").count() == 4 && plan.contains("✗ no usable plan came back"), "{plan}");
+    nvim.command("close | AgentPlan").await;
+    let plan = document(&nvim).await;
+    assert_eq!(plan.matches("- [ ] ").count(), 4, "{plan}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_plan_keeps_its_finished_steps_and_its_open_ones() {
     let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n")]);
     let plan_step = |symbol: &str| json!({"title": format!("change {symbol}"), "symbols": [format!("a.py::{symbol}")], "because": "asked", "expect": "changed"});
