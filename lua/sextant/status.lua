@@ -92,7 +92,7 @@ function M.line()
   return table.concat(parts, ' · ')
 end
 
--- What the progress message shows.
+-- The words of the progress message.
 local shown = ''
 
 ---@param text string

@@ -47,7 +47,7 @@ pub(crate) struct Consent {
     pub(crate) foreseen: String,
     /// Whether the open steps were replanned since the user approved the plan: nobody has agreed to their words.
     pub(crate) replanned: bool,
-    /// Whether the task comes from the record of another process. The words in it may be nobody's: they name no file
+    /// True for a task from the record of another process. The words in it may not be the user's: they name no file
     /// that something runs.
     #[serde(skip)]
     pub(crate) restored: bool,
