@@ -32,7 +32,6 @@ use crate::step_executors::module::ModuleContext;
 use crate::target;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
-use sextant_diagnostics::syntax;
 use sextant_model::abilities::Style;
 use sextant_model::prompt::conversation;
 use sextant_model::prompt::prompt_budget::PromptBudget;
@@ -94,9 +93,8 @@ pub(crate) async fn carry_out(
 /// that goes on with it may not have opened them: their fixes would count as not offered.
 async fn look_at_unknown(edits: &EditService, scope: &Scope, cancel: &CancellationToken) -> Result<(), Failure> {
     let known = collect_diagnostics::known(&edits.hub).await;
-    let is_known = |path: &String| known.keys().any(|(file, provider)| file == path && provider != syntax::NAME);
     let mut documents = Vec::new();
-    for path in scope.files().iter().filter(|path| !is_known(path)) {
+    for path in scope.files().iter().filter(|path| !start::has_reports(&known, path)) {
         // A file that the step makes is not there yet.
         documents.extend(target::document(&edits.workspace, path).await.ok());
     }

@@ -111,11 +111,14 @@ async fn cursor(workspace: &Workspace, request: &Request) -> String {
 /// Refuses a model that depends on the providers' reports where there are none. It must not take their silence for
 /// "nothing wrong".
 pub(crate) fn refuse_blind(documents: &[Document], known: &Snapshots) -> Result<(), Failure> {
-    // A syntax check alone does not judge the meaning of a text.
-    let has_reports = |path: &str| known.keys().any(|(file, provider)| file == path && provider != syntax::NAME);
-    let Some(blind) = documents.iter().find(|document| !has_reports(&document.path)) else { return Ok(()) };
+    let Some(blind) = documents.iter().find(|document| !has_reports(known, &document.path)) else { return Ok(()) };
     let hint = Hint::from("attach a language server to it, or configure a language model").and(HintCode::Servers);
     Err(Failure::new(FailureKind::Editor, format!("no language server has said anything about {}", blind.path), hint))
+}
+
+/// Whether a provider has reported on a file. A syntax check alone does not judge the meaning of a text.
+pub(crate) fn has_reports(known: &Snapshots, path: &str) -> bool {
+    known.keys().any(|(file, provider)| file == path && provider != syntax::NAME)
 }
 
 pub(crate) async fn first_look(

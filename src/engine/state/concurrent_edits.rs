@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use crate::state::comparison::Verdict;
 use crate::state::journal::{CheckpointKind, FileChange, Journal};
+use crate::state::review::file_review::shifted;
 use crate::state::snapshots::Snapshots;
 use sextant_base::positions::LineIndex;
 use sextant_text::edits::hunks::hunks;
+use sextant_text::edits::line_edits::line_edits;
 
 /// Removes diagnostics in lines that others have typed from the new ones: behind the task's last change of a file, and
 /// before an undo, which has such lines in both of its texts. Diagnostics that only a formatter can have moved
@@ -47,32 +49,14 @@ fn typed_lines(changes: &[(CheckpointKind, &FileChange)], now: &str) -> Vec<Rang
     typed
 }
 
-/// The places of these lines in a later text; lines that were changed since are nobody's.
+/// The places of these lines in a later text; lines that were changed since are left out.
 fn carried(lines: Vec<RangeInclusive<u32>>, before: &str, now: &str) -> Vec<RangeInclusive<u32>> {
-    if lines.is_empty() || before == now {
-        return lines;
-    }
-    let index = LineIndex::new(before);
-    let number = |offset| u32::try_from(index.line_of(offset) + 1).unwrap_or(u32::MAX);
-    let ends = |text: &str| i64::try_from(text.matches('\n').count()).unwrap_or(i64::MAX);
-    // The lines that a change touches, the first line below it, and by how much that one moves.
-    let changes: Vec<(RangeInclusive<u32>, u32, i64)> = hunks(before, now)
-        .into_iter()
-        .map(|hunk| {
-            let (first, last) = (number(hunk.range.start), number(hunk.range.end.max(hunk.range.start + 1) - 1));
-            let between = hunk.range.is_empty() && before[..hunk.range.start].ends_with('\n');
-            let behind = hunk.range.is_empty() && hunk.text.starts_with('\n');
-            let touched = if between || behind { first..=first - 1 } else { first..=last };
-            let below = if between { first } else { last + 1 };
-            (touched, below, ends(&hunk.text) - ends(&before[hunk.range]))
-        })
-        .collect();
+    let (edits, index, after) = (line_edits(before, now), LineIndex::new(before), LineIndex::new(now));
     let place = |line: u32| {
-        if changes.iter().any(|(touched, ..)| touched.contains(&line)) {
-            return None;
-        }
-        let above = changes.iter().filter(|(_, below, _)| *below <= line).map(|(.., moved)| moved).sum::<i64>();
-        u32::try_from(i64::from(line) + above).ok().map(|line| line..=line)
+        let line = (line as usize).saturating_sub(1);
+        let place = shifted(&(index.line_start(line)..index.line_start(line + 1)), &edits)?;
+        let line = u32::try_from(after.line_of(place.start) + 1).ok()?;
+        Some(line..=line)
     };
     lines.into_iter().flatten().filter_map(place).collect()
 }

@@ -282,7 +282,7 @@ fn beside(edit: &Range<usize>, range: &Range<usize>) -> Beside {
 }
 
 /// The place of a range after edits of its text; `None` where they touch it.
-fn shifted(range: &Range<usize>, edits: &[TextEdit]) -> Option<Range<usize>> {
+pub(crate) fn shifted(range: &Range<usize>, edits: &[TextEdit]) -> Option<Range<usize>> {
     let mut start = range.start;
     for edit in edits {
         match beside(&edit.range, range) {
