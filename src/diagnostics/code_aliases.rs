@@ -234,6 +234,7 @@ mod tests {
             ("lsp:basedpyright", "tool:pyright", false),
             ("lsp:Ruff", "tool:ruff", false),
             ("lsp:rust-analyzer", "tool:cargo", false),
+            ("lsp:rust_analyzer", "lsp:rust_analyzer/check", false),
             ("lsp:basedpyright", "tool:mypy", true),
             ("analyzer:syntax", "lsp:ruff", true),
         ] {

@@ -26,8 +26,19 @@ pub const SAVED_ONLY: &str = "it checks saved files only, and this one is not sa
 /// The same for a server that gets saves and has never reported on an unsaved text: its habits are unknown.
 pub const PERHAPS_SAVED_ONLY: &str = "it may check saved files only, and this one is not saved";
 
+/// The note for a check of the whole project while another of its texts, `{file}`, is not saved.
+pub const OTHER_UNSAVED: &str = "it reads the project from the disk, and {file} is not saved";
+
 /// The note for the compiling half of a server with [`Fact::CompilesBeside`].
 pub const NOT_COMPILED: &str = "cargo check has not run on this text";
+
+/// The end of the name of a server's compiler, which is a source of its own: `lsp:rust-analyzer/check`.
+pub const COMPILER: &str = "/check";
+
+/// Whether a server has a part in the source: its own diagnostics, or those of its compiler.
+pub fn is_of_server(source: &str, server: &str) -> bool {
+    source.strip_suffix(COMPILER).unwrap_or(source) == server
+}
 
 /// A fact that is true of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -83,6 +94,8 @@ const fn row(names: &'static [&'static str], engine: &'static str, facts: &'stat
     ToolFacts { names, engine, facts }
 }
 
+const RUST: &str = "rust";
+
 const TOOLS: &[ToolFacts] = &[
     row(&["pyright"], "pyright", &[AnswersPulls, PublishesOnce]),
     row(&["basedpyright"], "pyright", &[AnswersPulls, PublishesOnce]),
@@ -96,8 +109,9 @@ const TOOLS: &[ToolFacts] = &[
     row(&["mypy", "dmypy", "pylsp-mypy"], "mypy", &[]),
     row(&["clangd"], "", &[PublishesOnce, Preamble, WokenByRequest, OnlyHeaders]),
     row(&["bashls", "bash-language-server"], "", &[PublishesOnce]),
-    row(&["rust-analyzer", "rust_analyzer"], "rust", &[TellsWhenLoaded, CompilesBeside]),
-    row(&["cargo", "rustc", "clippy"], "rust", &[WholePackage]),
+    row(&["rust-analyzer", "rust_analyzer"], RUST, &[TellsWhenLoaded, CompilesBeside]),
+    // Its compiler, a source of its own.
+    row(&["rust-analyzer/check", "rust_analyzer/check", "cargo", "rustc", "clippy"], RUST, &[WholePackage]),
     row(&["vtsls"], "tsserver", &[ChangesByRange]),
     row(&["tsserver", "typescript-language-server", "ts_ls", "tsc"], "tsserver", &[]),
     row(&["*eslint*"], "", &[HidesTrouble]),
@@ -129,6 +143,12 @@ pub(crate) fn same_engine(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b) || engine(a).is_some_and(|shared| engine(b) == Some(shared))
 }
 
+/// Whether the source speaks with the words of the Rust compiler.
+pub(crate) fn is_of_rust(source: &str) -> bool {
+    let name = source.split_once(':').map_or(source, |(_, name)| name);
+    of(name).is_some_and(|tool| tool.engine == RUST)
+}
+
 /// The facts and the constants that go with them, as an editor's own layer gets them.
 pub fn handshake() -> Value {
     let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
@@ -144,6 +164,7 @@ pub fn handshake() -> Value {
             "saved_only": SAVED_ONLY,
             "perhaps_saved_only": PERHAPS_SAVED_ONLY,
             "not_compiled": NOT_COMPILED,
+            "other_unsaved": OTHER_UNSAVED,
         },
     })
 }
@@ -157,6 +178,10 @@ mod tests {
         assert!(knows("Ruff", Fact::OneFile) && knows("jedi-language-server", Fact::PublishesOnce));
         assert!(knows("vscode-eslint-language-server", Fact::HidesTrouble), "a name with it inside");
         assert!(!knows("ruffian", Fact::OneFile) && !knows("", Fact::OneFile));
+        assert!(knows("rust_analyzer/check", Fact::WholePackage) && is_of_rust("lsp:rust_analyzer/check"));
+        assert!(
+            is_of_server("lsp:x/check", "lsp:x") && is_of_server("lsp:x", "lsp:x") && !is_of_server("lsp:y", "lsp:x")
+        );
         let names: Vec<&str> = TOOLS.iter().flat_map(|tool| tool.names.iter().copied()).collect();
         for (at, name) in names.iter().enumerate() {
             let plain = name.trim_matches('*');

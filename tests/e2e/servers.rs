@@ -424,35 +424,82 @@ fn named(name: &str, on: &Value) -> Value {
     json!({"name": name, "log": "log", "capabilities": pulling(), "on": on})
 }
 
+/// What two sources of one server say of `a.py`, whose text is written first.
+async fn halves(fake: &Fake, text: &str, ms: u64) -> Vec<(String, Freshness, Vec<u32>, String)> {
+    let file = fake.folder.path().join("a.py");
+    if std::fs::read_to_string(&file).ok().as_deref() != Some(text) {
+        std::fs::write(&file, text).expect("a file");
+    }
+    let reports = fake.server.fetch(&[a(text)], Deadline::after_ms(ms)).await;
+    let of = |report: &sextant::diagnostics::model::Report| {
+        (report.provider.clone(), report.freshness, lines(report), report.note.clone().unwrap_or_default())
+    };
+    reports.iter().map(of).collect()
+}
+
 #[tokio::test]
-async fn what_rust_analyzer_says_while_it_loads_is_no_answer_and_its_compiler_is_never_known() {
+async fn what_rust_analyzer_says_while_it_loads_is_no_answer_and_its_compiler_is_known_after_a_run() {
     let at_rest = |yes: bool| json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": yes}]});
+    let run =
+        |kind: &str| json!({"notify": ["$/progress", {"token": "rust-analyzer/flycheck/0", "value": {"kind": kind}}]});
     let empty = json!([{"reply": {"kind": "full", "items": []}}]);
+    let scan = json!({"publish": {"version": "same", "items": "scan"}});
     let on = json!({
         OPEN: [at_rest(false), {"wait_for": "go"}, at_rest(true)],
         CHANGE: [at_rest(false), at_rest(true)],
         PULL: [empty, [{"reply": {"pull": "scan"}}]],
+        "rust-analyzer/runFlycheck": [run("begin"), run("report"), run("end")],
+        "textDocument/didSave": [
+            [run("begin"), run("report"), {"wait_for": "compiled"}, run("end"), scan],
+            [run("begin"), run("end")],
+        ],
     });
     let fake = Fake::new(&named("rust-analyzer", &on));
     // On a busy machine the server itself takes a while to start.
     let mut early = Vec::new();
     while early.len() < 2 {
-        early = fake.server.fetch(&[a("bad\n")], Deadline::after_ms(700)).await;
+        early = halves(&fake, "bad\n", 700).await;
     }
-    let said = |reports: &[sextant::diagnostics::model::Report]| {
-        let of = |report: &sextant::diagnostics::model::Report| (report.provider.clone(), report.freshness);
-        reports.iter().map(of).collect::<Vec<_>>()
+    let not_run = "cargo check has not run on this text".to_owned();
+    let native = |freshness, lines| ("lsp:fake".to_owned(), freshness, lines, String::new());
+    let check = |freshness, lines: &[u32], note: &str| {
+        ("lsp:fake/check".to_owned(), freshness, lines.to_vec(), note.to_owned())
     };
-    let check = ("lsp:fake/check".to_owned(), Freshness::Unavailable);
-    assert_eq!(said(&early), [("lsp:fake".to_owned(), Freshness::Timeout), check.clone()], "{early:?}");
+    assert_eq!(early[0].1, Freshness::Timeout);
+    assert_eq!(early[1], check(Freshness::Timeout, &[], &not_run));
     fake.go("go");
     fake.late().await;
-    let text = a("ok\nbad\n");
-    let settled = fake.server.fetch(&[text], Deadline::after_ms(PATIENCE_MS)).await;
-    assert_eq!(said(&settled), [("lsp:fake".to_owned(), Freshness::Exact), check], "{settled:?}");
-    assert_eq!(lines(&settled[0]), [1]);
-    assert!(settled[1].note.as_ref().is_some_and(|note| note.contains("cargo check has not run")));
-    assert_eq!(fake.log().await[0]["params"]["capabilities"]["experimental"]["serverStatusNotification"], true);
+
+    // A run is asked for where the server starts none.
+    let settled = halves(&fake, "bad\n", PATIENCE_MS).await;
+    assert_eq!(settled, [native(Freshness::Exact, vec![0]), check(Freshness::Versioned, &[], "")]);
+
+    // The run after the save goes on when the time is over; what comes behind its end counts.
+    fake.server.sync(&[a("ok\nbad\n")]);
+    std::fs::write(fake.folder.path().join("a.py"), "ok\nbad\n").expect("a file");
+    fake.server.saved("a.py");
+    let early = halves(&fake, "ok\nbad\n", 700).await;
+    assert_eq!(early, [native(Freshness::Exact, vec![1]), check(Freshness::Timeout, &[], &not_run)]);
+    fake.go("compiled");
+    assert_eq!(
+        fake.late().await.iter().map(|report| (report.provider.as_str(), lines(report))).collect::<Vec<_>>(),
+        [("lsp:fake/check", vec![1])]
+    );
+    let settled = halves(&fake, "ok\nbad\n", PATIENCE_MS).await;
+    assert_eq!(settled[1], check(Freshness::Versioned, &[1], ""));
+
+    // A run without a word has checked nothing, and no run reads a text that is not saved.
+    fake.server.saved("a.py");
+    let settled = halves(&fake, "ok\nbad\n", PATIENCE_MS).await;
+    assert_eq!(settled[1], check(Freshness::Unavailable, &[], "cargo check ended without a report"));
+    let unsaved = fake.server.fetch(&[a("x\n")], Deadline::after_ms(PATIENCE_MS)).await;
+    assert_eq!(
+        (unsaved[1].freshness, unsaved[1].note.as_deref()),
+        (Freshness::Unavailable, Some("it checks saved files only, and this one is not saved"))
+    );
+    let log = fake.log().await;
+    assert_eq!(log[0]["params"]["capabilities"]["experimental"]["serverStatusNotification"], true);
+    assert_eq!(log.iter().filter(|message| message["method"] == "rust-analyzer/runFlycheck").count(), 1, "{log:?}");
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ use crate::command::run_program::Stopped;
 use crate::finding::{Finding, FindingPlace};
 use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
 use crate::server::documents::language_id;
+use crate::server_facts::OTHER_UNSAVED;
 use crate::{disk, program};
 use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
@@ -245,7 +246,7 @@ impl DiagnosticsProvider for CommandProvider {
         for group in groups {
             if let Some(other) = &unsaved {
                 for file in group {
-                    let why = format!("it reads the project from the disk, and {other} is not saved");
+                    let why = OTHER_UNSAVED.replace("{file}", other);
                     let why = if file.path == *other { UNSAVED.to_owned() } else { why };
                     let answer = Err((Freshness::Unavailable, why));
                     reports.push(self.report(file, &answer, true, deadline.elapsed_ms()));

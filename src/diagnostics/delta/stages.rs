@@ -5,6 +5,7 @@
 
 use crate::delta::verdict::is_syntax;
 use crate::model::{Diagnostic, Severity};
+use crate::server_facts::is_of_rust;
 
 /// The compilers that share stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +58,7 @@ impl<'d> Staged<'d> {
 fn family(source: &str) -> Option<Family> {
     let name = source.split_once(':').map_or(source, |(_, name)| name).to_ascii_lowercase();
     match name.as_str() {
-        "cargo" | "rustc" | "clippy" | "rust-analyzer" | "rust_analyzer" => Some(Family::Rust),
+        _ if is_of_rust(source) => Some(Family::Rust),
         "go" | "gopls" | "govet" => Some(Family::Go),
         "javac" => Some(Family::Java),
         "mypy" | "tsc" => Some(Family::WholeProgram),
@@ -184,7 +185,9 @@ mod tests {
         assert_eq!(rust("E0382", "use of moved value"), Some(3));
         assert_eq!(rust("", "lifetime may not live long enough"), Some(3));
         assert_eq!(rust("clippy::all", "a denied lint"), Some(4));
-        assert_eq!(stage("lsp:rust-analyzer", Severity::Warning, "unused_variables", "unused"), Some(4));
+        for source in ["lsp:rust-analyzer", "lsp:rust_analyzer/check"] {
+            assert_eq!(stage(source, Severity::Warning, "unused_variables", "unused"), Some(4));
+        }
         assert_eq!(stage("lsp:basedpyright", Severity::Error, "E0425", "no compiler with stages"), None);
     }
 

@@ -2,6 +2,7 @@
 
 use crate::delta::stages::RUST_BORROW_WORDS;
 use crate::model::{Diagnostic, Severity};
+use crate::server_facts::is_of_rust;
 
 /// Whether a diagnostic reports that its file does not parse.
 pub(crate) fn is_syntax(d: &Diagnostic) -> bool {
@@ -27,7 +28,7 @@ fn is_parser_code(source: &str, code: &str, message: &str) -> bool {
     let of_build = ["cannot find", "aborting due to", "could not compile", "linking with", "failed to"];
     // TypeScript and shellcheck number their parsers' messages 1000 to 1999.
     is_of(&["ts", "typescript", "bash", "shellcheck"]) && number(1000, 2000)
-        || is_of(&["cargo", "rustc", "clippy", "rust-analyzer"])
+        || is_of_rust(source)
             && code.is_empty()
             && !of_build.iter().any(|start| message.starts_with(start))
             && !RUST_BORROW_WORDS.iter().any(|words| message.contains(words))
@@ -47,7 +48,7 @@ pub(super) fn is_import(d: &Diagnostic) -> bool {
     // The same number means something else in another checker.
     let is_numbered = match code {
         "E0401" => source.contains("pylint") || source.contains("pylsp"),
-        "E0432" | "E0433" => ["cargo", "rustc", "clippy", "rust-analyzer"].iter().any(|name| source.contains(name)),
+        "E0432" | "E0433" => is_of_rust(&source),
         _ => false,
     };
     is_numbered
@@ -106,6 +107,8 @@ mod tests {
             ("tool:cargo", "", "aborting due to 2 previous errors", false, false),
             ("tool:cargo", "", "cannot find macro `x` in this scope", false, false),
             ("tool:cargo", "E0432", "unresolved import `a`", false, true),
+            ("lsp:rust_analyzer/check", "E0432", "unresolved import `a`", false, true),
+            ("lsp:rust_analyzer/check", "", "this file contains an unclosed delimiter", true, false),
             ("tool:cargo", "E0401", "can't use generic parameters from outer item", false, false),
             ("tool:pylint", "E0401", "Unable to import 'x'", false, true),
             ("lsp:clangd", "expected_semi_after_expr", "Expected ';' after expression", true, false),

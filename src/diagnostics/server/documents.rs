@@ -14,7 +14,7 @@ use lsp_types::{
 };
 
 use crate::model::FileText;
-use crate::server::received::{Publish, SentDiagnostic};
+use crate::server::received::SentDiagnostic;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex};
 use sextant_text::symbols::language;
@@ -103,13 +103,15 @@ pub(crate) struct SentDocuments {
     files: HashMap<String, OpenDocument>,
     /// Up by one on every change of any text: the answer to an earlier request may be for the text before.
     pub epoch: u64,
+    /// Up by one on every change of an open text, every save and every change of the disk.
+    pub edits: u64,
     /// The unit of positions of a server to which a whole text is sent as the range of the text before.
     pub by_range: Option<Encoding>,
 }
 
 impl SentDocuments {
     pub(crate) fn new(root: PathBuf) -> Self {
-        Self { root, files: HashMap::new(), epoch: 0, by_range: None }
+        Self { root, files: HashMap::new(), epoch: 0, edits: 0, by_range: None }
     }
 
     pub(crate) fn get(&self, path: &str) -> Option<&OpenDocument> {
@@ -133,6 +135,7 @@ impl SentDocuments {
         let changed = |known: &OpenDocument, file: &FileText| known.open && *known.text != *file.text;
         if files.iter().any(|file| self.files.get(&file.path).is_some_and(|known| changed(known, file))) {
             self.epoch += 1;
+            self.edits += 1;
         }
         let (epoch, by_range) = (self.epoch, self.by_range);
         for file in files {
@@ -185,6 +188,7 @@ impl SentDocuments {
     }
 
     pub(crate) fn saved(&mut self, path: &str) -> Option<DocumentNotice> {
+        self.edits += 1;
         let document = self.get_mut(path)?;
         document.saved = Some(document.version);
         // The text may always be sent along, and a server that wants it must have it.
@@ -203,15 +207,20 @@ impl SentDocuments {
     }
 
     /// Takes a publish in; returns its path if that is an open file.
-    pub(crate) fn publish(&mut self, publish: Publish, at: Instant) -> Option<String> {
-        let file = path::from_uri(&publish.uri).and_then(|p| path::relative(&self.root, &p))?;
-        let (version, items) = (publish.version, publish.diagnostics);
+    pub(crate) fn publish(
+        &mut self,
+        uri: &str,
+        version: Option<i64>,
+        items: Arc<Vec<SentDiagnostic>>,
+        at: Instant,
+    ) -> Option<String> {
+        let file = path::from_uri(uri).and_then(|p| path::relative(&self.root, &p))?;
         let epoch = self.epoch;
         let document = self.get_mut(&file)?;
         if document.published.len() == KEPT {
             document.published.remove(0);
         }
-        document.published.push(Published { version, items: Arc::new(items), at, epoch });
+        document.published.push(Published { version, items, at, epoch });
         Some(file)
     }
 }
@@ -327,16 +336,13 @@ mod tests {
     fn publishes_of_an_earlier_text_and_of_strangers_are_not_kept() {
         let mut documents = SentDocuments::new("/w".into());
         documents.sync(&[file("ü a.py", "1")]);
-        let publish = |uri: &str| {
-            let sent = json!({"uri": uri, "version": 1, "diagnostics": [{"message": "m"}]});
-            received::read::<Publish>(&sent).unwrap()
-        };
         let now = Instant::now();
-        assert_eq!(documents.publish(publish("file:///w/%C3%BC%20a.py"), now).as_deref(), Some("ü a.py"));
-        assert_eq!(documents.publish(publish("file:///w/b.py"), now), None);
-        assert_eq!(documents.publish(publish("file:///etc/b.py"), now), None);
+        let mut publish = |uri| documents.publish(uri, Some(1), Arc::default(), now);
+        assert_eq!(publish("file:///w/%C3%BC%20a.py").as_deref(), Some("ü a.py"));
+        assert_eq!(publish("file:///w/b.py"), None);
+        assert_eq!(publish("file:///etc/b.py"), None);
         for sent in [json!({"uri": 3}), json!({"uri": "file:///w/b.py", "diagnostics": null}), json!(null)] {
-            assert!(received::read::<Publish>(&sent).is_none());
+            assert!(received::read::<received::Publish>(&sent).is_none());
         }
         assert_eq!(documents.get("ü a.py").unwrap().published.len(), 1);
         documents.sync(&[file("ü a.py", "2")]);

@@ -2,6 +2,8 @@
 
 pub mod actions;
 mod client_capabilities;
+mod compile_check;
+mod compile_runs;
 mod connection;
 pub mod content_length;
 pub mod documents;
@@ -36,11 +38,12 @@ use tokio::sync::watch;
 use crate::disk;
 use crate::model::{FileText, Freshness, Report};
 use crate::policy::confidence;
+use crate::server::compile_runs::CompileRuns;
 use crate::server::documents::{DocumentNotice, OpenDocument, SentDocuments, Settled};
 use crate::server::liveness::Patience;
 use crate::server::provider::Settling;
 use crate::server::push_freshness::{SettleVerdict, judge};
-use crate::server::received::{Publish, WantedEdit};
+use crate::server::received::{Progress, Publish, WantedEdit};
 use crate::server::server_client::{PullMethod, ServerConnection};
 use crate::server::server_config::ServerConfig;
 use crate::server::server_status::Mood;
@@ -102,6 +105,7 @@ pub(crate) struct Observed {
     /// LSP language ids that it covers; `None` means any.
     languages: Mutex<Option<Vec<String>>>,
     pub mood: Mood,
+    pub compiler: Mutex<CompileRuns>,
     pub patience: Patience,
 }
 
@@ -204,6 +208,7 @@ impl LanguageServer {
         self.inner.tell(|documents| {
             // An answer under way may be for the project before.
             documents.epoch += 1;
+            documents.edits += 1;
             vec![DocumentNotice::of::<DidChangeWatchedFilesNotification>(&params)]
         });
     }
@@ -262,23 +267,38 @@ impl Inner {
         self.news.send_modify(|count| *count += 1);
     }
 
+    /// Takes the progress of a compiler in.
+    fn progressed(&self, progress: &Progress) {
+        let edits = lock(&self.documents).edits;
+        lock(&self.observed.compiler).progress(&progress.token, &progress.value.kind, edits);
+        self.bump();
+    }
+
     /// Takes a publish in. A publish that amends a delivered answer becomes a late report.
     pub(crate) fn published(&self, publish: Option<Publish>) {
         let mut documents = lock(&self.documents);
-        if let Some(path) = publish.and_then(|publish| documents.publish(publish, Instant::now())) {
+        if let Some(path) = publish.and_then(|publish| {
+            let items = Arc::new(publish.diagnostics);
+            lock(&self.observed.compiler).published(&publish.uri, &items);
+            documents.publish(&publish.uri, publish.version, items, Instant::now())
+        }) {
             // Even for an older version: it publishes while nothing is saved.
             if documents.get(&path).is_some_and(OpenDocument::is_unsaved) {
                 self.observed.speaks_unsaved.store(true, Ordering::Relaxed);
             }
             if let Some(report) = self.amendment(&mut documents, &path) {
-                let mut late = lock(&self.late);
-                // A caller who missed the one before needs the last one alone.
-                late.retain(|known| known.file != report.file);
-                late.push(report);
+                self.is_late(report);
             }
         }
         drop(documents);
         self.bump();
+    }
+
+    /// Keeps a report that came after its deadline. A caller who missed the one before needs the last one alone.
+    fn is_late(&self, report: Report) {
+        let mut late = lock(&self.late);
+        late.retain(|known| known.file != report.file || known.provider != report.provider);
+        late.push(report);
     }
 
     fn amendment(&self, documents: &mut SentDocuments, path: &str) -> Option<Report> {
@@ -306,20 +326,20 @@ impl Inner {
         let (items, version, text) = (Arc::clone(&publish.items), document.version, Arc::clone(&document.text));
         document.settled = Some(Settled { version, epoch, items: Arc::clone(&items), published: true });
         let answer = settle::SettledAnswer { freshness, version, items, run };
-        Some(self.report(path, &answer, &text, 0))
+        Some(self.report(&self.source, path, &answer, &text, 0))
     }
 
     /// An answer in the model's words.
-    fn report(&self, path: &str, answer: &settle::SettledAnswer, text: &str, elapsed_ms: u64) -> Report {
+    fn report(&self, source: &str, path: &str, answer: &settle::SettledAnswer, text: &str, elapsed_ms: u64) -> Report {
         let confidence = confidence::of_server(answer.freshness);
         let (diagnostics, lost) =
-            read_diagnostics::diagnostics(&answer.items, &self.source, path, text, answer.run.encoding, confidence);
+            read_diagnostics::diagnostics(&answer.items, source, path, text, answer.run.encoding, confidence);
         let vague = || "published without a proof of its text".to_owned();
         let unread = (lost > 0).then(|| format!("{lost} of its items cannot be read, or are too many"));
         // A partial answer does not prove that a diagnostic is gone.
         let freshness = if lost > 0 { Freshness::Quiet } else { answer.freshness };
         Report {
-            provider: self.source.clone(),
+            provider: source.to_owned(),
             file: path.to_owned(),
             diagnostics,
             freshness,

@@ -13,8 +13,8 @@ use tracing::Instrument;
 use crate::model::{DiagnosticsProvider, FileText, Freshness, Reach, Report};
 use crate::server::server_client::{PullMethod, ServerConnection};
 use crate::server::settle::{self, NoAnswer};
-use crate::server::{Inner, LanguageServer, ServerPhase, saves, supervise};
-use crate::server_facts::{Fact, LATE, NOT_COMPILED, PERHAPS_SAVED_ONLY};
+use crate::server::{Inner, LanguageServer, ServerPhase, compile_check, saves, supervise};
+use crate::server_facts::{LATE, PERHAPS_SAVED_ONLY};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 
@@ -72,10 +72,10 @@ impl DiagnosticsProvider for LanguageServer {
         supervise::start(&self.inner);
         let questions = covered.iter().zip(versions);
         let asked = questions.map(|(file, version)| one(&self.inner, &file.path, version, deadline));
-        let mut reports = futures::future::join_all(asked).await;
-        if matches!(&*self.inner.phase.borrow(), ServerPhase::Running(run) if run.knows(Fact::CompilesBeside)) {
-            reports.extend(covered.iter().map(|file| unchecked(&self.inner, &file.path, deadline.elapsed_ms())));
-        }
+        let compiled = covered.iter().map(|file| compile_check::report(&self.inner, &file.path, deadline));
+        let (mut reports, compiled) =
+            futures::join!(futures::future::join_all(asked), futures::future::join_all(compiled));
+        reports.extend(compiled.into_iter().flatten());
         reports
     }
 }
@@ -86,12 +86,6 @@ impl LanguageServer {
         let note = "it was busy with another question".to_owned();
         self.inner.nothing(path, Freshness::Timeout, note, deadline.elapsed_ms())
     }
-}
-
-/// The part of the checks that the server's own answers leave out: it compiles after a save, and reports the end.
-fn unchecked(inner: &Inner, path: &str, elapsed_ms: u64) -> Report {
-    let report = inner.nothing(path, Freshness::Unavailable, NOT_COMPILED.to_owned(), elapsed_ms);
-    Report { provider: format!("{}/check", inner.source), ..report }
 }
 
 /// Waits for the settling of one file, begun by this call or by an earlier one about the same state.
@@ -184,7 +178,7 @@ fn join(inner: &Arc<Inner>, path: &str, version: i64) -> Option<(u64, watch::Rec
         documents.epoch
     };
     // A second request replaces the answer that waits for delivery by a newer one.
-    lock(&inner.late).retain(|report| report.file != path);
+    lock(&inner.late).retain(|report| report.file != path || report.provider != inner.source);
     let last = settling.get_mut(path);
     if let Some(known) = last
         && known.result.borrow().is_none()
@@ -218,7 +212,8 @@ async fn run(inner: Arc<Inner>, path: String, id: u64, version: i64, sender: wat
         (Ok(Ok(answer)), Some(text)) => {
             // On a thread of its own: a server may send thousands, which must not delay others.
             let (inner, path, ms) = (Arc::clone(&inner), path.clone(), elapsed());
-            let report = tokio::task::spawn_blocking(move || inner.report(&path, &answer, &text, ms)).await;
+            let report =
+                tokio::task::spawn_blocking(move || inner.report(&inner.source, &path, &answer, &text, ms)).await;
             let Ok(report) = report else { return };
             report
         }

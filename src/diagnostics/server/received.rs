@@ -272,6 +272,20 @@ pub(super) struct ServerStatus {
     pub(super) state: Option<u64>,
     #[serde(deserialize_with = "fitting")]
     pub(super) quiescent: Option<bool>,
+    #[serde(deserialize_with = "fitting")]
+    pub(super) message: Option<String>,
+}
+
+/// `$/progress`, as far as it has a text for a token: those of servers' own work.
+#[derive(Debug, Deserialize)]
+pub(super) struct Progress {
+    pub(super) token: String,
+    pub(super) value: ProgressValue,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct ProgressValue {
+    pub(super) kind: String,
 }
 
 /// `workspace/configuration`: every item has its answer, an unreadable one too.

@@ -146,6 +146,7 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
         fatal: matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::PermissionDenied),
     })?;
     inner.observed.mood.forget();
+    lock(&inner.observed.compiler).forget();
     inner.observed.patience.forget(connection.process);
     let failed = |reason: String| StartError { reason, fatal: false };
     let answer = connection
@@ -204,9 +205,15 @@ impl Handler for Incoming {
                 inner.observed.mood.note_state(received::read(&params).and_then(|status: ServerStatus| status.state))
             }
             "experimental/serverStatus" => {
-                let rests = received::read(&params).and_then(|status: ServerStatus| status.quiescent);
-                inner.observed.mood.note_rest(rests == Some(true));
+                let status: ServerStatus = received::read(&params).unwrap_or_default();
+                inner.observed.mood.note_rest(status.quiescent == Some(true));
+                lock(&inner.observed.compiler).reported(status.message.as_deref());
                 inner.bump();
+            }
+            "$/progress" => {
+                if let Some(progress) = received::read(&params) {
+                    inner.progressed(&progress);
+                }
             }
             _ => {}
         }

@@ -9,6 +9,7 @@ use tracing::Instrument;
 
 use crate::model::{Freshness, Reach};
 use crate::server::documents::{Settled, directives};
+use crate::server::json_rpc::RequestError;
 use crate::server::pull::{self, NotPulled};
 use crate::server::push_freshness::{Habits, SettleVerdict, judge};
 use crate::server::read_diagnostics::fingerprint;
@@ -125,7 +126,7 @@ async fn loaded(inner: &Inner, run: &ServerConnection) -> Result<(), NoAnswer> {
     }
 }
 
-async fn running(inner: &Inner) -> Result<Arc<ServerConnection>, String> {
+pub(super) async fn running(inner: &Inner) -> Result<Arc<ServerConnection>, String> {
     let mut phase = inner.phase.subscribe();
     loop {
         match &*phase.borrow_and_update() {
@@ -234,14 +235,21 @@ fn hear(
 
 /// A read request makes clangd stop waiting for more typing; its answer is ignored.
 fn poke(run: &Arc<ServerConnection>, uri: &str) {
-    let run = Arc::clone(run);
+    let (run, uri) = (Arc::clone(run), uri.to_owned());
+    tokio::spawn(async move { round_trip(&run, &uri, PROBE).await }.in_current_span());
+}
+
+/// Waits for the answer to a read request, whichever it is. The error is the reason why there will be none.
+pub(super) async fn round_trip(run: &ServerConnection, uri: &str, limit: Duration) -> Result<(), String> {
     let params = DocumentSymbolParams {
         text_document: TextDocumentIdentifier { uri: uri.into() },
         work_done_progress_params: Default::default(),
         partial_result_params: Default::default(),
     };
-    let poke = async move { run.connection.request::<DocumentSymbolRequest>(&params, PROBE).await };
-    tokio::spawn(poke.in_current_span());
+    match run.connection.request::<DocumentSymbolRequest>(&params, limit).await {
+        Ok(_) | Err(RequestError::Rpc(_)) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Tries a pull that the server did not advertise. Pulls are trusted after one that gives the same list as the publish

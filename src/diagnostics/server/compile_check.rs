@@ -1,0 +1,170 @@
+//! The part of a server's diagnostics that its compiler finds in the saved files: rust-analyzer runs `cargo check` after
+//! a save, and its answers to a pull leave that out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+use tracing::Instrument;
+
+use crate::disk;
+use crate::model::{Freshness, Report};
+use crate::server::Inner;
+use crate::server::compile_runs::CompileRun;
+use crate::server::documents::DocumentNotice;
+use crate::server::server_client::{PullMethod, ServerConnection};
+use crate::server::settle::{self, NoAnswer, SettledAnswer};
+use crate::server_facts::{COMPILER, Fact, LATE, NOT_COMPILED, OTHER_UNSAVED, SAVED_ONLY};
+use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
+
+/// The wait for a run that the server starts by itself: the begin was measured 70 to 110 ms after the save.
+const OWN_RUN: Duration = Duration::from_millis(400);
+
+/// The wait after the end of a run, which may have been cancelled for another: rust-analyzer begins that one after a
+/// pause of 50 ms (`ra_ap_rust-analyzer` 0.0.349, `flycheck.rs`).
+const NEXT_RUN: Duration = Duration::from_millis(200);
+
+/// The report on one file; `None` where no compiler runs beside the server. One that comes after the deadline is late.
+pub(super) async fn report(inner: &Arc<Inner>, path: &str, deadline: Deadline) -> Option<Report> {
+    let run = tokio::time::timeout(deadline.left(), settle::running(inner)).await.ok()?.ok()?;
+    run.knows(Fact::CompilesBeside).then_some(())?;
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    let (server, file) = (Arc::clone(inner), path.to_owned());
+    let asking = async move {
+        let compiled = tokio::time::timeout(LATE, compiled(&server, &run, &file, deadline)).await;
+        let report = compiled.unwrap_or_else(|_| nothing(&server, &file, NoAnswer::Superseded, deadline));
+        if let Err(report) = sender.send(report)
+            && report.version.is_some()
+        {
+            server.is_late(report);
+            server.bump();
+        }
+    };
+    tokio::spawn(asking.in_current_span());
+    let report = tokio::time::timeout(deadline.left(), receiver).await;
+    Some(match report {
+        Ok(Ok(report)) => report,
+        _ => nothing(inner, path, NoAnswer::Superseded, deadline),
+    })
+}
+
+fn source(inner: &Inner) -> String {
+    format!("{}{COMPILER}", inner.source)
+}
+
+fn nothing(inner: &Inner, path: &str, why: NoAnswer, deadline: Deadline) -> Report {
+    let (freshness, note) = match why {
+        NoAnswer::Unavailable(reason) => (Freshness::Unavailable, reason),
+        NoAnswer::Superseded => (Freshness::Timeout, NOT_COMPILED.to_owned()),
+    };
+    let report = inner.nothing(path, freshness, note, deadline.elapsed_ms());
+    Report { provider: source(inner), ..report }
+}
+
+/// Waits for a run that has read the file as it is.
+async fn compiled(inner: &Inner, run: &Arc<ServerConnection>, path: &str, deadline: Deadline) -> Report {
+    if run.way() != PullMethod::Pull {
+        // Its publishes have both parts.
+        return nothing(inner, path, NoAnswer::Unavailable(NOT_COMPILED.to_owned()), deadline);
+    }
+    match settle(inner, run, path).await {
+        Ok((answer, text)) => inner.report(&source(inner), path, &answer, &text, deadline.elapsed_ms()),
+        Err(why) => nothing(inner, path, why, deadline),
+    }
+}
+
+async fn settle(inner: &Inner, run: &Arc<ServerConnection>, path: &str) -> Result<(SettledAnswer, Arc<str>), NoAnswer> {
+    let mut news = inner.news.subscribe();
+    let mut ask_at = Some(Instant::now() + OWN_RUN);
+    loop {
+        news.borrow_and_update();
+        refuse_unsaved(inner, path).await?;
+        if let Some(done) = proof(inner, path).await {
+            let ended = done.ended.map_or_else(Instant::now, Instant::from_std);
+            tokio::time::sleep_until(ended + NEXT_RUN).await;
+            if let Some(answer) = take(inner, run, path, &done).await? {
+                return Ok(answer);
+            }
+            continue;
+        }
+        // A server that loads starts a run by itself at the end.
+        let asks = ask_at.filter(|_| inner.observed.mood.at_rest());
+        let own_run_over = async {
+            match asks {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            reason = run.connection.reason() => return Err(NoAnswer::Unavailable(reason)),
+            changed = news.changed() => changed.map_err(|_| NoAnswer::Superseded)?,
+            () = own_run_over => {
+                ask_at = None;
+                ask_for_run(inner, run, path);
+            }
+        }
+    }
+}
+
+/// Fails if the disk has another text of this file, or of another that is open.
+async fn refuse_unsaved(inner: &Inner, path: &str) -> Result<(), NoAnswer> {
+    if !inner.is_saved(path).await {
+        return Err(NoAnswer::Unavailable(SAVED_ONLY.to_owned()));
+    }
+    let open = lock(&inner.documents).open();
+    for other in open {
+        if !inner.is_saved(&other).await {
+            return Err(NoAnswer::Unavailable(OTHER_UNSAVED.replace("{file}", &other)));
+        }
+    }
+    Ok(())
+}
+
+/// The run that has read the saved files as they are.
+async fn proof(inner: &Inner, path: &str) -> Option<CompileRun> {
+    let edits = lock(&inner.documents).edits;
+    let last = lock(&inner.observed.compiler).last().filter(|run| run.edits >= edits).cloned()?;
+    let written = tokio::fs::metadata(inner.root.join(path)).await.and_then(|file| file.modified()).ok()?;
+    (written <= last.began).then_some(last)
+}
+
+/// Takes the diagnostics of the run. The server sends them within one turn of its loop, some after the end of the run:
+/// the answer to a request that was sent after that end comes after all of them.
+async fn take(
+    inner: &Inner,
+    run: &Arc<ServerConnection>,
+    path: &str,
+    done: &CompileRun,
+) -> Result<Option<(SettledAnswer, Arc<str>)>, NoAnswer> {
+    let (uri, version, text) = {
+        let documents = lock(&inner.documents);
+        let document = documents.get(path).ok_or(NoAnswer::Superseded)?;
+        (document.uri.clone(), document.version, Arc::clone(&document.text))
+    };
+    settle::round_trip(run, &uri, LATE).await.map_err(NoAnswer::Unavailable)?;
+    if proof(inner, path).await.as_ref() != Some(done) || !disk::has(&inner.root.join(path), &text).await {
+        return Ok(None);
+    }
+    let compiler = lock(&inner.observed.compiler);
+    match compiler.failure() {
+        Some(failure) => Err(NoAnswer::Unavailable(failure)),
+        None => {
+            let items = Arc::new(compiler.items(&uri));
+            let answer = SettledAnswer { freshness: Freshness::Versioned, version, items, run: Arc::clone(run) };
+            Ok(Some((answer, text)))
+        }
+    }
+}
+
+/// Asks for a run where the server starts none by itself: no save, or a file that another program has written.
+fn ask_for_run(inner: &Inner, run: &ServerConnection, path: &str) {
+    let documents = lock(&inner.documents);
+    if let Some(uri) = documents.get(path).map(|document| document.uri.clone())
+        && lock(&inner.observed.compiler).is_wanted(documents.edits)
+    {
+        let params = json!({"textDocument": {"uri": uri}});
+        run.connection.send_notice(&DocumentNotice { method: "rust-analyzer/runFlycheck", params });
+    }
+}
