@@ -13,6 +13,8 @@ local api = vim.api
 
 ---@class sextant.Job one client and one buffer; `finish` and `give_up` end it
 ---@field client vim.lsp.Client
+---@field name string of the answer: the client's, or `NAME/check`
+---@field compiles boolean whether it asks for what the client's compiler has found
 ---@field buf integer
 ---@field path string
 ---@field dead boolean?

@@ -1,4 +1,5 @@
 --- Keeps the servers' publishes, with the version that Neovim's own handler drops.
+local compile_runs = require('sextant.lsp.compile_runs')
 local mood = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
 local neovim_pulls = require('sextant.lsp.neovim_pulls')
@@ -23,6 +24,7 @@ local ECHO_MS = 10000
 ---@field version integer the newest
 ---@field change integer the number of its last change
 ---@field at integer of its last change, milliseconds of vim.uv.now()
+---@field edited? integer the number of its last change of the text or save
 ---@field unsaved? boolean changed since it was opened or saved
 ---@field closed? { version: integer, at: integer } the document that had this URI before
 
@@ -76,6 +78,7 @@ local function record(client_id, params)
     epoch = M.epoch(client_id),
   }
   learn_of_saves(client_id, params.uri)
+  compile_runs.published(client_id, params.uri, params.diagnostics)
   preamble.published(client_id, params.uri, version, count)
   notify(client_id, params.uri)
 end
@@ -106,6 +109,11 @@ end
 for method, note in pairs(mood.methods) do
   heard[method] = function(client_id, params)
     note(client_id, params)
+    if method == '$/progress' then
+      compile_runs.progress(client_id, params, changes[client_id] or 0)
+    elseif method == 'experimental/serverStatus' then
+      compile_runs.reported(client_id, params.message)
+    end
     notify(client_id)
   end
 end
@@ -164,10 +172,16 @@ local function on_sent(client, method, params)
   end
   local id, uri = client.id, params.textDocument.uri
   documents[id] = documents[id] or {}
-  local document, reopened = note(documents[id][uri], params, client)
+  local before = documents[id][uri]
+  local edited = before and before.edited
+  local document, reopened = note(before, params, client)
   changes[id] = (changes[id] or 0) + 1
   if document then
     document.change = changes[id]
+    document.edited = edited
+    if not reopened then
+      document.edited = changes[id]
+    end
   end
   documents[id][uri] = document
   if reopened then
@@ -266,6 +280,7 @@ function M.watch()
         if not client or client:is_stopped() then
           store[id], documents[id] = nil, nil
           mood.forget(id)
+          compile_runs.forget(id)
         end
         notify(id, uri)
       end)
@@ -303,6 +318,15 @@ function M.epoch(client_id)
     end
   end
   return newest
+end
+
+--- The last change of a text, or save, of those that were sent to the client.
+---@param client_id integer
+---@return integer
+function M.last_edit(client_id)
+  return vim.iter(pairs(documents[client_id] or {})):fold(0, function(last, _, document)
+    return math.max(last, document.edited or 0)
+  end)
 end
 
 --- Whether no document that this one may depend on has changed later: only then does its version identify the text that

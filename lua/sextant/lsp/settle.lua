@@ -15,7 +15,7 @@ local api = vim.api
 
 ---@type table<string, sextant.Job> open jobs by client and buffer
 local open_jobs = {}
----@type table<integer, table<integer, table>> raw items of the last answer, by client and buffer
+---@type table<integer, table<integer, table<string, table[]>>> raw items of the last answers, by client and buffer
 local raw = {}
 ---@type table<string, fun()> ends the wait for an amendment, by client and buffer
 local amending = {}
@@ -78,7 +78,7 @@ end
 
 local function entry(job, how, version, items)
   return {
-    client = job.client.name,
+    client = job.name,
     path = job.path,
     how = how,
     version = version,
@@ -89,14 +89,6 @@ local function entry(job, how, version, items)
     items = items or {},
     note = job.note,
   }
-end
-
--- The half that the server does not answer for: it compiles after a save, and reports the end of that.
-local function unchecked(job)
-  local result = entry(job, 'unavailable')
-  result.client = job.client.name .. '/check'
-  result.note = servers.shared().notes.not_compiled
-  return result
 end
 
 -- Neovim asks only for the lines in sight. Diagnostics from Sextant's own questions are shown by Neovim's own handler,
@@ -166,9 +158,11 @@ local function is_the_same(a, b)
   return vim.deep_equal(left, right)
 end
 
-local function keep_raw(job, version, items)
-  raw[job.client.id] = raw[job.client.id] or {}
-  raw[job.client.id][job.buf] = { items = items, version = version }
+local function keep_raw(job, items)
+  local by_buf = raw[job.client.id] or {}
+  raw[job.client.id] = by_buf
+  by_buf[job.buf] = by_buf[job.buf] or {}
+  by_buf[job.buf][job.name] = items
 end
 
 -- A server may publish one version twice, the second time with more. The second publish is reported late, as an
@@ -188,7 +182,7 @@ local function await_amendment(job, version, known)
     local short = trimmed(last.items)
     if short and not is_the_same(short, known) and vim.lsp.util.buf_versions[job.buf] == version then
       known = short
-      keep_raw(job, version, last.items)
+      keep_raw(job, last.items)
       servers.note_amendment(job.client)
       local result = entry(job, 'versioned', version, short)
       result.amends = true
@@ -212,7 +206,7 @@ local function finish(job, how, version, items, pulled)
     return give_up(job, 'unavailable', 'the server sent diagnostics that cannot be read')
   end
   local result = entry(job, how, version, short)
-  keep_raw(job, version, items)
+  keep_raw(job, items)
   stop(job)
   if not job.late then
     job.done(result)
@@ -223,15 +217,17 @@ local function finish(job, how, version, items, pulled)
     vim.schedule(function()
       show_pulled(job, version, pulled)
     end)
-  elseif how == 'versioned' then
+  elseif how == 'versioned' and not job.compiles then
     await_amendment(job, version, short)
   end
 end
 
-local function new_job(client, buf, item, done)
+local function new_job(client, buf, item, done, compiles)
   local job = {
-    key = client.id .. ':' .. buf,
+    key = client.id .. ':' .. buf .. (compiles and '/check' or ''),
     client = client,
+    name = client.name .. (compiles and '/check' or ''),
+    compiles = compiles,
     buf = buf,
     path = item.path,
     started = vim.uv.hrtime(),
@@ -277,11 +273,6 @@ function M.settle(params, reply)
   local entries, asked, left, closed = {}, {}, 1, false
   local function answer()
     closed = true
-    for _, job in ipairs(asked) do
-      if servers.knows(job.client, 'compiles_beside') then
-        entries[#entries + 1] = unchecked(job)
-      end
-    end
     reply(nil, entries)
   end
   local function done(result)
@@ -303,11 +294,14 @@ function M.settle(params, reply)
     local buf = buffers.find(item.path)
     for _, client in ipairs(buf and vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) or {}) do
       if not servers.knows(client, 'no_checker') and not (item.bystander and servers.leaves_others(client, edited)) then
-        asked[#asked + 1] = new_job(client, buf, item, done)
-        left = left + 1
+        asked[#asked + 1] = new_job(client, buf, item, done, false)
+        if servers.knows(client, 'compiles_beside') then
+          asked[#asked + 1] = new_job(client, buf, item, done, true)
+        end
       end
     end
   end
+  left = left + #asked
   for _, job in ipairs(asked) do
     ways.begin(job)
   end
@@ -329,8 +323,8 @@ end
 
 --- The raw diagnostics of the last answer of a client for a buffer; questions for code actions need them.
 function M.raw_items(client_id, buf)
-  local last = raw[client_id] and raw[client_id][buf]
-  return last and last.items or {}
+  local answers = raw[client_id] and raw[client_id][buf] or {}
+  return vim.iter(vim.tbl_values(answers)):flatten():totable()
 end
 
 -- A server that ends, or a buffer that is taken from it, answers no more.

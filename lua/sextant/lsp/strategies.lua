@@ -1,5 +1,6 @@
 --- Asks one client about one buffer: by a pull, by tsserver's own commands, or by waiting for the publish of its
 --- version.
+local compile_check = require('sextant.lsp.compile_check')
 local jobs = require('sextant.lsp.jobs')
 local mood = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
@@ -286,7 +287,13 @@ function M.begin(job)
     return
   elseif client.initialized then
     job.way = servers.way(client, job.buf)
-    return M[job.way](job)
+    if not job.compiles then
+      return M[job.way](job)
+    elseif job.way == 'pull' then
+      return compile_check.begin(job)
+    end
+    -- Its publishes have both parts.
+    return job:give_up('unavailable', servers.shared().notes.not_compiled)
   end
   -- The attach comes with the end of the server's start-up.
   job.note = 'the server is still starting'

@@ -13,37 +13,126 @@ fn empty() -> Value {
     json!({"reply": {"kind": "full", "items": []}})
 }
 
-/// The server's own word on `path`, and what is said of its compiler.
+/// The server's own word on `a.py`, and its compiler's.
 async fn halves(fake: &mut Faked, ms: u64) -> (Entry, Entry) {
     fake.begin(ms, &[("a.py", false)]).await;
-    let mut entries = fake.entries().await;
-    assert_eq!(entries.len(), 2, "{entries:?}");
-    let check = entries.remove(1);
-    assert_eq!(check.0["client"], "rust_analyzer/check");
-    (entries.remove(0), check)
+    let entries = fake.entries().await;
+    let (check, native): (Vec<Entry>, Vec<Entry>) =
+        entries.into_iter().partition(|entry| entry.0["client"] == "rust_analyzer/check");
+    let [native] = <[Entry; 1]>::try_from(native).expect("one word of its own");
+    let [check] = <[Entry; 1]>::try_from(check).expect("one of its compiler");
+    (native, check)
 }
 
+async fn late_of(fake: &mut Faked, client: &str) -> Entry {
+    loop {
+        let late = fake.late().await;
+        if late.0["client"] == client {
+            return late;
+        }
+    }
+}
+
+fn status(yes: bool) -> Value {
+    json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": yes}]})
+}
+
+/// A message about the run of the compiler.
+fn run(kind: &str) -> Value {
+    json!({"notify": ["$/progress", {"token": "rust-analyzer/flycheck/0", "value": {"kind": kind, "title": "t"}}]})
+}
+
+const RUN: &str = "rust-analyzer/runFlycheck";
+const SAVE: &str = "textDocument/didSave";
+
 #[tokio::test(flavor = "multi_thread")]
-async fn what_rust_analyzer_says_while_it_loads_is_no_answer_and_its_compiler_is_never_known() {
-    let status = |yes: bool| json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": yes}]});
-    let progress = |kind: &str| json!({"notify": ["$/progress", {"token": "rust-analyzer/flycheck/0", "value": {"kind": kind, "title": "t"}}]});
+async fn what_rust_analyzer_says_while_it_loads_is_no_answer() {
     for (before, after) in
-        [(json!([status(false), progress("end")]), status(true)), (json!([progress("begin")]), progress("end"))]
+        [(json!([status(false), run("end")]), status(true)), (json!([run("begin"), run("report")]), run("end"))]
     {
         let mut open = before.as_array().expect("steps").clone();
         open.extend([json!({"wait_for": "go"}), after]);
         // Neovim asks by itself as soon as the file is open, and is told half of it.
-        let on = json!({OPEN: open, PULL: [[empty()], [{"reply": {"pull": "scan"}}]]});
+        let runs = [run("begin"), run("report"), run("end")];
+        let on = json!({OPEN: open, RUN: runs, PULL: [[empty()], [{"reply": {"pull": "scan"}}]]});
         let mut fake = Faked::start("rust_analyzer", &script(&on), "ok\nbad\n").await;
         let (native, check) = halves(&mut fake, 300).await;
         assert_eq!(native.said(), ("timeout", vec![]));
         assert!(native.note().contains("has not said that it has loaded"), "{native:?}");
-        assert_eq!(check.said(), ("unavailable", vec![]));
+        assert_eq!(check.said(), ("timeout", vec![]));
         assert!(check.note().contains("cargo check has not run"), "{check:?}");
         fake.go("go");
-        assert_eq!(fake.late().await.said(), ("exact", vec![1]));
+        assert_eq!(late_of(&mut fake, "rust_analyzer").await.said(), ("exact", vec![1]));
+        assert_eq!(late_of(&mut fake, "rust_analyzer/check").await.said(), ("versioned", vec![]));
         assert_eq!(halves(&mut fake, PATIENCE_MS).await.0.said(), ("exact", vec![1]));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_compiler_of_rust_analyzer_is_known_once_a_run_has_read_the_saved_text() {
+    let scan = json!({"publish": {"version": "same", "items": "scan"}});
+    let original = json!([{"message": "original diagnostic", "location": {"uri": "file:///x", "range": {}}}]);
+    let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
+    let error = json!({"range": place, "severity": 1, "message": "E"});
+    let note = json!({"range": place, "severity": 4, "message": "a note of it", "relatedInformation": original});
+    let saves = json!([
+        [run("begin"), run("report"), {"wait_for": "compiled"}, run("end"), scan],
+        [run("begin"), {"publish": {"version": "same", "items": [error, note]}}, run("end")],
+        [run("begin"), run("end")],
+        [run("begin"), scan, {"publish": {"version": "same", "items": []}}, run("end")],
+        [{"notify": ["experimental/serverStatus", {"quiescent": true, "message": "cargo check failed to start: no cargo"}]},
+            run("begin"), run("report"), run("end")],
+    ]);
+    let on =
+        json!({OPEN: [status(true)], PULL: [empty()], SAVE: saves, RUN: [run("begin"), run("report"), run("end")]});
+    let mut with_log = script(&on);
+    with_log["log"] = json!("log");
+    let mut fake = Faked::start("rust_analyzer", &with_log, "ok\nbad\n").await;
+    let check = |halves: (Entry, Entry)| halves.1;
+
+    // Nothing has run yet: a run is asked for, once.
+    assert_eq!(check(halves(&mut fake, PATIENCE_MS).await).said(), ("versioned", vec![]));
+    assert_eq!(check(halves(&mut fake, PATIENCE_MS).await).said(), ("versioned", vec![]));
+    assert_eq!(fake.log().iter().filter(|message| message["method"] == RUN).count(), 1);
+
+    fake.set("bad\n").await;
+    let unsaved = check(halves(&mut fake, PATIENCE_MS).await);
+    assert_eq!((unsaved.said(), unsaved.note().contains("this one is not saved")), (("unavailable", vec![]), true));
+
+    // The run goes on when the time is over, and what comes behind its end counts.
+    fake.write().await;
+    assert_eq!(check(halves(&mut fake, 300).await).said(), ("timeout", vec![]));
+    fake.go("compiled");
+    assert_eq!(late_of(&mut fake, "rust_analyzer/check").await.said(), ("versioned", vec![0]));
+    assert_eq!(check(halves(&mut fake, PATIENCE_MS).await).said(), ("versioned", vec![0]));
+
+    fake.set("fine\n").await;
+    fake.write().await;
+    assert_eq!(check(halves(&mut fake, PATIENCE_MS).await).said(), ("versioned", vec![0]), "without its note");
+
+    for why in ["ended without a report", "bad: dropped within one run", "cargo check failed to start: no cargo"] {
+        fake.set(&format!("{why}\n")).await;
+        fake.write().await;
+        let failed = check(halves(&mut fake, PATIENCE_MS).await);
+        assert_eq!(
+            (failed.said(), failed.note().contains(why.trim_start_matches("bad: "))),
+            (("unavailable", vec![]), true),
+            "{failed:?}"
+        );
+    }
+
+    // It reads every file from the disk.
+    fake.nvim
+        .lua::<bool>(
+            "_G.attach('b.py') vim.api.nvim_buf_set_lines(vim.fn.bufnr('b.py'), 0, -1, false, {'x'}) return true",
+        )
+        .await;
+    let other = check(halves(&mut fake, PATIENCE_MS).await);
+    assert_eq!(
+        (other.said(), other.note().contains("b.py is not saved")),
+        (("unavailable", vec![]), true),
+        "{other:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

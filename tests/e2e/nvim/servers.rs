@@ -118,13 +118,17 @@ impl Faked {
     }
 
     /// Replaces the whole text of the shown buffer.
-    async fn set(&self, text: &str) {
+    pub(crate) async fn set(&self, text: &str) {
         let lines = json!(text.trim_end_matches('\n').split('\n').collect::<Vec<_>>());
         self.nvim
             .lua::<bool>(&format!(
                 "vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.json.decode([==[{lines}]==])) return true"
             ))
             .await;
+    }
+
+    pub(crate) async fn write(&self) {
+        self.nvim.lua::<bool>("vim.cmd('silent write') return true").await;
     }
 
     pub(crate) async fn begin(&self, ms: u64, files: &[(&str, bool)]) {

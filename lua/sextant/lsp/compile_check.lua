@@ -1,0 +1,137 @@
+--- Asks for the part of a server's diagnostics that its compiler finds in the saved files: rust-analyzer runs
+--- `cargo check` after a save, and its answers to a pull leave that out.
+--
+-- src/diagnostics/server/compile_check.rs is the same for a shell.
+local jobs = require('sextant.lsp.jobs')
+local neovim = require('sextant.neovim')
+local publishes = require('sextant.lsp.publishes')
+local runs = require('sextant.lsp.compile_runs')
+local server_status = require('sextant.lsp.server_status')
+local servers = require('sextant.lsp.servers')
+local texts = require('sextant.lsp.texts')
+
+local M = {}
+local api = vim.api
+
+-- The wait for a run that the server starts by itself: the begin was measured 70 to 110 ms after the save.
+local OWN_RUN_MS = 400
+-- The wait after the end of a run, which may have been cancelled for another: rust-analyzer begins that one after a
+-- pause of 50 ms (ra_ap_rust-analyzer 0.0.349, flycheck.rs).
+local NEXT_RUN_MS = 200
+
+---@type table<integer, { edit: integer, after: sextant.CompileRun? }> by client, the last state for which a run was asked
+local asked = {}
+
+local function unsaved_buffer(client)
+  return vim.iter(pairs(client.attached_buffers)):find(function(buf)
+    return api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified
+  end)
+end
+
+-- Why no run can say anything about the text; nil if one can.
+local function objection(job)
+  local notes = servers.shared().notes
+  if vim.bo[job.buf].modified then
+    return notes.saved_only
+  end
+  local other = unsaved_buffer(job.client)
+  if other then
+    return (
+      notes.other_unsaved:gsub('{file}', function()
+        return vim.fn.fnamemodify(api.nvim_buf_get_name(other), ':.')
+      end)
+    )
+  end
+  local settings = neovim.without_null(job.client.settings or {})
+  if vim.tbl_get(settings, 'rust-analyzer', 'checkOnSave') == false then
+    return notes.not_compiled .. ' (checkOnSave is off)'
+  end
+end
+
+-- Whether another program wrote the file after the run began.
+local function is_older(run, path)
+  local stat = vim.uv.fs_stat(path)
+  return stat ~= nil and stat.mtime.sec + stat.mtime.nsec / 1e9 > run.at
+end
+
+-- The run that has read the saved files as they are; nil if there is none.
+local function proof(job)
+  local run = runs.last(job.client.id)
+  if run and run.change >= publishes.last_edit(job.client.id) and not is_older(run, job.path) then
+    return run
+  end
+end
+
+-- Takes the diagnostics of the run. The server sends them within one turn of its loop, some after the end of the run: the
+-- answer to a request that was sent after that end comes after all of them.
+local function take(job, run)
+  local uri = vim.uri_from_bufnr(job.buf)
+  local params = { textDocument = { uri = uri } }
+  local sent = job.client.rpc.request('textDocument/documentSymbol', params, function()
+    vim.schedule(function()
+      local failure = runs.failure(job.client.id)
+      if jobs.is_over(job) then
+        return
+      elseif proof(job) ~= run then
+        M.begin(job)
+      elseif failure then
+        job:give_up('unavailable', failure)
+      else
+        job.wanted, job.note = texts.version_of(job.buf), nil
+        job:finish('versioned', job.wanted, runs.items(job.client.id, uri))
+      end
+    end)
+  end)
+  if not sent then
+    job:give_up('unavailable', 'the server does not take requests')
+  end
+end
+
+-- Asks for a run where the server starts none by itself: no save, or a file that another program has written.
+local function ask_for_run(job)
+  local id = job.client.id
+  vim.defer_fn(function()
+    local state = { edit = publishes.last_edit(id), after = runs.last(id) }
+    if job.dead or proof(job) or runs.is_running(id) or vim.deep_equal(asked[id], state) then
+      return
+    end
+    asked[id] = state
+    job.client.rpc.notify('rust-analyzer/runFlycheck', { textDocument = { uri = vim.uri_from_bufnr(job.buf) } })
+  end, OWN_RUN_MS)
+end
+
+--- Answers the job once the compiler has checked the saved text, or at once where it cannot.
+---@param job sextant.Job
+function M.begin(job)
+  if jobs.is_over(job) then
+    return
+  end
+  jobs.stop_listening(job)
+  local why = objection(job)
+  if why then
+    return job:give_up('unavailable', why)
+  end
+  job.note = servers.shared().notes.not_compiled
+  local run, id = proof(job), job.client.id
+  if run then
+    return vim.defer_fn(function()
+      if not jobs.is_over(job) then
+        take(job, run)
+      end
+    end, math.max(0, run.ended + NEXT_RUN_MS - vim.uv.now()))
+  end
+  local has_loaded = server_status.at_rest(id)
+  job.unlisten = publishes.listen(function(client_id, uri)
+    if client_id == id and not uri and (proof(job) or server_status.at_rest(id) ~= has_loaded) then
+      jobs.stop_listening(job)
+      vim.schedule(function()
+        M.begin(job)
+      end)
+    end
+  end)
+  if has_loaded then
+    ask_for_run(job)
+  end
+end
+
+return M
