@@ -66,6 +66,8 @@ const TITLES: &[&str] = &[
     "on this line",
     "in this file",
     "current line diagnostic",
+    // rustc and TypeScript, for a name that is not used.
+    "with an underscore",
     "disable diagnostic",
     "disable rule",
 ];
@@ -110,6 +112,8 @@ mod tests {
             "Disable ShellCheck rule SC2086 for this line",
             "Add '@ts-ignore' to all error messages",
             "Disable current line diagnostic (unused)",
+            "if this is intentional, prefix it with an underscore: `_extra`",
+            "Prefix 'extra' with an underscore",
         ] {
             assert!(is_title(title), "{title}");
         }

@@ -25,6 +25,7 @@ use sextant_base::positions::{Encoding, LineIndex};
 use sextant_base::suppressions;
 use sextant_diagnostics::located::LocatedDiagnostic;
 use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_diagnostics::server_facts::is_of_server;
 use sextant_model::step::FixOffer;
 use sextant_text::edits::TextEdit;
 use sextant_text::symbols::symbol_path::SymbolPath;
@@ -230,7 +231,7 @@ fn answers(fix: &Fix, item: &LocatedDiagnostic) -> bool {
         .repairs
         .iter()
         .any(|known| known.message == item.diagnostic.message && known.location == item.diagnostic.location);
-    let silent = fix.repairs.is_empty() && fix.provider == item.diagnostic.source;
+    let silent = fix.repairs.is_empty() && is_of_server(&item.diagnostic.source, &fix.provider);
     same || silent
 }
 
