@@ -13,7 +13,7 @@ ifeq ($(origin NVIM),command line)
 export SEXTANT_NVIM := $(abspath $(NVIM))
 endif
 
-.PHONY: help demo pictures demo-helix test test-nvim12 test-clients tasks agent-bench try-model compact bench soundness reach kill sizes audit fmt tools
+.PHONY: help demo pictures demo-helix test test-nvim12 test-rust-analyzer test-clients tasks agent-bench try-model compact bench soundness reach kill sizes audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -44,6 +44,9 @@ test: tools ## Check formats and lints, then run every test against the real edi
 test-nvim12: tools ## Run what starts a Neovim (the plugin, the doors' conformance, the demo) on Neovim 0.12
 	$(PYTHON) tests/tools.py nvim12
 	SEXTANT_NVIM=$(NVIM12) $(CARGO) test --locked --test e2e -- nvim:: conformance:: demo::
+
+test-rust-analyzer: tools ## Run what needs rust-analyzer, with its compiler (RUST_ANALYZER=FILE; cargo install --locked ra_ap_rust-analyzer)
+	RUST_ANALYZER=$(RUST_ANALYZER) $(CARGO) test --locked --test rust_analyzer -- --test-threads 1
 
 test-clients: tools ## Hold real MCP clients and agents on a scripted model against a running Neovim, and the MCP conformance suite (ONLY="codex qwen")
 	$(CARGO) build --locked
