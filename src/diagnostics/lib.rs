@@ -3,6 +3,7 @@
 #![deny(unreachable_pub)]
 
 pub mod benchmark_case;
+mod cargo_units;
 pub mod code_aliases;
 pub mod command;
 pub mod confined_git;

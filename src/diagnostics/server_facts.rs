@@ -29,6 +29,9 @@ pub const PERHAPS_SAVED_ONLY: &str = "it may check saved files only, and this on
 /// The note for a check of the whole project while another of its texts, `{file}`, is not saved.
 pub const OTHER_UNSAVED: &str = "it reads the project from the disk, and {file} is not saved";
 
+/// The note for a file in a part of the project that a compiler has left out because of an error in `{file}`.
+pub const NOT_REACHED: &str = "the compiler stopped at an error in {file} and has not read this file";
+
 /// The note for the compiling half of a server with [`Fact::CompilesBeside`].
 pub const NOT_COMPILED: &str = "cargo check has not run on this text";
 
@@ -165,6 +168,7 @@ pub fn handshake() -> Value {
             "perhaps_saved_only": PERHAPS_SAVED_ONLY,
             "not_compiled": NOT_COMPILED,
             "other_unsaved": OTHER_UNSAVED,
+            "not_reached": NOT_REACHED,
         },
     })
 }

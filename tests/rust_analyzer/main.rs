@@ -17,7 +17,7 @@ use sextant::diagnostics::model::{DiagnosticsProvider, FileText, Freshness};
 use sextant::diagnostics::server::LanguageServer;
 use sextant::diagnostics::server::server_config::ServerConfig;
 
-use crate::support::mcp::McpClient;
+use crate::support::mcp::{McpClient, behind_a_broken_crate};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
@@ -63,11 +63,16 @@ fn configure(status: bool) -> String {
 fn project() -> Project {
     let manifest = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
     let project = Project::new(&[("Cargo.toml", manifest), ("src/lib.rs", LIB), ("src/cart.rs", CART)]);
+    configure_shell(&project);
+    project
+}
+
+/// Configures the server for the doors without an editor.
+fn configure_shell(project: &Project) {
     let folder = project.beside("config").join("sextant");
     std::fs::create_dir_all(&folder).expect("a folder");
     let server = format!("name = \"rust-analyzer\"\ncommand = [{:?}]\nlanguages = [\"rust\"]\n", program());
     std::fs::write(folder.join("config.toml"), format!("[[servers]]\n{server}")).expect("a file");
-    project
 }
 
 /// Files and codes of a list of diagnostics.
@@ -162,6 +167,15 @@ async fn a_plan_without_a_model_applies_the_fixes_of_the_compiler_but_none_that_
     let summary = nvim.finished().await;
     assert!(summary.contains("0 new diagnostics, 2 fixed, 1 unchanged"), "{summary}");
     assert_eq!(project.read("src/lib.rs"), text("", ""));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crate_behind_a_broken_one_is_not_called_clean() {
+    let project = Project::crates();
+    configure_shell(&project);
+    let mut client = McpClient::open(&project, "codex", &["--timeout-ms", "120000"]).await;
+    behind_a_broken_crate(&mut client).await;
+    assert!(client.end().await.success());
 }
 
 /// The lines of `total` and of `Cart::total` that an edit puts in, with what rustc finds in them.

@@ -22,6 +22,13 @@ local NEXT_RUN_MS = 200
 ---@type table<integer, { edit: integer, after: sextant.CompileRun? }> by client, the last state for which a run was asked
 local asked = {}
 
+-- A note with the name of a file in it.
+local function name_in(note, path)
+  return (note:gsub('{file}', function()
+    return vim.fn.fnamemodify(path, ':.')
+  end))
+end
+
 local function unsaved_buffer(client)
   return vim.iter(pairs(client.attached_buffers)):find(function(buf)
     return api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified
@@ -36,11 +43,7 @@ local function objection(job)
   end
   local other = unsaved_buffer(job.client)
   if other then
-    return (
-      notes.other_unsaved:gsub('{file}', function()
-        return vim.fn.fnamemodify(api.nvim_buf_get_name(other), ':.')
-      end)
-    )
+    return name_in(notes.other_unsaved, api.nvim_buf_get_name(other))
   end
   local settings = neovim.without_null(job.client.settings or {})
   if vim.tbl_get(settings, 'rust-analyzer', 'checkOnSave') == false then
@@ -62,6 +65,45 @@ local function proof(job)
   end
 end
 
+-- The folder of a file's crate, and the part of the crate that is compiled as one: the library or program, or each test,
+-- example and benchmark. Beside a library, a program is a part of its own. src/diagnostics/cargo_units.rs is the same.
+local function unit(path)
+  local folder = vim.fs.root(path, 'Cargo.toml') or vim.fs.dirname(path)
+  local inside = path:sub(#folder + 2)
+  local targets, name = inside:match('^(%w+)/([^/]*)')
+  if targets == 'src' then
+    local is_program = inside == 'src/main.rs' or vim.startswith(inside, 'src/bin/')
+    return folder .. (is_program and vim.uv.fs_stat(folder .. '/src/lib.rs') and inside or 'src')
+  end
+  return folder .. (targets and name or inside)
+end
+
+-- The name of the target that the file is compiled for, in the form of a crate's name.
+local function target_of(path)
+  local folder = vim.fs.root(path, 'Cargo.toml')
+  local part = folder and unit(path):sub(#folder + 1)
+  if part == 'src' or part == 'src/main.rs' then
+    local ok, lines = pcall(vim.fn.readfile, folder .. '/Cargo.toml')
+    local name = ok and ('\n' .. table.concat(lines, '\n')):match('\n%[package%].-\nname%s*=%s*"([^"]+)"')
+    return name and (name:gsub('-', '_'))
+  end
+  return part and (vim.fn.fnamemodify(part, ':t:r'):gsub('-', '_'))
+end
+
+-- The reason why the file was left out: another part of the project has an error, and this one has not been heard of.
+local function not_reached(job, run)
+  local own, broken = unit(job.path), nil
+  for uri, is_error in pairs(run.filled) do
+    local path = vim.uri_to_fname(uri)
+    if unit(path) == own then
+      return nil
+    end
+    broken = is_error and path or broken
+  end
+  local is_checked = run.checked[target_of(job.path) or '']
+  return broken and not is_checked and name_in(servers.shared().notes.not_reached, broken) or nil
+end
+
 -- Takes the diagnostics of the run. The server sends them within one turn of its loop, some after the end of the run: the
 -- answer to a request that was sent after that end comes after all of them.
 local function take(job, run)
@@ -69,7 +111,7 @@ local function take(job, run)
   local params = { textDocument = { uri = uri } }
   local sent = job.client.rpc.request('textDocument/documentSymbol', params, function()
     vim.schedule(function()
-      local failure = runs.failure(job.client.id)
+      local failure = runs.failure(job.client.id) or not_reached(job, run)
       if jobs.is_over(job) then
         return
       elseif proof(job) ~= run then

@@ -13,7 +13,8 @@ local FAILED = 'cargo check failed[^\n]*'
 ---@field at number when it began, in seconds since 1970
 ---@field spoke boolean whether it has reported on any crate or file
 ---@field dropped boolean whether a list of a file was emptied after it had diagnostics
----@field filled table<string, true> the URIs of files with diagnostics
+---@field filled table<string, boolean> the URIs of files with diagnostics, and whether there is an error among them
+---@field checked table<string, true> the targets that it has reported as checked, by crate name
 ---@field ended? integer when it ended, milliseconds of vim.uv.now()
 
 ---@class sextant.Compiler of one client
@@ -35,7 +36,7 @@ end
 
 --- Takes a `$/progress` in.
 ---@param client_id integer
----@param params { token: string|integer, value: { kind: string }? }
+---@param params { token: string|integer, value: { kind: string, message: string? }? }
 ---@param change integer the number of the client's last change
 function M.progress(client_id, params, change)
   local token, kind = params.token, type(params.value) == 'table' and params.value.kind
@@ -46,11 +47,17 @@ function M.progress(client_id, params, change)
   if kind == 'begin' then
     if not next(compiler.open) then
       local seconds, micros = vim.uv.gettimeofday()
-      compiler.current = { change = change, at = seconds + micros / 1e6, spoke = false, dropped = false, filled = {} }
+      compiler.current =
+        { change = change, at = seconds + micros / 1e6, spoke = false, dropped = false, filled = {}, checked = {} }
     end
     compiler.open[token] = true
   elseif compiler.current and kind == 'report' then
     compiler.current.spoke = true
+    -- rust-analyzer's message is `NAME (KIND)`.
+    local target = tostring(params.value.message):match('^%S+')
+    if target then
+      compiler.current.checked[(target:gsub('-', '_'))] = true
+    end
   elseif compiler.current and kind == 'end' then
     compiler.open[token] = nil
     if not next(compiler.open) then
@@ -70,8 +77,11 @@ function M.published(client_id, uri, items)
   if run then
     compiler.lists[uri] = items
     if #items > 0 then
-      run.spoke, run.filled[uri] = true, true
-    elseif run.filled[uri] then
+      run.spoke = true
+      run.filled[uri] = vim.iter(items):any(function(item)
+        return item.severity == vim.lsp.protocol.DiagnosticSeverity.Error
+      end)
+    elseif run.filled[uri] ~= nil then
       run.dropped = true
     end
   end

@@ -84,6 +84,17 @@ pub struct Mapping {
     pub message: String,
     /// The tool's own suggestion for a fix.
     pub suggestion: Option<String>,
+    /// Where the documents name the parts of a project that were read, and whether all of them were.
+    pub units: Option<Units>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Units {
+    /// The first file of a part that was read, of a message about it.
+    pub at: String,
+    /// Points to `false` if others were left out.
+    pub all: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -20,8 +20,8 @@ use crate::command::run_program::Stopped;
 use crate::finding::{Finding, FindingPlace};
 use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
 use crate::server::documents::language_id;
-use crate::server_facts::OTHER_UNSAVED;
-use crate::{disk, program};
+use crate::server_facts::{NOT_REACHED, OTHER_UNSAVED};
+use crate::{cargo_units, disk, program};
 use sextant_base::deadline::Deadline;
 use sextant_base::plural::counted;
 use sextant_base::positions::LineIndex;
@@ -181,9 +181,20 @@ impl CommandProvider {
         }
     }
 
+    /// Whether one of the parts of the project that were read has the file in it.
+    fn has_read(&self, read: &[String], path: &str) -> bool {
+        let inside = read.iter().filter_map(|unit| Path::new(unit).strip_prefix(&self.root).ok()?.to_str());
+        cargo_units::has_read(&self.root, inside, path)
+    }
+
     fn report(&self, file: &FileText, answer: &RunResult, saved: bool, elapsed_ms: u64) -> Report {
         let (freshness, diagnostics, note) = match answer {
             Err((freshness, why)) => (*freshness, Vec::new(), Some(why.clone())),
+            Ok(output) if output.only_read.as_ref().is_some_and(|read| !self.has_read(read, &file.path)) => {
+                let at = output.findings.iter().filter(|one| one.severity.as_deref() == Some("error"));
+                let at = at.filter_map(|one| one.file.as_deref()).next().unwrap_or("another part");
+                (Freshness::Unavailable, Vec::new(), Some(NOT_REACHED.replace("{file}", at)))
+            }
             Ok(_) if !saved => (Freshness::Unavailable, Vec::new(), Some(UNSAVED.to_owned())),
             Ok(output) => {
                 let index = LineIndex::new(&file.text);

@@ -17,6 +17,8 @@ pub struct CommandOutput {
     pub findings: Vec<Finding>,
     /// Items or lines that look like findings and cannot be read.
     pub lost: usize,
+    /// The first files of the parts of the project that were read, if others were left out.
+    pub only_read: Option<Vec<String>>,
 }
 
 /// A format, ready to read.
@@ -47,7 +49,9 @@ impl Reader {
     pub fn read(&self, text: &str, first_line: u32, first_column: u32) -> Result<CommandOutput, String> {
         let first = (first_line, first_column);
         match self {
-            Self::Sarif => sarif::read_sarif::read(text).map(|(findings, lost)| CommandOutput { findings, lost }),
+            Self::Sarif => {
+                sarif::read_sarif::read(text).map(|(findings, lost)| CommandOutput { findings, lost, only_read: None })
+            }
             Self::Json(mapping) if mapping.lines => lines(mapping, text, first),
             Self::Json(mapping) => {
                 let document = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
@@ -72,16 +76,22 @@ fn pattern(text: &str) -> Result<Regex, String> {
 fn lines(mapping: &Mapping, text: &str, first: (u32, u32)) -> Result<CommandOutput, String> {
     let mut out = CommandOutput::default();
     let (mut read, mut other) = (0, 0);
+    let (mut units, mut all) = (Vec::new(), true);
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match serde_json::from_str::<Value>(line) {
             Ok(document) if document.is_object() || document.is_array() => {
                 read += 1;
+                if let Some(known) = &mapping.units {
+                    units.extend(document.pointer(&known.at).and_then(Value::as_str).map(str::to_owned));
+                    all &= document.pointer(&known.all) != Some(&Value::Bool(false));
+                }
                 document_items(mapping, &document, first, &mut out);
             }
             Err(error) if line.starts_with(['{', '[']) => return Err(format!("a line is no JSON: {error}")),
             _ => other += 1,
         }
     }
+    out.only_read = (!all).then_some(units);
     if read == 0 && other > 0 { Err(format!("there is no JSON in {}", counted(other, "line"))) } else { Ok(out) }
 }
 
@@ -166,7 +176,7 @@ fn by_pattern(patterns: &[Regex], text: &str, first: (u32, u32)) -> CommandOutpu
             columns: None,
         })
     };
-    CommandOutput { findings: text.lines().filter_map(read).collect(), lost: 0 }
+    CommandOutput { findings: text.lines().filter_map(read).collect(), ..CommandOutput::default() }
 }
 
 #[cfg(test)]

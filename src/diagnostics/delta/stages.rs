@@ -3,6 +3,7 @@
 //! rustc parses, resolves names, checks types, checks borrows, and lints only what has passed. `go build` and `go vet`,
 //! javac, tsc and mypy do the same with fewer stages. The codes of rustc are those of its error index.
 
+use crate::cargo_units::crate_folder;
 use crate::delta::verdict::is_syntax;
 use crate::model::{Diagnostic, Severity};
 use crate::server_facts::is_of_rust;
@@ -86,19 +87,6 @@ impl Family {
             Self::WholeProgram => "",
         }
     }
-}
-
-/// The folder above the one that Cargo names targets by; the path's own folder without one.
-fn crate_folder(path: &str) -> &str {
-    const TARGETS: &[&str] = &["src", "tests", "examples", "benches"];
-    let mut at = 0;
-    for part in path.split('/') {
-        if TARGETS.contains(&part) {
-            return path[..at].trim_end_matches('/');
-        }
-        at += part.len() + 1;
-    }
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
 /// rustc's errors of names and imports.

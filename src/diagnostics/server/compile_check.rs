@@ -8,14 +8,14 @@ use serde_json::json;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use crate::disk;
 use crate::model::{Freshness, Report};
 use crate::server::Inner;
-use crate::server::compile_runs::CompileRun;
+use crate::server::compile_runs::{CompileRun, CompileRuns};
 use crate::server::documents::DocumentNotice;
 use crate::server::server_client::{PullMethod, ServerConnection};
 use crate::server::settle::{self, NoAnswer, SettledAnswer};
-use crate::server_facts::{COMPILER, Fact, LATE, NOT_COMPILED, OTHER_UNSAVED, SAVED_ONLY};
+use crate::server_facts::{COMPILER, Fact, LATE, NOT_COMPILED, NOT_REACHED, OTHER_UNSAVED, SAVED_ONLY};
+use crate::{cargo_units, disk};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
 
@@ -148,7 +148,7 @@ async fn take(
         return Ok(None);
     }
     let compiler = lock(&inner.observed.compiler);
-    match compiler.failure() {
+    match compiler.failure().or_else(|| not_reached(inner, &compiler, path)) {
         Some(failure) => Err(NoAnswer::Unavailable(failure)),
         None => {
             let items = Arc::new(compiler.items(&uri));
@@ -156,6 +156,17 @@ async fn take(
             Ok(Some((answer, text)))
         }
     }
+}
+
+/// The reason why the file was left out: another part of the project has an error, and this one has not been heard of.
+fn not_reached(inner: &Inner, compiler: &CompileRuns, path: &str) -> Option<String> {
+    let file = |uri| sextant_base::path::relative(&inner.root, &sextant_base::path::from_uri(uri)?);
+    let filled: Vec<(String, bool)> =
+        compiler.filled().filter_map(|(uri, is_error)| Some((file(uri)?, is_error))).collect();
+    let (broken, _) = filled.iter().find(|(_, is_error)| *is_error)?;
+    let is_heard_of = cargo_units::has_read(&inner.root, filled.iter().map(|(file, _)| file.as_str()), path);
+    let is_checked = || cargo_units::target(&inner.root, path).is_some_and(|target| compiler.has_checked(&target));
+    (!is_heard_of && !is_checked()).then(|| NOT_REACHED.replace("{file}", broken))
 }
 
 /// Asks for a run where the server starts none by itself: no save, or a file that another program has written.

@@ -7,7 +7,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use crate::server::received::SentDiagnostic;
+use crate::cargo_units;
+use crate::server::received::{Progress, ProgressValue, SentDiagnostic};
 
 const TOKEN: &str = "rust-analyzer/flycheck";
 
@@ -23,6 +24,9 @@ const DROPPED: &str = "diagnostics of cargo check were reported and dropped with
 
 /// LSP's number for the severity of a hint.
 const HINT: u64 = 4;
+
+/// The same of an error.
+const ERROR: u64 = 1;
 
 /// The word of rust-analyzer for the diagnostic that a hint is a note of.
 const ORIGINAL: &str = "original diagnostic";
@@ -47,8 +51,10 @@ pub(crate) struct CompileRuns {
     /// The state for which a run was asked for last: the edits, and the run before.
     asked: Option<(u64, Option<CompileRun>)>,
     failure: Option<String>,
-    /// The URIs of files with diagnostics in the current run.
-    filled: HashSet<String>,
+    /// The URIs of files with diagnostics in the current run, and whether there is an error among them.
+    filled: HashMap<String, bool>,
+    /// The targets that it has reported as checked: rust-analyzer's message is `NAME (KIND)`.
+    checked: HashSet<String>,
     /// The lists that it published last, by URI. Opening or closing a document changes none.
     lists: HashMap<String, Arc<Vec<SentDiagnostic>>>,
 }
@@ -60,22 +66,28 @@ impl CompileRuns {
     }
 
     /// Takes a `$/progress` in.
-    pub(super) fn progress(&mut self, token: &str, kind: &str, edits: u64) {
+    pub(super) fn progress(&mut self, progress: &Progress, edits: u64) {
+        let Progress { token, value: ProgressValue { kind, message } } = progress;
         if !token.starts_with(TOKEN) {
             return;
         }
-        match (kind, self.current.as_mut()) {
+        match (kind.as_str(), self.current.as_mut()) {
             ("begin", _) => {
                 if self.open.is_empty() {
                     self.filled.clear();
+                    self.checked.clear();
                     self.current =
                         Some(CompileRun { edits, began: SystemTime::now(), spoke: false, dropped: false, ended: None });
                 }
                 self.open.insert(token.to_owned());
             }
-            ("report", Some(run)) => run.spoke = true,
+            ("report", Some(run)) => {
+                run.spoke = true;
+                let target = message.iter().flat_map(|text| text.split_whitespace()).next();
+                self.checked.extend(target.map(cargo_units::crate_name));
+            }
             ("end", Some(run)) => {
-                self.open.remove(token);
+                self.open.remove(token.as_str());
                 if self.open.is_empty() {
                     run.ended = Some(Instant::now());
                 }
@@ -87,9 +99,11 @@ impl CompileRuns {
     pub(super) fn published(&mut self, uri: &str, items: &Arc<Vec<SentDiagnostic>>) {
         if let Some(run) = &mut self.current {
             run.spoke |= !items.is_empty();
-            run.dropped |= items.is_empty() && self.filled.contains(uri);
+            run.dropped |= items.is_empty() && self.filled.contains_key(uri);
             if !items.is_empty() {
-                self.filled.insert(uri.to_owned());
+                let is_error =
+                    |item: &SentDiagnostic| item.fields().is_some_and(|fields| fields.severity == Some(ERROR));
+                self.filled.insert(uri.to_owned(), items.iter().any(is_error));
             }
             self.lists.insert(uri.to_owned(), Arc::clone(items));
         }
@@ -126,6 +140,16 @@ impl CompileRuns {
         self.failure.clone().or_else(|| self.current.as_ref().and_then(of_run))
     }
 
+    /// Whether the last run has reported the target as checked.
+    pub(super) fn has_checked(&self, target: &str) -> bool {
+        self.checked.contains(target)
+    }
+
+    /// The URIs of files with diagnostics in the last run, each with whether one is an error.
+    pub(super) fn filled(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.filled.iter().map(|(uri, is_error)| (uri.as_str(), *is_error))
+    }
+
     /// The compiler's diagnostics of a document, without those that are notes of others.
     pub(super) fn items(&self, uri: &str) -> Vec<SentDiagnostic> {
         let items = self.lists.get(uri).map(|items| items.as_slice()).unwrap_or_default();
@@ -147,6 +171,11 @@ mod tests {
 
     use super::*;
 
+    fn progress(runs: &mut CompileRuns, token: &str, kind: &str, edits: u64) {
+        let value = ProgressValue { kind: kind.into(), message: Some("my-shop (lib)".into()) };
+        runs.progress(&Progress { token: token.into(), value }, edits);
+    }
+
     const ONE: &str = "rust-analyzer/flycheck/0";
     const TWO: &str = "rust-analyzer/flycheck/1";
 
@@ -154,14 +183,14 @@ mod tests {
     fn runs_of_several_workspaces_are_one_that_began_with_the_first_and_ends_with_the_last() {
         let mut runs = CompileRuns::default();
         for (token, kind, edits) in [(ONE, "begin", 3), ("rustAnalyzer/Indexing", "end", 3), (TWO, "begin", 4)] {
-            runs.progress(token, kind, edits);
+            progress(&mut runs, token, kind, edits);
         }
-        runs.progress(ONE, "end", 4);
+        progress(&mut runs, ONE, "end", 4);
         assert!(runs.is_running() && runs.last().is_none());
-        runs.progress(TWO, "end", 4);
+        progress(&mut runs, TWO, "end", 4);
         assert_eq!(runs.last().map(|run| run.edits), Some(3));
         assert!(runs.is_wanted(5) && !runs.is_wanted(5), "once for several files");
-        runs.progress(ONE, "begin", 5);
+        progress(&mut runs, ONE, "begin", 5);
         assert!(runs.last().is_none() && !runs.is_wanted(6), "the next one goes on");
     }
 
@@ -171,12 +200,13 @@ mod tests {
         let found = Arc::new(vec![SentDiagnostic(json!({"message": "m"}))]);
         runs.published("file:///a.rs", &found);
         assert!(runs.items("file:///a.rs").is_empty(), "no run has begun");
-        let run = |runs: &mut CompileRuns, kinds: &[&str]| kinds.iter().for_each(|kind| runs.progress(ONE, kind, 1));
+        let run = |runs: &mut CompileRuns, kinds: &[&str]| kinds.iter().for_each(|kind| progress(runs, ONE, kind, 1));
         run(&mut runs, &["begin", "end"]);
         assert_eq!(runs.failure().as_deref(), Some(MUTE));
         run(&mut runs, &["begin", "report", "end"]);
-        assert_eq!(runs.failure(), None);
+        assert!(runs.failure().is_none() && runs.has_checked("my_shop"));
         run(&mut runs, &["begin"]);
+        assert!(!runs.has_checked("my_shop"));
         let place = json!({"uri": "file:///a.rs", "range": {"start": {"line": 1, "character": 0}}});
         let note = json!({"message": "n", "severity": 4,
             "relatedInformation": [{"location": place, "message": "original diagnostic"}]});

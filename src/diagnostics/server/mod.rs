@@ -270,7 +270,7 @@ impl Inner {
     /// Takes the progress of a compiler in.
     fn progressed(&self, progress: &Progress) {
         let edits = lock(&self.documents).edits;
-        lock(&self.observed.compiler).progress(&progress.token, &progress.value.kind, edits);
+        lock(&self.observed.compiler).progress(progress, edits);
         self.bump();
     }
 

@@ -286,6 +286,8 @@ pub(super) struct Progress {
 #[derive(Debug, Deserialize)]
 pub(super) struct ProgressValue {
     pub(super) kind: String,
+    #[serde(default, deserialize_with = "fitting")]
+    pub(super) message: Option<String>,
 }
 
 /// `workspace/configuration`: every item has its answer, an unreadable one too.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::cli::outcome;
 use crate::mcp::replace;
 use crate::nvim::ask::step;
-use crate::support::mcp::McpClient;
+use crate::support::mcp::{McpClient, behind_a_broken_crate};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
 use crate::support::servers::{language_tools, tool};
@@ -108,6 +108,16 @@ async fn an_edit_is_answered_with_exactly_what_it_brings_in_each_language() {
         assert!(client.end().await.success());
         undone(&project, row, &before);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crate_behind_a_broken_one_is_not_called_clean() {
+    let project = Project::crates();
+    tool("cargo");
+    configure(&project, "commands = [\"cargo\"]\n");
+    let mut client = McpClient::open(&project, "codex", &["--timeout-ms", "120000"]).await;
+    behind_a_broken_crate(&mut client).await;
+    assert!(client.end().await.success());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -75,11 +75,13 @@ async fn the_compiler_of_rust_analyzer_is_known_once_a_run_has_read_the_saved_te
     let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
     let error = json!({"range": place, "severity": 1, "message": "E"});
     let note = json!({"range": place, "severity": 4, "message": "a note of it", "relatedInformation": original});
+    let other = json!({"uri": "file:///other/src/lib.rs", "diagnostics": [error]});
     let saves = json!([
         [run("begin"), run("report"), {"wait_for": "compiled"}, run("end"), scan],
         [run("begin"), {"publish": {"version": "same", "items": [error, note]}}, run("end")],
         [run("begin"), run("end")],
         [run("begin"), scan, {"publish": {"version": "same", "items": []}}, run("end")],
+        [run("begin"), {"notify": ["textDocument/publishDiagnostics", other]}, run("end")],
         [{"notify": ["experimental/serverStatus", {"quiescent": true, "message": "cargo check failed to start: no cargo"}]},
             run("begin"), run("report"), run("end")],
     ]);
@@ -110,7 +112,12 @@ async fn the_compiler_of_rust_analyzer_is_known_once_a_run_has_read_the_saved_te
     fake.write().await;
     assert_eq!(check(halves(&mut fake, PATIENCE_MS).await).said(), ("versioned", vec![0]), "without its note");
 
-    for why in ["ended without a report", "bad: dropped within one run", "cargo check failed to start: no cargo"] {
+    for why in [
+        "ended without a report",
+        "bad: dropped within one run",
+        "an error in /other/src/lib.rs",
+        "cargo check failed to start: no cargo",
+    ] {
         fake.set(&format!("{why}\n")).await;
         fake.write().await;
         let failed = check(halves(&mut fake, PATIENCE_MS).await);

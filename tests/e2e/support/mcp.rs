@@ -222,3 +222,19 @@ pub async fn gone(ids: &[u32]) {
     };
     tokio::time::timeout(Duration::from_secs(20), all).await.expect("a child is left");
 }
+
+/// Breaks the crate of [`Project::crates`](crate::support::project::Project::crates) that another one depends on, edits
+/// that other one, and repairs the first. What nobody has compiled is not called clean.
+#[allow(dead_code, reason = "not every suite uses it")]
+pub async fn behind_a_broken_crate(client: &mut McpClient) {
+    let edit = |path: &str, old: &str, new: &str| json!({"path": path, "old_string": old, "new_string": new});
+    let (base, shop) = ("base/src/lib.rs", "shop/src/lib.rs");
+    let moved = "let all = vec![1]; drop(all); drop(all); 1";
+    let broken = client.edit("edit_file", edit(base, "    1", &format!("    {moved}"))).await;
+    assert_eq!((&broken["new_diagnostics"][0]["code"], &broken["fixed"]), (&json!("E0382"), &json!(0)), "{broken}");
+    let behind = client.edit("edit_file", edit(shop, "+ 1", &format!("+ {{ {moved} }}"))).await;
+    assert_eq!((&behind["new_diagnostics"], &behind["fixed"]), (&json!([]), &json!(0)), "{behind}");
+    assert_ne!(behind["diagnostics_status"], "complete", "{behind}");
+    let repaired = client.edit("edit_file", edit(base, moved, "1")).await;
+    assert_eq!(repaired["fixed"], 1, "{repaired}");
+}

@@ -40,6 +40,22 @@ impl Project {
         Self::copy_of("tests/fixtures/shop")
     }
 
+    /// Two crates; `shop` depends on `base`, and has an old warning.
+    #[allow(dead_code, reason = "not every suite uses it")]
+    pub fn crates() -> Self {
+        let member = |name: &str, needs: &str| {
+            let package = format!("name = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+            format!("[package]\n{package}\n[dependencies]\n{needs}")
+        };
+        Self::new(&[
+            ("Cargo.toml", "[workspace]\nmembers = [\"base\", \"shop\"]\nresolver = \"2\"\n"),
+            ("base/Cargo.toml", &member("base", "")),
+            ("base/src/lib.rs", "pub fn one() -> u32 {\n    1\n}\n"),
+            ("shop/Cargo.toml", &member("shop", "base = { path = \"../base\" }\n")),
+            ("shop/src/lib.rs", "pub fn two() -> u32 {\n    let unused = 3;\n    base::one() + 1\n}\n"),
+        ])
+    }
+
     /// A copy of a folder of this repository.
     pub fn copy_of(folder: &str) -> Self {
         let project = Self::new(&[]);
