@@ -79,6 +79,7 @@ async fn the_compiler_of_rust_analyzer_is_known_once_a_run_has_read_the_saved_te
     let saves = json!([
         [run("begin"), run("report"), {"wait_for": "compiled"}, run("end"), scan],
         [run("begin"), {"publish": {"version": "same", "items": [error, note]}}, run("end")],
+        [{"wait_for": "other"}, run("begin"), run("report"), run("end")],
         [run("begin"), run("end")],
         [run("begin"), scan, {"publish": {"version": "same", "items": []}}, run("end")],
         [run("begin"), {"notify": ["textDocument/publishDiagnostics", other]}, run("end")],
@@ -112,6 +113,16 @@ async fn the_compiler_of_rust_analyzer_is_known_once_a_run_has_read_the_saved_te
     fake.write().await;
     assert_eq!(check(halves(&mut fake, PATIENCE_MS).await).said(), ("versioned", vec![0]), "without its note");
 
+    // A save of another file starts a run that may find other things here.
+    let save_other = "_G.attach('b.py') vim.api.nvim_buf_call(vim.fn.bufnr('b.py'), function()
+        vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'x' })
+        vim.cmd('silent write')
+    end) return true";
+    fake.nvim.lua::<bool>(save_other).await;
+    assert_eq!(check(halves(&mut fake, 300).await).said(), ("timeout", vec![]));
+    fake.go("other");
+    assert_eq!(late_of(&mut fake, "rust_analyzer/check").await.said(), ("versioned", vec![0]));
+
     for why in [
         "ended without a report",
         "bad: dropped within one run",
@@ -129,11 +140,7 @@ async fn the_compiler_of_rust_analyzer_is_known_once_a_run_has_read_the_saved_te
     }
 
     // It reads every file from the disk.
-    fake.nvim
-        .lua::<bool>(
-            "_G.attach('b.py') vim.api.nvim_buf_set_lines(vim.fn.bufnr('b.py'), 0, -1, false, {'x'}) return true",
-        )
-        .await;
+    fake.nvim.lua::<bool>("vim.api.nvim_buf_set_lines(vim.fn.bufnr('b.py'), 0, -1, false, {'y'}) return true").await;
     let other = check(halves(&mut fake, PATIENCE_MS).await);
     assert_eq!(
         (other.said(), other.note().contains("b.py is not saved")),
