@@ -503,6 +503,36 @@ async fn what_rust_analyzer_says_while_it_loads_is_no_answer_and_its_compiler_is
 }
 
 #[tokio::test]
+async fn a_run_of_the_compiler_is_asked_for_when_an_older_one_has_ended() {
+    let run =
+        |kind: &str| json!({"notify": ["$/progress", {"token": "rust-analyzer/flycheck/0", "value": {"kind": kind}}]});
+    let at_rest = json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": true}]});
+    let on = json!({
+        OPEN: [at_rest, run("begin"), {"wait_for": "old"}, run("report"), run("end")],
+        PULL: [{"reply": {"pull": "scan"}}],
+        "rust-analyzer/runFlycheck": [run("begin"), run("report"), run("end")],
+    });
+    let fake = Fake::new(&named("rust-analyzer", &on));
+    let mut early = Vec::new();
+    while early.len() < 2 {
+        early = halves(&fake, "ok\n", 700).await;
+    }
+    // The server starts no run after a save.
+    fake.server.sync(&[a("fine\n")]);
+    std::fs::write(fake.folder.path().join("a.py"), "fine\n").expect("a file");
+    fake.server.saved("a.py");
+    assert_eq!(halves(&fake, "fine\n", 1_000).await[1].1, Freshness::Timeout);
+    fake.go("old");
+    let late = loop {
+        let late = fake.late().await;
+        if let Some(check) = late.into_iter().find(|report| report.provider == "lsp:fake/check") {
+            break check;
+        }
+    };
+    assert_eq!((late.freshness, lines(&late)), (Freshness::Versioned, vec![]));
+}
+
+#[tokio::test]
 async fn an_empty_pull_of_eslint_says_nothing_where_it_could_not_check() {
     let empty = json!({"reply": {"kind": "full", "items": []}});
     let logged = json!({"notify": ["window/logMessage", {"type": 1, "message": "Failed to load the config"}]});

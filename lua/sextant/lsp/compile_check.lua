@@ -92,16 +92,17 @@ end
 
 -- The reason why the file was left out: another part of the project has an error, and this one has not been heard of.
 local function not_reached(job, run)
-  local own, broken = unit(job.path), nil
-  for uri, is_error in pairs(run.filled) do
-    local path = vim.uri_to_fname(uri)
-    if unit(path) == own then
-      return nil
-    end
-    broken = is_error and path or broken
+  local broken = vim.iter(pairs(run.filled)):find(function(_, is_error)
+    return is_error
+  end)
+  local own = broken and unit(job.path)
+  local is_heard_of = broken
+    and vim.iter(pairs(run.filled)):any(function(uri)
+      return unit(vim.uri_to_fname(uri)) == own
+    end)
+  if broken and not is_heard_of and not run.checked[target_of(job.path) or ''] then
+    return name_in(servers.shared().notes.not_reached, vim.uri_to_fname(broken))
   end
-  local is_checked = run.checked[target_of(job.path) or '']
-  return broken and not is_checked and name_in(servers.shared().notes.not_reached, broken) or nil
 end
 
 -- Takes the diagnostics of the run. The server sends them within one turn of its loop, some after the end of the run: the
@@ -162,9 +163,10 @@ function M.begin(job)
       end
     end, math.max(0, run.ended + NEXT_RUN_MS - vim.uv.now()))
   end
-  local has_loaded = server_status.at_rest(id)
+  local has_loaded, last = server_status.at_rest(id), runs.last(id)
   job.unlisten = publishes.listen(function(client_id, uri)
-    if client_id == id and not uri and (proof(job) or server_status.at_rest(id) ~= has_loaded) then
+    local is_news = server_status.at_rest(id) ~= has_loaded or runs.last(id) ~= last
+    if client_id == id and not uri and is_news and not runs.is_running(id) then
       jobs.stop_listening(job)
       vim.schedule(function()
         M.begin(job)

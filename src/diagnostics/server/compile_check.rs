@@ -90,7 +90,8 @@ async fn settle(inner: &Inner, run: &Arc<ServerConnection>, path: &str) -> Resul
             continue;
         }
         // A server that loads starts a run by itself at the end.
-        let asks = ask_at.filter(|_| inner.observed.mood.at_rest());
+        let may_ask = inner.observed.mood.at_rest() && !lock(&inner.observed.compiler).is_running();
+        let asks = ask_at.filter(|_| may_ask);
         let own_run_over = async {
             match asks {
                 Some(at) => tokio::time::sleep_until(at).await,

@@ -150,6 +150,20 @@ async fn the_compiler_of_rust_analyzer_is_known_once_a_run_has_read_the_saved_te
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_of_the_compiler_is_asked_for_when_an_older_one_has_ended() {
+    let open = [status(true), run("begin"), json!({"wait_for": "old"}), run("report"), run("end")];
+    let on = json!({OPEN: open, PULL: [empty()], RUN: [run("begin"), run("report"), run("end")]});
+    let mut fake = Faked::start("rust_analyzer", &script(&on), "ok\nbad\n").await;
+    halves(&mut fake, 300).await;
+    // The server starts no run after a save.
+    fake.set("fine\n").await;
+    fake.write().await;
+    assert_eq!(halves(&mut fake, 1_000).await.1.said(), ("timeout", vec![]));
+    fake.go("old");
+    assert_eq!(late_of(&mut fake, "rust_analyzer/check").await.said(), ("versioned", vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_empty_pull_of_eslint_says_nothing_where_it_could_not_check() {
     let logged = json!({"notify": ["window/logMessage", {"type": 1, "message": "Failed to load the config\0at x\ny"}]});
     let status = |state: u8| json!({"notify": ["eslint/status", {"state": state}]});
