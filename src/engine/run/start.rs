@@ -112,7 +112,9 @@ async fn cursor(workspace: &Workspace, request: &Request) -> String {
 /// "nothing wrong".
 pub(crate) fn refuse_blind(documents: &[Document], known: &Snapshots) -> Result<(), Failure> {
     let Some(blind) = documents.iter().find(|document| !has_reports(known, &document.path)) else { return Ok(()) };
-    let hint = Hint::from("attach a language server to it, or configure a language model").and(HintCode::Servers);
+    let hint = "attach a language server to it, repeat the request once an attached one has loaded, or configure a \
+                language model";
+    let hint = Hint::from(hint).and(HintCode::Servers);
     Err(Failure::new(FailureKind::Editor, format!("no language server has said anything about {}", blind.path), hint))
 }
 
