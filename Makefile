@@ -19,7 +19,7 @@ endif
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: tools ## Show Sextant at work in a real Neovim, on a small Python project (LANG=typescript)
+demo: tools ## Show Sextant at work in a real Neovim, on a small Python project (LANG=typescript, or LANG=rust RUST_ANALYZER=FILE)
 	$(CARGO) build --locked
 	$(PYTHON) tests/demo/run.py $(if $(filter command line,$(origin LANG)),$(LANG))
 

@@ -3,7 +3,7 @@
 
 In a terminal it opens Neovim and says what to type. Otherwise it prints a transcript, and ends with a
 status other than 0 when the job was not done. `make demo` builds the binary and names the tools; `LANG=typescript`
-takes another project than the Python one.
+takes another project than the Python one. So does `LANG=rust`, with the file of rust-analyzer in RUST_ANALYZER.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ HERE = ROOT / "tests" / "demo"
 PLACE = ROOT / ".demo"
 BINARY = ROOT / "target" / "debug" / "sextant"
 # What the checkers leave behind is not the project, and neither is what Sextant remembers of it.
-LEFT_BEHIND = {".ruff_cache", "__pycache__"}
+LEFT_BEHIND = {".ruff_cache", "__pycache__", "target"}
 # Seconds for the whole of it; every single wait inside has its own, shorter end.
 PATIENCE = 600
 
@@ -31,11 +31,14 @@ class Demo(typing.NamedTuple):
     file: str
     servers: "dict[str, str]"
     sources: str
+    # A variable with the file of a server that no package has.
+    variable: str = ""
 
 
 DEMOS = {
     "python": Demo("shop", "src/shop/report.py", {"basedpyright-langserver": "", "ruff": ""}, "basedpyright ruff"),
     "typescript": Demo("storefront", "src/receipt.ts", {"vtsls": "../../languages/bin"}, "ts"),
+    "rust": Demo("bakery", "src/order.rs", {}, "rustc", "RUST_ANALYZER"),
 }
 
 
@@ -136,6 +139,8 @@ def main() -> int:
     demo = DEMOS[language]
     shop = ROOT / "tests" / "fixtures" / demo.project
     tool("SEXTANT_NVIM")
+    if demo.variable and not os.path.isfile(os.environ.get(demo.variable, "")):
+        fail(f"{demo.variable} is not set to the file of the server")
     for name, folder in demo.servers.items():
         tool("SEXTANT_TOOLS", f"{folder}/{name}" if folder else name)
     if not BINARY.exists():

@@ -18,6 +18,14 @@ vim.lsp.config('vtsls', {
   settings = { typescript = { disableAutomaticTypeAcquisition = true } },
 })
 vim.lsp.enable({ 'basedpyright', 'ruff', 'vtsls' })
+if vim.env.RUST_ANALYZER then
+  vim.lsp.config('rust_analyzer', {
+    cmd = { vim.env.RUST_ANALYZER },
+    filetypes = { 'rust' },
+    root_markers = { 'Cargo.toml' },
+  })
+  vim.lsp.enable('rust_analyzer')
+end
 
 require('sextant').setup({
   binary = vim.env.SEXTANT_DEMO_BINARY,

@@ -22,7 +22,7 @@ end
 local function snapshot()
   local found = {}
   for name, kind in vim.fs.dir('.', { depth = 20 }) do
-    local own = name:match('%.ruff_cache') or name:match('__pycache__')
+    local own = name:match('%.ruff_cache') or name:match('__pycache__') or name:match('^target/')
     if kind == 'file' and not own then
       local handle = assert(io.open(name, 'rb'))
       found[name] = handle:read('*a')
