@@ -21,6 +21,7 @@ use crate::support::mcp::{McpClient, behind_a_broken_crate};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
+use crate::support::servers::rust_toolchain;
 
 const LIB: &str = "pub mod cart;\n\npub fn total(prices: &[u32]) -> u32 {\n    prices.iter().sum()\n}\n\n\
                    pub fn count(prices: &[u32]) -> usize {\n    prices.len()\n}\n";
@@ -40,22 +41,15 @@ fn program() -> PathBuf {
     named.expect("rust-analyzer is needed: set RUST_ANALYZER to its file")
 }
 
-/// A folder of the toolchain, which a Neovim with another home does not find.
-fn tools_of(name: &str, otherwise: &str) -> PathBuf {
-    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    std::env::var_os(name).map_or_else(|| home.join(otherwise), PathBuf::from)
-}
-
 /// Neovim's configuration of the server, as a user writes it; with or without the server's own status.
 fn configure(status: bool) -> String {
     format!(
-        "vim.env.CARGO_HOME, vim.env.RUSTUP_HOME = {:?}, {:?}
+        "{}
          vim.lsp.config('rust_analyzer', {{ cmd = {{ {:?} }}, filetypes = {{ 'rust' }}, root_markers = {{ 'Cargo.toml' }},
          capabilities = {{ experimental = {{ serverStatusNotification = {status} }} }} }})
          vim.lsp.enable('rust_analyzer')
          return true",
-        tools_of("CARGO_HOME", ".cargo"),
-        tools_of("RUSTUP_HOME", ".rustup"),
+        rust_toolchain().trim_end_matches("return true"),
         program()
     )
 }

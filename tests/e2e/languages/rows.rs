@@ -1,32 +1,32 @@
 //! The languages that are held end to end: a small program each, edits of it, and what its real checker says.
 
 /// A language with a program.
-pub(super) struct Row {
-    pub(super) name: &'static str,
-    pub(super) files: &'static [(&'static str, &'static str)],
-    pub(super) file: &'static str,
+pub(crate) struct Row {
+    pub(crate) name: &'static str,
+    pub(crate) files: &'static [(&'static str, &'static str)],
+    pub(crate) file: &'static str,
     /// The path of a symbol in the file, and a line of it.
-    pub(super) symbol: &'static str,
-    pub(super) line: usize,
+    pub(crate) symbol: &'static str,
+    pub(crate) line: usize,
     /// Edits as old and new text: one in the symbol, one outside of it, and one in it that brings an error.
-    pub(super) inside: (&'static str, &'static str),
-    pub(super) outside: (&'static str, &'static str),
-    pub(super) broken: (&'static str, &'static str),
+    pub(crate) inside: (&'static str, &'static str),
+    pub(crate) outside: (&'static str, &'static str),
+    pub(crate) broken: (&'static str, &'static str),
     /// The same for an edit in it that only silences its checkers.
-    pub(super) silencing: (&'static str, &'static str),
+    pub(crate) silencing: (&'static str, &'static str),
     /// A part of the one diagnostic that the error brings.
-    pub(super) diagnostic: &'static str,
+    pub(crate) diagnostic: &'static str,
     /// The provider that reports it.
-    pub(super) provider: &'static str,
+    pub(crate) provider: &'static str,
     /// The program of the language server that is needed; empty where there is none.
-    pub(super) server: &'static str,
+    pub(crate) server: &'static str,
     /// Commands of the configuration.
-    pub(super) commands: &'static str,
+    pub(crate) commands: &'static str,
     /// The symbol as a model answers it, after the edit inside.
-    pub(super) answer: &'static str,
+    pub(crate) answer: &'static str,
 }
 
-pub(super) const ROWS: &[Row] = &[RUST, TYPESCRIPT, CPP, LUA, BASH];
+pub(crate) const ROWS: &[Row] = &[RUST, TYPESCRIPT, CPP, LUA, BASH];
 
 const RUST: Row = Row {
     name: "rust",

@@ -14,6 +14,7 @@ mod doors;
 mod durable;
 mod failures;
 mod gone;
+mod languages;
 mod memory;
 mod mended;
 mod modes;

@@ -36,6 +36,15 @@ pub fn language_tools(name: &str) -> PathBuf {
     folder
 }
 
+/// Lua that names the Rust toolchain's folders, which a Neovim with another home does not find.
+#[allow(dead_code, reason = "not every suite uses it")]
+pub fn rust_toolchain() -> String {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    let folder = |name: &str, usual: &str| std::env::var_os(name).map_or_else(|| home.join(usual), PathBuf::from);
+    let (cargo, rustup) = (folder("CARGO_HOME", ".cargo"), folder("RUSTUP_HOME", ".rustup"));
+    format!("vim.env.CARGO_HOME, vim.env.RUSTUP_HOME = {cargo:?}, {rustup:?} return true")
+}
+
 /// basedpyright and ruff as they are detected.
 pub fn python_servers(root: &Path) -> Vec<ServerConfig> {
     tool("basedpyright-langserver");

@@ -1,0 +1,83 @@
+//! Each language in Neovim: the scope of a symbol, exactly the new diagnostics in the quickfix list, the undo.
+
+use crate::languages::rows::{ROWS, Row};
+use crate::mcp::replace;
+use crate::nvim::ask::step;
+use crate::support::model_server::ModelServer;
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+use crate::support::servers::{language_tools, rust_toolchain, tool};
+
+/// The server's own arguments, and the file types of the row in Neovim.
+fn configured(row: &Row) -> (&'static str, &'static str) {
+    match row.name {
+        "bash" => ("'start'", "'sh', 'bash'"),
+        "cpp" => ("", "'cpp'"),
+        _ => ("'--stdio'", "'typescript'"),
+    }
+}
+
+/// Neovim with the row's server as a user configures it, and its file open.
+async fn open(project: &Project, row: &Row, model: &ModelServer) -> Nvim {
+    let commands = if row.commands.is_empty() { "" } else { "'cargo'" };
+    let options = format!(
+        "{{ model = {{ provider = 'openai_compatible', model = 'm', base_url = '{}' }}, commands = {{ {commands} }},
+         diagnostics = {{ timeout_ms = 60000, start_timeout_ms = 120000, new_errors = 'keep' }} }}",
+        model.url()
+    );
+    let nvim = Nvim::start(project, &options, &[]).await;
+    tool("cargo");
+    nvim.lua::<bool>(&rust_toolchain()).await;
+    if !row.server.is_empty() {
+        let (folder, (arguments, types)) = (language_tools(row.server), configured(row));
+        let config = format!(
+            "vim.env.PATH = {folder:?} .. ':' .. vim.env.PATH
+             local cmd = {{ {:?}, {arguments} }}
+             vim.lsp.config({:?}, {{ cmd = cmd, filetypes = {{ {types} }}, root_dir = vim.fn.getcwd() }})
+             vim.lsp.enable({:?})
+             return true",
+            folder.join(row.server),
+            row.server,
+            row.server
+        );
+        nvim.lua::<bool>(&config).await;
+    }
+    nvim.edit(row.file).await;
+    nvim
+}
+
+async fn ask(nvim: &mut Nvim, row: &Row) -> String {
+    nvim.command(&format!("{} | AgentAsk total is one too much", row.line)).await;
+    nvim.finished().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_of_each_language_stays_in_its_symbol_and_lists_exactly_what_it_brings() {
+    for row in ROWS {
+        let project = Project::new(row.files);
+        let before = project.read(row.file);
+        let edit = |edit: (&str, &str), proceed| step("edit_file", replace(row.file, edit.0, edit.1), proceed);
+        let replies = [edit(row.outside, true), edit(row.inside, false), edit(row.broken, false)];
+        let model = ModelServer::start(replies).await;
+        let mut nvim = open(&project, row, &model).await;
+
+        let summary = ask(&mut nvim, row).await;
+        let told = model.requests()[1].body.to_string();
+        assert!(told.contains("outside its scope"), "{}: {told}", row.name);
+        // Where nothing but the syntax is checked, nothing is called clean.
+        let clean = if row.provider == "syntax" { "all but the syntax" } else { "0 new diagnostics, 0 fixed" };
+        assert!(summary.contains(clean), "{}: {summary}", row.name);
+        assert_eq!(project.read(row.file), before.replace(row.inside.0, row.inside.1), "{}: {summary}", row.name);
+        nvim.command("AgentUndo").await;
+        nvim.finished().await;
+        assert_eq!(project.read(row.file), before, "{}", row.name);
+
+        let summary = ask(&mut nvim, row).await;
+        assert!(summary.contains("1 new diagnostic"), "{}: {summary}\n{}", row.name, nvim.answer().await);
+        let list = nvim.quickfix().await;
+        assert!(list.len() == 2 && list[1].to_lowercase().contains(row.diagnostic), "{}: {list:#?}", row.name);
+        nvim.command("AgentUndo").await;
+        nvim.finished().await;
+        assert_eq!(project.read(row.file), before, "{}", row.name);
+    }
+}
