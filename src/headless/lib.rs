@@ -236,7 +236,8 @@ impl Documents for HeadlessEditor {
     async fn read(&self, path: &str) -> Result<Document, EditorError> {
         let wanted = path.to_owned();
         let document = self.with_files(move |files| files.read(&wanted)).await?;
-        if document.exists && self.servers().iter().any(|server| server.covers(path)) {
+        let is_covered = || self.servers().iter().any(|server| server.covers(path)) || self.commands.reach(path);
+        if document.exists && is_covered() {
             lock(&self.read).insert(document.path.clone());
         }
         Ok(document)

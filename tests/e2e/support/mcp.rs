@@ -237,4 +237,7 @@ pub async fn behind_a_broken_crate(client: &mut McpClient) {
     assert_ne!(behind["diagnostics_status"], "complete", "{behind}");
     let repaired = client.edit("edit_file", edit(base, moved, "1")).await;
     assert_eq!(repaired["fixed"], 1, "{repaired}");
+    assert_ne!(repaired["diagnostics_status"], "complete", "the other one is read for the first time: {repaired}");
+    let last = client.edit("edit_file", edit(shop, "unused = 3", "unused = 4")).await;
+    assert!(last["notes"].to_string().contains("E0382"), "{last}");
 }
