@@ -116,7 +116,8 @@ const TOOLS: &[ToolFacts] = &[
     // Its compiler, a source of its own.
     row(&["rust-analyzer/check", "rust_analyzer/check", "cargo", "rustc", "clippy"], RUST, &[WholePackage]),
     row(&["vtsls"], "tsserver", &[ChangesByRange]),
-    row(&["tsserver", "typescript-language-server", "ts_ls", "tsc"], "tsserver", &[]),
+    row(&["tsserver", "typescript-language-server", "ts_ls"], "tsserver", &[]),
+    row(&["tsc"], "tsserver", &[WholePackage]),
     row(&["*eslint*"], "", &[HidesTrouble]),
     row(&["copilot", "github copilot", "copilot_ls"], "", &[NoChecker]),
     // Sextant's own look at the syntax.

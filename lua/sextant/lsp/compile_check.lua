@@ -78,12 +78,15 @@ local function unit(path)
   return folder .. (targets and name or inside)
 end
 
+-- Lines of a manifest that are read for the name of its package, which stands at the top.
+local MANIFEST_LINES = 400
+
 -- The name of the target that the file is compiled for, in the form of a crate's name.
 local function target_of(path)
   local folder = vim.fs.root(path, 'Cargo.toml')
   local part = folder and unit(path):sub(#folder + 1)
   if part == 'src' or part == 'src/main.rs' then
-    local ok, lines = pcall(vim.fn.readfile, folder .. '/Cargo.toml')
+    local ok, lines = pcall(vim.fn.readfile, folder .. '/Cargo.toml', '', MANIFEST_LINES)
     local name = ok and ('\n' .. table.concat(lines, '\n')):match('\n%[package%].-\nname%s*=%s*"([^"]+)"')
     return name and (name:gsub('-', '_'))
   end

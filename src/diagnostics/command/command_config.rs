@@ -259,7 +259,7 @@ mod tests {
     fn the_builtin_table_is_sound() {
         let known = builtin().expect("the table");
         let names: Vec<&str> = known.iter().map(|config| config.name.as_str()).collect();
-        assert_eq!(names, ["ruff", "mypy", "pytest", "cargo"]);
+        assert_eq!(names, ["ruff", "mypy", "pytest", "cargo", "clippy", "tsc"]);
         for config in &known {
             assert_eq!(config.problem(), None, "{}", config.name);
             assert!(crate::command::read_output::Reader::new(&config.format).is_ok(), "{}", config.name);
@@ -270,7 +270,7 @@ mod tests {
     fn a_wish_is_a_name_or_a_whole_command() {
         let config = |value| serde_json::from_value::<CommandSpec>(value).unwrap().config();
         assert_eq!(config(json!("mypy")).map(|config| config.first_column), Ok(0));
-        assert!(config(json!("rm")).unwrap_err().contains("ruff, mypy, pytest, cargo"));
+        assert!(config(json!("rm")).unwrap_err().contains("ruff, mypy, pytest, cargo, clippy, tsc"));
         let full = json!({"name": "x", "command": ["x"], "format": "sarif"});
         assert_eq!(config(full.clone()).map(|config| (config.needs_saved, config.ran)), Ok((true, vec![0, 1])));
         let mut wrong = full;

@@ -230,8 +230,16 @@ mod tests {
         );
         assert_eq!((cargo.file.as_deref(), cargo.start, cargo.end), (Some("src/lib.rs"), at(2, 4), at(2, 7)));
         assert_eq!((cargo.code.as_deref(), cargo.severity.as_deref()), (Some("E0308"), Some("error")));
+        let tsc = one(
+            "tsc",
+            "src/a (b).ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.\n  More on it.\n",
+        );
+        assert_eq!(
+            (tsc.file.as_deref(), tsc.start, tsc.code.as_deref()),
+            (Some("src/a (b).ts"), at(2, 4), Some("2322"))
+        );
         let in_macro = one(
-            "cargo",
+            "clippy",
             r#"{"reason":"compiler-message","message":{"message":"mismatched types","level":"error","code":null,"spans":[{"file_name":"/rustc/1/library/core/src/macros/mod.rs","is_primary":true,"line_start":608,"expansion":{"macro_decl_name":"write!","span":{"file_name":"/rustc/1/other.rs","line_start":1,"expansion":{"span":{"file_name":"src/lib.rs","line_start":3,"line_end":3,"column_start":5,"column_end":21,"expansion":null}}}}}]}}"#,
         );
         assert_eq!((in_macro.file.as_deref(), in_macro.start, in_macro.end), (Some("src/lib.rs"), at(2, 4), at(2, 20)));

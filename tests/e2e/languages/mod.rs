@@ -111,6 +111,30 @@ async fn an_edit_is_answered_with_exactly_what_it_brings_in_each_language() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn clippy_and_tsc_are_known_by_name() {
+    let rust = ("self.prices.len()", "return self.prices.len();", "clippy::needless_return");
+    let typescript = ("sum + price, 1)", "sum + cost, 1)", "2304");
+    tool("cargo-clippy");
+    let folder = language_tools("vtsls");
+    for (name, command, (old, new, code)) in [("rust", "clippy", rust), ("typescript", "tsc", typescript)] {
+        let row = ROWS.iter().find(|row| row.name == name).expect("a row");
+        let project = Project::new(row.files);
+        configure(&project, &format!("commands = [\"{command}\"]\n"));
+        let programs = project.beside("programs");
+        std::os::unix::fs::symlink(folder.join("../node_modules/.bin/tsc"), programs.join("tsc")).expect("a link");
+        let options = ["--servers", &programs.display().to_string(), "--timeout-ms", "120000"];
+        let mut client = McpClient::open(&project, "codex", &options).await;
+        let broken = client.edit("edit_file", replace(row.file, old, new)).await;
+        let found = (&broken["diagnostics_status"], &broken["new_diagnostics"][0]["code"]);
+        assert_eq!(found, (&json!("complete"), &json!(code)), "{broken}");
+        assert_eq!(broken["new_diagnostics"].as_array().map(Vec::len), Some(1), "{broken}");
+        let repaired = client.edit("edit_file", replace(row.file, new, old)).await;
+        assert_eq!((&repaired["new_diagnostics"], &repaired["fixed"]), (&json!([]), &json!(1)), "{repaired}");
+        assert!(client.end().await.success());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_crate_behind_a_broken_one_is_not_called_clean() {
     let project = Project::crates();
     tool("cargo");
