@@ -448,7 +448,7 @@ async fn what_rust_analyzer_says_while_it_loads_is_no_answer_and_its_compiler_is
         OPEN: [at_rest(false), {"wait_for": "go"}, at_rest(true)],
         CHANGE: [at_rest(false), at_rest(true)],
         PULL: [empty, [{"reply": {"pull": "scan"}}]],
-        "rust-analyzer/runFlycheck": [run("begin"), run("report"), run("end")],
+        "rust-analyzer/runFlycheck": [[run("begin"), run("report"), run("end")], [run("begin"), run("end")]],
         "textDocument/didSave": [
             [run("begin"), run("report"), {"wait_for": "compiled"}, run("end"), scan],
             [run("begin"), run("end")],
@@ -499,7 +499,7 @@ async fn what_rust_analyzer_says_while_it_loads_is_no_answer_and_its_compiler_is
     );
     let log = fake.log().await;
     assert_eq!(log[0]["params"]["capabilities"]["experimental"]["serverStatusNotification"], true);
-    assert_eq!(log.iter().filter(|message| message["method"] == "rust-analyzer/runFlycheck").count(), 1, "{log:?}");
+    assert_eq!(log.iter().filter(|message| message["method"] == "rust-analyzer/runFlycheck").count(), 2, "{log:?}");
 }
 
 #[tokio::test]

@@ -172,6 +172,37 @@ async fn a_crate_behind_a_broken_one_is_not_called_clean() {
     assert!(client.end().await.success());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crate_of_another_client_that_is_broken_leaves_this_one_unknown_in_neovim() {
+    let project = Project::crates();
+    let mut nvim = Nvim::start(&project, "{}", &[]).await;
+    nvim.greeted().await;
+    // Each crate is the root of a client of its own.
+    nvim.lua::<bool>(&configure(false)).await;
+    nvim.lua::<bool>(&TWO_FILES.replace("src/lib.rs", "shop/src/lib.rs").replace("src/cart.rs", "base/src/lib.rs"))
+        .await;
+    let clients = "return (vim.wait(10000, function() return #vim.lsp.get_clients() == 2 end))";
+    assert!(nvim.lua::<bool>(clients).await, "two clients");
+    nvim.lua::<bool>("_G.ask(100000) return true").await;
+    nvim.wait("answer").await;
+    let put = json!(["base/src/lib.rs", "pub fn one() -> u32 {\n    let v = vec![1]; drop(v); drop(v); 1\n}\n"]);
+    nvim.lua::<bool>(&format!("_G.put(unpack(vim.json.decode([==[{put}]==]))) return true")).await;
+    nvim.lua::<bool>("_G.ask(100000) return true").await;
+    let answer = nvim.wait("answer").await;
+    let of = |path: &str| {
+        let is_it = |entry: &&Value| {
+            entry["client"] == "rust_analyzer/check" && entry["path"].as_str().is_some_and(|at| at.ends_with(path))
+        };
+        answer.as_array().expect("entries").iter().find(is_it).expect("an entry").clone()
+    };
+    assert_eq!(
+        (&of("base/src/lib.rs")["how"], &of("base/src/lib.rs")["items"][0]["code"]),
+        (&json!("versioned"), &json!("E0382")),
+        "{answer}"
+    );
+    assert_eq!(of("shop/src/lib.rs")["how"], "unavailable", "{answer}");
+}
+
 /// The lines of `total` and of `Cart::total` that an edit puts in, with what rustc finds in them.
 const BODIES: [&str; 8] = [
     "",

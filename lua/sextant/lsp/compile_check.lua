@@ -19,7 +19,7 @@ local OWN_RUN_MS = 400
 -- pause of 50 ms (ra_ap_rust-analyzer 0.0.349, flycheck.rs).
 local NEXT_RUN_MS = 200
 
----@type table<integer, { edit: integer, after: sextant.CompileRun? }> by client, the last state for which a run was asked
+---@type table<integer, { edit: integer, saved: number, after: sextant.CompileRun? }> by client, the last state for which a run was asked
 local asked = {}
 
 -- A note with the name of a file in it.
@@ -60,7 +60,8 @@ end
 -- The run that has read the saved files as they are; nil if there is none.
 local function proof(job)
   local run = runs.last(job.client.id)
-  if run and run.change >= publishes.last_edit(job.client.id) and not is_older(run, job.path) then
+  local is_newest = run and run.change >= publishes.last_edit(job.client.id) and run.at >= publishes.saved_at()
+  if run and is_newest and not runs.may_be_cancelled(job.client.id) and not is_older(run, job.path) then
     return run
   end
 end
@@ -137,7 +138,7 @@ end
 local function ask_for_run(job)
   local id = job.client.id
   vim.defer_fn(function()
-    local state = { edit = publishes.last_edit(id), after = runs.last(id) }
+    local state = { edit = publishes.last_edit(id), saved = publishes.saved_at(), after = runs.last(id) }
     if job.dead or proof(job) or runs.is_running(id) or vim.deep_equal(asked[id], state) then
       return
     end
@@ -158,7 +159,9 @@ function M.begin(job)
     return job:give_up('unavailable', why)
   end
   job.note = servers.shared().notes.not_compiled
-  local run, id = proof(job), job.client.id
+  local id = job.client.id
+  local has_loaded, last = server_status.at_rest(id), runs.last(id)
+  local run = has_loaded and proof(job)
   if run then
     return vim.defer_fn(function()
       if not jobs.is_over(job) then
@@ -166,7 +169,6 @@ function M.begin(job)
       end
     end, math.max(0, run.ended + NEXT_RUN_MS - vim.uv.now()))
   end
-  local has_loaded, last = server_status.at_rest(id), runs.last(id)
   job.unlisten = publishes.listen(function(client_id, uri)
     local is_news = server_status.at_rest(id) ~= has_loaded or runs.last(id) ~= last
     if client_id == id and not uri and is_news and not runs.is_running(id) then

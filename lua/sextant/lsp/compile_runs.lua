@@ -22,6 +22,7 @@ local FAILED = 'cargo check failed[^\n]*'
 ---@field current? sextant.CompileRun
 ---@field last? sextant.CompileRun the last that has ended
 ---@field failure? string why the last could not be done
+---@field mute integer how many runs in a row have reported nothing
 ---@field lists table<string, table[]> what it published last, by URI; opening or closing a document changes none
 
 ---@type table<integer, sextant.Compiler>
@@ -30,8 +31,15 @@ local compilers = {}
 ---@param client_id integer
 ---@return sextant.Compiler
 local function of(client_id)
-  compilers[client_id] = compilers[client_id] or { open = {}, lists = {} }
+  compilers[client_id] = compilers[client_id] or { open = {}, lists = {}, mute = 0 }
   return compilers[client_id]
+end
+
+--- The time in seconds since 1970, as file systems count it.
+---@return number
+function M.now()
+  local seconds, micros = vim.uv.gettimeofday()
+  return seconds + micros / 1e6
 end
 
 --- Takes a `$/progress` in.
@@ -63,6 +71,7 @@ function M.progress(client_id, params, change)
     if not next(compiler.open) then
       compiler.current.ended = vim.uv.now()
       compiler.last = compiler.current
+      compiler.mute = compiler.last.spoke and 0 or compiler.mute + 1
     end
   end
 end
@@ -100,6 +109,13 @@ end
 function M.last(client_id)
   local compiler = of(client_id)
   return not next(compiler.open) and compiler.last or nil
+end
+
+--- Whether the last run has reported nothing, and none before it: it may have been cancelled for another.
+---@param client_id integer
+---@return boolean
+function M.may_be_cancelled(client_id)
+  return of(client_id).mute == 1
 end
 
 ---@param client_id integer

@@ -34,6 +34,8 @@ local store = {}
 local documents = {}
 ---@type table<integer, integer> how many changes each client was sent
 local changes = {}
+-- When a client with a compiler was last sent a save, in seconds since 1970. One client's crate may need another's.
+local saved_at = 0
 ---@type table<function, boolean>
 local listeners = {}
 local wrapped = {}
@@ -172,6 +174,9 @@ local function on_sent(client, method, params)
   end
   local id, uri = client.id, params.textDocument.uri
   documents[id] = documents[id] or {}
+  if method == 'textDocument/didSave' and (not servers.has_facts() or servers.knows(client, 'compiles_beside')) then
+    saved_at = compile_runs.now()
+  end
   local before = documents[id][uri]
   local edited = before and before.edited
   local document, reopened = note(before, params, client)
@@ -327,6 +332,12 @@ function M.last_edit(client_id)
   return vim.iter(pairs(documents[client_id] or {})):fold(0, function(last, _, document)
     return math.max(last, document.edited or 0)
   end)
+end
+
+--- When a client with a compiler was last sent a save, in seconds since 1970.
+---@return number
+function M.saved_at()
+  return saved_at
 end
 
 --- Whether no document that this one may depend on has changed later: only then does its version identify the text that

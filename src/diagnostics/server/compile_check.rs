@@ -77,7 +77,7 @@ async fn compiled(inner: &Inner, run: &Arc<ServerConnection>, path: &str, deadli
 
 async fn settle(inner: &Inner, run: &Arc<ServerConnection>, path: &str) -> Result<(SettledAnswer, Arc<str>), NoAnswer> {
     let mut news = inner.news.subscribe();
-    let mut ask_at = Some(Instant::now() + OWN_RUN);
+    let mut ask_at = Instant::now() + OWN_RUN;
     loop {
         news.borrow_and_update();
         refuse_unsaved(inner, path).await?;
@@ -91,19 +91,19 @@ async fn settle(inner: &Inner, run: &Arc<ServerConnection>, path: &str) -> Resul
         }
         // A server that loads starts a run by itself at the end.
         let may_ask = inner.observed.mood.at_rest() && !lock(&inner.observed.compiler).is_running();
-        let asks = ask_at.filter(|_| may_ask);
         let own_run_over = async {
-            match asks {
-                Some(at) => tokio::time::sleep_until(at).await,
-                None => std::future::pending().await,
+            if !may_ask {
+                std::future::pending::<()>().await;
             }
+            tokio::time::sleep_until(ask_at).await;
         };
         tokio::select! {
             reason = run.connection.reason() => return Err(NoAnswer::Unavailable(reason)),
             changed = news.changed() => changed.map_err(|_| NoAnswer::Superseded)?,
             () = own_run_over => {
-                ask_at = None;
                 ask_for_run(inner, run, path);
+                // A run that reports nothing is asked for another time.
+                ask_at = Instant::now() + OWN_RUN;
             }
         }
     }
@@ -126,7 +126,11 @@ async fn refuse_unsaved(inner: &Inner, path: &str) -> Result<(), NoAnswer> {
 /// The run that has read the saved files as they are.
 async fn proof(inner: &Inner, path: &str) -> Option<CompileRun> {
     let edits = lock(&inner.documents).edits;
-    let last = lock(&inner.observed.compiler).last().filter(|run| run.edits >= edits).cloned()?;
+    let last = {
+        let compiler = lock(&inner.observed.compiler);
+        let is_proof = |run: &&CompileRun| run.edits >= edits && !compiler.may_be_cancelled();
+        compiler.last().filter(is_proof).filter(|_| inner.observed.mood.at_rest()).cloned()?
+    };
     let written = tokio::fs::metadata(inner.root.join(path)).await.and_then(|file| file.modified()).ok()?;
     (written <= last.began).then_some(last)
 }

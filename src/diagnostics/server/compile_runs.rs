@@ -51,6 +51,8 @@ pub(crate) struct CompileRuns {
     /// The state for which a run was asked for last: the edits, and the run before.
     asked: Option<(u64, Option<CompileRun>)>,
     failure: Option<String>,
+    /// How many runs in a row have reported nothing.
+    mute: u32,
     /// The URIs of files with diagnostics in the current run, and whether there is an error among them.
     filled: HashMap<String, bool>,
     /// The targets that it has reported as checked: rust-analyzer's message is `NAME (KIND)`.
@@ -90,6 +92,7 @@ impl CompileRuns {
                 self.open.remove(token.as_str());
                 if self.open.is_empty() {
                     run.ended = Some(Instant::now());
+                    self.mute = if run.spoke { 0 } else { self.mute + 1 };
                 }
             }
             _ => {}
@@ -122,6 +125,11 @@ impl CompileRuns {
     /// The last run; `None` while one goes on.
     pub(super) fn last(&self) -> Option<&CompileRun> {
         self.current.as_ref().filter(|run| run.ended.is_some() && self.open.is_empty())
+    }
+
+    /// Whether the last run has reported nothing, and none before it: it may have been cancelled for another.
+    pub(super) fn may_be_cancelled(&self) -> bool {
+        self.mute == 1
     }
 
     /// Whether a run is to be asked for: none goes on, and none was asked for in this state.
@@ -202,7 +210,9 @@ mod tests {
         assert!(runs.items("file:///a.rs").is_empty(), "no run has begun");
         let run = |runs: &mut CompileRuns, kinds: &[&str]| kinds.iter().for_each(|kind| progress(runs, ONE, kind, 1));
         run(&mut runs, &["begin", "end"]);
-        assert_eq!(runs.failure().as_deref(), Some(MUTE));
+        assert!(runs.may_be_cancelled() && runs.failure().as_deref() == Some(MUTE));
+        run(&mut runs, &["begin", "end"]);
+        assert!(!runs.may_be_cancelled(), "twice");
         run(&mut runs, &["begin", "report", "end"]);
         assert!(runs.failure().is_none() && runs.has_checked("my_shop"));
         run(&mut runs, &["begin"]);

@@ -86,8 +86,7 @@ async fn the_compiler_of_rust_analyzer_is_known_once_a_run_has_read_the_saved_te
         [{"notify": ["experimental/serverStatus", {"quiescent": true, "message": "cargo check failed to start: no cargo"}]},
             run("begin"), run("report"), run("end")],
     ]);
-    let on =
-        json!({OPEN: [status(true)], PULL: [empty()], SAVE: saves, RUN: [run("begin"), run("report"), run("end")]});
+    let on = json!({OPEN: [status(true)], PULL: [empty()], SAVE: saves, RUN: [[run("begin"), run("report"), run("end")], [run("begin"), run("end")]]});
     let mut with_log = script(&on);
     with_log["log"] = json!("log");
     let mut fake = Faked::start("rust_analyzer", &with_log, "ok\nbad\n").await;
