@@ -28,7 +28,10 @@ const NEXT_RUN: Duration = Duration::from_millis(200);
 
 /// The report on one file; `None` where no compiler runs beside the server. One that comes after the deadline is late.
 pub(super) async fn report(inner: &Arc<Inner>, path: &str, deadline: Deadline) -> Option<Report> {
-    let run = tokio::time::timeout(deadline.left(), settle::running(inner)).await.ok()?.ok()?;
+    let run = tokio::select! {
+        run = settle::running(inner) => run.ok()?,
+        () = inner.observed.patience.end(deadline) => return None,
+    };
     run.knows(Fact::CompilesBeside).then_some(())?;
     let (sender, receiver) = tokio::sync::oneshot::channel();
     let (server, file) = (Arc::clone(inner), path.to_owned());
@@ -43,11 +46,11 @@ pub(super) async fn report(inner: &Arc<Inner>, path: &str, deadline: Deadline) -
         }
     };
     tokio::spawn(asking.in_current_span());
-    let report = tokio::time::timeout(deadline.left(), receiver).await;
-    Some(match report {
-        Ok(Ok(report)) => report,
-        _ => nothing(inner, path, NoAnswer::Superseded, deadline),
-    })
+    let report = tokio::select! {
+        report = receiver => report.ok(),
+        () = inner.observed.patience.end(deadline) => None,
+    };
+    Some(report.unwrap_or_else(|| nothing(inner, path, NoAnswer::Superseded, deadline)))
 }
 
 fn source(inner: &Inner) -> String {
