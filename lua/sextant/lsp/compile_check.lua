@@ -19,7 +19,12 @@ local OWN_RUN_MS = 400
 -- pause of 50 ms (ra_ap_rust-analyzer 0.0.349, flycheck.rs).
 local NEXT_RUN_MS = 200
 
----@type table<integer, { edit: integer, saved: number, after: sextant.CompileRun? }> by client, the last state for which a run was asked
+---@class sextant.CompileState what a run was asked for last
+---@field edit integer
+---@field saved number
+---@field after? sextant.CompileRun the run before
+
+---@type table<integer, sextant.CompileState> by client
 local asked = {}
 
 -- A note with the name of a file in it.
