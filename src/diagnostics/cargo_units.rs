@@ -37,7 +37,7 @@ fn unit<'a>(root: &Path, path: &'a str) -> (&'a str, &'a str) {
     (folder, part)
 }
 
-/// Whether a part of the project with one of these files in it has the file in it too. Paths are relative to the root.
+/// A file is read if it is in the same part of the project as one of these files. Paths are relative to the root.
 pub(crate) fn has_read<'a>(root: &Path, read: impl IntoIterator<Item = &'a str>, path: &str) -> bool {
     let wanted = unit(root, path);
     read.into_iter().any(|one| unit(root, one) == wanted)

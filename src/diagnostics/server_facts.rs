@@ -38,7 +38,7 @@ pub const NOT_COMPILED: &str = "cargo check has not run on this text";
 /// The end of the name of a server's compiler, which is a source of its own: `lsp:rust-analyzer/check`.
 pub const COMPILER: &str = "/check";
 
-/// Whether a server has a part in the source: its own diagnostics, or those of its compiler.
+/// A source is of a server if it has the server's own diagnostics, or those of its compiler.
 pub fn is_of_server(source: &str, server: &str) -> bool {
     source.strip_suffix(COMPILER).unwrap_or(source) == server
 }

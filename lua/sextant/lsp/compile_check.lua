@@ -56,13 +56,13 @@ local function objection(job)
   end
 end
 
--- Whether another program wrote the file after the run began.
+-- A run is older than a file that another program wrote after it began.
 local function is_older(run, path)
   local stat = vim.uv.fs_stat(path)
   return stat ~= nil and stat.mtime.sec + stat.mtime.nsec / 1e9 > run.at
 end
 
--- The run that has read the saved files as they are; nil if there is none.
+-- Returns the run that has read the saved files as they are, if there is one.
 local function proof(job)
   local run = runs.last(job.client.id)
   local is_newest = run and run.change >= publishes.last_edit(job.client.id) and run.at >= publishes.saved_at()

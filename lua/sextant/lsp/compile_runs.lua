@@ -54,9 +54,7 @@ function M.progress(client_id, params, change)
   local compiler = of(client_id)
   if kind == 'begin' then
     if not next(compiler.open) then
-      local seconds, micros = vim.uv.gettimeofday()
-      compiler.current =
-        { change = change, at = seconds + micros / 1e6, spoke = false, dropped = false, filled = {}, checked = {} }
+      compiler.current = { change = change, at = M.now(), spoke = false, dropped = false, filled = {}, checked = {} }
     end
     compiler.open[token] = true
   elseif compiler.current and kind == 'report' then
@@ -111,7 +109,7 @@ function M.last(client_id)
   return not next(compiler.open) and compiler.last or nil
 end
 
---- Whether the last run has reported nothing, and none before it: it may have been cancelled for another.
+--- A first run without a report may have been cancelled for another; a second one in a row was not.
 ---@param client_id integer
 ---@return boolean
 function M.may_be_cancelled(client_id)
@@ -142,7 +140,7 @@ end
 -- The word of rust-analyzer for the diagnostic that a hint is a note of.
 local ORIGINAL = 'original diagnostic'
 
--- Whether the item is a note of another one, published as a hint at the note's own place.
+-- Recognizes a note of another diagnostic, which is published as a hint at the note's own place.
 local function is_note(item)
   local related = item.severity == vim.lsp.protocol.DiagnosticSeverity.Hint and item.relatedInformation
   return type(related) == 'table'

@@ -223,10 +223,12 @@ local function finish(job, how, version, items, pulled)
 end
 
 local function new_job(client, buf, item, done, compiles)
+  -- The compiler of a server is a source of its own.
+  local part = compiles and '/check' or ''
   local job = {
-    key = client.id .. ':' .. buf .. (compiles and '/check' or ''),
+    key = client.id .. ':' .. buf .. part,
     client = client,
-    name = client.name .. (compiles and '/check' or ''),
+    name = client.name .. part,
     compiles = compiles,
     buf = buf,
     path = item.path,

@@ -181,7 +181,7 @@ impl CommandProvider {
         }
     }
 
-    /// Whether one of the parts of the project that were read has the file in it.
+    /// A file is read if it is in one of the parts of the project that the command names.
     fn has_read(&self, read: &[String], path: &str) -> bool {
         let inside = read.iter().filter_map(|unit| Path::new(unit).strip_prefix(&self.root).ok()?.to_str());
         cargo_units::has_read(&self.root, inside, path)

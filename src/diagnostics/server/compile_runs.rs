@@ -36,9 +36,9 @@ pub(super) struct CompileRun {
     /// The number of edits and saves that were sent before it began.
     pub edits: u64,
     pub began: SystemTime,
-    /// Whether it has reported on any crate or file.
+    /// It has reported on a crate or a file.
     spoke: bool,
-    /// Whether a list of a file was emptied after it had diagnostics.
+    /// It emptied the list of a file after it had filled it.
     dropped: bool,
     pub ended: Option<Instant>,
 }
@@ -127,12 +127,12 @@ impl CompileRuns {
         self.current.as_ref().filter(|run| run.ended.is_some() && self.open.is_empty())
     }
 
-    /// Whether the last run has reported nothing, and none before it: it may have been cancelled for another.
+    /// A first run without a report may have been cancelled for another; a second one in a row was not.
     pub(super) fn may_be_cancelled(&self) -> bool {
         self.mute == 1
     }
 
-    /// Whether a run is to be asked for: none goes on, and none was asked for in this state.
+    /// A run is wanted if none goes on and none was requested in this state.
     pub(super) fn is_wanted(&mut self, edits: u64) -> bool {
         let state = Some((edits, self.last().cloned()));
         !self.is_running() && std::mem::replace(&mut self.asked, state.clone()) != state
@@ -148,7 +148,7 @@ impl CompileRuns {
         self.failure.clone().or_else(|| self.current.as_ref().and_then(of_run))
     }
 
-    /// Whether the last run has reported the target as checked.
+    /// The last run has reported the target as checked.
     pub(super) fn has_checked(&self, target: &str) -> bool {
         self.checked.contains(target)
     }
@@ -165,7 +165,7 @@ impl CompileRuns {
     }
 }
 
-/// Whether the item is a note of another one, published as a hint at the note's own place.
+/// Recognizes a note of another diagnostic, which is published as a hint at the note's own place.
 fn is_note(item: &SentDiagnostic) -> bool {
     item.fields().is_some_and(|fields| {
         fields.severity == Some(HINT)
