@@ -13,7 +13,7 @@ ifeq ($(origin NVIM),command line)
 export SEXTANT_NVIM := $(abspath $(NVIM))
 endif
 
-.PHONY: help demo pictures demo-helix test test-nvim12 test-rust-analyzer test-clients tasks agent-bench try-model compact bench soundness reach kill sizes audit fmt tools
+.PHONY: help demo pictures demo-helix test test-nvim12 test-rust-analyzer test-clients tasks agent-bench try-model compact bench soundness matching reach kill sizes audit fmt tools
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -58,7 +58,7 @@ tasks: tools ## Do small real tasks in the three modes, judged from outside, and
 	$(CARGO) build --locked
 	$(PYTHON) tests/tasks/run.py $(addprefix --part ,$(PART))
 
-agent-bench: tools ## Do twenty real tasks with recorded answers, beside plain tool-calling loops (CHECK=1, BRIDGE=, RECORD=, STRICT=1, MODEL= BASE_URL=, ONLY=, JSON=)
+agent-bench: tools ## Do twenty-six real tasks with recorded answers, beside plain tool-calling loops (CHECK=1, BRIDGE=, RECORD=, STRICT=1, MODEL= BASE_URL=, ONLY=, JSON=)
 	$(CARGO) build --locked
 	@CHECK="$(CHECK)" BRIDGE="$(BRIDGE)" RECORD="$(RECORD)" STRICT="$(STRICT)" MODEL="$(MODEL)" BASE_URL="$(BASE_URL)" \
 		ONLY="$(ONLY)" LOOP="$(LOOP)" JOBS="$(JOBS)" JSON="$(JSON)" $(PYTHON) tests/agent_bench/run.py
@@ -85,10 +85,21 @@ else
 		$(CARGO) bench --locked --bench soundness
 endif
 
-reach: DOORS ?= ask,mcp,nvim,helix
-reach: tools ## Hold answers about N random edits of real packages, at four doors, against the type checker's own run (N=300 SEED=1 DOORS=mcp)
-	REACH_N=$(or $(N),300) REACH_SEED=$(or $(SEED),1) REACH_DOORS=$(DOORS) \
-		$(CARGO) test --locked --test e2e reach:: -- --nocapture
+# The environment often has a variable of the name LANGUAGE. The scripted Helix opens Python alone.
+reach: REACH_LANGUAGE := $(or $(if $(filter command line,$(origin LANGUAGE)),$(LANGUAGE)),python)
+reach: AND_HELIX := ,helix
+matching: tools ## Hold the matcher against N cases of each language, made from real files, random edits and real checkers (N=150 SEED=1 LANGUAGES="rust go" STAGED=1 SHOW=5)
+	$(PYTHON) tests/matching/tools.py
+	$(CARGO) build --locked
+	.tools/matching/venv/bin/python3 tests/matching/run.py $(LANGUAGES) -n $(or $(N),150) --seed $(or $(SEED),1) --kinds \
+		--show $(or $(SHOW),5) $(if $(STAGED),--staged)
+
+reach: DOORS ?= ask,mcp,nvim$(if $(filter python,$(REACH_LANGUAGE)),$(AND_HELIX))
+reach: tools ## Hold answers about N random edits of real packages, at each door, against the checker's own run (N=300 SEED=1 DOORS=mcp LANGUAGE=rust|typescript CHECKER=clippy|tsc)
+	$(if $(filter typescript-language-server,$(CHECKER)),$(PYTHON) tests/tools.py soundness)
+	REACH_N=$(or $(N),$(if $(filter python,$(REACH_LANGUAGE)),300,50)) REACH_SEED=$(or $(SEED),1) REACH_DOORS=$(DOORS) \
+		REACH_LANGUAGE=$(REACH_LANGUAGE) REACH_CHECKER=$(CHECKER) \
+		$(CARGO) test --locked --test e2e reach::no_answer -- --nocapture
 
 kill: tools ## Kill N planner runs at random moments: every file whole, resume finishes, undo restores (N=200), or KIND="undo redo clients rename engine"
 	$(CARGO) build --locked

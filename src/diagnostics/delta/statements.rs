@@ -17,6 +17,8 @@ const SEEDS: usize = 250_000;
 const GAP: usize = 40_000;
 /// Statements with this share of common tokens are the same one, changed.
 const LIKENESS: f32 = 0.5;
+/// A changed statement that also moved has this share of common tokens with one statement alone.
+const MOVED_LIKENESS: f32 = 0.7;
 /// Lines with this share of common tokens were only wrapped again.
 const REWRAPPED: f32 = 0.9;
 
@@ -85,6 +87,9 @@ pub(super) fn pair(before: &Side<'_>, after: &Side<'_>, scopes: &Matching) -> St
     p.unique(&b, &a);
     p.gaps();
     p.spread();
+    b.retain(|u| p.units.after(*u) == NONE && p.weight(*u) >= RUN);
+    a.retain(|u| p.units.before(*u) == NONE && after.units[*u as usize].weight >= RUN);
+    p.moved_and_changed(&b, &a);
     Statements { units: p.units, doubtful: p.doubtful }
 }
 
@@ -271,6 +276,32 @@ impl StatementPairing<'_, '_> {
                 {
                     open.push((x, y));
                 }
+            }
+        }
+    }
+
+    /// A statement that moved and was changed: each of the two is like the other, and like nothing else that is left.
+    fn moved_and_changed(&mut self, before: &[u32], after: &[u32]) {
+        if before.len() * after.len() > GAP {
+            return;
+        }
+        let bags: Vec<Vec<u32>> = after.iter().map(|u| self.after.unit_bag(*u)).collect();
+        let like = |b: u32| -> Vec<usize> {
+            let bag = self.before.unit_bag(b);
+            let is_comment = self.before.units[b as usize].comment;
+            let alike = |i: &usize| {
+                self.after.units[after[*i] as usize].comment == is_comment && dice(&bag, &bags[*i]) >= MOVED_LIKENESS
+            };
+            (0..after.len()).filter(alike).collect()
+        };
+        let found: Vec<Vec<usize>> = before.iter().map(|b| like(*b)).collect();
+        let mut named = vec![0; after.len()];
+        found.iter().flatten().for_each(|i| named[*i] += 1);
+        for (b, alike) in before.iter().zip(&found) {
+            if let [only] = alike[..]
+                && named[only] == 1
+            {
+                self.units.pair(*b, after[only]);
             }
         }
     }

@@ -164,6 +164,18 @@ fn code_that_moves_takes_its_diagnostics_along() {
                 "new 1",
             ),
             (
+                "extracted, and changed by a word",
+                "def f(a, b):\n    use(a)\n    total = sum(a.one⟨E⟩, b.two, limit(9), name='x')\n    return total\n",
+                "def part(a, b):\n    total = sum(a.one⟨E⟩, b.two, limit(12), name='x')\n    return total\n\ndef f(a, b):\n    use(a)\n    return part(a, b)\n",
+                "",
+            ),
+            (
+                "extracted twice, each changed: nobody can say which it was",
+                "def f(a, b):\n    use(a)\n    total = sum(a.one⟨E⟩, b.two, limit(9), name='x')\n    return 0\n",
+                "def p(a, b):\n    total = sum(a.one⟨E⟩, b.two, limit(1), name='x')\n\ndef q(a, b):\n    total = sum(a.one⟨E⟩, b.two, limit(2), name='x')\n\ndef f(a, b):\n    use(a)\n    return 0\n",
+                "new 0 1; fixed 0",
+            ),
+            (
                 "swapped methods with equal decorators",
                 "class A:\n    @deco⟨E⟩\n    def f(self): return self.one(1)\n    @deco\n    def g(self): return self.two(2)\n",
                 "class A:\n    @deco\n    def g(self): return self.two(2)\n    @deco⟨E⟩\n    def f(self): return self.one(1)\n",
