@@ -17,10 +17,13 @@ def template(message: str) -> str:
 
 
 def ends(one: Diagnostic, text: Text) -> "tuple[int, int]":
-    """The origins of its first and last character."""
+    """The origins of its first and last character, but for blanks."""
     lines = Lines(text.string)
     start = lines.offset(one["range"]["start"]["line"], one["range"]["start"]["character"])
     end = lines.offset(one["range"]["end"]["line"], one["range"]["end"]["character"])
+    inside = text.string[start:end]
+    if inside.strip():
+        start, end = start + len(inside) - len(inside.lstrip()), start + len(inside.rstrip())
     last = max(end - 1, start)
     at = text.origins + [NEW]
     return at[min(start, len(at) - 1)], at[min(last, len(at) - 1)]

@@ -2,7 +2,17 @@
 local M = {}
 local api = vim.api
 
----@type table<string, { head: string, rows: integer, since: integer? }> by client and URI
+-- Two publishes after the save of a header end the doubt about it: the second is of the new one. A file that does not
+-- include it has no second one, and after this time the header has been read.
+local HEADER_MS = 10000
+
+---@class sextant.Preamble
+---@field head string
+---@field rows integer
+---@field since integer? the version from which on its own directives are others
+---@field header { at: integer, publishes: integer }? the last save of a header, and the publishes since
+
+---@type table<string, sextant.Preamble> by client and URI
 local known = {}
 
 local function key(client_id, uri)
@@ -47,7 +57,7 @@ function M.sent(client_id, buf, params)
   local id = key(client_id, params.textDocument.uri)
   local head, rows = head_of(buf)
   local before = known[id]
-  known[id] = { head = head, rows = rows, since = before and before.since }
+  known[id] = { head = head, rows = rows, since = before and before.since, header = before and before.header }
   if before and (before.head ~= head or touches(params.contentChanges, math.max(rows, before.rows))) then
     known[id].since = params.textDocument.version
   end
@@ -57,9 +67,26 @@ function M.closed(client_id, uri)
   known[key(client_id, uri)] = nil
 end
 
+--- Notes the save of a header, which any other file may include.
+function M.header_saved(client_id, uri)
+  local own, prefix = key(client_id, uri), client_id .. ' '
+  for id, state in pairs(known) do
+    if id ~= own and vim.startswith(id, prefix) then
+      state.header = { at = vim.uv.now(), publishes = 0 }
+    end
+  end
+end
+
 --- Notes the n-th publish of a version.
 function M.published(client_id, uri, version, count)
   local state = known[key(client_id, uri)]
+  local header = state and state.header
+  if header then
+    header.publishes = header.publishes + 1
+    if header.publishes >= 2 then
+      state.header = nil
+    end
+  end
   if state and state.since and version and version >= state.since and count >= 2 then
     state.since = nil
   end
@@ -68,7 +95,11 @@ end
 --- Whether a single publish may still be of an old preamble.
 function M.is_open(client_id, uri)
   local state = known[key(client_id, uri)]
-  return state ~= nil and state.since ~= nil
+  if not state then
+    return false
+  end
+  local header = state.header
+  return state.since ~= nil or (header ~= nil and vim.uv.now() - header.at < HEADER_MS)
 end
 
 return M

@@ -177,6 +177,11 @@ local function on_sent(client, method, params)
   if method == 'textDocument/didSave' and (not servers.has_facts() or servers.knows(client, 'compiles_beside')) then
     saved_at = compile_runs.now()
   end
+  if method == 'textDocument/didSave' and servers.knows(client, 'preamble') then
+    if not servers.leaves_others(client, { vim.uri_to_fname(uri) }) then
+      preamble.header_saved(id, uri)
+    end
+  end
   local before = documents[id][uri]
   local edited = before and before.edited
   local document, reopened = note(before, params, client)

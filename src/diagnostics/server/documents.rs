@@ -40,6 +40,10 @@ impl DocumentNotice {
     }
 }
 
+/// The endings of headers of C, C++ and CUDA, and of what is included in the middle of a file.
+const HEADERS: &[&str] = &["h", "hh", "hpp", "hxx", "h++", "inc", "inl", "ipp", "tcc", "tpp", "cuh"];
+const SETTINGS: &[&str] = &["compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy"];
+
 /// One `publishDiagnostics`.
 #[derive(Clone, Debug)]
 pub(crate) struct Published {
@@ -77,6 +81,8 @@ pub(crate) struct OpenDocument {
     pub saved: Option<i64>,
     /// The lines that begin with `#` when diagnostics last settled: clangd's preamble.
     pub directives: Option<Vec<String>>,
+    /// The [`SentDocuments::headers`] when it was last opened.
+    pub headers: u64,
     pub open: bool,
 }
 
@@ -105,13 +111,18 @@ pub(crate) struct SentDocuments {
     pub epoch: u64,
     /// Up by one on every change of an open text, every save and every change of the disk.
     pub edits: u64,
+    /// Up by one with every header that was written, and with every file of settings for them.
+    pub headers: u64,
+    /// The server keeps what it has read of the headers, and first answers from that (clangd): only a file that is
+    /// opened again is read whole before the answer.
+    pub keeps_headers: bool,
     /// The unit of positions of a server to which a whole text is sent as the range of the text before.
     pub by_range: Option<Encoding>,
 }
 
 impl SentDocuments {
     pub(crate) fn new(root: PathBuf) -> Self {
-        Self { root, files: HashMap::new(), epoch: 0, edits: 0, by_range: None }
+        Self { root, files: HashMap::new(), epoch: 0, edits: 0, headers: 0, keeps_headers: false, by_range: None }
     }
 
     pub(crate) fn get(&self, path: &str) -> Option<&OpenDocument> {
@@ -137,9 +148,20 @@ impl SentDocuments {
             self.epoch += 1;
             self.edits += 1;
         }
-        let (epoch, by_range) = (self.epoch, self.by_range);
+        let is_other = |file: &FileText| self.files.get(&file.path).is_some_and(|known| changed(known, file));
+        self.headers += files.iter().filter(|file| is_header(&file.path) && is_other(file)).count() as u64;
+        let (epoch, by_range, headers) = (self.epoch, self.by_range, self.headers);
         for file in files {
             match self.files.get_mut(&file.path) {
+                Some(known) if known.open && self.keeps_headers && known.headers != headers => {
+                    notices.push(did_close(known));
+                    known.text = Arc::clone(&file.text);
+                    known.version += 1;
+                    known.changed = epoch;
+                    known.published.clear();
+                    (known.settled, known.directives, known.headers) = (None, None, headers);
+                    notices.push(did_open(known));
+                }
                 Some(known) if known.open && *known.text == *file.text => {}
                 Some(known) => {
                     let was_open = std::mem::replace(&mut known.open, true);
@@ -148,7 +170,7 @@ impl SentDocuments {
                     known.changed = epoch;
                     known.published.clear();
                     if !was_open {
-                        known.opened = known.version;
+                        (known.opened, known.headers) = (known.version, headers);
                     }
                     notices.push(if was_open { did_change(known, &before, by_range) } else { did_open(known) });
                 }
@@ -165,6 +187,7 @@ impl SentDocuments {
                         opened: 1,
                         saved: None,
                         directives: None,
+                        headers,
                         open: true,
                     };
                     notices.push(did_open(&document));
@@ -178,9 +201,10 @@ impl SentDocuments {
     /// Forgets the publishes of an earlier process and opens every file again.
     pub(crate) fn reopen(&mut self) -> Vec<DocumentNotice> {
         let mut notices = Vec::new();
+        let headers = self.headers;
         for document in self.files.values_mut().filter(|document| document.open) {
             document.published.clear();
-            document.settled = None;
+            (document.settled, document.headers) = (None, headers);
             document.opened = document.version;
             notices.push(did_open(document));
         }
@@ -201,9 +225,17 @@ impl SentDocuments {
         document.open = false;
         document.published.clear();
         document.settled = None;
-        let params = DidCloseTextDocumentParams { text_document: document.id() };
+        let notice = did_close(document);
         self.epoch += 1;
-        Some(DocumentNotice::of::<DidCloseTextDocumentNotification>(&params))
+        Some(notice)
+    }
+
+    /// The disk has other files than before.
+    pub(crate) fn changed_on_disk<'p>(&mut self, paths: impl Iterator<Item = &'p str>) {
+        // An answer under way may be for the project before.
+        self.epoch += 1;
+        self.edits += 1;
+        self.headers += paths.filter(|path| is_header(path)).count() as u64;
     }
 
     /// Takes a publish in; returns its path if that is an open file.
@@ -216,6 +248,10 @@ impl SentDocuments {
     ) -> Option<String> {
         let file = path::from_uri(uri).and_then(|p| path::relative(&self.root, &p))?;
         let epoch = self.epoch;
+        // The empty list of a file that was closed, which is open again.
+        if self.keeps_headers && version.is_none() {
+            return None;
+        }
         let document = self.get_mut(&file)?;
         if document.published.len() == KEPT {
             document.published.remove(0);
@@ -233,6 +269,11 @@ fn did_open(document: &OpenDocument) -> DocumentNotice {
         text: document.text.to_string(),
     };
     DocumentNotice::of::<DidOpenTextDocumentNotification>(&DidOpenTextDocumentParams { text_document })
+}
+
+fn did_close(document: &OpenDocument) -> DocumentNotice {
+    let params = DidCloseTextDocumentParams { text_document: document.id() };
+    DocumentNotice::of::<DidCloseTextDocumentNotification>(&params)
 }
 
 fn did_change(document: &OpenDocument, before: &str, by_range: Option<Encoding>) -> DocumentNotice {
@@ -257,6 +298,12 @@ fn did_change(document: &OpenDocument, before: &str, by_range: Option<Encoding>)
 /// The lines of a C or C++ file that make up its preamble.
 pub(crate) fn directives(text: &str) -> Vec<String> {
     text.lines().map(str::trim_start).filter(|line| line.starts_with('#')).map(str::to_owned).collect()
+}
+
+/// A file that other files of C or C++ include, or that says how they are compiled.
+fn is_header(path: &str) -> bool {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    SETTINGS.contains(&name) || name.rsplit_once('.').is_some_and(|(_, ending)| HEADERS.contains(&ending))
 }
 
 /// LSP's `languageId`: the table of symbols first, then languages that only a server knows.
@@ -330,6 +377,24 @@ mod tests {
         assert_eq!((methods(&notices), &notices[0].params["textDocument"]["version"]), (vec!["didOpen"], &json!(3)));
         assert_eq!(documents.reopen().len(), 2);
         assert_eq!(documents.get("a.py").unwrap().version, 3);
+    }
+
+    #[test]
+    fn a_written_header_has_the_others_opened_again_where_a_server_keeps_what_it_read() {
+        let mut documents = SentDocuments::new("/w".into());
+        documents.sync(&[file("a.h", "1"), file("a.cc", "1"), file("b.cc", "1")]);
+        assert_eq!(methods(&documents.sync(&[file("a.h", "2"), file("a.cc", "2")])), ["didChange", "didChange"]);
+        documents.keeps_headers = true;
+        documents.reopen();
+        let notices = documents.sync(&[file("a.h", "3"), file("a.cc", "3")]);
+        assert_eq!(methods(&notices), ["didClose", "didOpen", "didClose", "didOpen"]);
+        assert_eq!(notices[3].params["textDocument"]["version"], 3);
+        assert_eq!(methods(&documents.sync(&[file("a.cc", "4")])), ["didChange"]);
+        assert_eq!(methods(&documents.sync(&[file("b.cc", "1")])), ["didClose", "didOpen"], "the same text");
+        documents.changed_on_disk(["lib/closed.hpp", "c.cc"].into_iter());
+        assert_eq!(methods(&documents.sync(&[file("a.cc", "4"), file("a.cc", "4")])), ["didClose", "didOpen"]);
+        documents.changed_on_disk(std::iter::once("c.cc"));
+        assert!(documents.sync(&[file("a.cc", "4")]).is_empty());
     }
 
     #[test]

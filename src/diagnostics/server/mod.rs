@@ -206,9 +206,7 @@ impl LanguageServer {
         };
         let params = DidChangeWatchedFilesParams { changes: files.iter().filter_map(event).collect() };
         self.inner.tell(|documents| {
-            // An answer under way may be for the project before.
-            documents.epoch += 1;
-            documents.edits += 1;
+            documents.changed_on_disk(files.iter().map(|(path, _)| path.as_str()));
             vec![DocumentNotice::of::<DidChangeWatchedFilesNotification>(&params)]
         });
     }
@@ -306,7 +304,7 @@ impl Inner {
         if run.way() != PullMethod::Push {
             return None;
         }
-        let epoch = documents.epoch;
+        let (epoch, headers) = (documents.epoch, documents.headers);
         let document = documents.get_mut(path)?;
         let settled = document.settled.as_ref();
         let settled = settled.filter(|settled| settled.published && settled.version == document.version)?;
@@ -320,7 +318,7 @@ impl Inner {
         }
         // As if the silence had passed already: a later reader of this report gets the correction too.
         let then = publish.at + QUIET;
-        let SettleVerdict::Settled(_, freshness) = judge(document, epoch, settle::habits(self, &run), then) else {
+        let SettleVerdict::Settled(_, freshness) = judge(document, epoch, settle::habits(self, &run, headers), then) else {
             return None;
         };
         let (items, version, text) = (Arc::clone(&publish.items), document.version, Arc::clone(&document.text));

@@ -24,6 +24,8 @@ pub(super) struct Habits {
     pub once: bool,
     /// It publishes once with the old preamble where `#` lines changed (clangd).
     pub preamble: bool,
+    /// Edits of other files concern one only through headers; how many of those were written.
+    pub headers: Option<u64>,
     /// It gets saves and not changes: the version that it names is that of the opening.
     pub reads_disk: bool,
 }
@@ -31,8 +33,9 @@ pub(super) struct Habits {
 /// Judges the publishes since the file was last sent; `epoch` is that of the documents now.
 pub(super) fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: Instant) -> SettleVerdict {
     let ours = |publish: &Published| publish.version == Some(document.version);
-    // A version proves nothing about the other files: it proves freshness only if none of them changed since.
-    let proves = !habits.reads_disk && (habits.reach == Reach::File || document.changed == epoch);
+    // A version proves nothing about the other files: it proves freshness only if none that matters changed since.
+    let is_alone = habits.reach == Reach::File || habits.headers == Some(document.headers);
+    let proves = !habits.reads_disk && (is_alone || document.changed == epoch);
     let since = |publish: &Published| publish.epoch == epoch || habits.reach == Reach::File;
     let last = |wanted: &dyn Fn(&Published) -> bool| document.published.iter().rposition(wanted);
     let quiet_in = |index: usize| {
@@ -73,7 +76,7 @@ mod tests {
     use super::*;
 
     const PLAIN: Habits =
-        Habits { reach: Reach::Project, two_phase: false, once: true, preamble: false, reads_disk: false };
+        Habits { reach: Reach::Project, two_phase: false, once: true, preamble: false, headers: None, reads_disk: false };
 
     struct Case {
         document: OpenDocument,
@@ -100,6 +103,7 @@ mod tests {
             opened: 1,
             saved: None,
             directives: None,
+            headers: 0,
             open: true,
         };
         Case { document, start }
@@ -139,6 +143,14 @@ mod tests {
         assert_eq!(case.at(210, 5, PLAIN), wait(240));
         assert_eq!(case.at(449, 5, PLAIN), wait(1));
         assert_eq!(case.at(450, 5, PLAIN), SettleVerdict::Settled(1, Freshness::Quiet));
+    }
+
+    #[test]
+    fn after_a_change_elsewhere_the_version_is_proof_where_only_headers_matter_and_none_was_written() {
+        let before = case(&[(Some(3), 0, 5)]);
+        let clangd = |headers| Habits { headers: Some(headers), ..PLAIN };
+        assert_eq!(before.at(900, 6, clangd(0)), SettleVerdict::Settled(0, Freshness::Versioned));
+        assert_eq!(before.at(900, 6, clangd(1)), SettleVerdict::Wait(None));
     }
 
     #[test]

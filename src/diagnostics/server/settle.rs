@@ -68,7 +68,7 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
         loaded(inner, &run).await?;
         let outcome = match run.way() {
             PullMethod::Pull => pull::diagnostics(&run, &asked.uri, LATE).await,
-            PullMethod::Command => pull::command(&run, &asked.uri, LATE).await,
+            PullMethod::Command => pull::command(&run, &inner.config, &asked.uri, LATE).await,
             PullMethod::Push => match listen(inner, &run, path, &asked).await? {
                 Some(answer) => return Ok(answer),
                 None => continue,
@@ -164,12 +164,14 @@ fn accept(
     Some(SettledAnswer { freshness: Freshness::Exact, version, items, run: Arc::clone(run) })
 }
 
-pub(super) fn habits(inner: &Inner, run: &ServerConnection) -> Habits {
+/// `headers` is that of the documents now.
+pub(super) fn habits(inner: &Inner, run: &ServerConnection, headers: u64) -> Habits {
     Habits {
         reach: run.reach(),
         two_phase: inner.observed.two_phase.load(Ordering::Relaxed),
         once: inner.config.publishes_once || run.knows(Fact::PublishesOnce),
         preamble: run.knows(Fact::Preamble),
+        headers: run.knows(Fact::OnlyHeaders).then_some(headers),
         reads_disk: run.reads_the_disk(),
     }
 }
@@ -219,10 +221,10 @@ fn hear(
     version: i64,
 ) -> Result<Result<SettledAnswer, Option<Duration>>, NoAnswer> {
     let mut documents = lock(&inner.documents);
-    let epoch = documents.epoch;
+    let (epoch, headers) = (documents.epoch, documents.headers);
     let document =
         documents.get_mut(path).filter(|document| document.version == version).ok_or(NoAnswer::Superseded)?;
-    Ok(match judge(document, epoch, habits(inner, run), Instant::now()) {
+    Ok(match judge(document, epoch, habits(inner, run, headers), Instant::now()) {
         SettleVerdict::Wait(wait) => Err(wait),
         SettleVerdict::Settled(index, freshness) => {
             let items = Arc::clone(&document.published[index].items);

@@ -81,6 +81,7 @@ async fn live(inner: &Arc<Inner>) -> String {
 fn introduce(inner: &Inner, run: &Arc<ServerConnection>) {
     let mut documents = lock(&inner.documents);
     documents.by_range = run.knows(Fact::ChangesByRange).then_some(run.encoding);
+    documents.keeps_headers = run.knows(Fact::Preamble);
     run.connection.notify::<InitializedNotification>(&InitializedParams {});
     if !inner.config.settings.is_null() {
         let params = DidChangeConfigurationParams { settings: inner.config.settings.clone() };

@@ -1,6 +1,7 @@
 //! Each language end to end: the scope of a symbol, exactly the new diagnostics, the undo, the compact loop.
 
 mod closed_files;
+pub(crate) mod headers;
 pub(crate) mod rows;
 
 use std::process::{Command, Output};

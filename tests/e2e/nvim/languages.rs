@@ -1,5 +1,6 @@
 //! Each language in Neovim: the scope of a symbol, exactly the new diagnostics in the quickfix list, the undo.
 
+use crate::languages::headers;
 use crate::languages::rows::{ROWS, Row};
 use crate::mcp::replace;
 use crate::nvim::ask::step;
@@ -79,5 +80,28 @@ async fn an_edit_of_each_language_stays_in_its_symbol_and_lists_exactly_what_it_
         nvim.command("AgentUndo").await;
         nvim.finished().await;
         assert_eq!(project.read(row.file), before, "{}", row.name);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_judged_by_the_header_that_was_just_written() {
+    let project = headers::project();
+    let steps = headers::steps();
+    let replies = steps.iter().flat_map(|(header, user)| {
+        [step("edit_file", header.clone(), false), step("edit_file", user.clone(), false)]
+    });
+    let model = ModelServer::start(replies.collect::<Vec<_>>()).await;
+    let cpp = ROWS.iter().find(|row| row.name == "cpp").expect("C++");
+    let mut nvim = open(&project, &Row { file: "square.cc", ..*cpp }, &model).await;
+    nvim.edit("other.cc").await;
+    nvim.edit("shape.h").await;
+    for at in 0..steps.len() {
+        nvim.command("AgentAsk shape.h: another name").await;
+        nvim.finished().await;
+        nvim.command("AgentAsk square.cc: the name that shape.h has").await;
+        let summary = nvim.finished().await;
+        let (answer, list) = (nvim.answer().await, nvim.quickfix().await);
+        assert!(summary.contains("changed square.cc"), "{at}: {answer}");
+        assert!(!answer.contains("overrid") && list.iter().all(String::is_empty), "{at}: {answer}\n{list:#?}");
     }
 }

@@ -1,0 +1,48 @@
+//! An edit of a header and then of a file that includes it: what clangd kept of the header is no answer.
+
+use serde_json::{Value, json};
+
+use super::replace;
+use crate::support::mcp::McpClient;
+use crate::support::project::Project;
+use crate::support::servers::language_tools;
+
+/// The library's headers take a while to read, so that an answer from what was kept comes first.
+const HEADER: &str = "#pragma once\n#include <map>\n#include <string>\n#include <vector>\n\nstruct Shape {\n    \
+                      virtual ~Shape() = default;\n    virtual int area() const;\n};\n";
+const SQUARE: &str = "#include \"shape.h\"\n\nstruct Square : Shape {\n    int area() const override;\n};\n";
+const OTHER: &str = "#include <vector>\n\nint other(const std::vector<int> &list) {\n    return list.empty() ? 0 : 1;\n}\n";
+
+pub(crate) fn project() -> Project {
+    Project::new(&[
+        ("compile_flags.txt", "-std=c++17\n"),
+        ("shape.h", HEADER),
+        ("square.cc", SQUARE),
+        ("other.cc", OTHER),
+    ])
+}
+
+/// The same rename in the header and in the file that overrides, there and back.
+pub(crate) fn steps() -> Vec<(Value, Value)> {
+    let step = |from: &str, to: &str| {
+        let (from, to) = (format!("int {from}() const"), format!("int {to}() const"));
+        (replace("shape.h", &from, &to), replace("square.cc", &from, &to))
+    };
+    (0..4).map(|at| if at % 2 == 0 { step("area", "size") } else { step("size", "area") }).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_judged_by_the_header_that_was_just_written() {
+    let project = project();
+    let folder = language_tools("clangd").display().to_string();
+    let mut client = McpClient::open(&project, "codex", &["--servers", &folder, "--timeout-ms", "120000"]).await;
+    for (at, (header, user)) in steps().into_iter().enumerate() {
+        let broken = client.edit("edit_file", header).await;
+        let found = broken["new_diagnostics"].as_array().expect("a list");
+        assert!(found.iter().any(|one| one["path"] == "square.cc"), "{at}: {broken:#}");
+        let repaired = client.edit("edit_file", user).await;
+        assert_eq!(repaired["diagnostics_status"], "complete", "{at}: {repaired:#}");
+        assert_eq!(repaired["new_diagnostics"], json!([]), "{at}: {repaired:#}");
+    }
+    assert!(client.end().await.success());
+}
