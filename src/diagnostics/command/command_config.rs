@@ -50,6 +50,9 @@ pub struct CommandConfig {
     /// The exit statuses of a complete run; the first is that of a run without findings.
     #[serde(default = "zero_or_one")]
     pub ran: Vec<i32>,
+    /// Whether the lines of its output that are absolute paths name the files that it has read.
+    #[serde(default)]
+    pub lists_files: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -95,6 +98,9 @@ pub struct Units {
     pub at: String,
     /// Points to `false` if others were left out.
     pub all: String,
+    /// The files that came of a part. Beside them rustc leaves the list of the sources that it has read.
+    #[serde(default)]
+    pub artifacts: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,6 +3,7 @@
 pub mod background;
 pub mod capture;
 pub mod command_config;
+pub mod files_read;
 pub mod read_output;
 pub mod run_program;
 
@@ -40,6 +41,9 @@ fn suggestion(text: &str) -> String {
 
 /// The reason why a text that is only in an editor gets no report.
 const UNSAVED: &str = "it checks saved files only, and this one is not or was changed meanwhile";
+
+/// The reason why a command over a project says nothing of a file that is in no part of it.
+const NOT_A_PART: &str = "it has not read this file, which is in no part of the project that it checks";
 
 /// One command over one workspace.
 #[derive(Debug)]
@@ -111,7 +115,7 @@ impl CommandProvider {
         }
         let text = String::from_utf8_lossy(&ran.stdout);
         let output = self.reader.read(&text, self.config.first_line, self.config.first_column);
-        let output = output.map_err(|why| unavailable(format!("its output cannot be read: {why}{words}")))?;
+        let mut output = output.map_err(|why| unavailable(format!("its output cannot be read: {why}{words}")))?;
         if output.lost > 0 {
             return Err(unavailable(format!("{} of its findings cannot be read", output.lost)));
         }
@@ -122,6 +126,11 @@ impl CommandProvider {
             let why = format!("it ended with exit status {} and nothing that can be read{words}", ran.status);
             return Err(unavailable(why));
         }
+        output.files_read = if self.config.lists_files {
+            files_read::listed(&self.root, &text)
+        } else {
+            files_read::of_artifacts(&self.root, &output.artifacts).await
+        };
         Ok(output)
     }
 
@@ -181,20 +190,36 @@ impl CommandProvider {
         }
     }
 
-    /// A file is read if it is in one of the parts of the project that the command names.
-    fn has_read(&self, read: &[String], path: &str) -> bool {
-        let inside = read.iter().filter_map(|unit| Path::new(unit).strip_prefix(&self.root).ok()?.to_str());
-        cargo_units::has_read(&self.root, inside, path)
+    /// Why an answer is not about a file: the command has not read it.
+    fn unread(&self, output: &CommandOutput, path: &str) -> Option<String> {
+        let has_read = |units: Vec<&String>| {
+            let inside = units.into_iter().filter_map(|unit| Path::new(unit).strip_prefix(&self.root).ok()?.to_str());
+            cargo_units::has_read(&self.root, inside, path)
+        };
+        let units: Vec<&String> = output.only_read.iter().flatten().collect();
+        let is_read = match &output.files_read {
+            // A part with an error leaves no list behind.
+            Some(files) => {
+                let is_artifact = |unit: &&String| output.artifacts.iter().any(|known| known.source == **unit);
+                files.contains(path) || has_read(units.iter().copied().filter(|unit| !is_artifact(unit)).collect())
+            }
+            None => output.only_read.is_none() || has_read(units.clone()),
+        };
+        if is_read {
+            return None;
+        } else if output.only_read.is_none() || has_read(units) {
+            return Some(NOT_A_PART.to_owned());
+        }
+        let at = output.findings.iter().filter(|one| one.severity.as_deref() == Some("error"));
+        let at = at.filter_map(|one| one.file.as_deref()).next().unwrap_or("another part");
+        Some(NOT_REACHED.replace("{file}", at))
     }
 
     fn report(&self, file: &FileText, answer: &RunResult, saved: bool, elapsed_ms: u64) -> Report {
+        let unread = answer.as_ref().ok().and_then(|output| self.unread(output, &file.path));
         let (freshness, diagnostics, note) = match answer {
             Err((freshness, why)) => (*freshness, Vec::new(), Some(why.clone())),
-            Ok(output) if output.only_read.as_ref().is_some_and(|read| !self.has_read(read, &file.path)) => {
-                let at = output.findings.iter().filter(|one| one.severity.as_deref() == Some("error"));
-                let at = at.filter_map(|one| one.file.as_deref()).next().unwrap_or("another part");
-                (Freshness::Unavailable, Vec::new(), Some(NOT_REACHED.replace("{file}", at)))
-            }
+            Ok(_) if unread.is_some() => (Freshness::Unavailable, Vec::new(), unread),
             Ok(_) if !saved => (Freshness::Unavailable, Vec::new(), Some(UNSAVED.to_owned())),
             Ok(output) => {
                 let index = LineIndex::new(&file.text);

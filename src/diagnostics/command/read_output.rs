@@ -1,9 +1,12 @@
 //! Reads the output of a command: JSON by pointers, SARIF, or lines by patterns.
 
+use std::collections::BTreeSet;
+
 use regex::Regex;
 use serde_json::Value;
 
-use crate::command::command_config::{CommandFormat, Mapping, Spans};
+use crate::command::command_config::{CommandFormat, Mapping, Spans, Units};
+use crate::command::files_read::Artifact;
 use crate::finding::{Finding, FindingPlace};
 use crate::sarif;
 use sextant_base::plural::counted;
@@ -19,6 +22,9 @@ pub struct CommandOutput {
     pub lost: usize,
     /// The first files of the parts of the project that were read, if others were left out.
     pub only_read: Option<Vec<String>>,
+    pub artifacts: Vec<Artifact>,
+    /// The files that were read, relative to the root, if the command says so.
+    pub files_read: Option<BTreeSet<String>>,
 }
 
 /// A format, ready to read.
@@ -49,9 +55,11 @@ impl Reader {
     pub fn read(&self, text: &str, first_line: u32, first_column: u32) -> Result<CommandOutput, String> {
         let first = (first_line, first_column);
         match self {
-            Self::Sarif => {
-                sarif::read_sarif::read(text).map(|(findings, lost)| CommandOutput { findings, lost, only_read: None })
-            }
+            Self::Sarif => sarif::read_sarif::read(text).map(|(findings, lost)| CommandOutput {
+                findings,
+                lost,
+                ..CommandOutput::default()
+            }),
             Self::Json(mapping) if mapping.lines => lines(mapping, text, first),
             Self::Json(mapping) => {
                 let document = serde_json::from_str(text).map_err(|error| format!("no JSON: {error}"))?;
@@ -82,7 +90,9 @@ fn lines(mapping: &Mapping, text: &str, first: (u32, u32)) -> Result<CommandOutp
             Ok(document) if document.is_object() || document.is_array() => {
                 read += 1;
                 if let Some(known) = &mapping.units {
-                    units.extend(document.pointer(&known.at).and_then(Value::as_str).map(str::to_owned));
+                    let unit = document.pointer(&known.at).and_then(Value::as_str);
+                    out.artifacts.extend(unit.and_then(|source| artifact(known, source, &document)));
+                    units.extend(unit.map(str::to_owned));
                     all &= document.pointer(&known.all) != Some(&Value::Bool(false));
                 }
                 document_items(mapping, &document, first, &mut out);
@@ -93,6 +103,12 @@ fn lines(mapping: &Mapping, text: &str, first: (u32, u32)) -> Result<CommandOutp
     }
     out.only_read = (!all).then_some(units);
     if read == 0 && other > 0 { Err(format!("there is no JSON in {}", counted(other, "line"))) } else { Ok(out) }
+}
+
+fn artifact(units: &Units, source: &str, document: &Value) -> Option<Artifact> {
+    let files = document.pointer(units.artifacts.as_deref()?)?.as_array()?;
+    let files = files.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    Some(Artifact { source: source.to_owned(), files })
 }
 
 fn document_items(mapping: &Mapping, document: &Value, first: (u32, u32), out: &mut CommandOutput) {

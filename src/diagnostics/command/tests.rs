@@ -34,6 +34,7 @@ fn config(script: &str, by_file: bool) -> CommandConfig {
         timeout_ms: PATIENCE_MS,
         confidence: Confidence::Medium,
         ran: vec![0, 1],
+        lists_files: false,
     }
 }
 

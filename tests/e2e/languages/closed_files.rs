@@ -147,3 +147,71 @@ async fn an_answer_without_the_closed_importer_is_not_complete() {
         assert!(answer["pending"].to_string().contains(program.importer), "{answer}");
     }
 }
+
+/// A file of a language that its command over the whole project does not read.
+struct Outside {
+    files: &'static [(&'static str, &'static str)],
+    command: &'static str,
+    path: &'static str,
+    edit: (&'static str, &'static str),
+}
+
+const OUTSIDE: &[Outside] = &[
+    Outside {
+        files: &[
+            (
+                "Cargo.toml",
+                "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[features]\nmore = []\n",
+            ),
+            ("src/lib.rs", "#[cfg(feature = \"more\")]\npub mod more;\n"),
+            ("src/more.rs", "pub fn more() -> u32 {\n    1\n}\n"),
+        ],
+        command: "cargo",
+        path: "src/more.rs",
+        edit: ("    1\n", "    \"one\"\n"),
+    },
+    Outside {
+        files: &[
+            ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+            ("src/lib.rs", "pub fn one() -> u32 {\n    1\n}\n"),
+            ("tools/lonely.rs", "pub fn lonely() -> u32 {\n    1\n}\n"),
+        ],
+        command: "cargo",
+        path: "tools/lonely.rs",
+        edit: ("    1\n", "    \"one\"\n"),
+    },
+    Outside {
+        files: &[
+            ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true, \"noEmit\": true}, \"include\": [\"src\"]}\n"),
+            ("src/a.ts", "export const one: number = 1;\n"),
+            ("scripts/b.ts", "import { one } from '../src/a';\n\nexport const two: number = one + 1;\n"),
+        ],
+        command: "tsc",
+        path: "scripts/b.ts",
+        edit: ("one + 1", "'two'"),
+    },
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_the_compiler_has_not_read_is_not_called_clean() {
+    tool("cargo");
+    let folder = language_tools("vtsls");
+    for outside in OUTSIDE {
+        let project = Project::new(outside.files);
+        configure(&project, &format!("commands = [{:?}]\n", outside.command));
+        let programs = project.beside("programs");
+        std::os::unix::fs::symlink(folder.join("../node_modules/.bin/tsc"), programs.join("tsc")).expect("a link");
+        let options = ["--servers", &programs.display().to_string(), "--timeout-ms", "120000"];
+        let mut client = McpClient::open(&project, "codex", &options).await;
+        let answer = client.edit("edit_file", replace(outside.path, outside.edit.0, outside.edit.1)).await;
+        assert_ne!(answer["diagnostics_status"], "complete", "{}: {answer}", outside.path);
+        assert!(answer.to_string().contains("in no part of the project"), "{}: {answer}", outside.path);
+        // What is read stays known.
+        let (path, text) = outside.files[1];
+        let answer = client.edit("write_file", json!({"path": path, "content": format!("{text}\n")})).await;
+        assert_eq!(answer["new_diagnostics"], json!([]), "{path}: {answer}");
+        let others = answer["pending"].to_string();
+        assert!(!others.contains(path), "{path}: {answer}");
+        assert!(client.end().await.success());
+    }
+}
