@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import tempfile
 
+import compilers
 import fetch
 import project
 from project import Files, Task
@@ -28,6 +29,8 @@ class Before:
 
 def before(task: Task, folder: pathlib.Path) -> Before:
     files = project.files(folder)
+    if task.language != "python":
+        return Before(files, compilers.reports(task.language, run_in(task, folder), sorted(files)))
     return Before(files, ruff(folder, [name for name in files if name.endswith(".py") and task.may_change(name)], *PLAIN))
 
 
@@ -37,6 +40,11 @@ def judge(task: Task, folder: pathlib.Path, was: Before, answer: str) -> "list[s
     now = project.files(folder)
     changed = sorted(name for name in was.files.keys() | now.keys() if was.files.get(name) != now.get(name))
     wrong += [f"{name} was changed" for name in changed if not task.may_change(name)]
+    if task.language != "python":
+        after = compilers.reports(task.language, run_in(task, folder), sorted(now))
+        wrong += [f"new: {what}" for what in sorted(after) if after[what] > was.reports.get(what, 0)]
+        wrong += [f"left: {what}" for what in sorted(after) if any(what.endswith(f" in {name}") for name in task.checked)]
+        return wrong + (compilers.tests(task.language, run_in(task, folder), task.tests) if task.tests else [])
     if task.tests:
         wrong += pytest(folder, task.tests)
     after = ruff(folder, [name for name in changed if name.endswith(".py") and name in now], *PLAIN)
@@ -47,9 +55,15 @@ def judge(task: Task, folder: pathlib.Path, was: Before, answer: str) -> "list[s
     return wrong
 
 
-def run(folder: pathlib.Path, *command: object, **more: str) -> "subprocess.CompletedProcess[str]":
+def run_in(task: Task, folder: pathlib.Path) -> compilers.Run:
+    return lambda *command: run(folder, *command, language=task.language)
+
+
+def run(
+    folder: pathlib.Path, *command: object, language: str = "python", **more: str
+) -> "subprocess.CompletedProcess[str]":
     with tempfile.TemporaryDirectory(prefix="agent-bench-home-") as home:
-        env = {**project.environment(folder, pathlib.Path(home), TOOLS), **more}
+        env = {**project.environment(folder, pathlib.Path(home), TOOLS, language), **more}
         line = [str(part) for part in command]
         try:
             return subprocess.run(
@@ -57,11 +71,15 @@ def run(folder: pathlib.Path, *command: object, **more: str) -> "subprocess.Comp
             )
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(line, 124, "", f"no end after {PATIENCE} s")
+        except FileNotFoundError:
+            return subprocess.CompletedProcess(line, 127, "", f"{line[0]} is missing: this task needs it")
 
 
 def check(task: Task, folder: pathlib.Path, answer: str) -> "list[str]":
     """The task's own check: a program that runs in the project, and says on standard error what is wrong."""
-    done = run(folder, fetch.PYTHON, task.folder / "check.py", ANSWER=answer)
+    # The checks of other languages share what compiles a program beside the package.
+    more = {} if task.language == "python" else {"PYTHONPATH": str(fetch.HERE)}
+    done = run(folder, fetch.PYTHON, task.folder / "check.py", language=task.language, ANSWER=answer, **more)
     if done.returncode == 0:
         return []
     lines = done.stderr.strip().splitlines()

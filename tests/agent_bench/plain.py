@@ -1,7 +1,8 @@
 """A plain tool-calling loop: what Sextant is compared with. Append-only messages, several calls an answer, nothing else.
 
 It offers eight tools by the names that Sextant has for them (plain_tools.json) and carries them out in the simplest
-way; same.py is the same loop over Sextant's own tools.
+way; same.py is the same loop over Sextant's own tools. Symbols are Python's: for another language five tools are left,
+which read, search, write and run, as such a loop has them.
 """
 
 import ast
@@ -21,8 +22,11 @@ HITS = 50
 OUTPUT = 8000
 TOOLS = json.loads((pathlib.Path(__file__).resolve().parent / "plain_tools.json").read_text(encoding="utf-8"))
 
+# What names symbols.
+OF_SYMBOLS = ("read_symbol", "list_symbols", "edit_symbol")
+
 SYSTEM = """You are a programming agent at work in a folder. Use the tools to look, to edit and to run commands.
-A symbol is named as path::Class::method. Paths are relative to the folder.
+{symbols}Paths are relative to the folder.
 Commands that may be run begin with: {commands}.
 Several calls in one answer are carried out in their order. When the task is done, or the question answered, answer in
 text without a call: what was done, or the answer."""
@@ -38,9 +42,12 @@ class Refused(Exception):
 class Folder:
     """The tools, on the files of one folder."""
 
-    def __init__(self, root: pathlib.Path, env: "dict[str, str]") -> None:
+    def __init__(
+        self, root: pathlib.Path, env: "dict[str, str]", commands: "typing.Sequence[str]" = project.COMMANDS["python"]
+    ) -> None:
         self.root = root
         self.env = env
+        self.commands = commands
 
     def place(self, path: str) -> pathlib.Path:
         place = (self.root / path).resolve()
@@ -147,8 +154,8 @@ class Folder:
 
     def run_command(self, command: "list[str]") -> str:
         line = " ".join(command)
-        if not any(line == known or line.startswith(known + " ") for known in project.COMMANDS):
-            raise Refused("only these may be run: " + ", ".join(project.COMMANDS))
+        if not any(line == known or line.startswith(known + " ") for known in self.commands):
+            raise Refused("only these may be run: " + ", ".join(self.commands))
         done = subprocess.run(
             command, cwd=self.root, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False
         )
@@ -203,8 +210,18 @@ def use(folder: Folder, name: str, arguments: typing.Any) -> str:
 
 def carry_out(task: Task, root: pathlib.Path, home: pathlib.Path, tools: pathlib.Path, server: wire.Server) -> str:
     """The whole loop; the last answer."""
-    folder = Folder(root, project.environment(root, home, tools))
-    return talk(task, folder, server, TOOLS, lambda name, given: use(folder, name, given))
+    folder = Folder(root, project.environment(root, home, tools, task.language), task.commands)
+    return talk(task, folder, server, offered(task.language), lambda name, given: use(folder, name, given))
+
+
+def offered(language: str) -> "list[typing.Any]":
+    """The tools; without what names a symbol for a language that they have none of."""
+    if language == "python":
+        return TOOLS
+    kept = [tool for tool in json.loads(json.dumps(TOOLS)) if tool["function"]["name"] not in OF_SYMBOLS]
+    for tool in kept:
+        tool["function"]["parameters"]["properties"].pop("symbol", None)
+    return kept
 
 
 def talk(
@@ -216,10 +233,13 @@ def talk(
 ) -> str:
     """The conversation over any tools."""
     where = " ".join(task.where[index] for index in range(1, len(task.where), 2))
+    # Sextant's own tools name symbols in every language.
+    names_symbols = any(tool["function"]["name"] == "read_symbol" for tool in tools)
+    symbols_named = "A symbol is named as path::Class::method. " if names_symbols else ""
     files = f"\n\nIt is about {where}." if where else ""
     files += f"\n\nFiles:\n{folder.list_files()}" if len(folder.list_files()) < 3000 else ""
     messages: "list[Message]" = [
-        {"role": "system", "content": SYSTEM.format(commands=", ".join(project.COMMANDS))},
+        {"role": "system", "content": SYSTEM.format(commands=", ".join(folder.commands), symbols=symbols_named)},
         {"role": "user", "content": task.request + files},
     ]
     for _ in range(MOST_CALLS):

@@ -20,10 +20,27 @@ from folder import Files  # noqa: E402
 TASKS = fetch.HERE / "tasks"
 MODES = ("simple", "planner", "supervised")
 # What checkers, tests and Sextant itself leave behind is not the project.
-LEFT_BEHIND = {".ruff_cache", "__pycache__", ".pytest_cache", ".sextant"}
-IGNORED = "__pycache__/\n.pytest_cache/\n.ruff_cache/\n"
+LEFT_BEHIND = {".ruff_cache", "__pycache__", ".pytest_cache", ".sextant", "target", "build", ".cache"}
+IGNORED = {
+    "python": "__pycache__/\n.pytest_cache/\n.ruff_cache/\n",
+    "rust": "target/\n",
+    "typescript": "build/\n",
+    "cpp": "build/\n",
+}
 # The programs that a model may run without a question.
-COMMANDS = ["python3 -m pytest", "python -m pytest", "pytest", "ruff check", "basedpyright"]
+COMMANDS = {
+    "python": ["python3 -m pytest", "python -m pytest", "pytest", "ruff check", "basedpyright"],
+    "rust": ["cargo check", "cargo test"],
+    "typescript": ["tsc"],
+    "cpp": ["make"],
+}
+# What of the environment these programs see beside the usual.
+COMMANDS_ENV = {
+    "python": ["PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTEST_ADDOPTS"],
+    "rust": ["CARGO_NET_OFFLINE", "RUST_TEST_THREADS"],
+    "typescript": [],
+    "cpp": [],
+}
 
 
 class Unfit(Exception):
@@ -50,6 +67,10 @@ class Task:
     checked: "list[str]" = dataclasses.field(default_factory=list)
     # Numbers of the answers to questions of a run.
     answers: "list[int]" = dataclasses.field(default_factory=list)
+    # The language, which says the compiler: one of COMMANDS.
+    language: str = "python"
+    # Names with wildcards of what of the package is not laid out: what was built of it, and other languages.
+    without: "list[str]" = dataclasses.field(default_factory=list)
 
     @property
     def folder(self) -> pathlib.Path:
@@ -58,6 +79,10 @@ class Task:
     @property
     def question(self) -> bool:
         return not self.changes
+
+    @property
+    def commands(self) -> "list[str]":
+        return COMMANDS[self.language]
 
     def may_change(self, name: str) -> bool:
         return any(fnmatch.fnmatch(name, pattern) for pattern in self.changes)
@@ -71,6 +96,8 @@ def load(folder: pathlib.Path) -> Task:
         raise Unfit(f"{folder.name}: {error}") from None
     if task.mode not in MODES:
         raise Unfit(f"{task.name}: no mode {task.mode!r}")
+    if task.language not in COMMANDS:
+        raise Unfit(f"{task.name}: no language {task.language!r}")
     solution = "solution.txt" if task.question else "solution.patch"
     for name in ("check.py", solution):
         if not (folder / name).is_file():
@@ -89,7 +116,13 @@ def lay_out(task: Task, to: pathlib.Path) -> None:
     if not source.is_dir():
         raise Unfit(f"{task.name}: no package {task.package}")
     shutil.copytree(source, to)
-    (to / ".gitignore").write_text(IGNORED, encoding="utf-8")
+    for pattern in task.without:
+        left_out = sorted(to.glob(pattern))
+        if not left_out:
+            raise Unfit(f"{task.name}: nothing is {pattern}")
+        for path in left_out:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    (to / ".gitignore").write_text(IGNORED[task.language], encoding="utf-8")
     try:
         folders.plant(to, task.plants, task.files)
     except ValueError as error:
@@ -100,14 +133,23 @@ def files(root: pathlib.Path) -> Files:
     return folders.files(root, LEFT_BEHIND)
 
 
-def environment(project: pathlib.Path, home: pathlib.Path, tools: pathlib.Path) -> "dict[str, str]":
-    """The package can be imported, pytest and the checkers are there, and nothing is the user's own."""
+def environment(
+    project: pathlib.Path, home: pathlib.Path, tools: pathlib.Path, language: str = "python"
+) -> "dict[str, str]":
+    """The package can be imported, tests, compilers and checkers are there, and nothing is the user's own."""
     env = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
         env[name] = str(home)
     env["XDG_STATE_HOME"] = str(home / "state")
     for name in ("PYTHONHOME", "VIRTUAL_ENV"):
         env.pop(name, None)
+    if language != "python":
+        env["PATH"] = os.pathsep.join([str(fetch.PROGRAMS), *([str(fetch.rust())] if fetch.rust() else []), env.get("PATH", "")])
+        # The crates need no other crate: whatever asks for one has gone astray.
+        env["CARGO_NET_OFFLINE"] = "true"
+        # Tests are told in one order, so that a recording is asked the same.
+        env["RUST_TEST_THREADS"] = "1"
+        return env
     env["PATH"] = os.pathsep.join([str(fetch.VENV / "bin"), str(tools), env.get("PATH", "")])
     env["PYTHONPATH"] = os.pathsep.join(str(folder) for folder in (project / "src", project))
     env["PYTHONDONTWRITEBYTECODE"] = "1"

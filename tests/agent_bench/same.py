@@ -47,9 +47,9 @@ class Server:
         config = home / "sextant" / "config.toml"
         config.parent.mkdir(parents=True, exist_ok=True)
         config.write_text(sextant.configuration(task, "http://127.0.0.1:9", "none", {}), encoding="utf-8")
-        line = [str(sextant.BINARY), "mcp", "--root", str(root), "--config", str(config), "--servers", str(tools)]
+        line = [str(sextant.BINARY), "mcp", "--root", str(root), "--config", str(config), "--servers", str(sextant.servers(task, tools))]
         pipe = subprocess.PIPE
-        env = project.environment(root, home, tools)
+        env = project.environment(root, home, tools, task.language)
         self.process = subprocess.Popen(line, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=env, text=True)
         self.number = 0
         self.lock = threading.Lock()
@@ -126,7 +126,7 @@ def told(command: "list[str]", status: int, output: str) -> str:
 
 
 def run_command(folder: plain.Folder, command: "list[str]") -> str:
-    if not any(" ".join(command).startswith(known) for known in project.COMMANDS):
+    if not any(" ".join(command).startswith(known) for known in folder.commands):
         return f"{' '.join(command)} is not on the user's list, and nobody can be asked (use what `commands_allowed` names, or go on without it)"
     pipe = subprocess.PIPE
     env = {**folder.env, "NO_COLOR": "1"}
@@ -159,7 +159,7 @@ def use(server: Server, folder: plain.Folder, name: str, arguments: typing.Any) 
 
 def carry_out(task: Task, root: pathlib.Path, home: pathlib.Path, tools: pathlib.Path, server: wire.Server) -> str:
     """The whole loop; the last answer."""
-    folder = plain.Folder(root, project.environment(root, home, tools))
+    folder = plain.Folder(root, project.environment(root, home, tools, task.language), task.commands)
     outside = Server(task, root, home, tools)
     try:
         return plain.talk(task, folder, server, TOOLS, lambda name, given: use(outside, folder, name, given))

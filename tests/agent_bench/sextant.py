@@ -26,8 +26,10 @@ START_MS = 120_000
 def configuration(task: Task, url: str, model: str, options: "dict[str, typing.Any]") -> str:
     """The user's configuration, as TOML."""
     lines = [] if task.mode == "simple" else [f"mode = {json.dumps(task.mode)}"]
-    lines += [f"commands_allowed = {json.dumps(project.COMMANDS)}"]
-    lines += ['commands_env = ["PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTEST_ADDOPTS"]']
+    lines += [f"commands_allowed = {json.dumps(task.commands)}"]
+    # The one server for Rust runs the project's own code and is in no index: its compiler is asked instead.
+    lines += ['commands = ["cargo"]'] if task.language == "rust" else []
+    lines += [f"commands_env = {json.dumps(project.COMMANDS_ENV[task.language])}"]
     lines += ["[diagnostics]", f"timeout_ms = {EDIT_MS}", f"start_timeout_ms = {START_MS}"]
     lines += ["[limits]", "steps = 60", "command_seconds = 120"]
     lines += ["[model]", 'provider = "openai_compatible"', f"model = {json.dumps(model)}"]
@@ -38,9 +40,14 @@ def configuration(task: Task, url: str, model: str, options: "dict[str, typing.A
     return "\n".join(lines) + "\n"
 
 
+def servers(task: Task, tools: pathlib.Path) -> pathlib.Path:
+    """The folder of the language servers: clangd and vtsls are in one of their own."""
+    return tools if task.language == "python" else fetch.ROOT / ".tools" / "languages" / "bin"
+
+
 def command(task: Task, root: pathlib.Path, config: pathlib.Path, tools: pathlib.Path) -> "list[str]":
     line = [str(BINARY), "ask" if task.mode == "simple" else "plan", task.request, *task.where]
-    line += ["--root", str(root), "--config", str(config), "--servers", str(tools), "--json"]
+    line += ["--root", str(root), "--config", str(config), "--servers", str(servers(task, tools)), "--json"]
     if task.mode != "simple":
         line.append("--approve")
     return line + [part for answer in task.answers for part in ("--answer", str(answer))]
@@ -56,7 +63,7 @@ def carry_out(
     while True:
         config.write_text(configuration(task, url, model, options), encoding="utf-8")
         said = agent.launch(
-            command(task, root, config, tools), root, project.environment(root, home, tools), PATIENCE
+            command(task, root, config, tools), root, project.environment(root, home, tools, task.language), PATIENCE
         )
         # An older build is measured as far as it goes.
         unknown = re.search(r"unknown field `(\w+)`", said.failure.get("message") or "")

@@ -13,6 +13,7 @@ import urllib.request
 
 import answer as answering
 import answers
+import compilers
 import counting
 import fingerprint
 import next as viewer
@@ -229,6 +230,13 @@ class PlainTest(unittest.TestCase):
         self.assertIn("error", self.use("read_file", path="a.py", wrong=1))
 
 
+    def test_another_language_has_no_symbols(self) -> None:
+        self.assertEqual(plain.offered("python"), plain.TOOLS)
+        names = [tool["function"]["name"] for tool in plain.offered("rust")]
+        self.assertEqual(names, ["read_file", "search", "edit_file", "write_file", "run_command"])
+        self.assertNotIn('"symbol"', json.dumps(plain.offered("cpp")))
+
+
 class SameTest(unittest.TestCase):
     def test_a_command_is_told_as_sextant_tells_it(self) -> None:
         warned = "..s.x [ 50%]\n=== warnings summary ===\na.py:3: old\n-- Docs: https://docs.pytest.org/en/x.html\n9 passed"
@@ -247,17 +255,48 @@ class SameTest(unittest.TestCase):
         self.assertEqual(same.unlike({"tools": same.TOOLS[1:]}), [same.TOOLS[0]["function"]["name"]])
 
 
+class CompilersTest(unittest.TestCase):
+    def reports(self, language: str, stdout: str, status: int = 1, stderr: str = "") -> compilers.Reports:
+        done = subprocess.CompletedProcess(["compiler"], status, stdout, stderr)
+        return compilers.reports(language, lambda *command: done, ["src/a.rs", "src/a.ts", "src/a.h"])
+
+    def test_each_place_counts_once(self) -> None:
+        span = {"is_primary": True, "file_name": "src/a.rs", "line_start": 3, "column_start": 5}
+        line = json.dumps({"message": {"code": {"code": "E0004"}, "level": "error", "spans": [span]}})
+        self.assertEqual(self.reports("rust", f"{line}\n{line}\n"), {"E0004 in src/a.rs": 1})
+        other = "/usr/include/b.h:1:2: error: no"
+        text = f"src/a.h:3:4: warning: unused 'x' [-Wunused]\nsrc/a.h:3:4: warning: unused 'x' [-Wunused]\n{other}\n"
+        self.assertEqual(self.reports("cpp", text), {"-Wunused in src/a.h": 1})
+        text = "src/a.ts(3,4): error TS2345: no\n  because\nsrc/a.ts(9,4): error TS2345: no\n"
+        self.assertEqual(self.reports("typescript", text), {"TS2345 in src/a.ts": 2})
+
+    def test_a_compiler_that_only_fails_is_a_report(self) -> None:
+        self.assertEqual(self.reports("rust", "", 101, "error: no Cargo.toml"), {"no end of compiler: error: no Cargo.toml": 1})
+        self.assertEqual(self.reports("cpp", "", 0), {})
+
+
 class TasksTest(unittest.TestCase):
     def test_every_task_is_whole(self) -> None:
         tasks = project.load_all()
-        self.assertGreaterEqual(len(tasks), 20)
+        self.assertGreaterEqual(len(tasks), 26)
         self.assertEqual(len({task.kind for task in tasks}), len(tasks), "each kind once")
-        pinned = (project.fetch.HERE / "packages.txt").read_text(encoding="utf-8")
+        lists = {"python": "packages.txt", "rust": "crates.txt", "typescript": "npm.txt", "cpp": "npm.txt"}
         for task in tasks:
             name, _, version = task.package.rpartition("-")
-            self.assertIn(f"{name}=={version} --hash=sha256:", pinned, task.name)
+            pinned = [package[:2] for package in project.fetch.pinned(lists[task.language])]
+            self.assertIn((name, version), pinned, task.name)
             compile((task.folder / "check.py").read_text(encoding="utf-8"), task.name, "exec")
             self.assertTrue(task.question or task.may_change(task.changes[0].replace("*", "x")), task.name)
+
+    def test_each_compiled_language_has_two(self) -> None:
+        languages = [task.language for task in project.load_all()]
+        self.assertEqual([languages.count(name) for name in ("rust", "typescript", "cpp")], [2, 2, 2])
+
+    def test_a_list_has_a_hash_for_each_package(self) -> None:
+        for name in project.fetch.LISTS:
+            lines = (project.fetch.HERE / name).read_text(encoding="utf-8").splitlines()
+            packages = [line for line in lines if line and not line.startswith("#")]
+            self.assertEqual(len(project.fetch.pinned(name)), len(packages), name)
 
     def test_a_folder_that_is_no_task_is_said(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
