@@ -85,15 +85,15 @@ else
 		$(CARGO) bench --locked --bench soundness
 endif
 
-# The environment often has a variable of the name LANGUAGE. The scripted Helix opens Python alone.
-reach: REACH_LANGUAGE := $(or $(if $(filter command line,$(origin LANGUAGE)),$(LANGUAGE)),python)
-reach: AND_HELIX := ,helix
 matching: tools ## Hold the matcher against N cases of each language, made from real files, random edits and real checkers (N=150 SEED=1 LANGUAGES="rust go" STAGED=1 SHOW=5)
 	$(PYTHON) tests/matching/tools.py
 	$(CARGO) build --locked
 	.tools/matching/venv/bin/python3 tests/matching/run.py $(LANGUAGES) -n $(or $(N),150) --seed $(or $(SEED),1) --kinds \
 		--show $(or $(SHOW),5) $(if $(STAGED),--staged)
 
+# The environment often has a variable of the name LANGUAGE. The scripted Helix opens Python alone.
+reach: REACH_LANGUAGE := $(or $(if $(filter command line,$(origin LANGUAGE)),$(LANGUAGE)),python)
+reach: AND_HELIX := ,helix
 reach: DOORS ?= ask,mcp,nvim$(if $(filter python,$(REACH_LANGUAGE)),$(AND_HELIX))
 reach: tools ## Hold answers about N random edits of real packages, at each door, against the checker's own run (N=300 SEED=1 DOORS=mcp LANGUAGE=rust|typescript CHECKER=clippy|tsc)
 	$(if $(filter typescript-language-server,$(CHECKER)),$(PYTHON) tests/tools.py soundness)

@@ -69,7 +69,8 @@ fn line_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
     let lines: Vec<&str> = text.lines().collect();
     let mut next = 0;
     for (at, line) in lines.iter().enumerate() {
-        if at < next || !identifiers(line).any(|word| language.import_words.contains(&word)) {
+        let is_import = identifiers(line).any(|word| language.import_words.contains(&word));
+        if at < next || !is_import || is_comment(language, line) {
             continue;
         }
         // The names of a long list come before the module.
@@ -88,6 +89,18 @@ fn line_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
         next = at + count;
     }
     words
+}
+
+/// Whether a line of a language of C's kind is a comment that imports nothing: an example of use in a documentation.
+/// A comment of JavaScript may import a type.
+fn is_comment(language: &Language, line: &str) -> bool {
+    let line = line.trim_start();
+    let Some((open, close)) = language.block_comments.iter().find(|(open, _)| *open == "/*") else { return false };
+    let is_inside = |rest: &str| !rest.trim_start().starts_with("as ");
+    let is_block = line.starts_with(open) || line.strip_prefix('*').is_some_and(is_inside);
+    let is_line = language.line_comments.iter().any(|mark| line.starts_with(mark));
+    let imports = ["import(", "@import"].iter().any(|mark| line.contains(mark));
+    !imports && (is_line || is_block && !line.contains(close))
 }
 
 /// How many more brackets a line opens than it closes.

@@ -260,6 +260,21 @@ mod tests {
     }
 
     #[test]
+    fn an_example_in_a_comment_is_no_import_and_a_type_of_a_comment_is_one() {
+        let (_dir, importers) = workspace(&[
+            ("cart.ts", "export const x = 1\n"),
+            ("a.ts", "/**\n * import { x } from 'cart';\n */\n// import 'cart'\nlet y = 1;\n"),
+            ("b.ts", "/* of old */ import { x } from './cart';\n"),
+            ("c.ts", "import\n  * as cart from './cart';\n"),
+            ("d.js", "/** @typedef {import('./cart').X} X */\n"),
+            ("e.js", "/**\n * @import { X } from './cart'\n */\n"),
+            ("f.ts", "/* old\n */ import { x } from './cart';\n"),
+        ]);
+        assert_eq!(importers.of("cart.ts"), ["b.ts", "c.ts", "d.js", "e.js", "f.ts"]);
+        assert!(!importers.imports_name("a.ts", "anything"));
+    }
+
+    #[test]
     fn notebooks_other_encodings_and_stubs_of_a_package_are_read() {
         let notebook = r#"{"cells": [{"cell_type": "code", "source": ["import os\n", "import cart\n"]}]}"#;
         let (dir, mut importers) = workspace(&[

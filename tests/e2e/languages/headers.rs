@@ -11,7 +11,8 @@ use crate::support::servers::language_tools;
 const HEADER: &str = "#pragma once\n#include <map>\n#include <string>\n#include <vector>\n\nstruct Shape {\n    \
                       virtual ~Shape() = default;\n    virtual int area() const;\n};\n";
 const SQUARE: &str = "#include \"shape.h\"\n\nstruct Square : Shape {\n    int area() const override;\n};\n";
-const OTHER: &str = "#include <vector>\n\nint other(const std::vector<int> &list) {\n    return list.empty() ? 0 : 1;\n}\n";
+const OTHER: &str =
+    "#include <vector>\n\nint other(const std::vector<int> &list) {\n    return list.empty() ? 0 : 1;\n}\n";
 
 pub(crate) fn project() -> Project {
     Project::new(&[

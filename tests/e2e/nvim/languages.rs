@@ -87,9 +87,9 @@ async fn an_edit_of_each_language_stays_in_its_symbol_and_lists_exactly_what_it_
 async fn a_file_is_judged_by_the_header_that_was_just_written() {
     let project = headers::project();
     let steps = headers::steps();
-    let replies = steps.iter().flat_map(|(header, user)| {
-        [step("edit_file", header.clone(), false), step("edit_file", user.clone(), false)]
-    });
+    let replies = steps
+        .iter()
+        .flat_map(|(header, user)| [step("edit_file", header.clone(), false), step("edit_file", user.clone(), false)]);
     let model = ModelServer::start(replies.collect::<Vec<_>>()).await;
     let cpp = ROWS.iter().find(|row| row.name == "cpp").expect("C++");
     let mut nvim = open(&project, &Row { file: "square.cc", ..*cpp }, &model).await;

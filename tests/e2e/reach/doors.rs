@@ -7,19 +7,17 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
-use crate::nvim::ask::{options, step};
+use crate::nvim::ask::step;
 use crate::reach::edits::ProjectEdit;
-use crate::reach::setting;
+use crate::reach::language::Language;
+use crate::reach::setup::{LOOK_MS, configure, nvim, servers, with_toolchain};
+use crate::reach::{Run, setting};
 use crate::rpc::joined;
 use crate::support::link_client::{EditorLink, hello};
 use crate::support::mcp::McpClient;
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
-use crate::support::servers::tool;
-
-/// Milliseconds that the look after one edit may take; the machine may be busy.
-const LOOK_MS: &str = "20000";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DoorKind {
@@ -57,27 +55,18 @@ enum Side {
     Helix(Child, Box<EditorLink>),
 }
 
-pub struct Door {
+pub struct Door<'a> {
+    run: &'a Run,
     side: Side,
     model: ModelServer,
 }
 
 /// The program of the doors that need no editor.
-fn binary() -> String {
+pub fn binary() -> String {
     setting("REACH_BINARY", env!("CARGO_BIN_EXE_sextant"))
 }
 
-/// A folder with the type checker's server alone.
-fn servers(project: &Project) -> PathBuf {
-    let folder = project.beside("servers");
-    let link = folder.join("basedpyright-langserver");
-    if !link.exists() {
-        std::os::unix::fs::symlink(tool("basedpyright-langserver"), link).expect("a link");
-    }
-    folder
-}
-
-fn command(project: &Project, program: &str) -> Command {
+fn command(run: &Run, project: &Project, program: &str) -> Command {
     let mut command = Command::new(program);
     command
         .current_dir(project.root())
@@ -87,32 +76,22 @@ fn command(project: &Project, program: &str) -> Command {
         .env("XDG_RUNTIME_DIR", project.beside("runtime"))
         .stdin(Stdio::null())
         .kill_on_drop(true);
+    with_toolchain(run, &mut command);
     command
-}
-
-fn configure(project: &Project, model: &ModelServer) {
-    let folder = project.beside("config").join("sextant");
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let text = format!(
-        "[diagnostics]\nmax = 1000\ntimeout_ms = {LOOK_MS}\nstart_timeout_ms = 120000\n\n[model]\n\
-         provider = \"openai_compatible\"\nmodel = \"m\"\nmax_attempts = 1\nbase_url = \"{}\"\n",
-        model.url()
-    );
-    std::fs::write(folder.join("config.toml"), text).expect("a file");
 }
 
 fn writes(files: &[(&str, &str)]) -> Vec<Value> {
     files.iter().map(|(path, content)| json!({"path": path, "content": content})).collect()
 }
 
-impl Door {
-    pub async fn open(kind: DoorKind, project: &Project) -> Self {
+impl<'a> Door<'a> {
+    pub async fn open(kind: DoorKind, run: &'a Run, project: &Project) -> Self {
         let model = ModelServer::start([]).await;
-        configure(project, &model);
+        configure(run, project, &model);
         let side = match kind {
             DoorKind::Ask => Side::Shell,
             DoorKind::Mcp => {
-                let folder = servers(project).display().to_string();
+                let folder = servers(run, project).display().to_string();
                 let config = project.beside("config").join("sextant/config.toml").display().to_string();
                 let mut client = McpClient::start_binary(
                     project,
@@ -124,30 +103,29 @@ impl Door {
                 Side::Mcp(Box::new(client))
             }
             DoorKind::Nvim => {
-                let options =
-                    options(&model).replace("timeout_ms = 60000", &format!("max = 1000, timeout_ms = {LOOK_MS}"));
-                let nvim = Nvim::start(project, &options, &["basedpyright"]).await;
-                nvim.edit(&first_file(project.root())).await;
+                let nvim = nvim(run, project, &model).await;
+                nvim.edit(&first_file(run.language, project.root())).await;
                 nvim.command("AgentHistory").await;
                 joined(project).await;
                 Side::Nvim(Box::new(nvim))
             }
             DoorKind::Helix => {
-                let mut engine = command(project, env!("CARGO_BIN_EXE_sextant"));
+                assert_eq!(run.language, Language::Python, "the scripted editor of the door helix opens Python alone");
+                let mut engine = command(run, project, env!("CARGO_BIN_EXE_sextant"));
                 engine.env_remove("XDG_CONFIG_HOME").args(["engine", "--root"]).arg(project.root());
-                engine.arg("--servers").arg(servers(project));
+                engine.arg("--servers").arg(servers(run, project));
                 let child = engine.spawn().expect("the engine starts");
                 let options = json!({
                     "model": {"provider": "openai_compatible", "model": "m", "base_url": model.url(), "max_attempts": 1},
                     "diagnostics": {"timeout_ms": LOOK_MS.parse::<u64>().expect("a number"), "start_timeout_ms": 120_000, "max": 1000},
                 });
                 let link = EditorLink::with(project, hello(project, None, options)).await.expect("it takes us");
-                link.open(&first_file(project.root()));
+                link.open(&first_file(run.language, project.root()));
                 joined(project).await;
                 Side::Helix(child, Box::new(link))
             }
         };
-        Self { side, model }
+        Self { run, side, model }
     }
 
     pub async fn make(&mut self, project: &Project, edit: &ProjectEdit) -> Answer {
@@ -160,16 +138,18 @@ impl Door {
             self.model.push(step("write_file", call.clone(), at + 1 < calls.len()));
         }
         let begun = Instant::now();
-        let mut ask = command(project, &binary());
+        let mut ask = command(self.run, project, &binary());
         ask.args(["ask", &edit.request, "--json", "--file", &edit.files[0].path]);
         if matches!(self.side, Side::Shell) {
-            ask.args(["--headless", "--servers"]).arg(servers(project));
+            ask.args(["--headless", "--servers"]).arg(servers(self.run, project));
         }
         let output = ask.output().await.expect("the shell runs");
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let last = said.lines().last().unwrap_or_default();
         let data: Value = serde_json::from_str(last)
             .unwrap_or_else(|error| panic!("{error}: {said}{}", String::from_utf8_lossy(&output.stderr)));
+        let asked = || self.model.requests().last().map(|request| request.body.to_string()).unwrap_or_default();
+        assert!(data["outcome"].is_object(), "{}: {data}; the last question: {}", edit.request, asked());
         Answer { data: data["outcome"].clone(), elapsed: begun.elapsed() }
     }
 
@@ -180,7 +160,7 @@ impl Door {
             through_mcp(client, &files).await;
             return;
         }
-        let mut undo = command(project, &binary());
+        let mut undo = command(self.run, project, &binary());
         undo.arg("undo");
         if matches!(self.side, Side::Shell) {
             undo.arg("--headless");
@@ -217,16 +197,16 @@ async fn through_mcp(client: &mut McpClient, files: &[(&str, &str)]) -> Answer {
 }
 
 /// A file that the editor has open from the start.
-fn first_file(root: &Path) -> String {
+fn first_file(language: Language, root: &Path) -> String {
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
         let mut entries: Vec<PathBuf> =
             std::fs::read_dir(folder).expect("a folder").flatten().map(|e| e.path()).collect();
         entries.sort();
-        if let Some(found) = entries.iter().find(|path| path.extension().is_some_and(|ending| ending == "py")) {
+        if let Some(found) = entries.iter().find(|path| path.extension().is_some_and(|end| end == language.ending())) {
             return found.strip_prefix(root).expect("inside").display().to_string();
         }
         folders.extend(entries.into_iter().filter(|path| path.is_dir()));
     }
-    panic!("{} has no Python file", root.display());
+    panic!("{} has no file of {language:?}", root.display());
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::reach::doors::{Answer, DoorKind};
 use crate::reach::edits::Kind;
+use crate::reach::truth::typescript::plain;
 use crate::reach::truth::{Change, Place};
 
 #[derive(Default)]
@@ -102,7 +103,7 @@ fn places(list: &Value, edited: &str) -> BTreeSet<Place> {
     let place = |line: &Value| {
         let number = u32::try_from(line["line"].as_u64().unwrap_or_default()).unwrap_or_default();
         let path = line["path"].as_str().unwrap_or(edited).to_owned();
-        (path, number, line["code"].as_str().unwrap_or_default().to_owned())
+        (path, number, plain(line["code"].as_str().unwrap_or_default()).to_owned())
     };
     lines.map(place).collect()
 }

@@ -1,15 +1,18 @@
-//! The truth: the type checker's own run over all files of a project, and two of them matched.
+//! The truth: the checker's own run over all files of a project, and two of them matched.
+
+mod python;
+mod rust;
+pub mod typescript;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use serde_json::Value;
 use sextant::base::positions::{Position, Range};
 use sextant::diagnostics::delta::{SnapshotChange, SnapshotFile, delta as matched};
 use sextant::diagnostics::model::{Confidence, Diagnostic, Location, Severity};
 
 use crate::reach::edits::EditedFile;
-use crate::support::servers::tool;
+use crate::reach::language::{Checker, Language};
 
 /// A diagnostic as it is compared: file, line from 1, code.
 pub type Place = (String, u32, String);
@@ -23,38 +26,45 @@ pub struct Change {
     pub messages: BTreeMap<Place, String>,
 }
 
-/// Runs the checker over a folder.
-pub async fn of(root: &Path) -> Vec<Diagnostic> {
-    let run = tokio::process::Command::new(tool("basedpyright")).arg("--outputjson").current_dir(root).output();
-    let output = run.await.expect("basedpyright runs");
-    let report: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
-    let found = report["generalDiagnostics"].as_array().expect("a list");
-    found.iter().filter_map(|one| diagnostic(root, one)).collect()
+/// Runs the checker over a folder; `None` if it cannot say what is there.
+pub async fn of(language: Language, checker: Checker, root: &Path) -> Option<Vec<Diagnostic>> {
+    match language {
+        Language::Python => Some(python::of(root).await),
+        Language::Rust => rust::of(checker, root).await,
+        Language::TypeScript => typescript::of(root).await,
+    }
 }
 
-fn diagnostic(root: &Path, one: &Value) -> Option<Diagnostic> {
-    let number = |value: &Value| u32::try_from(value.as_u64().unwrap_or_default()).unwrap_or_default();
-    let position = |end: &str| Position {
-        line: number(&one["range"][end]["line"]),
-        character: number(&one["range"][end]["character"]),
-    };
-    let severity = match one["severity"].as_str()? {
-        "error" => Severity::Error,
-        "warning" => Severity::Warning,
-        _ => return None,
-    };
-    let file = Path::new(one["file"].as_str()?).strip_prefix(root).ok()?.display().to_string();
-    Some(Diagnostic {
-        source: "lsp:basedpyright".into(),
-        severity,
-        code: one["rule"].as_str().map(str::to_owned),
-        message: one["message"].as_str().unwrap_or_default().to_owned(),
-        location: Location::Range { file, range: Range { start: position("start"), end: position("end") } },
-        confidence: Confidence::High,
-        suggested_action: None,
-        evidence: None,
-    })
+/// Whether the checker reads a file of a folder that it was run over. It says nothing about others.
+pub fn is_read(language: Language, root: &Path, file: &str) -> bool {
+    language != Language::Rust || rust::read(root).contains(file)
+}
+
+/// What a checker says of a place; lines and columns from 0.
+struct Said<'a> {
+    file: &'a str,
+    start: (u32, u32),
+    end: (u32, u32),
+    severity: Severity,
+    code: Option<&'a str>,
+    message: &'a str,
+}
+
+impl Said<'_> {
+    fn diagnostic(&self, source: &str) -> Diagnostic {
+        let position = |(line, character)| Position { line, character };
+        let range = Range { start: position(self.start), end: position(self.end) };
+        Diagnostic {
+            source: source.into(),
+            severity: self.severity,
+            code: self.code.map(str::to_owned),
+            message: self.message.to_owned(),
+            location: Location::Range { file: self.file.to_owned(), range },
+            confidence: Confidence::High,
+            suggested_action: None,
+            evidence: None,
+        }
+    }
 }
 
 /// The difference of two runs over an edit of these files.
