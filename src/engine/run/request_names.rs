@@ -64,10 +64,11 @@ fn fitting(path: &str, text: &str, names: &str) -> Vec<SymbolPath> {
     let Some(language) = language::of_path(path).filter(|_| text.contains(plain)) else { return Vec::new() };
     let outline = Outline::parse(language, text);
     let paths = (0..outline.symbols.len()).map(|index| outline.path_of(index));
-    paths
-        .filter(|own| own == names || own.ends_with(&format!("::{names}")))
-        .map(|own| SymbolPath::new(path, own))
-        .collect()
+    let found: Vec<String> = paths.filter(|own| own == names || own.ends_with(&format!("::{names}"))).collect();
+    // The name of a class means the class, and not its constructor, which has the same name in C++ and Java.
+    let is_in = |own: &str, other: &String| own.strip_prefix(other.as_str()).is_some_and(|rest| rest.starts_with("::"));
+    let outer = found.iter().filter(|own| !found.iter().any(|other| is_in(own, other)));
+    outer.map(|own| SymbolPath::new(path, own)).collect()
 }
 
 /// The symbols that a name stands for: those of the user's own file, or else all of the workspace. Blocks.
@@ -209,6 +210,13 @@ mod tests {
         for (word, name) in [("a.py::Cart.total", "a.py::Cart::total"), ("src/a.py::f", "src/a.py::f")] {
             assert_eq!(mention(word).unwrap().name, name, "the dots of a file's name are no part of a path");
         }
+    }
+
+    #[test]
+    fn the_name_of_a_class_means_the_class_and_not_its_constructor() {
+        let text = "class Cart {\npublic:\n    Cart();\n    int total();\n};\n\nCart::Cart() {\n}\n";
+        assert_eq!(fitting("cart.cpp", text, "Cart"), [SymbolPath::new("cart.cpp", "Cart")]);
+        assert_eq!(fitting("cart.cpp", text, "total"), [SymbolPath::new("cart.cpp", "Cart::total")]);
     }
 
     #[test]
