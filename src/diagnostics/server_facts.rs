@@ -35,6 +35,13 @@ pub const NOT_REACHED: &str = "the compiler stopped at an error in {file} and ha
 /// The note for the compiling half of a server with [`Fact::CompilesBeside`].
 pub const NOT_COMPILED: &str = "cargo check has not run on this text";
 
+/// The codes for what is unused or unreachable, and for a `switch` or a `return` in doubt. It is the list of vtsls and
+/// of VS Code, which has not every such code: 6198, 6199 and 6205 stay errors.
+pub const STYLE_CODES: [u64; 8] = [6133, 6138, 6192, 6196, 7027, 7028, 7029, 7030];
+
+/// The setting of a server with [`Fact::StyleAsWarnings`], for JavaScript too. It is on if it is not given.
+pub const STYLE_SETTING: &str = "typescript.reportStyleChecksAsWarnings";
+
 /// The end of the name of a server's compiler, which is a source of its own: `lsp:rust-analyzer/check`.
 pub const COMPILER: &str = "/check";
 
@@ -73,13 +80,15 @@ pub enum Fact {
     NoChecker,
     /// It takes a change of a whole text as one of as many lines as the new text has, and keeps the rest of the old.
     ChangesByRange,
+    /// It publishes tsserver's errors with one of [`STYLE_CODES`] as warnings, unless [`STYLE_SETTING`] is off.
+    StyleAsWarnings,
     /// One run of it reads a whole package, whichever files are asked about.
     WholePackage,
 }
 
 use Fact::{
     AnswersEarly, AnswersPulls, ChangesByRange, CompilesBeside, HidesTrouble, NoChecker, OneFile, OnlyHeaders,
-    Preamble, PublishesOnce, PullOfBuffer, TellsWhenLoaded, WholePackage, WokenByRequest,
+    Preamble, PublishesOnce, PullOfBuffer, StyleAsWarnings, TellsWhenLoaded, WholePackage, WokenByRequest,
 };
 
 /// One tool.
@@ -115,7 +124,7 @@ const TOOLS: &[ToolFacts] = &[
     row(&["rust-analyzer", "rust_analyzer"], RUST, &[TellsWhenLoaded, CompilesBeside]),
     // Its compiler, a source of its own.
     row(&["rust-analyzer/check", "rust_analyzer/check", "cargo", "rustc", "clippy"], RUST, &[WholePackage]),
-    row(&["vtsls"], "tsserver", &[ChangesByRange]),
+    row(&["vtsls"], "tsserver", &[ChangesByRange, StyleAsWarnings]),
     row(&["tsserver", "typescript-language-server", "ts_ls"], "tsserver", &[]),
     row(&["tsc"], "tsserver", &[WholePackage]),
     row(&["*eslint*"], "", &[HidesTrouble]),
@@ -164,6 +173,7 @@ pub fn handshake() -> Value {
         // One more than is kept, which shows that there were more.
         "most": model::MOST + 1,
         "message": model::MESSAGE + 1,
+        "style": {"codes": STYLE_CODES, "setting": STYLE_SETTING},
         "notes": {
             "saved_only": SAVED_ONLY,
             "perhaps_saved_only": PERHAPS_SAVED_ONLY,

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 use sextant::base::deadline::{AnswerWait, Deadline};
 use sextant::base::positions::{Position, Range};
-use sextant::diagnostics::model::{Confidence, DiagnosticsProvider, FileText, Freshness, Reach};
+use sextant::diagnostics::model::{Confidence, DiagnosticsProvider, FileText, Freshness, Reach, Severity};
 use sextant::diagnostics::server::LanguageServer;
 use sextant::diagnostics::server::server_config::ServerConfig;
 
-use crate::support::servers::{Fake, PATIENCE_MS, a, lines};
+use crate::support::servers::{Fake, PATIENCE_MS, a, fake_config, lines};
 
 const OPEN: &str = "textDocument/didOpen";
 const CHANGE: &str = "textDocument/didChange";
@@ -329,6 +329,36 @@ async fn tsserver_is_asked_by_command_and_clangd_for_two_publishes_when_the_prea
     assert_eq!((report.freshness, lines(&report)), (Freshness::Versioned, vec![2]));
     assert_eq!(lines(&fake.ask("#include <map>\nbad\n", PATIENCE_MS).await), [1], "one is enough");
     assert!(fake.log().await.iter().any(|message| message["method"] == "textDocument/documentSymbol"));
+}
+
+/// The severities that a server of this name and these settings is taken to publish, by its answers to the command.
+async fn style_severities(name: &str, settings: Value) -> Vec<Severity> {
+    let item = |code: u64, category: &str| {
+        let (start, end) = (json!({"line": 1, "offset": 1}), json!({"line": 1, "offset": 2}));
+        json!({"start": start, "end": end, "text": format!("{category} {code}"), "code": code, "category": category})
+    };
+    let items = [item(6133, "error"), item(6133, "suggestion"), item(6198, "error"), item(7027, "error")];
+    let answers = json!([[{"reply": {"body": items}}], [{"reply": {"body": []}}]]);
+    let command = json!({"executeCommandProvider": {"commands": ["typescript.tsserverRequest"]}});
+    let script = json!({"name": name, "capabilities": command, "on": {"workspace/executeCommand": answers}});
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = ServerConfig { settings, ..fake_config(folder.path(), &script) };
+    let fake = Fake { server: LanguageServer::new(config, folder.path()), folder };
+    let report = fake.ask("x\n", PATIENCE_MS).await;
+    assert_eq!(report.freshness, Freshness::Exact);
+    let of = |text: &str| report.diagnostics.iter().find(|item| item.message == text).expect("it is there").severity;
+    ["error 6133", "suggestion 6133", "error 6198", "error 7027"].map(of).to_vec()
+}
+
+#[tokio::test]
+async fn an_answer_by_command_has_the_severities_that_the_server_publishes() {
+    use Severity::{Error, Hint, Warning};
+    let softened = [Warning, Hint, Error, Warning];
+    assert_eq!(style_severities("vtsls", Value::Null).await, softened);
+    let off = json!({"typescript": {"reportStyleChecksAsWarnings": false}});
+    let plain = [Error, Hint, Error, Error];
+    assert_eq!(style_severities("vtsls", off).await, plain, "its user wants errors");
+    assert_eq!(style_severities("typescript-language-server", Value::Null).await, plain);
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ M.PULL = 'textDocument/diagnostic'
 ---| 'hides_trouble'
 ---| 'no_checker'
 ---| 'changes_by_range'
+---| 'style_as_warnings'
 ---| 'whole_package'
 
 ---@class sextant.Tool
@@ -32,6 +33,7 @@ M.PULL = 'textDocument/diagnostic'
 ---@field confirm_ms integer the pause before an answer is asked for again
 ---@field most integer diagnostics of one file that the binary takes; it reports the limit
 ---@field message integer characters of a message that it takes
+---@field style { codes: integer[], setting: string } what `style_as_warnings` is about, and what turns it off
 ---@field notes table<string, string> why nothing is known
 
 ---@type sextant.ServerFacts? nil before the first command
@@ -261,15 +263,27 @@ function M.tsserver_requests(path)
   end, TS_COMMANDS)
 end
 
---- Converts a diagnostic of tsserver, which counts from one, to LSP's form.
-function M.from_tsserver(diag)
+-- Whether the client publishes this error of tsserver's as a warning.
+local function is_softened(client, diag)
+  if diag.category ~= 'error' or not M.knows(client, 'style_as_warnings') then
+    return false
+  end
+  local style, settings = M.shared().style, neovim.without_null(client.settings or {})
+  local value = vim.tbl_get(settings, unpack(vim.split(style.setting, '.', { plain = true })))
+  return value ~= false and vim.list_contains(style.codes, diag.code)
+end
+
+--- Converts a diagnostic of tsserver, which counts from one, to LSP's form, with the severity that the client
+--- publishes: with another one an old diagnostic would be a new one.
+---@param client vim.lsp.Client
+function M.from_tsserver(client, diag)
   local from, to = diag.start or diag.startLocation, diag['end'] or diag.endLocation
   return {
     range = {
       start = { line = from.line - 1, character = from.offset - 1 },
       ['end'] = { line = to.line - 1, character = to.offset - 1 },
     },
-    severity = TS_SEVERITY[diag.category] or 1,
+    severity = is_softened(client, diag) and TS_SEVERITY.warning or TS_SEVERITY[diag.category] or 1,
     code = diag.code,
     message = diag.text or diag.message,
     source = 'typescript',

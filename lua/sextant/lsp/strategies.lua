@@ -265,7 +265,7 @@ function M.command(job)
         return push.push(job)
       end
       for _, diag in ipairs(body) do
-        items[#items + 1] = servers.from_tsserver(diag)
+        items[#items + 1] = servers.from_tsserver(job.client, diag)
       end
       left = left - 1
       if left == 0 and texts_of(job.client, job.buf) ~= texts_then then

@@ -318,7 +318,8 @@ impl Inner {
         }
         // As if the silence had passed already: a later reader of this report gets the correction too.
         let then = publish.at + QUIET;
-        let SettleVerdict::Settled(_, freshness) = judge(document, epoch, settle::habits(self, &run, headers), then) else {
+        let SettleVerdict::Settled(_, freshness) = judge(document, epoch, settle::habits(self, &run, headers), then)
+        else {
             return None;
         };
         let (items, version, text) = (Arc::clone(&publish.items), document.version, Arc::clone(&document.text));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lsp_types::{
-    DocumentDiagnosticParams, DocumentDiagnosticRequest, ExecuteCommandParams, ExecuteCommandRequest,
+    DocumentDiagnosticParams, DocumentDiagnosticRequest, ExecuteCommandParams, ExecuteCommandRequest, LspAny,
     TextDocumentIdentifier,
 };
 use serde::Deserialize;
@@ -12,6 +12,8 @@ use serde_json::json;
 use crate::server::json_rpc::{CONTENT_MODIFIED, METHOD_NOT_FOUND, REQUEST_CANCELLED, RequestError, SERVER_CANCELLED};
 use crate::server::received::{self, Pulled, SentDiagnostic, TsAnswer, TsDiagnostic, TsPlace};
 use crate::server::server_client::{ServerConnection, TSSERVER};
+use crate::server::server_config::ServerConfig;
+use crate::server_facts::{Fact, STYLE_CODES, STYLE_SETTING};
 use sextant_base::path;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,10 +51,12 @@ pub(super) async fn diagnostics(
 /// tsserver's three lists, each by its own request.
 pub(super) async fn command(
     run: &ServerConnection,
+    config: &ServerConfig,
     uri: &str,
     limit: Duration,
 ) -> Result<Vec<SentDiagnostic>, NotPulled> {
     let file = path::from_uri(uri).ok_or_else(|| NotPulled::Failed(format!("{uri} is not a file")))?;
+    let softens = run.knows(Fact::StyleAsWarnings) && softens_style(config);
     let mut items = Vec::new();
     for kind in ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"] {
         let params = ExecuteCommandParams {
@@ -63,7 +67,7 @@ pub(super) async fn command(
         let answer = run.connection.request::<ExecuteCommandRequest>(&params, limit).await.map_err(not_pulled)?;
         let (TsAnswer::List(list) | TsAnswer::Body { body: list }) =
             TsAnswer::deserialize(answer).map_err(|_| NotPulled::Failed(format!("tsserver has no list of {kind}")))?;
-        items.extend(list.iter().map(|item| from_tsserver(&received::read(item).unwrap_or_default())));
+        items.extend(list.iter().map(|item| from_tsserver(&received::read(item).unwrap_or_default(), softens)));
     }
     Ok(items)
 }
@@ -80,8 +84,18 @@ fn not_pulled(error: RequestError) -> NotPulled {
     }
 }
 
-/// tsserver counts lines and columns (UTF-16) from one and names severities.
-fn from_tsserver(item: &TsDiagnostic) -> SentDiagnostic {
+/// Whether the user has left [`STYLE_SETTING`] on.
+fn softens_style(config: &ServerConfig) -> bool {
+    // The settings of a server behind a proxy are set by its editor, and known as what it was started with.
+    let behind_a_proxy = config.socket.is_some();
+    let settings = if behind_a_proxy { &config.initialization_options } else { &config.settings };
+    let value = STYLE_SETTING.split('.').try_fold(settings, |value, part| value.get(part));
+    value.and_then(LspAny::as_bool) != Some(false)
+}
+
+/// tsserver counts lines and columns (UTF-16) from one and names severities. An answer has to have the severity that
+/// the server publishes, or a later answer by the other way shows an old diagnostic as a new one.
+fn from_tsserver(item: &TsDiagnostic, softens: bool) -> SentDiagnostic {
     let at = |place: &Option<TsPlace>| {
         let from_zero = |count: Option<u64>| count.unwrap_or(1).saturating_sub(1);
         let (line, offset) = place.as_ref().map_or((None, None), |place| (place.line, place.offset));
@@ -91,11 +105,16 @@ fn from_tsserver(item: &TsDiagnostic) -> SentDiagnostic {
         Some("warning") => 2,
         Some("message") => 3,
         Some("suggestion") => 4,
+        Some("error") if softens && is_style(item) => 2,
         _ => 1,
     };
     let message = item.text.as_ref().or(item.message.as_ref());
     SentDiagnostic(json!({"range": {"start": at(&item.start), "end": at(&item.end)}, "severity": severity,
         "code": item.code, "message": message, "source": "typescript"}))
+}
+
+fn is_style(item: &TsDiagnostic) -> bool {
+    item.code.as_ref().and_then(LspAny::as_u64).is_some_and(|code| STYLE_CODES.contains(&code))
 }
 
 #[cfg(test)]
@@ -115,8 +134,29 @@ mod tests {
     fn tsserver_counts_from_one() {
         let item = json!({"start": {"line": 3, "offset": 5}, "end": {"line": 3, "offset": 9}, "text": "m", "code": 2304,
             "category": "suggestion"});
-        let read = from_tsserver(&received::read(&item).unwrap()).0;
+        let read = from_tsserver(&received::read(&item).unwrap(), true).0;
         assert_eq!(read["range"]["start"], json!({"line": 2, "character": 4}));
         assert_eq!((&read["severity"], &read["message"]), (&json!(4), &json!("m")));
+    }
+
+    #[test]
+    fn an_error_of_style_is_a_warning_where_the_server_publishes_it_as_one() {
+        let severity = |code: LspAny, category: &str, softens| {
+            from_tsserver(&received::read(&json!({"code": code, "category": category})).unwrap(), softens).0["severity"]
+                .clone()
+        };
+        assert_eq!(severity(json!(6133), "error", true), json!(2));
+        assert_eq!(severity(json!(6133), "error", false), json!(1));
+        assert_eq!(severity(json!(6133), "suggestion", true), json!(4), "it is none where the project does not ask");
+        assert_eq!([json!(2304), json!("6133")].map(|code| severity(code, "error", true)), [json!(1), json!(1)]);
+    }
+
+    #[test]
+    fn the_user_of_a_server_may_want_errors() {
+        let off = json!({"typescript": {"reportStyleChecksAsWarnings": false}});
+        let own = ServerConfig { settings: off.clone(), ..ServerConfig::default() };
+        let linked =
+            ServerConfig { initialization_options: off, socket: Some("socket".into()), ..ServerConfig::default() };
+        assert!(softens_style(&ServerConfig::default()) && !softens_style(&own) && !softens_style(&linked));
     }
 }

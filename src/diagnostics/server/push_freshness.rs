@@ -75,8 +75,14 @@ mod tests {
 
     use super::*;
 
-    const PLAIN: Habits =
-        Habits { reach: Reach::Project, two_phase: false, once: true, preamble: false, headers: None, reads_disk: false };
+    const PLAIN: Habits = Habits {
+        reach: Reach::Project,
+        two_phase: false,
+        once: true,
+        preamble: false,
+        headers: None,
+        reads_disk: false,
+    };
 
     struct Case {
         document: OpenDocument,

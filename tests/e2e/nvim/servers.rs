@@ -6,7 +6,7 @@ use crate::nvim::ask::step;
 use crate::support::model_server::ModelServer;
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
-use crate::support::servers::{PATIENCE_MS, tool};
+use crate::support::servers::{PATIENCE_MS, language_tools, tool};
 
 pub(crate) const OPEN: &str = "textDocument/didOpen";
 const CHANGE: &str = "textDocument/didChange";
@@ -84,6 +84,7 @@ impl Faked {
         let setup = format!(
             "{ASK}{MARK}
             local config = {{ name = '{name}', cmd = vim.json.decode([==[{command}]==]), root_dir = vim.fn.getcwd() }}
+            _G.config = config
             function _G.begin()
               vim.lsp.start(config)
             end
@@ -125,6 +126,12 @@ impl Faked {
                 "vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.json.decode([==[{lines}]==])) return true"
             ))
             .await;
+    }
+
+    /// Writes another file that the server has.
+    async fn save_beside(&self, path: &str) {
+        let save = "vim.api.nvim_buf_call(vim.fn.bufnr(path), function() vim.cmd('silent write!') end) return true";
+        self.nvim.lua::<bool>(&format!("local path = '{path}' _G.attach(path) {save}")).await;
     }
 
     pub(crate) async fn write(&self) {
@@ -353,6 +360,24 @@ async fn a_changed_preamble_needs_clangds_second_publish() {
     fake.set("#include <set>\nbad\n").await;
     fake.ask(1).await;
     fake.set("#include <map>\n\nbad\nbad\n").await;
+    assert_eq!(fake.ask(500).await.said(), ("timeout", vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_the_save_of_a_header_clangds_first_publish_proves_nothing() {
+    let once = json!([push("same")]);
+    let changes = json!([[{"publish": {"items": "old"}}, push("same")], once, [{"publish": {"items": "old"}}]]);
+    let script = json!({"on": {OPEN: once, CHANGE: changes}});
+    let mut fake = Faked::start("clangd", &script, "#include <set>\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
+    fake.save_beside("shape.h").await;
+    fake.set("#include <set>\n\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![2]));
+    fake.save_beside("other.cc").await;
+    fake.set("#include <set>\nbad\nbad\n").await;
+    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1, 2]));
+    fake.save_beside("shape.h").await;
+    fake.set("#include <set>\n\nbad\n").await;
     assert_eq!(fake.ask(500).await.said(), ("timeout", vec![]));
 }
 
@@ -696,4 +721,86 @@ async fn tsserver_is_asked_by_command_and_a_failing_command_leaves_a_guess() {
     fake.ask(PATIENCE_MS).await;
     fake.set("ok\nbad\n").await;
     assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("quiet", vec![1]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_by_command_has_the_severities_that_the_server_publishes() {
+    let item = |code: u64, category: &str| {
+        let (start, end) = (json!({"line": 1, "offset": 1}), json!({"line": 1, "offset": 2}));
+        json!({"start": start, "end": end, "text": "m", "code": code, "category": category})
+    };
+    let items = [item(6133, "error"), item(6133, "suggestion"), item(6198, "error"), item(7027, "error")];
+    let empty = json!([{"reply": {"body": []}}]);
+    let answers = json!([[{"reply": {"body": items}}], empty, empty]);
+    let capabilities = json!({"executeCommandProvider": {"commands": ["typescript.tsserverRequest"]}});
+    let script = json!({"capabilities": capabilities, "on": {"workspace/executeCommand": answers}});
+    for (name, settings, expected) in [
+        ("vtsls", "nil", [2, 4, 1, 2]),
+        ("vtsls", "{ typescript = { reportStyleChecksAsWarnings = false } }", [1, 4, 1, 1]),
+        ("ts_ls", "nil", [1, 4, 1, 1]),
+    ] {
+        let mut fake = Faked::before_greeting(name, &script, "x\n", "{}").await;
+        fake.nvim.greeted().await;
+        fake.nvim.lua::<bool>(&format!("_G.config.settings = {settings} return true")).await;
+        fake.attach().await;
+        let entry = fake.ask(PATIENCE_MS).await;
+        let items = entry.0["items"].as_array().expect("a list");
+        let found: Vec<u64> = items.iter().filter_map(|item| item["severity"].as_u64()).collect();
+        assert_eq!(found, expected, "{name}, {settings}: {entry:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_vtsls_answers_by_command_is_what_it_publishes() {
+    let options = json!({"noEmit": true, "noUnusedLocals": true, "allowUnreachableCode": false,
+        "allowUnusedLabels": false, "noFallthroughCasesInSwitch": true, "noImplicitReturns": true});
+    let text = "class Box { private part = 1; }\nlet one, two;\nconst { length } = 'x';\ninterface Old {}\n\
+                export function of(n: number) {\n  here: switch (n) {\n    case 1:\n      n++;\n    case 2:\n      \
+                return 2;\n  }\n  if (n) return;\n  throw n;\n  n++;\n}\nexport const wrong: string = 1;\n";
+    let files = [("tsconfig.json", &*json!({"compilerOptions": options}).to_string()), ("a.ts", text)];
+    for (setting, softest) in [("nil", 2), ("false", 1)] {
+        let project = Project::new(&files);
+        let nvim = Nvim::start(&project, "{}", &[]).await;
+        nvim.edit("a.ts").await;
+        nvim.greeted().await;
+        let folder = language_tools("vtsls");
+        let setup = format!(
+            "{ASK} vim.env.PATH = {folder:?} .. ':' .. vim.env.PATH
+            local settings = {{ typescript = {{ reportStyleChecksAsWarnings = {setting} }} }}
+            vim.lsp.start({{ name = 'vtsls', cmd = {{ 'vtsls', '--stdio' }}, root_dir = vim.fn.getcwd(), settings = settings }})
+            function _G.told(items)
+              local out = {{}}
+              for _, item in ipairs(items) do
+                out[#out + 1] = ('%d:%d %s %s'):format(item.range.start.line, item.range.start.character, item.code, item.severity)
+              end
+              table.sort(out)
+              return out
+            end
+            return true"
+        );
+        nvim.lua::<bool>(&setup).await;
+        let mut fake = Faked { project, nvim };
+        fake.begin(PATIENCE_MS, &[("a.ts", false)]).await;
+        let entry = fake.answer().await;
+        assert_eq!(entry.said().0, "exact", "{entry:?}");
+        let answered = json!(entry.0["items"]).to_string();
+        // It publishes its three lists one after the other.
+        let compare = format!(
+            "local answered = _G.told(vim.json.decode([==[{answered}]==]))
+            local published
+            vim.wait(60000, function()
+              published = _G.told(vim.tbl_map(function(item)
+                return item.user_data.lsp
+              end, vim.diagnostic.get(0)))
+              return vim.deep_equal(published, answered)
+            end)
+            return {{ answered, published }}"
+        );
+        let (answered, published): (Vec<String>, Vec<String>) = fake.nvim.lua(&compare).await;
+        assert_eq!(answered, published, "{setting}");
+        let of = |code: &str| {
+            answered.iter().find(|told| told.contains(code)).map(|told| told.ends_with(&softest.to_string()))
+        };
+        assert_eq!(["6133", "6196", "7027", "7028", "7029", "7030"].map(of), [Some(true); 6], "{answered:?}");
+    }
 }
