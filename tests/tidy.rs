@@ -88,7 +88,7 @@ const LANGUAGE_TABLES: &[(&str, &str)] = &[
     ("src/diagnostics/policy/contradiction.rs", "a rule that is safe in one language only"),
     ("src/diagnostics/policy/silencing_edits.rs", "the language whose rules are read from its tree"),
     ("src/diagnostics/policy/silencing_edits/marks.rs", "endings of files in which words have the searched form"),
-    ("src/diagnostics/server/documents.rs", "languages that only a server knows"),
+    ("src/diagnostics/server/language_id.rs", "languages that only a server knows"),
     ("src/diagnostics/server/pull.rs", "the source of a server's answer"),
     ("src/diagnostics/server/server_config.rs", "the table of servers"),
     ("src/diagnostics/server_facts.rs", "the table of servers"),

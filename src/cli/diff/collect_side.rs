@@ -15,7 +15,7 @@ use sextant_base::plural::counted;
 use sextant_diagnostics::command::CommandProvider;
 use sextant_diagnostics::model::{Diagnostic, DiagnosticsProvider, FileText, Freshness, Report};
 use sextant_diagnostics::server::LanguageServer;
-use sextant_diagnostics::server::documents::language_id;
+use sextant_diagnostics::server::language_id::language_id;
 
 /// Files that a server has open at a time: enough to keep it busy, few enough for its queue and its memory.
 const BATCH: usize = 50;

@@ -20,7 +20,7 @@ use crate::command::read_output::{CommandOutput, Reader};
 use crate::command::run_program::Stopped;
 use crate::finding::{Finding, FindingPlace};
 use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
-use crate::server::documents::language_id;
+use crate::server::language_id::language_id;
 use crate::server_facts::{NOT_REACHED, OTHER_UNSAVED};
 use crate::{cargo_units, disk, program};
 use sextant_base::deadline::Deadline;

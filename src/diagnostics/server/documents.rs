@@ -14,10 +14,11 @@ use lsp_types::{
 };
 
 use crate::model::FileText;
+use crate::server::header_files::is_header;
+use crate::server::language_id::language_id;
 use crate::server::received::SentDiagnostic;
 use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex};
-use sextant_text::symbols::language;
 
 /// Publishes kept for one text. No check needs more than two phases.
 const KEPT: usize = 4;
@@ -39,10 +40,6 @@ impl DocumentNotice {
         self.method == DidChangeTextDocumentNotification::METHOD.as_str()
     }
 }
-
-/// The endings of headers of C, C++ and CUDA, and of what is included in the middle of a file.
-const HEADERS: &[&str] = &["h", "hh", "hpp", "hxx", "h++", "inc", "inl", "ipp", "tcc", "tpp", "cuh"];
-const SETTINGS: &[&str] = &["compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy"];
 
 /// One `publishDiagnostics`.
 #[derive(Clone, Debug)]
@@ -143,23 +140,25 @@ impl SentDocuments {
     /// Takes the texts over as one change and returns the notifications for the server.
     pub(crate) fn sync(&mut self, files: &[FileText]) -> Vec<DocumentNotice> {
         let mut notices = Vec::new();
-        let changed = |known: &OpenDocument, file: &FileText| known.open && *known.text != *file.text;
-        if files.iter().any(|file| self.files.get(&file.path).is_some_and(|known| changed(known, file))) {
+        let is_other = |file: &&FileText| self.get(&file.path).is_some_and(|known| *known.text != *file.text);
+        let (others, headers) = files
+            .iter()
+            .filter(is_other)
+            .fold((0, 0), |(others, headers), file| (others + 1, headers + u64::from(is_header(&file.path))));
+        self.headers += headers;
+        if others > 0 {
             self.epoch += 1;
             self.edits += 1;
         }
-        let is_other = |file: &FileText| self.files.get(&file.path).is_some_and(|known| changed(known, file));
-        self.headers += files.iter().filter(|file| is_header(&file.path) && is_other(file)).count() as u64;
         let (epoch, by_range, headers) = (self.epoch, self.by_range, self.headers);
         for file in files {
             match self.files.get_mut(&file.path) {
                 Some(known) if known.open && self.keeps_headers && known.headers != headers => {
                     notices.push(did_close(known));
                     known.text = Arc::clone(&file.text);
-                    known.version += 1;
-                    known.changed = epoch;
+                    (known.version, known.changed, known.headers) = (known.version + 1, epoch, headers);
                     known.published.clear();
-                    (known.settled, known.directives, known.headers) = (None, None, headers);
+                    (known.settled, known.directives) = (None, None);
                     notices.push(did_open(known));
                 }
                 Some(known) if known.open && *known.text == *file.text => {}
@@ -295,47 +294,6 @@ fn did_change(document: &OpenDocument, before: &str, by_range: Option<Encoding>)
     })
 }
 
-/// The lines of a C or C++ file that make up its preamble.
-pub(crate) fn directives(text: &str) -> Vec<String> {
-    text.lines().map(str::trim_start).filter(|line| line.starts_with('#')).map(str::to_owned).collect()
-}
-
-/// A file that other files of C or C++ include, or that says how they are compiled.
-fn is_header(path: &str) -> bool {
-    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-    SETTINGS.contains(&name) || name.rsplit_once('.').is_some_and(|(_, ending)| HEADERS.contains(&ending))
-}
-
-/// LSP's `languageId`: the table of symbols first, then languages that only a server knows.
-pub fn language_id(path: &str) -> &'static str {
-    if let Some(language) = language::of_path(path) {
-        return language.name;
-    }
-    match path.rsplit_once('.').map_or("", |(_, extension)| extension) {
-        "rs" => "rust",
-        "go" => "go",
-        "js" | "mjs" | "cjs" => "javascript",
-        "jsx" => "javascriptreact",
-        "ts" | "mts" | "cts" => "typescript",
-        "tsx" => "typescriptreact",
-        "c" | "h" => "c",
-        "cc" | "cpp" | "cxx" | "hpp" | "hh" => "cpp",
-        "java" => "java",
-        "lua" => "lua",
-        "rb" => "ruby",
-        "kt" | "kts" => "kotlin",
-        "php" => "php",
-        "cs" => "csharp",
-        "zig" => "zig",
-        "sh" => "shellscript",
-        "toml" => "toml",
-        "json" => "json",
-        "yaml" | "yml" => "yaml",
-        "md" => "markdown",
-        _ => "plaintext",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -390,11 +348,10 @@ mod tests {
         assert_eq!(methods(&notices), ["didClose", "didOpen", "didClose", "didOpen"]);
         assert_eq!(notices[3].params["textDocument"]["version"], 3);
         assert_eq!(methods(&documents.sync(&[file("a.cc", "4")])), ["didChange"]);
+        documents.changed_on_disk(std::iter::once("c.cc"));
         assert_eq!(methods(&documents.sync(&[file("b.cc", "1")])), ["didClose", "didOpen"], "the same text");
         documents.changed_on_disk(["lib/closed.hpp", "c.cc"].into_iter());
         assert_eq!(methods(&documents.sync(&[file("a.cc", "4"), file("a.cc", "4")])), ["didClose", "didOpen"]);
-        documents.changed_on_disk(std::iter::once("c.cc"));
-        assert!(documents.sync(&[file("a.cc", "4")]).is_empty());
     }
 
     #[test]

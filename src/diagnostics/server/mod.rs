@@ -7,7 +7,9 @@ mod compile_runs;
 mod connection;
 pub mod content_length;
 pub mod documents;
+mod header_files;
 mod json_rpc;
+pub mod language_id;
 mod liveness;
 mod provider;
 mod pull;
@@ -144,7 +146,7 @@ impl LanguageServer {
     /// Whether the file is of one of its languages.
     pub fn covers(&self, path: &str) -> bool {
         let languages = lock(&self.inner.observed.languages);
-        let known = |languages: &Vec<String>| languages.iter().any(|known| known == documents::language_id(path));
+        let known = |languages: &Vec<String>| languages.iter().any(|known| known == language_id::language_id(path));
         languages.as_ref().is_none_or(known)
     }
 
@@ -165,7 +167,7 @@ impl LanguageServer {
         if self.covers(path) {
             return false;
         }
-        lock(&self.inner.observed.languages).get_or_insert_default().push(documents::language_id(path).to_owned());
+        lock(&self.inner.observed.languages).get_or_insert_default().push(language_id::language_id(path).to_owned());
         true
     }
 

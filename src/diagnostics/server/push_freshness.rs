@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::model::{Freshness, Reach};
-use crate::server::documents::{OpenDocument, Published, directives};
+use crate::server::documents::{OpenDocument, Published};
+use crate::server::header_files::directives;
 use crate::server_facts::QUIET;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

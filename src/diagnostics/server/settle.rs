@@ -8,7 +8,8 @@ use lsp_types::{DocumentSymbolParams, DocumentSymbolRequest, TextDocumentIdentif
 use tracing::Instrument;
 
 use crate::model::{Freshness, Reach};
-use crate::server::documents::{Settled, directives};
+use crate::server::documents::Settled;
+use crate::server::header_files::directives;
 use crate::server::json_rpc::RequestError;
 use crate::server::pull::{self, NotPulled};
 use crate::server::push_freshness::{Habits, SettleVerdict, judge};

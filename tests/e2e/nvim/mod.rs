@@ -22,6 +22,7 @@ mod moods;
 mod names;
 mod navigate;
 mod plan;
+mod preambles;
 mod reach;
 mod record;
 mod review;

@@ -9,7 +9,7 @@ use crate::support::project::Project;
 use crate::support::servers::{PATIENCE_MS, language_tools, tool};
 
 pub(crate) const OPEN: &str = "textDocument/didOpen";
-const CHANGE: &str = "textDocument/didChange";
+pub(crate) const CHANGE: &str = "textDocument/didChange";
 const SAVE: &str = "textDocument/didSave";
 pub(crate) const PULL: &str = "textDocument/diagnostic";
 /// Neovim's own, which [`MARK`] makes known to the server.
@@ -41,11 +41,11 @@ function _G.ask(ms, files)
 end
 ";
 
-fn push(version: &str) -> Value {
+pub(crate) fn push(version: &str) -> Value {
     json!({"publish": {"version": version, "items": "scan"}})
 }
 
-fn stale() -> Value {
+pub(crate) fn stale() -> Value {
     json!({"publish": {"version": "-1", "items": "old"}})
 }
 
@@ -128,12 +128,6 @@ impl Faked {
             .await;
     }
 
-    /// Writes another file that the server has.
-    async fn save_beside(&self, path: &str) {
-        let save = "vim.api.nvim_buf_call(vim.fn.bufnr(path), function() vim.cmd('silent write!') end) return true";
-        self.nvim.lua::<bool>(&format!("local path = '{path}' _G.attach(path) {save}")).await;
-    }
-
     pub(crate) async fn write(&self) {
         self.nvim.lua::<bool>("vim.cmd('silent write') return true").await;
     }
@@ -157,7 +151,7 @@ impl Faked {
     }
 
     /// The answer about `a.py` of its only client.
-    async fn ask(&mut self, ms: u64) -> Entry {
+    pub(crate) async fn ask(&mut self, ms: u64) -> Entry {
         self.begin(ms, &[("a.py", false)]).await;
         self.answer().await
     }
@@ -340,45 +334,6 @@ async fn a_second_phase_amends_the_first_once_and_is_waited_for_from_then_on() {
     fake.set("ok\nbad\n").await;
     assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
     assert_eq!(fake.late_count().await, 1);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_changed_preamble_needs_clangds_second_publish() {
-    let once = json!([push("same")]);
-    let changes =
-        json!([[stale(), {"publish": {"items": "old"}}, push("same")], once, [{"publish": {"items": "old"}}]]);
-    let script = json!({"on": {OPEN: once, CHANGE: changes}, "log": "log"});
-    let mut fake = Faked::start("clangd", &script, "#include <set>\nbad\n").await;
-    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
-    fake.set("#include <map>\n\nbad\n").await;
-    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![2]));
-    assert!(fake.log().iter().any(|message| message["method"] == "textDocument/documentSymbol"));
-    // An edit that touches no directive is published once.
-    fake.set("#include <map>\n\nbad\nbad\n").await;
-    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![2, 3]));
-    // There and back again: the directives are those of the last answer, what clangd has is not.
-    fake.set("#include <set>\nbad\n").await;
-    fake.ask(1).await;
-    fake.set("#include <map>\n\nbad\nbad\n").await;
-    assert_eq!(fake.ask(500).await.said(), ("timeout", vec![]));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn after_the_save_of_a_header_clangds_first_publish_proves_nothing() {
-    let once = json!([push("same")]);
-    let changes = json!([[{"publish": {"items": "old"}}, push("same")], once, [{"publish": {"items": "old"}}]]);
-    let script = json!({"on": {OPEN: once, CHANGE: changes}});
-    let mut fake = Faked::start("clangd", &script, "#include <set>\nbad\n").await;
-    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1]));
-    fake.save_beside("shape.h").await;
-    fake.set("#include <set>\n\nbad\n").await;
-    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![2]));
-    fake.save_beside("other.cc").await;
-    fake.set("#include <set>\nbad\nbad\n").await;
-    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("versioned", vec![1, 2]));
-    fake.save_beside("shape.h").await;
-    fake.set("#include <set>\n\nbad\n").await;
-    assert_eq!(fake.ask(500).await.said(), ("timeout", vec![]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,29 @@
+//! What clangd keeps of a file beside its text: the headers that it includes, and how they are compiled.
+
+/// The endings of headers of C, C++ and CUDA, and of what is included in the middle of a file.
+const HEADERS: &[&str] = &["h", "hh", "hpp", "hxx", "h++", "inc", "inl", "ipp", "tcc", "tpp", "cuh"];
+const SETTINGS: &[&str] = &["compile_commands.json", "compile_flags.txt", ".clangd", ".clang-tidy"];
+
+/// A file that other files of C or C++ include, or that says how they are compiled.
+pub(super) fn is_header(path: &str) -> bool {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    SETTINGS.contains(&name) || name.rsplit_once('.').is_some_and(|(_, ending)| HEADERS.contains(&ending))
+}
+
+/// The lines of a C or C++ file that make up its preamble.
+pub(super) fn directives(text: &str) -> Vec<String> {
+    text.lines().map(str::trim_start).filter(|line| line.starts_with('#')).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_and_settings_are_known_by_their_names() {
+        let known = ["a.h", "lib/a.hpp", "table.inc", "build/compile_commands.json", ".clangd"];
+        assert!(known.iter().all(|path| is_header(path)), "{known:?}");
+        let others = ["a.c", "h", "lib.h/a.cc", "package.json"];
+        assert!(!others.iter().any(|path| is_header(path)), "{others:?}");
+    }
+}
