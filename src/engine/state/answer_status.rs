@@ -41,14 +41,7 @@ pub(crate) fn status(reports: &[Report]) -> (Status, Vec<String>) {
         open.partition(|report| !matches!(report.freshness, Freshness::Quiet | Freshness::Unavailable));
     let count = late.len() + others.len();
     let mut pending = late_words(&late);
-    pending.extend(others.into_iter().map(|report| {
-        let name = short(&report.provider);
-        if report.freshness == Freshness::Quiet {
-            return format!("{name} ({}, by guess only)", report.file);
-        }
-        let why = report.note.as_deref().map(|note| format!(": {note}")).unwrap_or_default();
-        format!("{name} ({}, not available{why})", report.file)
-    }));
+    pending.extend(unproven_words(&others));
     let status = if reports.is_empty() {
         Status::Skipped
     } else if pending.is_empty() {
@@ -82,6 +75,28 @@ fn late_words(late: &[&Report]) -> Vec<String> {
     by_name.into_iter().flat_map(words).collect()
 }
 
+/// The providers without a proof, with the reason. Where many files have the same, one is named for all.
+fn unproven_words(others: &[&Report]) -> Vec<String> {
+    let word = |report: &Report| match (report.freshness, report.note.as_deref()) {
+        (Freshness::Quiet, _) => "by guess only".to_owned(),
+        (_, Some(note)) => format!("not available: {note}"),
+        (_, None) => "not available".to_owned(),
+    };
+    let mut groups: Vec<(&str, String, Vec<&str>)> = Vec::new();
+    for report in others {
+        let (name, word) = (short(&report.provider), word(report));
+        match groups.iter_mut().find(|(known, same, _)| *known == name && *same == word) {
+            Some((_, _, files)) => files.push(&report.file),
+            None => groups.push((name, word, vec![&report.file])),
+        }
+    }
+    let words = |(name, word, files): (&str, String, Vec<&str>)| match files.len() {
+        0..=NAMED => files.iter().map(|file| format!("{name} ({file}, {word})")).collect::<Vec<_>>(),
+        many => vec![format!("{name} ({} and {} others, {word})", files[0], many - 1)],
+    };
+    groups.into_iter().flat_map(words).collect()
+}
+
 pub(crate) fn short(provider: &str) -> &str {
     provider.strip_prefix("lsp:").unwrap_or(provider)
 }
@@ -103,4 +118,40 @@ fn only_syntax(reports: &[Report]) -> BTreeSet<&str> {
         chosen.map(|report| report.file.as_str()).collect::<BTreeSet<_>>()
     };
     by(true).difference(&by(false)).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(file: &str, freshness: Freshness, note: Option<&str>) -> Report {
+        let provider = if freshness == Freshness::Quiet { "lsp:clangd" } else { "tool:cargo" };
+        Report {
+            provider: provider.into(),
+            file: file.into(),
+            diagnostics: Vec::new(),
+            freshness,
+            version: None,
+            wanted_version: None,
+            elapsed_ms: 0,
+            note: note.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn one_reason_of_many_files_stands_once() {
+        let stopped = |file| report(file, Freshness::Unavailable, Some("it stopped in a.rs"));
+        let mut reports: Vec<Report> = ["b.rs", "c.rs", "d.rs", "e.rs"].map(stopped).into();
+        reports.push(report("f.rs", Freshness::Unavailable, Some("it is not saved")));
+        reports.extend(["g.cc", "h.cc"].map(|file| report(file, Freshness::Quiet, None)));
+        assert_eq!(
+            status(&reports).1,
+            [
+                "tool:cargo (b.rs and 3 others, not available: it stopped in a.rs)",
+                "tool:cargo (f.rs, not available: it is not saved)",
+                "clangd (g.cc, by guess only)",
+                "clangd (h.cc, by guess only)",
+            ]
+        );
+    }
 }
