@@ -18,9 +18,18 @@ Diagnostic = typing.Dict[str, typing.Any]
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def diagnostic(file: str, span: "tuple[int, int, int, int]", severity: int, code: str, source: str, message: str) -> Diagnostic:
+def diagnostic(
+    file: str, span: "tuple[int, int, int, int]", severity: int, code: str, source: str, message: str
+) -> Diagnostic:
     start, end = {"line": span[0], "character": span[1]}, {"line": span[2], "character": span[3]}
-    return {"file": file, "range": {"start": start, "end": end}, "severity": severity, "code": code, "source": source, "message": message}
+    return {
+        "file": file,
+        "range": {"start": start, "end": end},
+        "severity": severity,
+        "code": code,
+        "source": source,
+        "message": message,
+    }
 
 
 class Checker:
@@ -35,9 +44,20 @@ class Rust(Checker):
     """clippy's driver on a crate of one file, or of a file and its module `part`."""
 
     LINTS = [
-        "clippy::pedantic", "clippy::nursery", "unused", "missing_docs", "clippy::implicit_return", "clippy::arithmetic_side_effects",
-        "clippy::min_ident_chars", "clippy::missing_docs_in_private_items", "clippy::as_conversions", "clippy::indexing_slicing",
-        "clippy::default_numeric_fallback", "clippy::single_call_fn", "clippy::missing_inline_in_public_items", "clippy::shadow_reuse",
+        "clippy::pedantic",
+        "clippy::nursery",
+        "unused",
+        "missing_docs",
+        "clippy::implicit_return",
+        "clippy::arithmetic_side_effects",
+        "clippy::min_ident_chars",
+        "clippy::missing_docs_in_private_items",
+        "clippy::as_conversions",
+        "clippy::indexing_slicing",
+        "clippy::default_numeric_fallback",
+        "clippy::single_call_fn",
+        "clippy::missing_inline_in_public_items",
+        "clippy::shadow_reuse",
     ]
 
     def check(self, files: "dict[str, str]") -> "list[Diagnostic]":
@@ -45,8 +65,17 @@ class Rust(Checker):
             for path, string in files.items():
                 pathlib.Path(folder, path).write_text(string, encoding="utf-8")
             first = next(iter(files))
-            command = [*tools.clippy(), "--edition=2021", "--crate-type=lib", "--crate-name=case", "--emit=metadata",
-                       "--error-format=json", "--cap-lints=warn", "--out-dir", folder]
+            command = [
+                *tools.clippy(),
+                "--edition=2021",
+                "--crate-type=lib",
+                "--crate-name=case",
+                "--emit=metadata",
+                "--error-format=json",
+                "--cap-lints=warn",
+                "--out-dir",
+                folder,
+            ]
             for lint in self.LINTS:
                 command += ["-W", lint]
             done = subprocess.run([*command, first], cwd=folder, capture_output=True, text=True, timeout=120)
@@ -61,14 +90,22 @@ class Rust(Checker):
         span = spans[0]
         place = (span["line_start"] - 1, span["column_start"] - 1, span["line_end"] - 1, span["column_end"] - 1)
         code = (message.get("code") or {}).get("code") or ""
-        return diagnostic(span["file_name"], place, 1 if message["level"] == "error" else 2, code, "tool:cargo", message["message"])
+        return diagnostic(
+            span["file_name"], place, 1 if message["level"] == "error" else 2, code, "tool:cargo", message["message"]
+        )
 
 
 class TypeScript(Checker):
     """The compiler's own language service over a whole package, with the files of a case put in place."""
 
     def __init__(self, package: pathlib.Path, folder: str) -> None:
-        command = [str(tools.node()), str(HERE / "typescript.cjs"), str(tools.node_package("typescript") / "lib/typescript.js"), str(package), folder]
+        command = [
+            str(tools.node()),
+            str(HERE / "typescript.cjs"),
+            str(tools.node_package("typescript") / "lib/typescript.js"),
+            str(package),
+            folder,
+        ]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def check(self, files: "dict[str, str]") -> "list[Diagnostic]":
@@ -87,18 +124,28 @@ class Server(Checker):
     def __init__(self, command: "list[str]", folder: pathlib.Path, language: str, settings: "dict[str, typing.Any]") -> None:
         self.folder, self.language = folder, language
         self.settings = settings
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
+        )
         self.messages: "queue.Queue[typing.Optional[dict[str, typing.Any]]]" = queue.Queue()
         threading.Thread(target=self.listen, daemon=True).start()
         self.number = 0
         self.published: "dict[tuple[str, int], list[Diagnostic]]" = {}
         self.version = 0
         root = folder.as_uri()
-        self.request("initialize", {
-            "processId": os.getpid(), "rootUri": root, "workspaceFolders": [{"uri": root, "name": "case"}],
-            "capabilities": {"textDocument": {"publishDiagnostics": {"versionSupport": True}}, "workspace": {"configuration": True}},
-            "initializationOptions": settings,
-        })
+        self.request(
+            "initialize",
+            {
+                "processId": os.getpid(),
+                "rootUri": root,
+                "workspaceFolders": [{"uri": root, "name": "case"}],
+                "capabilities": {
+                    "textDocument": {"publishDiagnostics": {"versionSupport": True}},
+                    "workspace": {"configuration": True},
+                },
+                "initializationOptions": settings,
+            },
+        )
         self.send({"method": "initialized", "params": {}})
 
     def send(self, message: "dict[str, typing.Any]") -> None:
@@ -132,7 +179,11 @@ class Server(Checker):
         if message is None:
             raise tools.Missing(self.language, "its server has ended", "try again with another --seed")
         if "id" in message and "method" in message:
-            result = [self.settings for _ in message["params"]["items"]] if message["method"] == "workspace/configuration" else None
+            result = (
+                [self.settings for _ in message["params"]["items"]]
+                if message["method"] == "workspace/configuration"
+                else None
+            )
             self.send({"id": message["id"], "result": result})
         elif message.get("method") == "textDocument/publishDiagnostics":
             params = message["params"]
@@ -191,8 +242,15 @@ def clangd(headers: "list[pathlib.Path]") -> Server:
     flags = ["-std=c++17", "-Wall", "-Wextra", *(f"-I{path}" for path in headers)]
     (folder / "compile_flags.txt").write_text("\n".join(flags), encoding="utf-8")
     (folder / ".clang-tidy").write_text(f"Checks: '{CLANG_CHECKS}'\n", encoding="utf-8")
-    (folder / ".clangd").write_text("Diagnostics:\n  UnusedIncludes: None\n  ClangTidy:\n    FastCheckFilter: None\n", encoding="utf-8")
-    return Server([str(tools.clangd()), "--clang-tidy", "--log=error", "-j=1", "--limit-results=0", "--background-index=false"], folder, "cpp", {})
+    (folder / ".clangd").write_text(
+        "Diagnostics:\n  UnusedIncludes: None\n  ClangTidy:\n    FastCheckFilter: None\n", encoding="utf-8"
+    )
+    return Server(
+        [str(tools.clangd()), "--clang-tidy", "--log=error", "-j=1", "--limit-results=0", "--background-index=false"],
+        folder,
+        "cpp",
+        {},
+    )
 
 
 class Gopls(Server):
@@ -210,8 +268,17 @@ class Gopls(Server):
 def gopls() -> Server:
     folder = pathlib.Path(tempfile.mkdtemp())
     (folder / "go.mod").write_text("module case\n\ngo 1.18\n", encoding="utf-8")
-    settings = {"staticcheck": True, "analyses": {"fieldalignment": True, "nilness": True, "shadow": True, "unusedparams": True, "unusedwrite": True}}
-    os.environ.update(PATH=f"{tools.go()}{os.pathsep}{os.environ['PATH']}", GOFLAGS="-mod=mod", GOPROXY="off", GOTOOLCHAIN="local", GO111MODULE="on")
+    settings = {
+        "staticcheck": True,
+        "analyses": {"fieldalignment": True, "nilness": True, "shadow": True, "unusedparams": True, "unusedwrite": True},
+    }
+    os.environ.update(
+        PATH=f"{tools.go()}{os.pathsep}{os.environ['PATH']}",
+        GOFLAGS="-mod=mod",
+        GOPROXY="off",
+        GOTOOLCHAIN="local",
+        GO111MODULE="on",
+    )
     return Gopls([str(tools.gopls())], folder, "go", settings)
 
 
@@ -224,8 +291,20 @@ class Lua(Checker):
         with tempfile.TemporaryDirectory() as folder:
             for path, string in files.items():
                 pathlib.Path(folder, path).write_text(string, encoding="utf-8")
-            command = [*tools.luacheck(), "--formatter", "plain", "--ranges", "--codes", "--no-cache", "--no-config", "--std", "luajit",
-                       "--max-line-length", "80", *files]
+            command = [
+                *tools.luacheck(),
+                "--formatter",
+                "plain",
+                "--ranges",
+                "--codes",
+                "--no-cache",
+                "--no-config",
+                "--std",
+                "luajit",
+                "--max-line-length",
+                "80",
+                *files,
+            ]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
         found = [self.LINE.match(line) for line in (done.stdout + done.stderr).splitlines()]
         return [self.of(match) for match in found if match]
@@ -234,4 +313,6 @@ class Lua(Checker):
     def of(match: "re.Match[str]") -> Diagnostic:
         line = int(match["line"]) - 1
         place = (line, int(match["first"]) - 1, line, int(match["last"]))
-        return diagnostic(match["file"], place, 1 if match["code"][0] == "E" else 2, match["code"], "tool:luacheck", match["message"])
+        return diagnostic(
+            match["file"], place, 1 if match["code"][0] == "E" else 2, match["code"], "tool:luacheck", match["message"]
+        )

@@ -51,7 +51,10 @@ def kinds(words: str) -> "frozenset[str]":
 
 
 RUST = Grammar(
-    name="rust", module="tree_sitter_rust", function="language", extension="rs",
+    name="rust",
+    module="tree_sitter_rust",
+    function="language",
+    extension="rs",
     items=kinds("function_item struct_item enum_item trait_item impl_item const_item static_item type_item"),
     containers=kinds("impl_item trait_item"),
     member_lists=kinds("declaration_list"),
@@ -63,26 +66,39 @@ RUST = Grammar(
     prefixes=kinds("attribute_item"),
     argument_lists=kinds("arguments parameters"),
     comment="//",
-    wrong=("undefined_N();", "let _ = undefined_N;", "let added_N: u8 = \"a\";", "let added_N = 1_u8 + undefined_N;"),
+    wrong=("undefined_N();", "let _ = undefined_N;", 'let added_N: u8 = "a";', "let added_N = 1_u8 + undefined_N;"),
     right="let _ = N_u8;",
     around=("if 1 < 2 {", "}"),
     module_around=("mod inner_N {", "}"),
     function_around=("fn extracted_N() {", "}"),
     call="extracted_N();",
-    stages=("let _ = ;", "use_of_nothing_N();", "let added_N: u8 = \"a\"; drop(added_N);",
-            "let moved_N = String::new(); drop(moved_N); drop(moved_N);"),
+    stages=(
+        "let _ = ;",
+        "use_of_nothing_N();",
+        'let added_N: u8 = "a"; drop(added_N);',
+        "let moved_N = String::new(); drop(moved_N); drop(moved_N);",
+    ),
 )
 TYPESCRIPT = Grammar(
-    name="typescript", module="tree_sitter_typescript", function="language_typescript", extension="ts",
-    items=kinds("function_declaration class_declaration interface_declaration type_alias_declaration enum_declaration "
-                "lexical_declaration export_statement abstract_class_declaration"),
+    name="typescript",
+    module="tree_sitter_typescript",
+    function="language_typescript",
+    extension="ts",
+    items=kinds(
+        "function_declaration class_declaration interface_declaration type_alias_declaration enum_declaration "
+        "lexical_declaration export_statement abstract_class_declaration"
+    ),
     containers=kinds("class_declaration abstract_class_declaration"),
     member_lists=kinds("class_body"),
     members=kinds("method_definition public_field_definition"),
     functions=kinds("function_declaration method_definition"),
     blocks=kinds("statement_block"),
-    statements=kinds("lexical_declaration expression_statement if_statement for_statement for_in_statement variable_declaration"),
-    names=kinds("identifier type_identifier property_identifier shorthand_property_identifier shorthand_property_identifier_pattern"),
+    statements=kinds(
+        "lexical_declaration expression_statement if_statement for_statement for_in_statement variable_declaration"
+    ),
+    names=kinds(
+        "identifier type_identifier property_identifier shorthand_property_identifier shorthand_property_identifier_pattern"
+    ),
     prefixes=kinds("decorator"),
     argument_lists=kinds("arguments formal_parameters"),
     comment="//",
@@ -94,18 +110,25 @@ TYPESCRIPT = Grammar(
     call="extractedN();",
 )
 GO = Grammar(
-    name="go", module="tree_sitter_go", function="language", extension="go",
+    name="go",
+    module="tree_sitter_go",
+    function="language",
+    extension="go",
     items=kinds("function_declaration method_declaration type_declaration const_declaration var_declaration"),
-    containers=kinds(""), member_lists=kinds(""), members=kinds(""),
+    containers=kinds(""),
+    member_lists=kinds(""),
+    members=kinds(""),
     functions=kinds("function_declaration method_declaration"),
     blocks=kinds("statement_list"),
-    statements=kinds("expression_statement short_var_declaration assignment_statement if_statement for_statement var_declaration "
-                     "inc_statement defer_statement"),
+    statements=kinds(
+        "expression_statement short_var_declaration assignment_statement if_statement for_statement var_declaration "
+        "inc_statement defer_statement"
+    ),
     names=kinds("identifier type_identifier field_identifier"),
     prefixes=kinds(""),
     argument_lists=kinds("argument_list"),
     comment="//",
-    wrong=("undefinedN()", "_ = undefinedN", "var addedN int = \"a\"; _ = addedN", "addedN := N"),
+    wrong=("undefinedN()", "_ = undefinedN", 'var addedN int = "a"; _ = addedN', "addedN := N"),
     right="println(N)",
     around=("if 1 < 2 {", "}"),
     module_around=("", ""),
@@ -114,9 +137,14 @@ GO = Grammar(
     stages=("_ = ;", "useOfNothingN()"),
 )
 CPP = Grammar(
-    name="cpp", module="tree_sitter_cpp", function="language", extension="cpp",
-    items=kinds("function_definition class_specifier struct_specifier enum_specifier template_declaration declaration "
-                "type_definition alias_declaration"),
+    name="cpp",
+    module="tree_sitter_cpp",
+    function="language",
+    extension="cpp",
+    items=kinds(
+        "function_definition class_specifier struct_specifier enum_specifier template_declaration declaration "
+        "type_definition alias_declaration"
+    ),
     containers=kinds("class_specifier struct_specifier namespace_definition"),
     member_lists=kinds("field_declaration_list declaration_list"),
     members=kinds("function_definition field_declaration template_declaration declaration"),
@@ -127,7 +155,7 @@ CPP = Grammar(
     prefixes=kinds("attribute_declaration"),
     argument_lists=kinds("argument_list parameter_list"),
     comment="//",
-    wrong=("undefined_N();", "int added_N = \"a\";", "int added_N = undefined_N;", "(void)undefined_N;"),
+    wrong=("undefined_N();", 'int added_N = "a";', "int added_N = undefined_N;", "(void)undefined_N;"),
     right="(void)N;",
     around=("if (1 < 2) {", "}"),
     module_around=("namespace inner_N {", "}"),
@@ -135,9 +163,14 @@ CPP = Grammar(
     call="extracted_N();",
 )
 LUA = Grammar(
-    name="lua", module="tree_sitter_lua", function="language", extension="lua",
+    name="lua",
+    module="tree_sitter_lua",
+    function="language",
+    extension="lua",
     items=kinds("function_declaration"),
-    containers=kinds(""), member_lists=kinds(""), members=kinds(""),
+    containers=kinds(""),
+    member_lists=kinds(""),
+    members=kinds(""),
     functions=kinds("function_declaration"),
     blocks=kinds("block"),
     statements=kinds("variable_declaration assignment_statement function_call if_statement for_statement while_statement"),

@@ -37,7 +37,9 @@ def is_whole_file(one: Diagnostic, text: Text) -> bool:
     return start == 0 or end >= len(text.string.rstrip()) and text.string.count("\n", start, end) > 20
 
 
-def truth(before: "list[Diagnostic]", after: "list[Diagnostic]", old: "dict[str, Text]", new: "dict[str, Text]") -> "dict[str, typing.Any]":
+def truth(
+    before: "list[Diagnostic]", after: "list[Diagnostic]", old: "dict[str, Text]", new: "dict[str, Text]"
+) -> "dict[str, typing.Any]":
     at_before = [ends(one, old[one["file"]]) for one in before]
     at_after = [ends(one, new[one["file"]]) for one in after]
     free_before, free_after = set(range(len(before))), set(range(len(after)))
@@ -48,7 +50,9 @@ def truth(before: "list[Diagnostic]", after: "list[Diagnostic]", old: "dict[str,
     def kind(one: Diagnostic) -> "tuple[str, str]":
         return one["source"], one["code"]
 
-    def take(key_before: "typing.Callable[[int], typing.Hashable]", key_after: "typing.Callable[[int], typing.Hashable]") -> None:
+    def take(
+        key_before: "typing.Callable[[int], typing.Hashable]", key_after: "typing.Callable[[int], typing.Hashable]"
+    ) -> None:
         by: "dict[typing.Hashable, list[int]]" = collections.defaultdict(list)
         for index in sorted(free_before):
             key = key_before(index)
@@ -62,17 +66,27 @@ def truth(before: "list[Diagnostic]", after: "list[Diagnostic]", old: "dict[str,
                 free_before.discard(found)
                 free_after.discard(index)
 
-    def whole(places: "list[tuple[int, int]]", list_: "list[Diagnostic]", words: "typing.Callable[[str], str]") -> "typing.Callable[[int], typing.Hashable]":
-        return lambda index: None if NEW in places[index] else (kind(list_[index]), places[index], words(list_[index]["message"]))
-
-    def half(end: int, places: "list[tuple[int, int]]", list_: "list[Diagnostic]") -> "typing.Callable[[int], typing.Hashable]":
+    def whole(
+        places: "list[tuple[int, int]]", list_: "list[Diagnostic]", words: "typing.Callable[[str], str]"
+    ) -> "typing.Callable[[int], typing.Hashable]":
         return lambda index: (
-            None if places[index][end] == NEW else (kind(list_[index]), places[index][end], template(list_[index]["message"]))
+            None if NEW in places[index] else (kind(list_[index]), places[index], words(list_[index]["message"]))
+        )
+
+    def half(
+        end: int, places: "list[tuple[int, int]]", list_: "list[Diagnostic]"
+    ) -> "typing.Callable[[int], typing.Hashable]":
+        return lambda index: (
+            None
+            if places[index][end] == NEW
+            else (kind(list_[index]), places[index][end], template(list_[index]["message"]))
         )
 
     def of_file(list_: "list[Diagnostic]", texts: "dict[str, Text]") -> "typing.Callable[[int], typing.Hashable]":
         return lambda index: (
-            (kind(list_[index]), list_[index]["file"], template(list_[index]["message"])) if is_whole_file(list_[index], texts[list_[index]["file"]]) else None
+            (kind(list_[index]), list_[index]["file"], template(list_[index]["message"]))
+            if is_whole_file(list_[index], texts[list_[index]["file"]])
+            else None
         )
 
     for words in (str, template, lambda message: ""):

