@@ -121,8 +121,10 @@ class TypeScript(Checker):
 class Server(Checker):
     """A language server that is told each text as a new version, and waited for until it answers about that version."""
 
-    def __init__(self, command: "list[str]", folder: pathlib.Path, language: str, settings: "dict[str, typing.Any]") -> None:
-        self.folder, self.language = folder, language
+    def __init__(
+        self, name: str, command: "list[str]", folder: pathlib.Path, language: str, settings: "dict[str, typing.Any]"
+    ) -> None:
+        self.name, self.folder, self.language = name, folder, language
         self.settings = settings
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
@@ -177,7 +179,7 @@ class Server(Checker):
         except queue.Empty:
             return {}
         if message is None:
-            raise tools.Missing(self.language, "its server has ended", "try again with another --seed")
+            raise tools.Missing(self.name, "it has ended", "try again with another --seed")
         if "id" in message and "method" in message:
             result = (
                 [self.settings for _ in message["params"]["items"]]
@@ -219,12 +221,13 @@ class Server(Checker):
         while not all((uri, self.version) in self.published for uri in uris):
             self.read()
 
-    @staticmethod
-    def of(path: str, one: Diagnostic) -> Diagnostic:
+    def of(self, path: str, one: Diagnostic) -> Diagnostic:
+        # Its source is the server, as it is for Sextant, and not the part of the server that found it.
+        source = f"lsp:{self.name}"
         start, end = one["range"]["start"], one["range"]["end"]
         place = (start["line"], start["character"], end["line"], end["character"])
         code = one.get("code", "")
-        return diagnostic(path, place, one.get("severity", 1), str(code), one.get("source", ""), one["message"])
+        return diagnostic(path, place, one.get("severity", 1), str(code), source, one["message"])
 
     def end(self) -> None:
         self.process.kill()
@@ -246,6 +249,7 @@ def clangd(headers: "list[pathlib.Path]") -> Server:
         "Diagnostics:\n  UnusedIncludes: None\n  ClangTidy:\n    FastCheckFilter: None\n", encoding="utf-8"
     )
     return Server(
+        "clangd",
         [str(tools.clangd()), "--clang-tidy", "--log=error", "-j=1", "--limit-results=0", "--background-index=false"],
         folder,
         "cpp",
@@ -256,7 +260,7 @@ def clangd(headers: "list[pathlib.Path]") -> Server:
 class Gopls(Server):
     """It publishes types first and analyzers later, and is silent about a text without a diagnostic."""
 
-    SILENCE_S = 0.6
+    SILENCE_S = 1.5
 
     def wait(self, uris: "set[str]") -> None:
         until = time.monotonic() + 2 * self.SILENCE_S
@@ -279,7 +283,7 @@ def gopls() -> Server:
         GOTOOLCHAIN="local",
         GO111MODULE="on",
     )
-    return Gopls([str(tools.gopls())], folder, "go", settings)
+    return Gopls("gopls", [str(tools.gopls())], folder, "go", settings)
 
 
 class Lua(Checker):

@@ -132,8 +132,7 @@ async fn a_stopped_plan_keeps_its_finished_steps_and_its_open_ones() {
     nvim.wait("SextantPlan").await;
     nvim.keys("<CR>").await;
     server.requests_seen(3).await;
-    nvim.keys("<C-c>").await;
-    let failure = nvim.failed().await;
+    let failure = nvim.stopped_by_key().await;
     assert_eq!(failure["kind"], "cancelled", "{failure}");
     let plan = document(&nvim).await;
     assert!(plan.contains("- [x] change f") && plan.contains("- [ ] change g"), "{plan}");

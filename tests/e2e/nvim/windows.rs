@@ -105,8 +105,7 @@ async fn title_and_keys_follow_the_phase() {
     nvim.screen.shows("<C-c> stop · q close").await;
     assert!(!nvim.screen.text().contains("approve"), "nothing can be approved yet");
     server.requests_seen(1).await;
-    nvim.keys("<C-c>").await;
-    nvim.failed().await;
+    nvim.stopped_by_key().await;
     nvim.screen.shows("Sextant plan · stopped").await;
     server.push(two_steps("a.py"));
     nvim.command("wincmd p").await;
@@ -120,8 +119,7 @@ async fn title_and_keys_follow_the_phase() {
     nvim.screen.shows("Sextant plan · running step 2 of 2").await;
     assert!(!nvim.screen.text().contains("approve"), "it runs already");
     server.requests_seen(4).await;
-    nvim.keys("<C-c>").await;
-    nvim.failed().await;
+    nvim.stopped_by_key().await;
     nvim.screen.shows("Sextant plan · paused, 1 of 2 steps done").await;
     nvim.screen.shows("a go on").await;
     server.push(edit("return 2", "return 22"));

@@ -274,6 +274,17 @@ impl Nvim {
         }
     }
 
+    /// Stops the running task by its key; returns its failure. While a script runs, Neovim takes the key for an
+    /// interrupt of that and no mapping sees it: it is pressed again, as a user would.
+    pub async fn stopped_by_key(&mut self) -> Json {
+        loop {
+            self.keys("<C-c>").await;
+            if let Ok(failure) = tokio::time::timeout(Duration::from_secs(10), self.failed()).await {
+                return failure;
+            }
+        }
+    }
+
     pub async fn text(&self) -> String {
         let lines: Vec<String> = self.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)").await;
         lines.join("\n") + "\n"
