@@ -263,7 +263,7 @@ function M.tsserver_requests(path)
   end, TS_COMMANDS)
 end
 
--- Whether the client publishes this error of tsserver's as a warning.
+-- vtsls publishes these errors of tsserver as warnings, unless its user says otherwise.
 local function is_softened(client, diag)
   if diag.category ~= 'error' or not M.knows(client, 'style_as_warnings') then
     return false

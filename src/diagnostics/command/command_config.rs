@@ -50,7 +50,7 @@ pub struct CommandConfig {
     /// The exit statuses of a complete run; the first is that of a run without findings.
     #[serde(default = "zero_or_one")]
     pub ran: Vec<i32>,
-    /// Whether the lines of its output that are absolute paths name the files that it has read.
+    /// The lines of its output that are absolute paths name the files that it has read.
     #[serde(default)]
     pub lists_files: bool,
 }

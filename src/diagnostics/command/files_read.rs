@@ -10,7 +10,7 @@ pub struct Artifact {
     pub files: Vec<String>,
 }
 
-/// The lines of an output that are paths of files, relative to the root. `None` if there is none.
+/// The lines of an output that are paths of files, relative to the root. `None` without such a line.
 pub(super) fn listed(root: &Path, text: &str) -> Option<BTreeSet<String>> {
     let inside = |line: &str| Some(Path::new(line).strip_prefix(root).ok()?.to_str()?.to_owned());
     let paths: BTreeSet<String> = text.lines().filter(|line| line.starts_with('/')).filter_map(inside).collect();

@@ -1,4 +1,4 @@
-//! What clangd keeps of a file beside its text: the headers that it includes, and how they are compiled.
+//! The files that clangd reads beside a text and keeps: the headers, and the settings of the compiler.
 
 /// The endings of headers of C, C++ and CUDA, and of what is included in the middle of a file.
 const HEADERS: &[&str] = &["h", "hh", "hpp", "hxx", "h++", "inc", "inl", "ipp", "tcc", "tpp", "cuh"];

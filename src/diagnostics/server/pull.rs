@@ -84,7 +84,7 @@ fn not_pulled(error: RequestError) -> NotPulled {
     }
 }
 
-/// Whether the user has left [`STYLE_SETTING`] on.
+/// The value of [`STYLE_SETTING`], which is on by default.
 fn softens_style(config: &ServerConfig) -> bool {
     // The settings of a server behind a proxy are set by its editor, and known as what it was started with.
     let behind_a_proxy = config.socket.is_some();
@@ -147,7 +147,7 @@ mod tests {
         };
         assert_eq!(severity(json!(6133), "error", true), json!(2));
         assert_eq!(severity(json!(6133), "error", false), json!(1));
-        assert_eq!(severity(json!(6133), "suggestion", true), json!(4), "it is none where the project does not ask");
+        assert_eq!(severity(json!(6133), "suggestion", true), json!(4), "a hint where errors are not asked for");
         assert_eq!([json!(2304), json!("6133")].map(|code| severity(code, "error", true)), [json!(1), json!(1)]);
     }
 

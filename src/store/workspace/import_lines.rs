@@ -91,7 +91,7 @@ fn line_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
     words
 }
 
-/// Whether a line of a language of C's kind is a comment that imports nothing: an example of use in a documentation.
+/// A line of a comment that imports nothing, in a language with comments of C: an example of use in a documentation.
 /// A comment of JavaScript may import a type.
 fn is_comment(language: &Language, line: &str) -> bool {
     let line = line.trim_start();
