@@ -127,7 +127,7 @@ impl CommandProvider {
             return Err(unavailable(why));
         }
         output.files_read = if self.config.lists_files {
-            files_read::listed(&self.root, &text)
+            Some(files_read::listed(&self.root, &text))
         } else {
             files_read::of_artifacts(&self.root, &output.artifacts).await
         };

@@ -215,3 +215,21 @@ async fn a_file_that_the_compiler_has_not_read_is_not_called_clean() {
         assert!(client.end().await.success());
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tsconfig_that_only_refers_to_others_has_read_nothing() {
+    let project = Project::new(&[
+        ("tsconfig.json", "{\"files\": [], \"references\": [{\"path\": \"./app\"}]}\n"),
+        ("app/tsconfig.json", "{\"compilerOptions\": {\"strict\": true, \"composite\": true}}\n"),
+        ("app/a.ts", "export const one: number = 1;\n"),
+    ]);
+    configure(&project, "commands = [\"tsc\"]\n");
+    let programs = project.beside("programs");
+    let tsc = language_tools("vtsls").join("../node_modules/.bin/tsc");
+    std::os::unix::fs::symlink(tsc, programs.join("tsc")).expect("a link");
+    let options = ["--servers", &programs.display().to_string(), "--timeout-ms", "120000"];
+    let mut client = McpClient::open(&project, "codex", &options).await;
+    let answer = client.edit("edit_file", replace("app/a.ts", "= 1", "= 'one'")).await;
+    assert_ne!(answer["diagnostics_status"], "complete", "{answer}");
+    assert!(client.end().await.success());
+}
