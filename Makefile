@@ -67,7 +67,7 @@ try-model: tools ## Drive one task with a real small model on this machine, fetc
 	$(CARGO) build --locked
 	$(PYTHON) tests/tasks/try_model.py
 
-compact: tools ## Do small tasks with a real small model in three ways side by side, judged from outside (SET=first|second WAYS=compact,bare,step)
+compact: tools ## Do small tasks with a real small model in three ways side by side, judged from outside (SET=first|second|third WAYS=compact,bare,step)
 	$(CARGO) build --locked
 	$(PYTHON) tests/tasks/small.py
 

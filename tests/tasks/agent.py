@@ -82,9 +82,10 @@ class Said:
         return " ".join(part for part in parts if part)
 
 
-def configuration(mode: str, model: "dict[str, typing.Any]") -> str:
+def configuration(mode: str, model: "dict[str, typing.Any]", commands: "typing.Sequence[str]" = ()) -> str:
     """The user's configuration for a run, as TOML."""
     lines = [] if mode == "simple" else [f"mode = {json.dumps(mode)}"]
+    lines += [f"commands = {json.dumps(list(commands))}"] if commands else []
     lines += ["[diagnostics]", f"timeout_ms = {EDIT_MS}", f"start_timeout_ms = {START_MS}", "[model]"]
     lines += [f"{name} = {json.dumps(value)}" for name, value in model.items()]
     return "\n".join(lines) + "\n"
@@ -96,9 +97,12 @@ def environment(home: pathlib.Path) -> "dict[str, str]":
     for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
         env[name] = str(home)
     env["XDG_STATE_HOME"] = str(home / "state")
-    for name in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME"):
+    for name in ("VIRTUAL_ENV", "PYTHONPATH", "PYTHONHOME", "CARGO_TARGET_DIR"):
         env.pop(name, None)
     env["PYTHONDONTWRITEBYTECODE"] = "1"
+    # The compiler of Rust is found by way of the home folder.
+    for name, usual in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")):
+        env.setdefault(name, str(pathlib.Path.home() / usual))
     return env
 
 
@@ -110,13 +114,19 @@ def run(
     model: "dict[str, typing.Any]",
     answers: "typing.Sequence[int]" = (),
     patience: float = 600,
+    servers: "typing.Sequence[pathlib.Path]" = (TOOLS,),
+    commands: "typing.Sequence[str]" = (),
 ) -> Said:
-    """One task in one mode: `request` is its text and where it is about."""
+    """One task in one mode: `request` is its text and where it is about.
+
+    `servers` are folders with language servers, `commands` checkers of the configuration.
+    """
     config = home / "sextant" / "config.toml"
     config.parent.mkdir(parents=True, exist_ok=True)
-    config.write_text(configuration(mode, model), encoding="utf-8")
+    config.write_text(configuration(mode, model, commands), encoding="utf-8")
     command = [str(BINARY), "ask" if mode == "simple" else "plan", *request]
-    command += ["--root", str(project), "--config", str(config), "--servers", str(TOOLS), "--json"]
+    command += ["--root", str(project), "--config", str(config), "--json"]
+    command += [part for folder in servers for part in ("--servers", str(folder))]
     if mode != "simple":
         command.append("--approve")
         command += [part for answer in answers for part in ("--answer", str(answer))]

@@ -3,7 +3,8 @@
 
     MODEL=qwen            as in try_model.py, which fetches and serves it; MODEL_FILE=FILE serves another model file
     BASE_URL=URL          a server that speaks OpenAI's API and runs already; MODEL is then the name that it knows
-    SET=first,second      the tasks: tests/tasks/small/first.txt (20), second.txt (10, kept out of sight of the prompts)
+    SET=first,second      the tasks: tests/tasks/small/first.txt (20), second.txt (10, kept out of sight of the prompts),
+                          third.txt (12 in Rust, TypeScript and Lua); all of them without it
     WAYS=compact,bare,step  the text of the symbol; the bare prompt (the whole file, no Sextant); one JSON object a step
     ONLY=WORDS            only the tasks whose name holds these words
     OUT=FILE              where results go, one JSON line each; a run that is begun again leaves out what is there
@@ -11,131 +12,38 @@
     VERIFY=1              only checks the tasks: each fails before, and passes with its solution
 
 A file of tasks: `=== name`, then `kind:`, `request:`, `at:` (the cursor is on the line that holds this text) and of
-type errors `gone:` (the rule that must not be reported any more), then the file, its check and a solution.
+type errors `gone:` (the rule that must not be reported any more), then the file, its check and a solution. The language
+is that of the file's ending; small_checks.py says how it is judged, and what its project holds.
 """
 
-import ast
-import dataclasses
 import json
 import os
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 import typing
 import urllib.request
 
 import agent
 import recorder
+import small_checks
 import try_model
+from small_task import Small, read
 
 HERE = pathlib.Path(__file__).resolve().parent / "small"
 WAYS = ("compact", "bare", "step")
-SETS = ("first", "second")
+SETS = ("first", "second", "third")
 MAX_TOKENS = 1500
-BARE = "Here is the file {name}:\n```python\n{text}```\n\n{request}\n\nReply with the whole new file in one code fence."
+BARE = "Here is the file {name}:\n```{language}\n{text}```\n\n{request}\n\nReply with the whole new file in one code fence."
 FENCE = re.compile(r"```[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
-
-
-@dataclasses.dataclass
-class Small:
-    """One task."""
-
-    name: str
-    kind: str
-    request: str
-    at: str
-    gone: str
-    file: str
-    text: str
-    check: str
-    solution: str
-
-    @property
-    def line(self) -> int:
-        found = [number for number, line in enumerate(self.text.splitlines(), 1) if self.at in line]
-        assert len(found) == 1, f"{self.name}: {self.at!r} is in {len(found)} lines"
-        return found[0]
-
-    def solved(self) -> str:
-        """The file with the solution in place of the function or method of that name."""
-        new = ast.parse(textwrap.dedent(self.solution)).body[0]
-        assert isinstance(new, ast.FunctionDef)
-        found = [node for node in ast.walk(ast.parse(self.text)) if isinstance(node, ast.FunctionDef) and node.name == new.name]
-        lines = self.text.splitlines(keepends=True)
-        return "".join(lines[: found[0].lineno - 1]) + self.solution.rstrip() + "\n" + "".join(lines[found[0].end_lineno or 0 :])
-
-
-def read(path: pathlib.Path) -> "list[Small]":
-    tasks = []
-    for block in re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
-        head, *parts = re.split(r"^--- (.*)\n", block, flags=re.MULTILINE)
-        name, *fields = head.strip().splitlines()
-        known = dict(field.split(": ", 1) for field in fields)
-        file, text, _, check, _, solution = parts
-        text = text.rstrip() + "\n"
-        tasks.append(Small(name, known["kind"], known["request"], known["at"], known.get("gone", ""), file, text, check, solution))
-    return tasks
-
-
-def outside(arguments: "list[str]", folder: pathlib.Path) -> "subprocess.CompletedProcess[str]":
-    env = agent.environment(folder.parent)
-    try:
-        return subprocess.run(arguments, cwd=folder, env=env, capture_output=True, text=True, timeout=60, check=False)
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(arguments, -1, "", "no end after 60 s")
-
-
-def reported(folder: pathlib.Path, file: str) -> "list[str]":
-    """The rules of all errors that the type checker reports."""
-    ran = outside([str(agent.TOOLS / "basedpyright"), "--outputjson", file], folder)
-    found = json.loads(ran.stdout)["generalDiagnostics"]
-    return [item.get("rule", "syntax") for item in found if item["severity"] == "error"]
-
-
-def wrong(task: Small, text: str) -> "list[str]":
-    """Why a file of this text is not what was asked for; empty when it is."""
-    with tempfile.TemporaryDirectory() as place:
-        folder = pathlib.Path(place).resolve() / "project"
-        lay_out(task, folder, text)
-        (folder / "check_it.py").write_text(task.check, encoding="utf-8")
-        ran = outside([sys.executable, "-B", "check_it.py"], folder)
-        out = [f"check: {(ran.stderr.strip().splitlines() or ['?'])[-1]}"] if ran.returncode != 0 else []
-        if task.gone and not out:
-            rules = reported(folder, task.file)
-            out += [f"still reported: {', '.join(rules)}"] if rules else []
-        return out
-
-
-def lay_out(task: Small, folder: pathlib.Path, text: str) -> None:
-    folder.mkdir(parents=True)
-    (folder / task.file).write_text(text, encoding="utf-8")
-    (folder / "pyproject.toml").write_text('[tool.basedpyright]\ntypeCheckingMode = "standard"\n', encoding="utf-8")
-
-
-def spared(task: Small, text: str) -> bool:
-    """Whether every other function reads as it did, comments included."""
-
-    def others(source: str) -> "dict[str, str]":
-        try:
-            tree = ast.parse(source)
-        except SyntaxError:
-            return {}
-        found = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-        return {f"{node.name} {node.col_offset}": ast.get_source_segment(source, node) or "" for node in found}
-
-    before, after = others(task.text), others(text)
-    name = ast.parse(textwrap.dedent(task.solution)).body[0].name  # type: ignore[attr-defined]
-    return all(after.get(key) == own for key, own in before.items() if key.split()[0] != name)
 
 
 def bare(url: str, model: str, task: Small, patience: float) -> str:
     """The whole file, as the model gives it for a prompt without anything else."""
-    prompt = BARE.format(name=task.file, text=task.text, request=task.request)
+    prompt = BARE.format(name=task.file, language=small_checks.language(task).name, text=task.text, request=task.request)
     body = {"model": model, "messages": [{"role": "user", "content": prompt}], "temperature": 0.0, "max_tokens": MAX_TOKENS}
     body.update(stream=True, stream_options={"include_usage": True})
     request = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode(), {"Content-Type": "application/json"})
@@ -150,11 +58,13 @@ def bare(url: str, model: str, task: Small, patience: float) -> str:
 def sextant(url: str, model: str, way: str, task: Small, place: pathlib.Path, patience: float) -> "tuple[str, str]":
     """The file after one `sextant ask` with the cursor in the function, and what it says of itself."""
     project = place / "project"
-    lay_out(task, project, task.text)
+    small_checks.lay_out(task, project, task.text)
+    language = small_checks.language(task)
     options: "dict[str, typing.Any]" = {"provider": "openai_compatible", "model": model, "base_url": url, "style": way}
     options.update(context=6144, stall_seconds=int(patience), max_attempts=1, temperature=0.0, max_tokens=MAX_TOKENS)
     request = [task.request, "--file", f"{task.file}:{task.line}"]
-    said = agent.run(project, place / "home", "simple", request, options, patience=8 * patience)
+    servers, commands = language.servers, language.commands
+    said = agent.run(project, place / "home", "simple", request, options, (), 8 * patience, servers, commands)
     word = "ok" if said.ok else "not ok"
     return (project / task.file).read_text(encoding="utf-8"), f"{word}: {said.words or said.stderr}"
 
@@ -179,12 +89,12 @@ def one(task: Small, way: str, address: str, model: str, patience: float) -> "di
         seconds = time.monotonic() - start
     finally:
         between.close()
-    why = wrong(task, text)
+    why = small_checks.wrong(task, text)
     tokens = {kind: sum(call.usage.get(f"{kind}_tokens", 0) for call in between.calls) for kind in ("prompt", "completion")}
     if show:
         print(f"--- after\n{text}\n--- {word}", flush=True)
     return {
-        "task": task.name, "kind": task.kind, "way": way, "done": not why, "spared": spared(task, text), "why": "; ".join(why),
+        "task": task.name, "kind": task.kind, "way": way, "done": not why, "spared": task.spared(text), "why": "; ".join(why),
         "seconds": round(seconds, 1), "model_seconds": round(sum(call.seconds for call in between.calls), 1),
         "calls": len(between.calls), **tokens, "word": word,
     }  # fmt: skip
@@ -220,10 +130,11 @@ def table(results: "list[dict[str, typing.Any]]") -> None:
 def verify(tasks: "list[Small]") -> int:
     bad = 0
     for task in tasks:
-        before, after = wrong(task, task.text), wrong(task, task.solved())
-        if not before or after:
+        before, after = small_checks.wrong(task, task.text), small_checks.wrong(task, task.solved())
+        gone = not task.gone or task.gone in small_checks.reported(task, task.text)
+        if not before or after or not gone:
             bad += 1
-            print(f"{task.name}: before: {before}, solved: {after}")
+            print(f"{task.name}: before: {before}, solved: {after}" + ("" if gone else f", {task.gone} is not reported"))
     print(f"{len(tasks)} tasks, {bad} of them bad")
     return 1 if bad else 0
 
