@@ -39,7 +39,7 @@ pub struct Range {
 }
 
 /// The unit in which a language server counts columns (`PositionEncodingKind` of LSP 3.17).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Encoding {
     #[serde(rename = "utf-8")]
     Utf8,

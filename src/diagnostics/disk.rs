@@ -10,6 +10,12 @@ pub async fn has(file: &Path, text: &str) -> bool {
     there == text || there.replace("\r\n", "\n") == text
 }
 
+/// The text of a file as an editor has it; `None` if it cannot be read.
+pub async fn text(file: &Path) -> Option<String> {
+    let there = tokio::fs::read_to_string(file).await.ok()?;
+    Some(there.strip_prefix('\u{feff}').unwrap_or(&there).replace("\r\n", "\n"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

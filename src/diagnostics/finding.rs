@@ -7,14 +7,14 @@ use sextant_base::path;
 use sextant_base::positions::{Encoding, LineIndex, Position, Range};
 
 /// A line and, if the tool gave one, a column; both zero-based.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FindingPlace {
     pub line: u32,
     pub column: Option<u32>,
 }
 
 /// One message of a tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     /// As the tool wrote it: absolute, or relative to the root.
     pub file: Option<String>,

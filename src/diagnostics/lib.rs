@@ -24,3 +24,4 @@ pub mod sarif;
 pub mod server;
 pub mod server_facts;
 pub mod syntax;
+pub mod unasked;

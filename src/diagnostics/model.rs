@@ -162,6 +162,19 @@ pub struct Report {
     pub elapsed_ms: u64,
     /// The reason why it is not fresh, for a reader.
     pub note: Option<String>,
+    /// Set for a file that nobody asked about.
+    #[serde(skip)]
+    pub unasked: Option<Unasked>,
+}
+
+/// The rest of a report on a file that nobody asked about: the provider reads the whole project, and its last run has
+/// said something else of this file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unasked {
+    /// The text that the run has read.
+    pub text: Arc<str>,
+    /// The diagnostics of the run before; `None` if that has read another text.
+    pub earlier: Option<Vec<Diagnostic>>,
 }
 
 /// The part of the project that a provider's report depends on.

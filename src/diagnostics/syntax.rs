@@ -50,6 +50,7 @@ pub fn report(path: &str, text: &str, version: Option<i64>, elapsed_ms: u64) -> 
         wanted_version: version,
         elapsed_ms,
         note: None,
+        unasked: None,
     })
 }
 

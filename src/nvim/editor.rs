@@ -103,7 +103,7 @@ impl NvimEditor {
         (facts.version == tick).then_some(text)
     }
 
-    async fn report(&self, mut entry: ClientReport) -> Report {
+    pub(super) async fn report(&self, mut entry: ClientReport) -> Report {
         entry.items.append(&mut entry.slices);
         let file = self.relative(&entry.path);
         let mut freshness = entry.how.into();
@@ -134,6 +134,7 @@ impl NvimEditor {
             wanted_version: Some(entry.tick),
             elapsed_ms: entry.ms,
             note,
+            unasked: None,
         }
     }
 
@@ -229,6 +230,7 @@ fn unanswered(path: &str, deadline: Deadline, error: &EditorError) -> Report {
         wanted_version: None,
         elapsed_ms: deadline.elapsed_ms(),
         note: Some(error.to_string()),
+        unasked: None,
     }
 }
 
@@ -302,7 +304,7 @@ impl Diagnostics for NvimEditor {
         match entries {
             Ok(entries) => {
                 for entry in entries.0 {
-                    reports.push(self.report(entry).await);
+                    reports.extend(self.reports(entry).await);
                 }
             }
             Err(error) => {
@@ -322,7 +324,7 @@ impl Diagnostics for NvimEditor {
         }
         let mut reports = Vec::new();
         for entry in entries {
-            reports.push(self.report(entry).await);
+            reports.extend(self.reports(entry).await);
         }
         reports.extend(self.commands.late());
         reports

@@ -5,6 +5,7 @@
 mod buffer_edits;
 mod client_lookup;
 mod command_providers;
+mod compiler_reports;
 mod door;
 mod edit_parts;
 pub mod editor;

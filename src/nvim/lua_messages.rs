@@ -129,6 +129,28 @@ pub struct ClientReport {
     /// Whether the server changed, unasked, its earlier answer for this very text.
     #[serde(default)]
     pub(super) amends: bool,
+    /// The news of a compiler of files that nobody asked about.
+    #[serde(default, deserialize_with = "list")]
+    pub(super) elsewhere: Vec<CompiledElsewhere>,
+    /// The first file of the news that is left out, and the number of these files.
+    #[serde(default)]
+    pub(super) more: Option<MoreFiles>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct MoreFiles {
+    pub(super) path: String,
+    pub(super) files: usize,
+}
+
+/// A file that nobody asked about and of which the compiler's last run says something else than the run before.
+#[derive(Debug, Deserialize)]
+pub(super) struct CompiledElsewhere {
+    pub(super) path: String,
+    /// Missing if the run before has read another text.
+    pub(super) earlier: Option<List<WireDiagnostic>>,
+    #[serde(deserialize_with = "list")]
+    pub(super) items: Vec<WireDiagnostic>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]

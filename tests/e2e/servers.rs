@@ -563,6 +563,48 @@ async fn a_run_of_the_compiler_is_asked_for_when_an_older_one_has_ended() {
 }
 
 #[tokio::test]
+async fn what_a_run_of_the_compiler_changes_in_a_file_that_nobody_asked_about_is_reported() {
+    let run =
+        |kind: &str| json!({"notify": ["$/progress", {"token": "rust-analyzer/flycheck/0", "value": {"kind": kind}}]});
+    let at_rest = json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": true}]});
+    let closed = |items: Value| json!({"publish": {"file": "b.py", "version": "none", "items": items}});
+    let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
+    let unused = json!([{"range": place, "severity": 2, "message": "never used"}]);
+    let on = json!({
+        OPEN: [at_rest],
+        PULL: [{"reply": {"pull": "scan"}}],
+        "rust-analyzer/runFlycheck": [run("begin"), run("report"), run("end")],
+        "textDocument/didSave": [
+            [run("begin"), run("report"), closed(unused), run("end")],
+            [run("begin"), run("report"), {"wait_for": "compiled"}, closed(json!([])), run("end")],
+        ],
+    });
+    let fake = Fake::new(&named("rust-analyzer", &on));
+    std::fs::write(fake.folder.path().join("b.py"), "x\n").expect("a file");
+    let write = |text: &str| {
+        fake.server.sync(&[a(text)]);
+        std::fs::write(fake.folder.path().join("a.py"), text).expect("a file");
+        fake.server.saved("a.py");
+    };
+    let unasked = |reports: &[sextant::diagnostics::model::Report]| {
+        let of = |report: &sextant::diagnostics::model::Report| {
+            Some((report.file.clone(), report.unasked.as_ref()?.earlier.as_ref()?.len(), report.diagnostics.len()))
+        };
+        reports.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(halves(&fake, "ok\n", PATIENCE_MS).await.len(), 2, "nothing to compare with");
+    write("one\n");
+    let reports = fake.server.fetch(&[a("one\n")], Deadline::after_ms(PATIENCE_MS)).await;
+    assert_eq!(unasked(&reports), [("b.py".to_owned(), 0, 1)]);
+    // The news of a run that ends after the deadline comes with its answer.
+    write("two\n");
+    let reports = fake.server.fetch(&[a("two\n")], Deadline::after_ms(300)).await;
+    assert_eq!(unasked(&reports), []);
+    fake.go("compiled");
+    assert_eq!(unasked(&fake.late().await), [("b.py".to_owned(), 1, 0)]);
+}
+
+#[tokio::test]
 async fn an_empty_pull_of_eslint_says_nothing_where_it_could_not_check() {
     let empty = json!({"reply": {"kind": "full", "items": []}});
     let logged = json!({"notify": ["window/logMessage", {"type": 1, "message": "Failed to load the config"}]});

@@ -138,6 +138,46 @@ async fn an_edit_is_answered_with_what_the_server_and_its_compiler_find_in_neovi
     }
 }
 
+/// The call of `helper` is its only one.
+const CALLER: &str = "pub fn twice() -> u32 {\n    crate::cart::helper() * 2\n}\n";
+
+fn with_helper() -> Project {
+    let project = project();
+    project.write("src/lib.rs", &format!("{LIB}{CALLER}"));
+    project.write("src/cart.rs", &format!("{CART}\npub(crate) fn helper() -> u32 {{\n    1\n}}\n"));
+    project
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_use_of_a_function_is_missed_in_the_closed_file_that_defines_it() {
+    let (call, none) = ("crate::cart::helper() * 2", "40 + 2");
+    let project = with_helper();
+    let mut client = McpClient::open(&project, "codex", &["--timeout-ms", "120000"]).await;
+    let answer = client.edit("edit_file", replace("src/lib.rs", call, none)).await;
+    assert_eq!(answer["diagnostics_status"], "complete", "{answer}");
+    assert_eq!(codes(&answer["new_diagnostics"]), ["src/cart.rs dead_code"], "{answer}");
+    let back = client.edit("edit_file", replace("src/lib.rs", none, call)).await;
+    assert_eq!((&back["new_diagnostics"], &back["fixed"]), (&json!([]), &json!(1)), "{back}");
+    assert!(client.end().await.success());
+
+    let project = with_helper();
+    let edits = [(call, none, "1 new diagnostic, 0 fixed"), (none, call, "0 new diagnostics, 1 fixed")];
+    let replies = edits.map(|(old, new, _)| {
+        let action = json!({"tool": "edit_file", "parameters": replace("src/lib.rs", old, new)});
+        Reply::Json(json!({"action": action, "reasoning": "", "continue": false, "confidence": 0.9, "answer": ""}))
+    });
+    let server = ModelServer::start(replies).await;
+    let model = format!("model = {{ provider = 'openai_compatible', model = 'm', base_url = '{}' }}", server.url());
+    let mut nvim = Nvim::start(&project, &format!("{{ {model}, {WAITS} }}"), &[]).await;
+    nvim.lua::<bool>(&configure(true)).await;
+    nvim.edit("src/lib.rs").await;
+    for (_, _, wanted) in edits {
+        nvim.command("AgentAsk! change src/lib.rs").await;
+        let summary = nvim.finished().await;
+        assert!(summary.contains(wanted), "{summary}\n{}", nvim.answer().await);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plan_without_a_model_applies_the_fixes_of_the_compiler_but_none_that_only_hides() {
     let project = project();

@@ -2,6 +2,7 @@
 --- `cargo check` after a save, and its answers to a pull leave that out.
 --
 -- src/diagnostics/server/compile_check.rs is the same for a shell.
+local elsewhere = require('sextant.lsp.compiled_elsewhere')
 local jobs = require('sextant.lsp.jobs')
 local neovim = require('sextant.neovim')
 local publishes = require('sextant.lsp.publishes')
@@ -100,16 +101,16 @@ local function target_of(path)
 end
 
 -- The reason why the file was left out: another part of the project has an error, and this one has not been heard of.
-local function not_reached(job, run)
+local function not_reached(path, run)
   local broken = vim.iter(pairs(run.filled)):find(function(_, is_error)
     return is_error
   end)
-  local own = broken and unit(job.path)
+  local own = broken and unit(path)
   local is_heard_of = broken
     and vim.iter(pairs(run.filled)):any(function(uri)
       return unit(vim.uri_to_fname(uri)) == own
     end)
-  if broken and not is_heard_of and not run.checked[target_of(job.path) or ''] then
+  if broken and not is_heard_of and not run.checked[target_of(path) or ''] then
     return name_in(servers.shared().notes.not_reached, vim.uri_to_fname(broken))
   end
 end
@@ -121,7 +122,7 @@ local function take(job, run)
   local params = { textDocument = { uri = uri } }
   local sent = job.client.rpc.request('textDocument/documentSymbol', params, function()
     vim.schedule(function()
-      local failure = runs.failure(job.client.id) or not_reached(job, run)
+      local failure = runs.failure(job.client.id) or not_reached(job.path, run)
       if jobs.is_over(job) then
         return
       elseif proof(job) ~= run then
@@ -130,6 +131,9 @@ local function take(job, run)
         job:give_up('unavailable', failure)
       else
         job.wanted, job.note = texts.version_of(job.buf), nil
+        job.elsewhere = elsewhere.take(job, run, function(path)
+          return not not_reached(path, run)
+        end)
         job:finish('versioned', job.wanted, runs.items(job.client.id, uri))
       end
     end)

@@ -162,6 +162,17 @@ function M.items(client_id, uri)
     :totable()
 end
 
+--- The compiler's diagnostics of every file that had some once, by URI.
+---@param client_id integer
+---@return table<string, table[]>
+function M.lists(client_id)
+  local lists = {}
+  for uri in pairs(of(client_id).lists) do
+    lists[uri] = M.items(client_id, uri)
+  end
+  return lists
+end
+
 --- Drops a client that is gone.
 ---@param client_id integer
 function M.forget(client_id)

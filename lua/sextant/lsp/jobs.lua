@@ -15,6 +15,8 @@ local api = vim.api
 ---@field client vim.lsp.Client
 ---@field name string of the answer: the client's, or `NAME/check`
 ---@field compiles boolean whether it asks for what the client's compiler has found
+---@field asked table<string, true> the files that the caller has asked about
+---@field elsewhere sextant.CompiledElsewhere[]? the compiler's news of other files
 ---@field buf integer
 ---@field path string
 ---@field dead boolean?

@@ -1,5 +1,6 @@
 --- Keeps the servers' publishes, with the version that Neovim's own handler drops.
 local compile_runs = require('sextant.lsp.compile_runs')
+local compiled_elsewhere = require('sextant.lsp.compiled_elsewhere')
 local mood = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
 local neovim_pulls = require('sextant.lsp.neovim_pulls')
@@ -291,6 +292,7 @@ function M.watch()
           store[id], documents[id] = nil, nil
           mood.forget(id)
           compile_runs.forget(id)
+          compiled_elsewhere.forget(id)
         end
         notify(id, uri)
       end)

@@ -197,6 +197,24 @@ local function await_amendment(job, version, known)
   end, servers.shared().late_ms)
 end
 
+-- The most files that nobody asked about and that are reported after one run of a compiler.
+local MOST_ELSEWHERE = 100
+
+-- What the compiler says of files that nobody asked about, in the parts that the binary needs. The second value is the
+-- first file that is left out, with the number of these files.
+local function elsewhere(job)
+  local files, more = {}, nil
+  for _, file in ipairs(job.elsewhere or {}) do
+    local earlier, items = file.earlier and trimmed(file.earlier), trimmed(file.items)
+    if (earlier or not file.earlier) and items and #files < MOST_ELSEWHERE then
+      files[#files + 1] = { path = file.path, earlier = earlier, items = items }
+    else
+      more = { path = more and more.path or file.path, files = more and more.files + 1 or 1 }
+    end
+  end
+  return files, more
+end
+
 local function finish(job, how, version, items, pulled)
   if job.dead then
     return
@@ -206,6 +224,7 @@ local function finish(job, how, version, items, pulled)
     return give_up(job, 'unavailable', 'the server sent diagnostics that cannot be read')
   end
   local result = entry(job, how, version, short)
+  result.elsewhere, result.more = elsewhere(job)
   keep_raw(job, items)
   stop(job)
   if not job.late then
@@ -222,7 +241,7 @@ local function finish(job, how, version, items, pulled)
   end
 end
 
-local function new_job(client, buf, item, done, compiles)
+local function new_job(client, buf, item, asked, done, compiles)
   -- The compiler of a server is a source of its own.
   local part = compiles and '/check' or ''
   local job = {
@@ -232,6 +251,7 @@ local function new_job(client, buf, item, done, compiles)
     compiles = compiles,
     buf = buf,
     path = item.path,
+    asked = asked,
     started = vim.uv.hrtime(),
     done = done,
     finish = finish,
@@ -286,8 +306,9 @@ function M.settle(params, reply)
       end
     end
   end
-  local edited = {}
+  local edited, paths = {}, {}
   for _, item in ipairs(params.files) do
+    paths[item.path] = true
     if not item.bystander then
       edited[#edited + 1] = item.path
     end
@@ -296,9 +317,9 @@ function M.settle(params, reply)
     local buf = buffers.find(item.path)
     for _, client in ipairs(buf and vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) or {}) do
       if not servers.knows(client, 'no_checker') and not (item.bystander and servers.leaves_others(client, edited)) then
-        asked[#asked + 1] = new_job(client, buf, item, done, false)
+        asked[#asked + 1] = new_job(client, buf, item, paths, done, false)
         if servers.knows(client, 'compiles_beside') then
-          asked[#asked + 1] = new_job(client, buf, item, done, true)
+          asked[#asked + 1] = new_job(client, buf, item, paths, done, true)
         end
       end
     end

@@ -155,6 +155,7 @@ fn unasked(provider: &str, file: &str, deadline: Deadline) -> Report {
         wanted_version: None,
         elapsed_ms: deadline.elapsed_ms(),
         note: Some("the time was up before it was asked".to_owned()),
+        unasked: None,
     }
 }
 
@@ -251,7 +252,8 @@ mod tests {
         let diagnostics = if answered { vec![found] } else { Vec::new() };
         let note = (!freshness.is_fresh()).then(|| "why".to_owned());
         let (provider, file) = (provider.to_owned(), file.to_owned());
-        Report { provider, file, diagnostics, freshness, version: None, wanted_version: None, elapsed_ms: 0, note }
+        let (version, wanted_version) = (None, None);
+        Report { provider, file, diagnostics, freshness, version, wanted_version, elapsed_ms: 0, note, unasked: None }
     }
 
     fn file(old: Option<&str>, new: Option<&str>) -> ChangedFile {

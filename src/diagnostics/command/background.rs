@@ -188,6 +188,7 @@ impl Commands {
             wanted_version: Some(file.version),
             elapsed_ms: deadline.elapsed_ms(),
             note: Some(note.to_owned()),
+            unasked: None,
         };
         run.asked.iter().map(unanswered).collect()
     }

@@ -10,8 +10,10 @@ pub mod run_program;
 #[cfg(test)]
 mod tests;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 
@@ -19,11 +21,13 @@ use crate::command::command_config::{Columns, CommandConfig};
 use crate::command::read_output::{CommandOutput, Reader};
 use crate::command::run_program::Stopped;
 use crate::finding::{Finding, FindingPlace};
-use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report};
+use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Unasked};
 use crate::server::language_id::language_id;
 use crate::server_facts::{NOT_REACHED, OTHER_UNSAVED};
+use crate::unasked::{self, ChangedFindings, LastRun};
 use crate::{cargo_units, disk, program};
 use sextant_base::deadline::Deadline;
+use sextant_base::lock::lock;
 use sextant_base::plural::counted;
 use sextant_base::positions::LineIndex;
 
@@ -54,6 +58,8 @@ pub struct CommandProvider {
     root: PathBuf,
     /// `None` if it is not installed.
     program: Option<PathBuf>,
+    /// The findings of its last run over the whole project.
+    last: Mutex<LastRun<BTreeSet<Finding>>>,
 }
 
 /// The most findings of one run.
@@ -77,7 +83,7 @@ impl CommandProvider {
         let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let name = config.command.first().map(String::as_str).unwrap_or_default();
         let program = if name.contains('/') { Some(PathBuf::from(name)) } else { program::find(folders, name) };
-        Ok(Self { source: format!("tool:{}", config.name), config, reader, root, program })
+        Ok(Self { source: format!("tool:{}", config.name), config, reader, root, program, last: Mutex::default() })
     }
 
     /// The path of its program; `None` if it is not installed.
@@ -215,6 +221,62 @@ impl CommandProvider {
         Some(NOT_REACHED.replace("{file}", at))
     }
 
+    /// Findings of one file as diagnostics.
+    fn located<'f>(&self, findings: impl IntoIterator<Item = &'f Finding>, file: &FileText) -> Vec<Diagnostic> {
+        let index = LineIndex::new(&file.text);
+        // A compiler that builds a file for several targets reports it for each.
+        let mut located: Vec<Diagnostic> = Vec::new();
+        for finding in findings {
+            let one = self.diagnostic(finding, self.location(finding, file, &index));
+            if !located.contains(&one) {
+                located.push(one);
+            }
+        }
+        located
+    }
+
+    /// Reports on the files that nobody asked about and of which a run over the project says something else than the run
+    /// before.
+    async fn unasked(&self, output: &CommandOutput, asked: &[&FileText], began: SystemTime) -> Vec<Report> {
+        let mut found: BTreeMap<String, BTreeSet<Finding>> = BTreeMap::new();
+        for finding in &output.findings {
+            if let Some(path) = finding.file_in(&self.root).filter(|path| self.covers(path)) {
+                found.entry(path).or_default().insert(finding.clone());
+            }
+        }
+        let has_read = |path: &str| self.unread(output, path).is_none();
+        let mut changed = lock(&self.last).take(&self.root, began, found, has_read);
+        changed.retain(|file| asked.iter().all(|one| one.path != file.path));
+        let more = changed.split_off(changed.len().min(unasked::MOST));
+        let mut reports = Vec::new();
+        for file in changed {
+            reports.extend(self.unasked_report(file).await);
+        }
+        reports.extend(more.first().map(|file| {
+            let text = FileText { path: file.path.clone(), text: Arc::default() };
+            self.report(&text, &Err((Freshness::Unavailable, unasked::not_reported(more.len()))), true, 0)
+        }));
+        reports
+    }
+
+    async fn unasked_report(&self, file: ChangedFindings<BTreeSet<Finding>>) -> Option<Report> {
+        let text: Arc<str> = disk::text(&self.root.join(&file.path)).await?.into();
+        let now = FileText { path: file.path, text: Arc::clone(&text) };
+        let earlier = file.earlier.map(|earlier| self.located(&earlier, &now));
+        let diagnostics = self.located(&file.now, &now);
+        Some(Report {
+            provider: self.source.clone(),
+            file: now.path,
+            diagnostics,
+            freshness: Freshness::Exact,
+            version: None,
+            wanted_version: None,
+            elapsed_ms: 0,
+            note: None,
+            unasked: Some(Unasked { text, earlier }),
+        })
+    }
+
     fn report(&self, file: &FileText, answer: &RunResult, saved: bool, elapsed_ms: u64) -> Report {
         let unread = answer.as_ref().ok().and_then(|output| self.unread(output, &file.path));
         let (freshness, diagnostics, note) = match answer {
@@ -222,16 +284,8 @@ impl CommandProvider {
             Ok(_) if unread.is_some() => (Freshness::Unavailable, Vec::new(), unread),
             Ok(_) if !saved => (Freshness::Unavailable, Vec::new(), Some(UNSAVED.to_owned())),
             Ok(output) => {
-                let index = LineIndex::new(&file.text);
                 let about = output.findings.iter().filter(|finding| self.is_about(finding, &file.path));
-                // A compiler that builds a file for several targets reports it for each.
-                let mut located: Vec<Diagnostic> = Vec::new();
-                for finding in about {
-                    let one = self.diagnostic(finding, self.location(finding, file, &index));
-                    if !located.contains(&one) {
-                        located.push(one);
-                    }
-                }
+                let located = self.located(about, file);
                 let nowhere = output.findings.iter().filter(|finding| finding.file.is_none()).count();
                 let left_out = nowhere > 0 && !self.config.asks_by_file();
                 let note = left_out.then(|| format!("{nowhere} of its findings name no file and are left out"));
@@ -247,6 +301,7 @@ impl CommandProvider {
             wanted_version: None,
             elapsed_ms,
             note,
+            unasked: None,
         }
     }
 }
@@ -289,7 +344,7 @@ impl DiagnosticsProvider for CommandProvider {
                 }
                 continue;
             }
-            let before = self.all_on_disk(&group).await;
+            let (before, began) = (self.all_on_disk(&group).await, SystemTime::now());
             // None of its findings would fit a requested text.
             let answer = if before.contains(&true) {
                 let one = if self.config.asks_by_file() { group.first().copied() } else { None };
@@ -298,6 +353,13 @@ impl DiagnosticsProvider for CommandProvider {
                 Ok(CommandOutput::default())
             };
             let after = self.all_on_disk(&group).await;
+            let is_whole = self.config.reach != Reach::File && !self.config.asks_by_file();
+            if let Ok(output) = &answer
+                && is_whole
+                && before.iter().chain(&after).all(|saved| *saved)
+            {
+                reports.extend(self.unasked(output, &group, began).await);
+            }
             for ((file, before), after) in group.into_iter().zip(before).zip(after) {
                 reports.push(self.report(file, &answer, before && after, deadline.elapsed_ms()));
             }

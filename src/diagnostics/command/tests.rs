@@ -7,6 +7,7 @@ use crate::command::command_config::{Columns, CommandConfig, CommandFormat};
 use crate::model::{
     Confidence, Diagnostic, DiagnosticsProvider, FileText, Freshness, Location, Reach, Report, Severity,
 };
+use crate::unasked;
 use sextant_base::deadline::Deadline;
 
 const PATIENCE_MS: u64 = 60_000;
@@ -93,6 +94,34 @@ async fn only_a_saved_text_is_answered_for() {
     assert!(reports[0].note.as_deref().is_some_and(|note| note.contains("saved files only")));
     let gone = ask(config(script, false), &[("a.py", TEXT)], &[], PATIENCE_MS).await;
     assert_eq!(gone[0].freshness, Freshness::Unavailable);
+}
+
+#[tokio::test]
+async fn the_news_of_a_run_about_files_that_nobody_asked_about_is_reported_up_to_a_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| fs::write(folder.path().join(path), text).unwrap();
+    let others: Vec<String> = (0..=unasked::MOST).map(|number| format!("b{number:03}.py")).collect();
+    others.iter().for_each(|path| write(path, TEXT));
+    let config = CommandConfig { reach: Reach::Project, ..config("cat found; exit 1", false) };
+    let provider = CommandProvider::new(config, folder.path(), &[]).expect("a usable command");
+    let mut counts = Vec::new();
+    let asked = FileText { path: "a.py".into(), text: TEXT.into() };
+    write("a.py", TEXT);
+    for found in [0, 1, others.len(), 0] {
+        let lines = others.iter().take(found).map(|path| format!("{path}:1:1: E1 m\n"));
+        write("found", &format!("a.py:1:1: E1 m\n{}", lines.collect::<String>()));
+        let reports = provider.fetch(std::slice::from_ref(&asked), Deadline::after_ms(PATIENCE_MS)).await;
+        let news = reports.iter().filter_map(|report| Some((report, report.unasked.as_ref()?)));
+        let (now, earlier): (Vec<usize>, Vec<usize>) =
+            news.map(|(report, one)| (report.diagnostics.len(), one.earlier.as_ref().map_or(0, Vec::len))).unzip();
+        let more = reports.iter().filter(|report| report.freshness == Freshness::Unavailable);
+        let notes: Vec<String> = more.filter_map(|report| report.note.clone()).collect();
+        counts.push((now.iter().sum::<usize>(), earlier.iter().sum::<usize>(), notes));
+    }
+    let left_out = |files| vec![unasked::not_reported(files)];
+    // The first of them is known already.
+    let wanted = [(0, 0, vec![]), (1, 0, vec![]), (unasked::MOST, 0, vec![]), (0, unasked::MOST, left_out(1))];
+    assert_eq!(counts, wanted);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use tracing::Instrument;
 use crate::model::{Freshness, Report};
 use crate::server::Inner;
 use crate::server::compile_runs::{CompileRun, CompileRuns};
+use crate::server::compiled_elsewhere;
 use crate::server::documents::DocumentNotice;
 use crate::server::server_client::{PullMethod, ServerConnection};
 use crate::server::settle::{self, NoAnswer, SettledAnswer};
@@ -26,34 +27,43 @@ const OWN_RUN: Duration = Duration::from_millis(400);
 /// pause of 50 ms (`ra_ap_rust-analyzer` 0.0.349, `flycheck.rs`).
 const NEXT_RUN: Duration = Duration::from_millis(200);
 
-/// The report on one file; `None` where no compiler runs beside the server. One that comes after the deadline is late.
-pub(super) async fn report(inner: &Arc<Inner>, path: &str, deadline: Deadline) -> Option<Report> {
+/// The report on one of the asked files, and on files that nobody asked about; empty where no compiler runs beside the
+/// server. What comes after the deadline is late.
+pub(super) async fn reports(
+    inner: &Arc<Inner>,
+    path: &str,
+    asked: &Arc<Vec<String>>,
+    deadline: Deadline,
+) -> Vec<Report> {
     let run = tokio::select! {
-        run = settle::running(inner) => run.ok()?,
-        () = inner.observed.patience.end(deadline) => return None,
+        run = settle::running(inner) => run.ok(),
+        () = inner.observed.patience.end(deadline) => None,
     };
-    run.knows(Fact::CompilesBeside).then_some(())?;
+    let Some(run) = run.filter(|run| run.knows(Fact::CompilesBeside)) else { return Vec::new() };
     let (sender, receiver) = tokio::sync::oneshot::channel();
-    let (server, file) = (Arc::clone(inner), path.to_owned());
+    let (server, file, asked) = (Arc::clone(inner), path.to_owned(), Arc::clone(asked));
     let asking = async move {
         let compiled = tokio::time::timeout(LATE, compiled(&server, &run, &file, deadline)).await;
-        let report = compiled.unwrap_or_else(|_| nothing(&server, &file, NoAnswer::Superseded, deadline));
-        if let Err(report) = sender.send(report)
-            && report.version.is_some()
+        let mut reports = vec![compiled.unwrap_or_else(|_| nothing(&server, &file, NoAnswer::Superseded, deadline))];
+        if reports[0].freshness.is_fresh() {
+            reports.extend(compiled_elsewhere::reports(&server, &run, &asked).await);
+        }
+        if let Err(reports) = sender.send(reports)
+            && reports[0].version.is_some()
         {
-            server.is_late(report);
+            reports.into_iter().for_each(|report| server.is_late(report));
             server.bump();
         }
     };
     tokio::spawn(asking.in_current_span());
-    let report = tokio::select! {
-        report = receiver => report.ok(),
+    let reports = tokio::select! {
+        reports = receiver => reports.ok(),
         () = inner.observed.patience.end(deadline) => None,
     };
-    Some(report.unwrap_or_else(|| nothing(inner, path, NoAnswer::Superseded, deadline)))
+    reports.unwrap_or_else(|| vec![nothing(inner, path, NoAnswer::Superseded, deadline)])
 }
 
-fn source(inner: &Inner) -> String {
+pub(super) fn source(inner: &Inner) -> String {
     format!("{}{COMPILER}", inner.source)
 }
 
@@ -167,7 +177,7 @@ async fn take(
 }
 
 /// The reason why the file was left out: another part of the project has an error, and this one has not been heard of.
-fn not_reached(inner: &Inner, compiler: &CompileRuns, path: &str) -> Option<String> {
+pub(super) fn not_reached(inner: &Inner, compiler: &CompileRuns, path: &str) -> Option<String> {
     let file = |uri| sextant_base::path::relative(&inner.root, &sextant_base::path::from_uri(uri)?);
     let filled: Vec<(String, bool)> =
         compiler.filled().filter_map(|(uri, is_error)| Some((file(uri)?, is_error))).collect();

@@ -158,6 +158,11 @@ impl CompileRuns {
         self.filled.iter().map(|(uri, is_error)| (uri.as_str(), *is_error))
     }
 
+    /// The URIs of all files that had diagnostics once.
+    pub(super) fn uris(&self) -> impl Iterator<Item = &str> {
+        self.lists.keys().map(String::as_str)
+    }
+
     /// The compiler's diagnostics of a document, without those that are notes of others.
     pub(super) fn items(&self, uri: &str) -> Vec<SentDiagnostic> {
         let items = self.lists.get(uri).map(|items| items.as_slice()).unwrap_or_default();

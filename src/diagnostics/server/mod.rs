@@ -4,6 +4,7 @@ pub mod actions;
 mod client_capabilities;
 mod compile_check;
 mod compile_runs;
+mod compiled_elsewhere;
 mod connection;
 pub mod content_length;
 pub mod documents;
@@ -45,11 +46,12 @@ use crate::server::documents::{DocumentNotice, OpenDocument, SentDocuments, Sett
 use crate::server::liveness::Patience;
 use crate::server::provider::Settling;
 use crate::server::push_freshness::{SettleVerdict, judge};
-use crate::server::received::{Progress, Publish, WantedEdit};
+use crate::server::received::{Progress, Publish, SentDiagnostic, WantedEdit};
 use crate::server::server_client::{PullMethod, ServerConnection};
 use crate::server::server_config::ServerConfig;
 use crate::server::server_status::Mood;
 use crate::server_facts::QUIET;
+use crate::unasked::LastRun;
 use sextant_base::lock::lock;
 
 /// Edits that one fix may send.
@@ -108,6 +110,8 @@ pub(crate) struct Observed {
     languages: Mutex<Option<Vec<String>>>,
     pub mood: Mood,
     pub compiler: Mutex<CompileRuns>,
+    /// The compiler's diagnostics of all files when they were last asked for.
+    last_compiled: Mutex<LastRun<Vec<SentDiagnostic>>>,
     pub patience: Patience,
 }
 
@@ -145,9 +149,7 @@ impl LanguageServer {
 
     /// Whether the file is of one of its languages.
     pub fn covers(&self, path: &str) -> bool {
-        let languages = lock(&self.inner.observed.languages);
-        let known = |languages: &Vec<String>| languages.iter().any(|known| known == language_id::language_id(path));
-        languages.as_ref().is_none_or(known)
+        self.inner.covers(path)
     }
 
     /// The same for no language, until [`LanguageServer::also_covers`] adds one.
@@ -217,7 +219,8 @@ impl LanguageServer {
     pub fn late(&self) -> Vec<Report> {
         let documents = lock(&self.inner.documents);
         let mut late = std::mem::take(&mut *lock(&self.inner.late));
-        late.retain(|report| documents.get(&report.file).is_some_and(|known| Some(known.version) == report.version));
+        let is_current = |report: &Report| documents.get(&report.file).map(|known| known.version) == report.version;
+        late.retain(|report| report.unasked.is_some() || (report.version.is_some() && is_current(report)));
         late
     }
 
@@ -243,6 +246,12 @@ impl Drop for LanguageServer {
 }
 
 impl Inner {
+    fn covers(&self, path: &str) -> bool {
+        let languages = lock(&self.observed.languages);
+        let known = |languages: &Vec<String>| languages.iter().any(|known| known == language_id::language_id(path));
+        languages.as_ref().is_none_or(known)
+    }
+
     /// Changes the state of the files and notifies the running server, under one lock.
     fn tell(&self, change: impl FnOnce(&mut SentDocuments) -> Vec<DocumentNotice>) {
         let mut documents = lock(&self.documents);
@@ -297,7 +306,8 @@ impl Inner {
     /// Keeps a report that came after its deadline. A caller who missed the one before needs the last one alone.
     fn is_late(&self, report: Report) {
         let mut late = lock(&self.late);
-        late.retain(|known| known.file != report.file || known.provider != report.provider);
+        let is_older = |known: &Report| known.file == report.file && known.provider == report.provider;
+        late.retain(|known| known.unasked.is_some() || !is_older(known));
         late.push(report);
     }
 
@@ -348,6 +358,7 @@ impl Inner {
             wanted_version: Some(answer.version),
             elapsed_ms,
             note: unread.or_else(|| (freshness == Freshness::Quiet).then(vague)),
+            unasked: None,
         }
     }
 
@@ -362,6 +373,7 @@ impl Inner {
             wanted_version: lock(&self.documents).get(path).map(|document| document.version),
             elapsed_ms,
             note: Some(note),
+            unasked: None,
         }
     }
 

@@ -72,7 +72,8 @@ impl DiagnosticsProvider for LanguageServer {
         supervise::start(&self.inner);
         let questions = covered.iter().zip(versions);
         let asked = questions.map(|(file, version)| one(&self.inner, &file.path, version, deadline));
-        let compiled = covered.iter().map(|file| compile_check::report(&self.inner, &file.path, deadline));
+        let paths = Arc::new(covered.iter().map(|file| file.path.clone()).collect());
+        let compiled = covered.iter().map(|file| compile_check::reports(&self.inner, &file.path, &paths, deadline));
         let (mut reports, compiled) =
             futures::join!(futures::future::join_all(asked), futures::future::join_all(compiled));
         reports.extend(compiled.into_iter().flatten());

@@ -12,7 +12,7 @@ use crate::state::answer_status::{self, Status};
 use crate::state::comparison::Verdict;
 use crate::state::diagnostics_hub::{DiagnosticsHub, LookedFiles};
 use crate::state::journal::Journal;
-use crate::state::snapshots::{SnapshotKey, Snapshots};
+use crate::state::snapshots::{SnapshotKey, Snapshots, add_missing, before_unasked};
 use crate::state::task::{TaskReports, TaskWork};
 use crate::state::{comparison, dedup};
 use sextant_base::deadline::Deadline;
@@ -37,6 +37,7 @@ fn gone(key: SnapshotKey) -> Report {
         wanted_version: None,
         elapsed_ms: 0,
         note: Some(GONE.to_owned()),
+        unasked: None,
     }
 }
 
@@ -88,6 +89,10 @@ pub(crate) async fn look(
     }
     for report in &mut reports {
         if !report.freshness.is_fresh() {
+            continue;
+        }
+        if let Some(unasked) = &report.unasked {
+            ledger.take_unasked(report, unasked);
             continue;
         }
         let known = edited.iter().chain(&bystanders).find(|document| document.path == report.file);
@@ -295,7 +300,13 @@ pub(crate) async fn take_late(hub: &DiagnosticsHub, work: &mut TaskWork) {
         return;
     }
     let mut arrived: BTreeSet<SnapshotKey> = BTreeSet::new();
+    note_unasked(work, &reports);
     for report in reports {
+        if let Some(unasked) = &report.unasked {
+            hub.ledger.lock().await.take_unasked(&report, unasked);
+            arrived.insert((report.file, report.provider));
+            continue;
+        }
         if let Ok(document) = hub.workspace.editor.read(&report.file).await
             && report.version == Some(document.version)
         {
@@ -308,6 +319,17 @@ pub(crate) async fn take_late(hub: &DiagnosticsHub, work: &mut TaskWork) {
         }
     }
     self::arrived(hub, &mut work.reports, &arrived).await;
+}
+
+/// Adds the state before reports on files that nobody asked about to the start of the task, and to the baseline of an
+/// edit that still waits for answers. Returns that state.
+pub(crate) fn note_unasked(work: &mut TaskWork, reports: &[Report]) -> Snapshots {
+    let before = before_unasked(reports);
+    add_missing(&mut work.reports.start, &before);
+    if let Some(pending) = &mut work.reports.pending {
+        add_missing(pending, &before);
+    }
+    before
 }
 
 /// Takes the reports of providers that an edit's answer did not wait for: new diagnostics in them are reported late.

@@ -20,7 +20,7 @@ use crate::state::in_flight::Making;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
 use crate::state::read_views::SeenTexts;
 use crate::state::render::Line;
-use crate::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots};
+use crate::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots, add_missing};
 use crate::state::task::{TaskReports, TaskWork};
 use crate::state::task_store::TaskStore;
 use crate::state::uncredited_fix::Doubt;
@@ -330,7 +330,9 @@ async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, repo
     let mut after: Snapshots =
         collect_diagnostics::known(hub).await.into_iter().filter(|(key, _)| !open.contains(key)).collect();
     let mut before = known.snaps.clone();
-    let in_reach = |file: &str| known.open.contains(file) || known.reached.contains(file);
+    add_missing(&mut before, &collect_diagnostics::note_unasked(work, reports));
+    let is_unasked = |file: &str| reports.iter().any(|report| report.file == file && report.unasked.is_some());
+    let in_reach = |file: &str| known.open.contains(file) || known.reached.contains(file) || is_unasked(file);
     let others = without_others(&mut before, &mut after, |file| known.changes(file), in_reach);
     let late = without_late(&mut before, &mut after, &known.late, hub.workspace.config.diagnostics.severity_floor);
     for (file, provider) in after.keys() {
@@ -356,6 +358,6 @@ async fn judge(hub: &DiagnosticsHub, work: &mut TaskWork, known: &Baseline, repo
 /// Takes back the last change of the task: restores text, saved state and knowledge.
 pub(crate) async fn take_back(edits: &EditService, work: &mut TaskWork, changed: &EditOutcome) -> Result<(), Failure> {
     rollback::roll_back_to(edits, work, work.journal.checkpoints.len().saturating_sub(1), false).await?;
-    edits.hub.ledger.lock().await.restore(&changed.before);
+    edits.hub.ledger.lock().await.restore(&changed.before, &work.reports.start);
     Ok(())
 }

@@ -149,6 +149,7 @@ fn as_if(
         wanted_version: None,
         elapsed_ms: 0,
         note: None,
+        unasked: None,
     }));
     (after, reports)
 }

@@ -135,6 +135,7 @@ mod tests {
             wanted_version: None,
             elapsed_ms: 0,
             note: note.map(str::to_owned),
+            unasked: None,
         }
     }
 

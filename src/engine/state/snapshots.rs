@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use sextant_diagnostics::model::{Diagnostic, Report};
+use sextant_diagnostics::model::{Diagnostic, Report, Unasked};
 
 /// A fresh report and its text. `text` is `None` where the file does not exist.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +31,8 @@ pub(crate) struct SnapshotStore {
     /// Files that all providers were asked about: for a bystander, only these are the ones that an edit elsewhere may
     /// concern.
     whole: BTreeSet<String>,
+    /// Files that nobody has asked about: one provider has reported on them all the same.
+    unasked: BTreeSet<String>,
 }
 
 impl SnapshotStore {
@@ -38,11 +40,19 @@ impl SnapshotStore {
     pub(crate) fn take(&mut self, report: &Report, text: &Arc<str>) {
         if report.freshness.is_fresh() {
             let key = (report.file.clone(), report.provider.clone());
+            self.unasked.remove(&report.file);
             self.silent.remove(&key);
             self.outdated.remove(&key);
             let snap = Snapshot { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
             self.last.insert(key, Arc::new(snap));
         }
+    }
+
+    /// Takes a report on a file that nobody asked about.
+    pub(crate) fn take_unasked(&mut self, report: &Report, unasked: &Unasked) {
+        let is_unasked = self.unasked.contains(&report.file) || self.of(&report.file).next().is_none();
+        self.take(report, &unasked.text);
+        self.unasked.extend(is_unasked.then(|| report.file.clone()));
     }
 
     /// Notes that all providers were asked about a file, whatever their answers.
@@ -139,6 +149,7 @@ impl SnapshotStore {
             keys.retain(|(known, _)| known != file);
         }
         self.whole.remove(file);
+        self.unasked.remove(file);
     }
 
     /// Drops the reports of these providers on another text of a file than this one, `None` for no file. The fact of a
@@ -149,9 +160,11 @@ impl SnapshotStore {
         self.last.retain(|key, snap| !stale(key, snap));
     }
 
-    /// Restores the known diagnostics together with the texts.
-    pub(crate) fn restore(&mut self, known: &Snapshots) {
-        self.last.extend(known.iter().map(|(key, snap)| (key.clone(), Arc::clone(snap))));
+    /// Restores the known diagnostics together with the texts. What was unknown then is as it was when the task began.
+    pub(crate) fn restore(&mut self, known: &Snapshots, start: &Snapshots) {
+        let mut then = known.clone();
+        add_missing(&mut then, start);
+        self.last.extend(then);
     }
 
     /// The state before a file was created, for the providers that report on it now: no diagnostics.
@@ -160,10 +173,12 @@ impl SnapshotStore {
         providers.into_iter().map(|provider| ((file.to_owned(), provider), Arc::clone(&nothing))).collect()
     }
 
-    /// Whether the file has entries, and all of them are about this text.
+    /// Whether the file was asked about, and all its entries are about this text.
     pub(crate) fn is_current(&self, file: &str, text: &str) -> bool {
         let mut of_file = self.of(file).peekable();
-        of_file.peek().is_some() && of_file.all(|(_, snap)| snap.text.as_deref() == Some(text))
+        of_file.peek().is_some()
+            && !self.unasked.contains(file)
+            && of_file.all(|(_, snap)| snap.text.as_deref() == Some(text))
     }
 
     pub(crate) fn of<'a>(&'a self, file: &'a str) -> impl Iterator<Item = (&'a str, &'a Snapshot)> {
@@ -175,6 +190,23 @@ impl SnapshotStore {
 
     pub(crate) fn snaps(&self) -> Snapshots {
         self.last.clone()
+    }
+}
+
+/// The state before reports on files that nobody asked about: the diagnostics of the runs before.
+pub(crate) fn before_unasked(reports: &[Report]) -> Snapshots {
+    let unasked = reports.iter().filter_map(|report| Some((report, report.unasked.as_ref()?)));
+    let snap = |one: &Unasked| {
+        let diagnostics = one.earlier.clone()?;
+        Some(Arc::new(Snapshot { text: Some(Arc::clone(&one.text)), diagnostics }))
+    };
+    unasked.filter_map(|(report, one)| Some(((report.file.clone(), report.provider.clone()), snap(one)?))).collect()
+}
+
+/// Adds a state, where there is no other.
+pub(crate) fn add_missing(snaps: &mut Snapshots, others: &Snapshots) {
+    for (key, snap) in others {
+        snaps.entry(key.clone()).or_insert_with(|| Arc::clone(snap));
     }
 }
 
@@ -202,6 +234,7 @@ mod tests {
             wanted_version: Some(1),
             elapsed_ms: 0,
             note: None,
+            unasked: None,
         }
     }
 
@@ -212,6 +245,18 @@ mod tests {
         assert!(ledger.is_current("a.py", "x\n") && !ledger.is_whole("a.py", "x\n"));
         ledger.note_whole("a.py");
         assert!(ledger.is_whole("a.py", "x\n") && !ledger.is_whole("a.py", "y\n"));
+    }
+
+    #[test]
+    fn a_file_that_nobody_asked_about_is_not_current_until_somebody_asks() {
+        let (mut ledger, text) = (SnapshotStore::default(), Arc::from("x\n"));
+        let unasked = Unasked { text: Arc::clone(&text), earlier: None };
+        let report = Report { unasked: Some(unasked.clone()), ..report("tool:compiler", Freshness::Exact) };
+        ledger.take_unasked(&report, &unasked);
+        assert!(!ledger.is_current("a.py", "x\n") && ledger.of("a.py").next().is_some());
+        ledger.take(&super::tests::report("lsp:one", Freshness::Exact), &text);
+        ledger.take_unasked(&report, &unasked);
+        assert!(ledger.is_current("a.py", "x\n"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod closed_files;
 pub(crate) mod headers;
 pub(crate) mod rows;
+mod unasked;
 
 use std::process::{Command, Output};
 

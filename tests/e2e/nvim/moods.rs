@@ -162,6 +162,44 @@ async fn a_run_of_the_compiler_is_asked_for_when_an_older_one_has_ended() {
     assert_eq!(late_of(&mut fake, "rust_analyzer/check").await.said(), ("versioned", vec![]));
 }
 
+/// A publish about a file that nobody has opened.
+fn of_closed(items: &Value) -> Value {
+    json!({"publish": {"file": "c.py", "version": "none", "items": items}})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_run_of_the_compiler_changes_in_a_file_that_nobody_asked_about_is_news_once() {
+    let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
+    let unused = json!([{"range": place, "severity": 2, "message": "never used"}]);
+    let all = |items: &Value| json!([run("begin"), run("report"), of_closed(items), run("end")]);
+    let none = json!([]);
+    let saves = json!([all(&unused), all(&unused), all(&none), all(&unused)]);
+    let on =
+        json!({OPEN: [status(true)], PULL: [empty()], SAVE: saves, RUN: [run("begin"), run("report"), run("end")]});
+    let mut fake = Faked::start("rust_analyzer", &script(&on), "ok\n").await;
+    let closed = fake.project.root().join("c.py");
+    std::fs::write(&closed, "x\n").expect("a file");
+    let news = |halves: (Entry, Entry)| {
+        assert_eq!(halves.1.said(), ("versioned", vec![]));
+        let files = halves.1.0["elsewhere"].as_array().cloned().unwrap_or_default();
+        // An empty Lua table is an empty object in JSON.
+        let count = |list: &Value| list.as_array().map(Vec::len).or(list.as_object().map(|_| 0));
+        files.iter().map(|file| (count(&file["earlier"]), count(&file["items"]))).collect::<Vec<_>>()
+    };
+    assert_eq!(news(halves(&mut fake, PATIENCE_MS).await), [], "nothing to compare with");
+    for (text, wanted) in
+        [("one\n", vec![(Some(0), Some(1))]), ("two\n", vec![]), ("three\n", vec![(Some(1), Some(0))])]
+    {
+        fake.set(text).await;
+        fake.write().await;
+        assert_eq!(news(halves(&mut fake, PATIENCE_MS).await), wanted, "{text}");
+    }
+    std::fs::write(&closed, "y\n").expect("a file");
+    fake.set("four\n").await;
+    fake.write().await;
+    assert_eq!(news(halves(&mut fake, PATIENCE_MS).await), [(None, Some(1))], "its text is another");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_pull_of_eslint_says_nothing_where_it_could_not_check() {
     let logged = json!({"notify": ["window/logMessage", {"type": 1, "message": "Failed to load the config\0at x\ny"}]});

@@ -50,7 +50,7 @@ pub(crate) fn stale() -> Value {
 }
 
 pub(crate) struct Faked {
-    project: Project,
+    pub(crate) project: Project,
     pub(crate) nvim: Nvim,
 }
 

@@ -324,6 +324,7 @@ async fn flood(editor: &HeadlessEditor, file: &str, many: usize) -> Vec<Report> 
         wanted_version: version,
         elapsed_ms: 0,
         note: None,
+        unasked: None,
     };
     vec![of("lsp:one"), of("lsp:other")]
 }
@@ -418,6 +419,7 @@ impl Diagnostics for Counted {
                 wanted_version: version,
                 elapsed_ms: 0,
                 note: None,
+                unasked: None,
             });
         }
         reports

@@ -258,7 +258,7 @@ fn call(request: &str, piece: &ShownPiece, taken: &TakenText) -> Result<(&'stati
 /// Takes everything back to the text before the first try, with its reports.
 async fn take_back(edits: &EditService, work: &mut TaskWork, course: &Course) -> Result<(), Failure> {
     rollback::roll_back_to(edits, work, course.mark, false).await?;
-    edits.hub.ledger.lock().await.restore(&course.before);
+    edits.hub.ledger.lock().await.restore(&course.before, &work.reports.start);
     Ok(())
 }
 /// The piece as the model sees it now.

@@ -23,6 +23,7 @@ fn report(provider: &str, freshness: Freshness) -> Report {
         wanted_version: None,
         elapsed_ms: 0,
         note: None,
+        unasked: None,
     }
 }
 

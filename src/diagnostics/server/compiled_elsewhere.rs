@@ -1,0 +1,59 @@
+//! The compiler's diagnostics of files that nobody asked about, where its last run says something else of them than the
+//! run before.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::disk;
+use crate::model::{Freshness, Report, Unasked};
+use crate::policy::confidence;
+use crate::server::compile_check::{not_reached, source};
+use crate::server::received::SentDiagnostic;
+use crate::server::server_client::ServerConnection;
+use crate::server::{Inner, read_diagnostics};
+use crate::unasked::{self, ChangedFindings};
+use sextant_base::lock::lock;
+use sextant_base::path;
+
+/// Reports on these files, after a run that was taken as a proof.
+pub(super) async fn reports(inner: &Inner, run: &ServerConnection, asked: &[String]) -> Vec<Report> {
+    let mut changed = changed(inner);
+    changed.retain(|file| !asked.contains(&file.path) && inner.covers(&file.path));
+    let more = changed.split_off(changed.len().min(unasked::MOST));
+    let mut reports = Vec::new();
+    for file in changed {
+        reports.extend(report(inner, run, file).await);
+    }
+    reports.extend(more.first().map(|file| {
+        let note = unasked::not_reported(more.len());
+        Report { provider: source(inner), ..inner.nothing(&file.path, Freshness::Unavailable, note, 0) }
+    }));
+    reports
+}
+
+fn changed(inner: &Inner) -> Vec<ChangedFindings<Vec<SentDiagnostic>>> {
+    let compiler = lock(&inner.observed.compiler);
+    let Some(began) = compiler.last().map(|run| run.began) else { return Vec::new() };
+    let file = |uri: &str| path::relative(&inner.root, &path::from_uri(uri)?);
+    let found: BTreeMap<String, Vec<SentDiagnostic>> =
+        compiler.uris().filter_map(|uri| Some((file(uri)?, compiler.items(uri)))).collect();
+    let has_read = |path: &str| not_reached(inner, &compiler, path).is_none();
+    lock(&inner.observed.last_compiled).take(&inner.root, began, found, has_read)
+}
+
+async fn report(inner: &Inner, run: &ServerConnection, file: ChangedFindings<Vec<SentDiagnostic>>) -> Option<Report> {
+    let text: Arc<str> = disk::text(&inner.root.join(&file.path)).await?.into();
+    let confidence = confidence::of_server(Freshness::Exact);
+    let source = source(inner);
+    let read = |items: &[SentDiagnostic]| {
+        read_diagnostics::diagnostics(items, &source, &file.path, &text, run.encoding, confidence)
+    };
+    let (earlier, lost_before) = file.earlier.as_deref().map(read).unzip();
+    let (diagnostics, lost) = read(&file.now);
+    let report = inner.nothing(&file.path, Freshness::Exact, String::new(), 0);
+    if lost_before.unwrap_or_default() + lost > 0 {
+        let note = Some(unasked::not_reported(1));
+        return Some(Report { provider: source, freshness: Freshness::Unavailable, note, ..report });
+    }
+    Some(Report { provider: source, diagnostics, note: None, unasked: Some(Unasked { text, earlier }), ..report })
+}
