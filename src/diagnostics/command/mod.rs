@@ -10,7 +10,7 @@ pub mod run_program;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -224,15 +224,10 @@ impl CommandProvider {
     /// Findings of one file as diagnostics.
     fn located<'f>(&self, findings: impl IntoIterator<Item = &'f Finding>, file: &FileText) -> Vec<Diagnostic> {
         let index = LineIndex::new(&file.text);
+        let mut known = HashSet::new();
+        let located = findings.into_iter().map(|one| self.diagnostic(one, self.location(one, file, &index)));
         // A compiler that builds a file for several targets reports it for each.
-        let mut located: Vec<Diagnostic> = Vec::new();
-        for finding in findings {
-            let one = self.diagnostic(finding, self.location(finding, file, &index));
-            if !located.contains(&one) {
-                located.push(one);
-            }
-        }
-        located
+        located.filter(|one| known.insert(one.clone())).collect()
     }
 
     /// Reports on the files that nobody asked about and of which a run over the project says something else than the run
