@@ -159,5 +159,31 @@ async fn a_request_whose_only_edit_was_refused_is_not_done() {
     let output = tokio::task::block_in_place(|| sextant(&project, &asked));
     let ended = outcome(&output)["outcome"].clone();
     assert_eq!((output.status.code(), &ended["ok"]), (Some(1), &json!(false)), "{}", said(&output));
-    assert!(said(&output).contains("Not done: the edit was refused"), "{}", said(&output));
+    let refused = "Not done: write_file sitecustomize.py was refused: ";
+    assert!(ended["summary"].as_str().is_some_and(|text| text.contains(refused)), "{}", said(&output));
+}
+
+/// The first request begins with a word that also asks, and wants a change all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_whose_only_edit_left_its_scope_names_that_edit_and_the_way_out() {
+    let refused = "Not done: edit_file b.py was refused: b.py is outside the scope of this task (a.py); name it in the \
+                   request, point at more of the project, or make a plan.";
+    for (request, done) in [("print the sum in f", false), ("f should return 2", false), ("what does f return?", true)]
+    {
+        let script = vec![step("edit_file", replace("b.py", "return 2"), false), end()];
+        let scripted = Scripted::new(FILES, "step", json!([publish()]), 1000, script).await;
+        let output = scripted.run(&["ask", request, "--file", "a.py", "--json"]);
+        let ended = outcome(&output)["outcome"].clone();
+        let status = Some(i32::from(!done));
+        assert_eq!((output.status.code(), &ended["ok"]), (status, &json!(done)), "{request}: {}", said(&output));
+        let names_it = ended["summary"].as_str().is_some_and(|text| text.contains(refused));
+        assert_eq!(names_it, !done, "{request}: {ended}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_a_model_rightly_finds_nothing_to_do_for_is_done() {
+    let scripted = Scripted::new(FILES, "step", json!([publish()]), 1000, vec![end(), end()]).await;
+    let output = scripted.run(&["ask", "f should return 1", "--file", "a.py", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
 }

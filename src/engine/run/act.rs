@@ -15,6 +15,7 @@ use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
 use crate::state::frequent_codes::UsualKinds;
 use crate::state::in_flight::Making;
+use crate::state::refused_edit::RefusedEdit;
 use crate::state::render::Line;
 use crate::state::task::{Conversation, Task, TaskReports, TaskWork};
 use crate::state::{edit_answer, span, stop};
@@ -175,6 +176,11 @@ async fn end(
 ) -> (LastResult, bool) {
     let OpenCall { tool, called, about, reasoning, edits, span } = begun;
     let step = task.work.step;
+    // A fix that is gone is no judgement on the edits.
+    if called.edits() && tool != apply_fix::TOOL.name {
+        let refused = ran.as_ref().err().cloned();
+        task.counts.refused = refused.map(|failure| RefusedEdit { call: about.clone(), failure });
+    }
     let (ok, mut text) = match ran {
         Ok(answer) => {
             task.conversation.open.extend(answer.open);
@@ -196,10 +202,6 @@ async fn end(
     task.work.events.trace(step, Trace::new(Effect::Acted, about, model.name(), reason));
     edit_service.hub.events.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
     stored_traces::keep(&edit_service.store).await;
-    // A fix that is gone is no judgement on the edits.
-    if called.edits() && tool != apply_fix::TOOL.name {
-        task.counts.refused = !ok;
-    }
     task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);
     task.work.events.did(call_summary::came_back(
         &task.work.journal,

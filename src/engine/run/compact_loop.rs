@@ -63,10 +63,6 @@ pub(crate) async fn work(
     Ok(Ended::Unsolved(unsolved.join("; ")))
 }
 
-/// Words that a question without a question mark begins with.
-const ASKING: &str = "what why how when where who which whose explain describe tell is are does do did can could \
-    qué que cómo como por cuándo dónde quién cuál explica describe dime was wie warum wo wer erkläre";
-
 /// Whether the task wants an answer and no edit. Only text in the form of a question counts. This style asks once, and
 /// cannot correct an answer in place of a wanted change.
 fn is_question(work: &TaskWork) -> bool {
@@ -74,12 +70,7 @@ fn is_question(work: &TaskWork) -> bool {
         Mode::Simple => request_kind::classify(&work.request),
         Mode::Planner | Mode::Supervised => request_kind::classify_step(&work.request),
     };
-    work.intent.read_only || asked == Ask::Question && has_its_form(&work.request)
-}
-
-fn has_its_form(request: &str) -> bool {
-    let first = request_kind::words(request).first().map(|word| word.to_lowercase()).unwrap_or_default();
-    request.contains('?') || ASKING.split_whitespace().any(|word| word == first)
+    work.intent.read_only || asked == Ask::Question && request_kind::has_form_of_question(&work.request)
 }
 
 /// One question to the model; `None` where no step is left for it.

@@ -106,11 +106,12 @@ pub(crate) fn judge(
         return not_done(why);
     }
     if came_to == CameTo::End && work.mode == Mode::Simple && files.is_empty() {
+        // A refused edit names the cause; that a change was wanted only names the lack.
+        if let Some(refused) = counts.refused.as_ref().filter(|_| !request_kind::is_plain_question(&work.request)) {
+            return not_done(format!("Not done: {}", refused.words()));
+        }
         if completion_checks::asks_for_change(&work.journal, &work.intent) {
             return not_done("Not done: the request asks for a change".to_owned());
-        }
-        if counts.refused && request_kind::classify(&work.request) != Ask::Question {
-            return not_done("Not done: the edit was refused".to_owned());
         }
         if work.notes.had_work() && request_kind::classify(&work.request) == Ask::Repair {
             return not_done("Not done: nothing was repaired".to_owned());

@@ -33,6 +33,7 @@ pub(crate) mod owner;
 pub(crate) mod plan_service;
 pub(crate) mod read_cache;
 pub(crate) mod read_views;
+pub(crate) mod refused_edit;
 pub(crate) mod render;
 pub(crate) mod request;
 pub(crate) mod review;

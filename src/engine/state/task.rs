@@ -22,6 +22,7 @@ use crate::state::notes_log::NotesLog;
 use crate::state::offered::Offered;
 use crate::state::read_cache::Answered;
 use crate::state::read_views::SeenTexts;
+use crate::state::refused_edit::RefusedEdit;
 use crate::state::risk::Risk;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
 use crate::state::task_scope::Scope;
@@ -230,8 +231,8 @@ pub(crate) struct Conversation {
 pub(crate) struct TaskCounts {
     /// Errors in a row.
     pub errors: u32,
-    /// Whether the last edit that was tried was refused.
-    pub refused: bool,
+    /// The last edit that was tried, where it was refused.
+    pub refused: Option<RefusedEdit>,
     /// Offered fixes that were applied since this work began.
     pub applied: usize,
 }

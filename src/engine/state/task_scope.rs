@@ -3,6 +3,7 @@
 mod confine;
 mod touched;
 
+pub(crate) use confine::is_refusal;
 pub(crate) use touched::touched;
 
 use serde::{Deserialize, Serialize};

@@ -10,13 +10,17 @@ use sextant_text::symbols::language;
 use sextant_text::symbols::outline::Outline;
 use sextant_text::symbols::symbol_path::SymbolPath;
 
+/// The way out for a model.
+const STAY: &str = "stay inside the scope (at a symbol also right beside it, and the import lines of its file, by \
+                    edit_file), or ask for a wider one (a larger range, a name in the request, or a plan)";
+
 pub(super) fn refused(message: String) -> Failure {
-    Failure::new(
-        FailureKind::Tool,
-        message,
-        "stay inside the scope (at a symbol also right beside it, and the import lines of its file, by edit_file), \
-         or ask for a wider one (a larger range, a name in the request, or a plan)",
-    )
+    Failure::new(FailureKind::Tool, message, STAY)
+}
+
+/// Whether a failure is the refusal of a scope.
+pub(crate) fn is_refusal(failure: &Failure) -> bool {
+    failure.hint.text() == STAY
 }
 
 /// Refuses an edit of a file of which these symbols may change, the module level for the empty name.
