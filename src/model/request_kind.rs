@@ -7,6 +7,7 @@ mod lexicon;
 mod prohibition;
 mod read_repair_wish;
 mod read_request;
+pub mod rename_reach;
 
 use crate::mentions;
 use crate::request_kind::filter_reports::RepairWish;

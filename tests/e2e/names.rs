@@ -89,6 +89,52 @@ async fn a_rename_that_leaves_the_scope_changes_nothing_and_names_what_is_outsid
     assert_eq!(project.bytes(), before);
 }
 
+/// The whole of such a request needs no model; a part of one is done by the model, which may rename as far.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rename_whose_request_says_everywhere_reaches_every_use_from_the_file_it_points_at() {
+    for text in ["rename total to amount with all its uses", "renombra total a amount en todo el proyecto"] {
+        for file in ["cart.py", "shop.py"] {
+            let project = shop();
+            let engine = engine(&project, python_servers(project.root()), Vec::new());
+            let request = Request { text: text.into(), path: Some(file.into()), ..Request::default() };
+            let outcome = engine.ask_about(&request).await;
+            assert_eq!(
+                (&outcome["ok"], &outcome["files"]),
+                (&json!(true), &json!(["cart.py", "shop.py"])),
+                "{outcome}"
+            );
+            assert!(project.read("shop.py").contains("cart.amount([LABEL])"), "{file}: {text}");
+        }
+    }
+    let project = shop();
+    let replies = vec![rename("cart.py::Cart::total", "amount")];
+    let engine = engine(&project, python_servers(project.root()), replies);
+    let text = "rename total to amount with all its uses, and say what it counts";
+    engine.ask_about(&Request { text: text.into(), path: Some("shop.py".into()), ..Request::default() }).await;
+    assert!(engine.told().remove(0).contains("3 places in 2 files"), "{:?}", engine.told());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_says_everywhere_of_one_name_lets_no_other_edit_out_of_its_scope() {
+    let project = shop();
+    let before = project.bytes();
+    let replace = json!({"path": "cart.py", "old_string": "import json", "new_string": "import re"});
+    let body = json!({"symbol": "cart.py::Cart::total", "action": "replace", "content": "def total(self): ...\n"});
+    for reply in [
+        rename("cart.py::Cart::show", "amount"),
+        rename("cart.py::Cart::total", "count"),
+        act("edit_file", replace),
+        act("edit_symbol", body),
+    ] {
+        let engine = engine(&project, python_servers(project.root()), vec![reply.clone()]);
+        let text = "rename total to amount with all its uses, and say what it counts";
+        engine.ask_about(&Request { text: text.into(), path: Some("shop.py".into()), ..Request::default() }).await;
+        let told = engine.told().remove(0);
+        assert!(told.contains("outside"), "{reply:?}: {told}");
+        assert_eq!(project.bytes(), before, "{reply:?}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_is_none_or_is_taken_is_refused_and_so_is_every_edit_where_nothing_may_change() {
     let project = shop();

@@ -12,6 +12,7 @@ use crate::state::outcome::Ended;
 use crate::state::request::Request;
 use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
+use sextant_model::request_kind::rename_reach::wide_renames;
 use sextant_model::step::{Action, LastResult};
 
 /// `rename total to sum`, `renombra total a sum`: the whole request.
@@ -38,14 +39,25 @@ pub(crate) struct RenameRequest {
 
 /// The rename that a request asks for; `None` where it asks for more, or names no symbol.
 pub(crate) async fn find(workspace: &Workspace, approvals: &Approvals, request: &Request) -> Option<RenameRequest> {
-    let (old, new) = names(&request.text).filter(|_| may_reach_all(request))?;
-    let old = request_names::mention(old)?.name;
+    let (old, new) = asked(request)?;
+    let old = request_names::mention(&old)?.name;
     let found = read_intent::named(workspace, approvals, request, &old).await.ok().flatten()?;
     if found.names.is_empty() {
         return None;
     }
     let parameters = json!({"symbol": found.to_string(), "new_name": new});
     Some(RenameRequest { action: Action { tool: "rename_symbol".to_owned(), parameters }, otherwise: None })
+}
+
+/// The old and the new name of a request that may change every use, and is that rename alone.
+fn asked(request: &Request) -> Option<(String, String)> {
+    // Named symbols are the scope of a language model, which may rename as far as the words of the request say.
+    let said = wide_renames(&request.text).into_iter().find(|wide| wide.whole && request.symbols.is_empty());
+    if let Some(wide) = said {
+        return Some((wide.old, wide.new));
+    }
+    let (old, new) = names(&request.text).filter(|_| may_reach_all(request))?;
+    Some((old.to_owned(), new.to_owned()))
 }
 
 /// Whether the request may change every use: a file, lines or symbols that the user names are the scope of the edit, and
@@ -84,5 +96,17 @@ mod tests {
         assert!(may_reach_all(&Request { workspace: true, ..of(None) }));
         assert!(!may_reach_all(&of(None)) && !may_reach_all(&of(Some((3, 4)))));
         assert!(!may_reach_all(&Request { symbols: vec!["a.py::f".into()], ..Request::default() }));
+    }
+
+    #[test]
+    fn a_request_that_says_everywhere_is_not_confined_to_the_file_that_it_points_at() {
+        let of = |text: &str| Request { path: Some("a.py".into()), text: text.into(), ..Request::default() };
+        let names = Some(("total".to_owned(), "sum".to_owned()));
+        assert_eq!(asked(&of("rename total to sum with all its uses")), names);
+        assert_eq!(asked(&of("renombra total a sum en todo el proyecto")), names);
+        assert_eq!(asked(&of("rename total to sum")), None);
+        assert_eq!(asked(&of("rename total to sum everywhere and add a test")), None);
+        let symbols = vec!["a.py::total".into()];
+        assert_eq!(asked(&Request { symbols, ..of("rename total to sum everywhere") }), None);
     }
 }

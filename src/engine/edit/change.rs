@@ -22,6 +22,7 @@ use crate::state::read_views::SeenTexts;
 use crate::state::render::Line;
 use crate::state::snapshots::{SnapshotKey, SnapshotStore, Snapshots, add_missing};
 use crate::state::task::{TaskReports, TaskWork};
+use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
 use crate::state::uncredited_fix::Doubt;
 use crate::state::unlooked::Unlooked;
@@ -65,9 +66,22 @@ pub(crate) async fn change(
     when: When,
     deadline: Deadline,
 ) -> Result<EditOutcome, Failure> {
+    let reach = work.scope.clone();
+    change_within(edits, work, &reach, wanted, when, deadline).await
+}
+
+/// The same for an edit whose reach is not the scope of its task.
+pub(crate) async fn change_within(
+    edits: &EditService,
+    work: &mut TaskWork,
+    reach: &Scope,
+    wanted: Vec<EditRequest>,
+    when: When,
+    deadline: Deadline,
+) -> Result<EditOutcome, Failure> {
     for want in &wanted {
         target::refuse_large(want.path(), want.bytes())?;
-        work.scope.check(want)?;
+        reach.check(want)?;
     }
     permit(&edits.hub, &edits.approvals, work, &wanted).await?;
     let doubts = edit_guard::guard(&edits.hub, &edits.approvals, work, &wanted).await?;
@@ -94,7 +108,7 @@ pub(crate) async fn change(
                 wanted = moved;
                 notes.extend(changed);
                 for want in &wanted {
-                    work.scope.check(want)?;
+                    reach.check(want)?;
                 }
                 deadline = deadline.restarted();
             }

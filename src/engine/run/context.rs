@@ -10,6 +10,7 @@ use crate::events::fact::TaskFact;
 use crate::memory::{learn, project_scan, prompt_memory};
 use crate::plan::work_mode::Mode;
 use crate::run::{conventions, file_list, sources};
+use crate::state::asked_rename;
 use crate::state::authority;
 use crate::state::edit_service::EditService;
 use crate::state::render;
@@ -198,6 +199,11 @@ async fn context(
 
 fn request_facts(work: &TaskWork, shown: &[(String, String)]) -> RequestFacts {
     let user = if work.request == work.journal.request { String::new() } else { work.journal.request.clone() };
+    let named = work.intent.analysis.lines(|path| {
+        let own = path.to_string();
+        // A source has its path above it, and a whole source shows its definitions.
+        shown.iter().any(|(name, text)| *name == own || (*name == path.file && !sources::is_list(text)))
+    });
     RequestFacts {
         query: work.request.clone(),
         user,
@@ -206,11 +212,7 @@ fn request_facts(work: &TaskWork, shown: &[(String, String)]) -> RequestFacts {
         places: work.intent.places.clone(),
         scope: work.scope.described(),
         earlier: work.intent.earlier.clone(),
-        named: work.intent.analysis.lines(|path| {
-            let own = path.to_string();
-            // A source has its path above it, and a whole source shows its definitions.
-            shown.iter().any(|(name, text)| *name == own || (*name == path.file && !sources::is_list(text)))
-        }),
+        named: named.into_iter().chain(asked_rename::lines(work)).collect(),
     }
 }
 

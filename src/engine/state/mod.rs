@@ -4,6 +4,7 @@ pub(crate) mod agent_config;
 pub(crate) mod analysis;
 pub(crate) mod answer_status;
 pub(crate) mod approvals;
+pub(crate) mod asked_rename;
 pub(crate) mod authority;
 pub(crate) mod call_summary;
 pub(crate) mod comparison;

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::edit::{change, edit_guard};
 use crate::editor::{Document, workspace_edit};
 use crate::plan::StepKind;
+use crate::state::asked_rename;
 use crate::state::call_summary::Subject;
 use crate::state::edit_answer::EditAnswer;
 use crate::state::edit_request::{EditOutcome, EditRequest, When};
@@ -26,12 +27,14 @@ use sextant_base::deadline::Deadline;
 use sextant_base::failure::{Failure, tool_failure};
 use sextant_base::plural::counted;
 use sextant_base::positions::{LineIndex, Range};
+use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_diagnostics::server::server_lookup::NameQuestion;
 use sextant_model::step::Model;
 use sextant_model::tools::Access;
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
 use sextant_text::edits::{TextEdit, apply_text, hunks};
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Most lines with the old name that are shown, and most files that are searched for it.
 const SHOWN: usize = 8;
@@ -68,11 +71,12 @@ impl Tool for RenameSymbol {
         let new_name = self.new_name.trim();
         let place = target::place(&edits.workspace, &self.symbol).await?;
         check_name(&place, new_name)?;
+        let reach = reach(work, &place, new_name);
         let question = NameQuestion::Rename { new_name: new_name.to_owned() };
         let mut again = true;
         let (asked, renaming) = loop {
             let asked = symbol_lookup::ask(&edits.workspace, &self.symbol, None, &question).await?;
-            match read(&edits.workspace, work, &asked).await? {
+            match read(&edits.workspace, work, &reach, &asked).await? {
                 Some(renaming) => break (asked, renaming),
                 None if again => again = false,
                 None => return Err(symbol_lookup::outdated()),
@@ -91,13 +95,24 @@ impl Tool for RenameSymbol {
         }
         let checks = &edits.workspace.config.diagnostics;
         let deadline = Deadline::after_ms(checks.timeout_ms);
-        let changed = change::change(edits, work, renaming.wanted, When::Now, deadline).await?;
+        let changed = change::change_within(edits, work, &reach, renaming.wanted, When::Now, deadline).await?;
         let late = std::mem::take(&mut work.reports.late.found);
         let mut notes = vec![summary(&asked.name, new_name, &renaming.places)];
         notes.extend(left_over(&edits.workspace.root, &changed, &asked.name).await);
         notes.extend(asked.notes);
         Ok(EditAnswer::of(&changed, checks, &late, notes).into())
     }
+}
+
+/// How far a rename may reach: as far as the task, or to every use where the request says so.
+fn reach(work: &TaskWork, place: &SymbolPlace, new_name: &str) -> Scope {
+    let symbol = SymbolPath::new(&place.document.path, place.outline.path_of(place.symbol));
+    if work.scope == Scope::Workspace || !asked_rename::is_wide(work, &symbol, Some(new_name)) {
+        return work.scope.clone();
+    }
+    let why = format!("the request asks to rename every use of {symbol}");
+    work.events.trace(work.step, Trace::new(Effect::Understood, "the scope", "everywhere", why));
+    Scope::Workspace
 }
 
 /// Refuses an invalid name, and a name that already stands beside the symbol: servers carry both out.
@@ -137,7 +152,12 @@ fn check_name(place: &SymbolPlace, new_name: &str) -> Result<(), Failure> {
 }
 
 /// Reads the edit of the server; `None` where it belongs to an older text. Nothing is changed yet.
-async fn read(workspace: &Workspace, work: &TaskWork, asked: &AnsweredName) -> Result<Option<Renaming>, Failure> {
+async fn read(
+    workspace: &Workspace,
+    work: &TaskWork,
+    reach: &Scope,
+    asked: &AnsweredName,
+) -> Result<Option<Renaming>, Failure> {
     let edit = workspace_edit::read(&asked.said.value, workspace.root.path());
     if let Some(operation) = edit.operations.first() {
         return Err(tool_failure(
@@ -177,7 +197,7 @@ async fn read(workspace: &Workspace, work: &TaskWork, asked: &AnsweredName) -> R
         }
         for one in &texts {
             let want = EditRequest::Change { document: document.clone(), hunks: vec![one.clone()], of_symbols: false };
-            if work.scope.check(&want).is_err() {
+            if reach.check(&want).is_err() {
                 let names = task_scope::touched(&want);
                 renaming.outside.extend(names);
             }

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::edit::edit_guard;
 use crate::state::approvals::Approvals;
+use crate::state::asked_rename;
 use crate::state::call_summary::Subject;
 use crate::state::task::TaskWork;
 use crate::state::task_scope::Scope;
@@ -18,6 +19,7 @@ use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::tools::{Access, names};
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::workspace_files;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// A call as its tool takes it. A model's call was validated where its reply was read. A call from elsewhere that does
 /// not fit is refused here, in the same words.
@@ -82,7 +84,7 @@ async fn check(workspace: &Workspace, approvals: &Approvals, work: &TaskWork, ca
         if work.intent.read_only {
             return Err(forbidden());
         }
-        writable(&workspace.root, &work.scope, &subject)?;
+        writable(&workspace.root, work, &subject)?;
     }
     call.permit(workspace, approvals, &work.events, &work.reports.offers).await
 }
@@ -107,15 +109,16 @@ fn known_to_git(root: &Root, work: &TaskWork, subject: &Subject) -> Result<(), F
 
 /// Whether the file to write can belong to the scope. The edit itself checks which part of its text may change, in
 /// [`crate::edit::change::change`].
-fn writable(root: &Root, task_scope: &Scope, subject: &Subject) -> Result<(), Failure> {
+fn writable(root: &Root, work: &TaskWork, subject: &Subject) -> Result<(), Failure> {
     // The tool resolves, and then checks, a subject without a file: a symbol's bare name, an offered fix.
     let Some(path) = subject.file.clone().or_else(|| subject.one_file()) else { return Ok(()) };
     let path = root.resolve(&path)?;
-    let inside = match task_scope {
+    let symbol = subject.symbol.as_ref().map(|symbol| SymbolPath::new(&*path, SymbolPath::parse(symbol).names));
+    let inside = match &work.scope {
         Scope::Workspace => true,
-        scope => scope.files().contains(&path),
+        scope => scope.files().contains(&path) || symbol.is_some_and(|one| asked_rename::is_wide(work, &one, None)),
     };
-    if inside { Ok(()) } else { Err(task_scope.outside(&path)) }
+    if inside { Ok(()) } else { Err(work.scope.outside(&path)) }
 }
 
 fn forbidden() -> Failure {
