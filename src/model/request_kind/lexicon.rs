@@ -61,6 +61,11 @@ pub(super) const REPORTS: &str = "diagnos error warning lint linter complain pro
     basedpyright ruff mypy reported reports aviso advertencia queja fallo fallos errores tipo tipos importaci importes \
     problema \
     fehler warnung meldung typen importe";
+/// Words for one report that are names of symbols as well.
+pub(super) const ONE_REPORT: &str = "error warning hint issue problem finding violation diagnostic complaint lint";
+/// Words before the name of a symbol.
+pub(super) const DECLARES: &str = "impl class struct enum trait interface union record protocol function fn def method \
+    macro variant const constant type clase estructura interfaz funcion metodo tipo klasse funktion methode";
 /// The result of a verb of tidying.
 pub(super) const CLEAN: &str = "clean type-clean typeclean lint-clean lint-free error-free warning-free limpio limpia \
     limpios sauber fehlerfrei";
@@ -158,6 +163,8 @@ pub(super) const EDITS: &str = "change edit touch modify alter write fix apply s
     andern andere andre bearbeiten anfassen schreiben anderungen geandert";
 /// Such verbs mean nothing without an object of this kind: `do nothing`, `make no changes`.
 pub(super) const LIGHT: &str = "do make doing making hagas hacer";
+/// Words before a condition.
+pub(super) const CONDITIONS: &str = "if when whenever unless where si cuando donde wenn falls";
 /// Words for everything that a prohibition may name without naming a part.
 pub(super) const ANYTHING: &str = "anything nothing any ningun ninguna it them this that these those code file files source sources line \
     lines text project workspace repo repository stuff thing things everything edit edits change changes modification \

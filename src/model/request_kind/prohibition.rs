@@ -23,7 +23,8 @@ pub(super) fn forbids(clause: &[Word]) -> bool {
             && !clause[at].folded.ends_with('s')
             && after.first().is_some_and(|word| word.is("nothing nada nichts"))
         {
-            return is_universal(&after[1..]);
+            let addressed = if clause[at].is(LIGHT) { is_lead(&clause[..at]) } else { !makes_code_do(clause, at) };
+            return addressed && is_universal(&after[1..]);
         }
         if clause[at].is("nothing nada nichts") && at == 0 {
             let extra = |word: &&Word| !word.is(EDITS) && !word.is(POLITE) && !word.is(MODALS);
@@ -40,6 +41,33 @@ pub(super) fn forbids(clause: &[Word]) -> bool {
         let light = after[verb].is(LIGHT) && !rest.iter().any(|word| word.is(ANYTHING));
         between && !light && is_universal(rest)
     })
+}
+
+/// Whether a clause begins with doing nothing: `do nothing`, `please do nothing`.
+pub(super) fn opens_light(clause: &[Word]) -> bool {
+    clause.iter().position(|word| word.is(LIGHT)).is_some_and(|at| is_lead(&clause[..at]))
+}
+
+/// Whether nobody but the agent does what comes behind these words. `functions that do nothing` are code.
+fn is_lead(before: &[Word]) -> bool {
+    let leads = |word: &Word| word.is(POLITE) || word.is(FILLERS) || word.is(MODALS) || word.is(BOUNDS);
+    before.iter().all(|word| leads(word) && !word.name && !word.is("which that"))
+}
+
+/// Whether code does what the word at this place says: `let f change nothing`, `f should change nothing`.
+pub(super) fn makes_code_do(clause: &[Word], at: usize) -> bool {
+    let before = &clause[..at];
+    let verb = before.iter().position(|word| !word.is(POLITE) || word.is("let"));
+    let causes = verb.is_some_and(|verb| match before[verb..].first() {
+        Some(first) if first.is("let") => before.len() > verb + 1 && !before[verb + 1].is("us me"),
+        Some(first) if first.is("make haz") => before.len() > verb + 1,
+        _ => false,
+    });
+    let subject = match before {
+        [.., subject, modal] => modal.is(MODALS) && !subject.is(POLITE) && !subject.is("you we i"),
+        _ => false,
+    };
+    causes || subject
 }
 
 /// Whether such a word is about the work, and not about its result: `a read-only property`.

@@ -1,11 +1,11 @@
 //! Reads a request: its sentences and clauses, the wish of each, and the prohibitions of the whole.
 
 use crate::request_kind::lexicon::{
-    ADDS, APPLIES, BOUNDS, CLEAN, DELETES, FILLERS, FIX_VERBS, FOREIGN, GENERIC, GERUNDS, HARMLESS, INTERROGATIVES,
-    LOOKS, MAKES, MODALS, NEGATIONS, NO_VERBS, OFFERS, ONLY, OTHERS, PARTICIPLES, POLITE, QUESTIONS, REPORTS, SUBJECTS,
-    TIDIES, WISHES, WORKS, YET,
+    ADDS, APPLIES, BOUNDS, CLEAN, CONDITIONS, DECLARES, DELETES, FILLERS, FIX_VERBS, FOREIGN, GENERIC, GERUNDS,
+    HARMLESS, INTERROGATIVES, LOOKS, MAKES, MODALS, NEGATIONS, NO_VERBS, OFFERS, ONE_REPORT, ONLY, OTHERS, PARTICIPLES,
+    POLITE, QUESTIONS, REPORTS, SUBJECTS, TIDIES, WISHES, WORKS, YET,
 };
-use crate::request_kind::prohibition::forbids;
+use crate::request_kind::prohibition::{forbids, makes_code_do, opens_light};
 
 /// The wish of one clause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,7 +216,12 @@ impl RequestReading {
 
     /// Whether it forbids every change, and not only changes of a part.
     pub(super) fn forbids(&self) -> bool {
-        let bars = self.clauses().any(|clause| forbids(clause));
+        let bars = self.sentences.iter().any(|sentence| {
+            let is_condition = |clause: &Clause| clause.first().is_some_and(|word| word.is(CONDITIONS));
+            // `If the list is empty, do nothing` says what the code does.
+            let holds_then = |at: usize| sentence[..at].iter().any(is_condition) && opens_light(&sentence[at]);
+            (0..sentence.len()).any(|at| forbids(&sentence[at]) && !holds_then(at))
+        });
         bars || (self.only_looks() && !matches!(self.wish(), ClauseWish::Repair | ClauseWish::Fix | ClauseWish::Work))
     }
 
@@ -305,6 +310,8 @@ fn wish(clause: &[Word]) -> ClauseWish {
     }
     if clause[usize::from(says_when)..].iter().any(|word| word.is(QUESTIONS)) {
         ClauseWish::Question
+    } else if clause.len() > 3 && makes_code_do(clause, clause.len()) {
+        ClauseWish::Work
     } else {
         ClauseWish::Nothing
     }
@@ -341,14 +348,14 @@ fn fixing_wish(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Op
         let at_hand = !foreign && (reports && unknown <= 2 || unknown == 0);
         return Some(if at_hand { ClauseWish::Repair } else { ClauseWish::Fix });
     }
-    let last = object.iter().rev().find(|word| !word.is("up all"));
     let unused = object.iter().any(|word| word.begins("unused unbenutzt") || word.is("usar usados usadas"));
     if begins(DELETES) || (begins(MAKES) && rest.get(1).is_some_and(|word| word.is("rid"))) {
-        let object = if begins(MAKES) { self::object(rest.get(3..).unwrap_or_default()) } else { object.to_vec() };
-        let last = if begins(MAKES) { object.last() } else { last };
-        let reported = last.is_some_and(|word| word.reports() && !word.is("type types typing tipo tipos hint hints"));
+        let behind = rest.get(if begins(MAKES) { 3.. } else { 1.. }).unwrap_or_default();
+        let object = self::object(behind);
+        let reported = names_reports(behind);
         let names = object.iter().any(|word| word.begins("variable argument import parameter name nombre parametr"));
-        return (reported || (unused && names)).then_some(ClauseWish::Repair);
+        let otherwise = begins(MAKES).then_some(ClauseWish::Work);
+        return if reported || (unused && names) { Some(ClauseWish::Repair) } else { otherwise };
     }
     if begins(ADDS) {
         let import = object.iter().any(|word| word.begins("import"));
@@ -365,6 +372,25 @@ fn fixing_wish(verb: &Word, rest: &[Word], object: &[&Word], wished: bool) -> Op
         return object.iter().any(|word| word.is(OFFERS)).then_some(ClauseWish::Repair);
     }
     None
+}
+
+/// Whether the object of a verb of removal is reports, and no symbol that is called like one.
+fn names_reports(behind: &[Word]) -> bool {
+    let end = behind.iter().take_while(|word| !word.is(BOUNDS) || word.name).count();
+    let adds = |word: &Word| word.is("up all") || (word.is(FILLERS) && !word.name);
+    let Some(last) = behind[..end].iter().rposition(|word| !adds(word)) else { return false };
+    let word = &behind[last];
+    word.reports() && !word.is("type types typing tipo tipos hint hints") && !is_declared(&behind[..=last])
+}
+
+/// Whether a symbol has the last of these words as its name: `impl Error`, and right behind the verb `class error`.
+fn is_declared(words: &[Word]) -> bool {
+    let Some((last, before)) = words.split_last() else { return false };
+    let capital = last.raw.trim_start_matches(|c: char| !c.is_alphanumeric()).starts_with(char::is_uppercase);
+    match before {
+        [] => capital && last.is(ONE_REPORT),
+        [.., kind] => last.is(ONE_REPORT) && kind.is(DECLARES) && (capital || before.len() == 1),
+    }
 }
 
 /// `corrección`, `reparaciones`.

@@ -234,6 +234,43 @@ const TABLE: &[(Ask, &str)] = &[
     (Work, "rename fix_total to mend"),
     (Work, "replace the warning with an exception"),
     (Work, "delete the error class"),
+    (Work, "remove impl Error from src/error.rs"),
+    (Work, "remove the impl Error in src/error.rs"),
+    (Work, "remove Error from src/error.rs"),
+    (Work, "delete class ErrorHandler"),
+    (Work, "delete class Error"),
+    (Work, "delete class error"),
+    (Work, "delete the enum Warning"),
+    (Work, "delete fn warning in a.rs"),
+    (Work, "get rid of impl Error"),
+    (Work, "elimina la clase Error"),
+    (Work, "rename Warning to Notice"),
+    (Repair, "fix the errors in a.py"),
+    (Repair, "remove the error in a.py"),
+    (Repair, "remove the type error in f"),
+    (Repair, "remove type errors"),
+    (Repair, "remove all errors from src/error.rs"),
+    (Repair, "delete the warnings of this class"),
+    (Repair, "remove the class errors"),
+    (Repair, "quita los errores"),
+    (Repair, "quita el error"),
+    (Repair, "entferne den Fehler"),
+    (Work, "let f in a.ts do nothing"),
+    (Work, "let f change nothing"),
+    (Work, "make f do nothing"),
+    (Work, "make f return nothing"),
+    (Work, "haz que f no haga nada"),
+    (Work, "remove the functions that do nothing"),
+    (Unclear, "f should do nothing"),
+    (Unclear, "If the list is empty, do nothing."),
+    (Forbidden, "do nothing"),
+    (Forbidden, "please do nothing"),
+    (Forbidden, "explain f, and do nothing"),
+    (Forbidden, "I want you to do nothing"),
+    (Forbidden, "you should change nothing"),
+    (Forbidden, "if you see an error, change nothing"),
+    (Forbidden, "don't change anything, just explain"),
+    (Forbidden, "no hagas nada"),
     (Work, "fix the tests"),
     (Work, "fix the bug in total"),
     (Work, "fix the spelling"),
@@ -294,7 +331,7 @@ fn each_request_is_taken_for_what_it_is() {
 
 #[test]
 fn what_a_repair_names_is_a_name_and_nothing_else_is_left_undone() {
-    let known = ["Cart::total", "Cart", "total", "prices.py", "x"];
+    let known = ["Cart::total", "Cart", "total", "prices.py", "x", "a.py", "f", "src/error.rs"];
     let mut wrong = Vec::new();
     for (_, query) in TABLE.iter().filter(|(wanted, _)| *wanted == Repair) {
         let wanted = repair_filter(query, "");
