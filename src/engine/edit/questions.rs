@@ -59,7 +59,7 @@ pub(crate) async fn ask_user(approvals: &Approvals, asking: UserQuestion<'_>) ->
     }
     let _turn = approvals.turn.lock().await;
     let (answer, answered) = oneshot::channel();
-    *approvals.open() = Some(OpenQuestion { options: options.len(), answer });
+    *approvals.open() = Some(OpenQuestion { kind, options: options.to_vec(), answer });
     let mut asked = ShownQuestion { approvals, answer: None };
     let shows = shows.map(str::to_owned);
     approvals.events.show(Event::Question { text: text.to_owned(), options: options.to_vec(), kind, shows });
@@ -87,16 +87,45 @@ impl Drop for ShownQuestion<'_> {
 pub(crate) fn answer_waiting(approvals: &Approvals, answer: UserAnswer) -> Option<Result<(), Failure>> {
     let mut open = approvals.open();
     let waiting = open.take()?;
+    let answer = match answer {
+        UserAnswer::Words(words) if says_yes(&words) && is_consent(waiting.kind, &waiting.options) => {
+            UserAnswer::Option(1)
+        }
+        answer => answer,
+    };
     if let UserAnswer::Option(choice) = &answer
-        && !(1..=waiting.options).contains(choice)
+        && !(1..=waiting.options.len()).contains(choice)
     {
-        let failure = Failure::user(format!("{choice} is no answer"), format!("1 to {}", waiting.options));
+        let failure = Failure::user(format!("{choice} is no answer"), format!("1 to {}", waiting.options.len()));
         *open = Some(waiting);
         return Some(Err(failure));
     }
     // The asking task may have left in this very moment; then nothing depends on the answer.
     let _ = waiting.answer.send(answer);
     Some(Ok(()))
+}
+
+/// Words that say yes and nothing else.
+const YES: &str = "y yes sí si ok okay 1";
+
+fn says_yes(words: &str) -> bool {
+    let word = words.trim().trim_end_matches(['.', '!']).to_lowercase();
+    YES.split(' ').any(|yes| yes == word)
+}
+
+/// Whether the first option is the one that yes means. A question for consent has its narrowest consent first and its
+/// refusal last; any other question only where there is nothing else to choose.
+fn is_consent(kind: QuestionKind, options: &[String]) -> bool {
+    let refuses = |option: &String| {
+        let first = option.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default().to_lowercase();
+        ["no", "not", "leave", "keep", "stop"].contains(&first.as_str())
+    };
+    let Some((last, others)) = options.split_last() else { return false };
+    let asks_consent = match kind {
+        QuestionKind::Command | QuestionKind::File | QuestionKind::Scope | QuestionKind::Edit => !others.is_empty(),
+        QuestionKind::Plan | QuestionKind::Ask | QuestionKind::Forget => others.len() == 1,
+    };
+    asks_consent && refuses(last) && !others.iter().any(refuses)
 }
 
 /// The question that a paused run ends with, taken out of its last events where the user can be asked at once.
@@ -114,4 +143,27 @@ pub(crate) fn open_question(approvals: &Approvals, events: &mut Vec<Event>) -> O
 /// Ends the question that waits without an answer: nobody is there any more.
 pub(crate) fn nobody_answers(approvals: &Approvals) {
     approvals.open().take();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_yes_means_the_narrowest_consent_and_no_other_option() {
+        for words in ["y", "Yes", "yes.", " sí ", "ok", "1"] {
+            assert!(says_yes(words), "{words}");
+        }
+        for words in ["yes, but only once", "no", "okay then", "2", ""] {
+            assert!(!says_yes(words), "{words}");
+        }
+        let is_yes =
+            |kind, options: &[&str]| is_consent(kind, &options.iter().map(|o| (*o).to_owned()).collect::<Vec<_>>());
+        assert!(is_yes(QuestionKind::Command, &["run it once", "allow exactly this for the session", "no"]));
+        assert!(is_yes(QuestionKind::Ask, &["yes", "no"]));
+        assert!(is_yes(QuestionKind::File, &["put the text before it back", "leave it"]));
+        assert!(!is_yes(QuestionKind::Ask, &["sqlite", "postgres"]));
+        assert!(!is_yes(QuestionKind::Ask, &["now", "later", "no"]));
+        assert!(!is_yes(QuestionKind::Plan, &["keep it", "no"]) && !is_yes(QuestionKind::Edit, &["no"]));
+    }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::oneshot;
 
+use crate::editor::event::QuestionKind;
 use crate::events::stream::EventStream;
 use sextant_base::lock::lock;
 
@@ -37,7 +38,7 @@ pub(crate) struct Approvals {
 pub enum UserAnswer {
     /// The number of an option, counted from 1.
     Option(usize),
-    /// Words of the user's own. They are never a consent.
+    /// Words of the user's own. They are no consent, except for a plain yes to a question for one.
     Words(String),
 }
 
@@ -67,7 +68,8 @@ impl From<usize> for UserAnswer {
 
 #[derive(Debug)]
 pub(crate) struct OpenQuestion {
-    pub(crate) options: usize,
+    pub(crate) kind: QuestionKind,
+    pub(crate) options: Vec<String>,
     pub(crate) answer: oneshot::Sender<UserAnswer>,
 }
 

@@ -39,7 +39,7 @@ async fn each_edit_is_shown_and_written_only_with_the_users_consent() {
     nvim.command("AgentAnswer return 12 instead").await;
     nvim.answered("return 22").await;
     assert_eq!(project.read("a.py"), TEXT);
-    nvim.command("AgentAnswer 1").await;
+    nvim.command("AgentAnswer yes").await;
     nvim.finished().await;
     assert_eq!(project.read("a.py"), TEXT.replace("return 2", "return 22"));
     let second = server.requests()[1].body.to_string();
