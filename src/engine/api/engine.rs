@@ -378,7 +378,7 @@ impl Engine {
     }
 
     pub async fn recall_about(&self, text: &str) -> Result<String, Failure> {
-        remember::recall_about(&self.session.store, text).await
+        remember::recall_about(&self.session.store, text).await.map(|(text, _)| text)
     }
 
     pub async fn forget(&self, text: &str, cancel: &CancellationToken) -> Result<String, Failure> {

@@ -57,8 +57,8 @@ pub(crate) async fn prefer(store: &TaskStore, text: &str) -> Result<String, Fail
     ))
 }
 
-/// All entries about something.
-pub(crate) async fn recall_about(store: &TaskStore, text: &str) -> Result<String, Failure> {
+/// All entries about something, and how many they are.
+pub(crate) async fn recall_about(store: &TaskStore, text: &str) -> Result<(String, usize), Failure> {
     let remember = chosen_preferences::needs_memory(store).await?;
     let (what, project) = (chosen_preferences::bare(text), remember.project);
     let words = what.clone();
@@ -79,13 +79,11 @@ pub(crate) async fn recall_about(store: &TaskStore, text: &str) -> Result<String
             .collect();
     lines.extend(learned.iter().map(learn::line).filter(about).take(SHOWN).map(|line| format!("- {line}")));
     lines.extend(hits.iter().map(|hit| chosen_preferences::line_of(&hit.entry)));
-    Ok(match lines.is_empty() {
+    let text = match lines.is_empty() {
         true => format!("Nothing is known about “{what}”."),
-        false => {
-            let about = format!("Known about “{what}”:");
-            format!("{about}\n{}", lines.join("\n"))
-        }
-    })
+        false => format!("Known about “{what}”:\n{}", lines.join("\n")),
+    };
+    Ok((text, lines.len()))
 }
 
 /// All that is known, in short, as Markdown.

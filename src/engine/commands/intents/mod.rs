@@ -30,6 +30,7 @@ use crate::state::outcome::Outcome;
 use crate::state::request::Request;
 use crate::state::session::Session;
 use sextant_base::failure::Failure;
+use sextant_base::plural::counted;
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::step::Usage;
 
@@ -72,7 +73,13 @@ pub(crate) async fn direct(
         Direct::Forget(text) => Some(answered(forget::forget(&session.edits, &session.plans, text, cancel).await?)),
         Direct::ForgetAll => Some(answered(forget::forget_all(&session.edits, &session.plans, cancel).await?)),
         Direct::Remember(text) => Some(answered(remember::prefer(&session.store, text).await?)),
-        Direct::Recall(text) => Some(answered(remember::recall_about(&session.store, text).await?)),
+        Direct::Recall(text) => {
+            let (found, count) = remember::recall_about(&session.store, text).await?;
+            let answer = answered(found);
+            // The head of the text would be shown twice.
+            let summary = if count > 0 { format!("{} known", counted(count, "entry")) } else { answer.summary };
+            Some(DirectAnswer { summary, ..answer })
+        }
         Direct::Learned => Some(answered(remember::learned(&session.store).await?)),
         Direct::Mode(wanted) => Some(mode_intent::direct_mode(&session.plans, &session.events, *wanted)),
         Direct::Why => explain::direct_why(&session.store, request).await,
