@@ -60,19 +60,19 @@ pub(crate) async fn look_over(hub: &DiagnosticsHub, deadline: Deadline) -> LookR
     let mut all: Vec<String> = open.iter().filter(|path| !first.contains(path)).cloned().collect();
     all.splice(0..0, first);
     all.extend(rest);
-    let mut reach = LookReach { looked_at: 0, of: all.len() };
+    let mut looked_at = BTreeSet::new();
     for batch in all[..all.len().min(MOST)].chunks(BATCH) {
         if deadline.passed() {
             break;
         }
-        reach.looked_at += look_at(hub, batch, &open, deadline).await;
+        looked_at.extend(look_at(hub, batch, &open, deadline).await);
     }
-    reach
+    let unlooked = all.iter().filter(|path| !looked_at.contains(*path)).cloned().collect();
+    LookReach { looked_at: looked_at.len(), of: all.len(), unlooked }
 }
 
-/// Looks at a few files, and closes those without a report again. Returns the number of files that a provider reported
-/// on.
-async fn look_at(hub: &DiagnosticsHub, batch: &[String], open: &BTreeSet<String>, deadline: Deadline) -> usize {
+/// Looks at a few files, and closes those without a report again. Returns the files that a provider reported on.
+async fn look_at(hub: &DiagnosticsHub, batch: &[String], open: &BTreeSet<String>, deadline: Deadline) -> Vec<String> {
     let opened: Vec<String> = batch.iter().filter(|path| !open.contains(*path)).cloned().collect();
     hub.looked.visited.lock().await.extend(opened.iter().cloned());
     let mut documents: Vec<Document> = Vec::new();
@@ -86,7 +86,7 @@ async fn look_at(hub: &DiagnosticsHub, batch: &[String], open: &BTreeSet<String>
             .iter()
             .any(|report| report.file == *path && report.freshness.is_fresh() && report.provider != syntax::NAME)
     };
-    let looked_at = batch.iter().filter(|path| heard(path)).count();
+    let looked_at = batch.iter().filter(|path| heard(path)).cloned().collect();
     let floor = hub.workspace.config.diagnostics.severity_floor;
     let reported = |path: &String| {
         let mut of_it = reports.iter().filter(|report| report.file == *path).flat_map(|report| &report.diagnostics);
@@ -156,7 +156,13 @@ mod tests {
 
     #[test]
     fn the_words_say_how_far_it_went() {
-        let words = |looked_at, of| LookReach { looked_at, of }.words();
+        let of_these = |looked_at, of, unlooked: &[&str]| {
+            LookReach { looked_at, of, unlooked: unlooked.iter().map(|path| (*path).to_owned()).collect() }.words()
+        };
+        let words = |looked_at, of| of_these(looked_at, of, &[]);
+        assert_eq!(of_these(7, 8, &["big.py"]), "looked at 7 of the 8 files of the workspace, not at big.py");
+        let four = of_these(4, 8, &["a.py", "b.py", "c.py", "d.py"]);
+        assert_eq!(four, "looked at 4 of the 8 files of the workspace, those changed last first");
         assert_eq!(words(1, 1), "looked at the one file of the workspace");
         assert_eq!(words(7, 7), "looked at all 7 files of the workspace");
         assert_eq!(words(200, 512), "looked at 200 of the 512 files of the workspace, those changed last first");

@@ -72,7 +72,7 @@ pub(crate) async fn finish(
     listed::show(&edits.hub, work, &new, &verdict.pending).await;
     reached::keep_open(&edits.hub.looked, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect())
         .await;
-    let word = match work.reports.reach {
+    let word = match &work.reports.reach {
         Some(reach) if word.is_empty() => reach.words(),
         Some(reach) => format!("{word}. {}", reach.words()),
         None => word.to_owned(),

@@ -3,23 +3,31 @@
 use sextant_base::plural::counted;
 
 /// The reach of a look over the workspace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LookReach {
     /// Files with a report of a provider.
     pub(crate) looked_at: usize,
     /// Files to look at.
     pub(crate) of: usize,
+    /// The files without such a report.
+    pub(crate) unlooked: Vec<String>,
 }
+
+/// Most files without a report that are named.
+const NAMED: usize = 3;
 
 impl LookReach {
     /// The text for a summary.
-    pub(crate) fn words(self) -> String {
+    pub(crate) fn words(&self) -> String {
         let (looked_at, of) = (self.looked_at, counted(self.of, "file"));
         if self.of == 1 && looked_at == 1 {
             return "looked at the one file of the workspace".to_owned();
         }
         if looked_at == self.of {
             return format!("looked at all {of} of the workspace");
+        }
+        if (1..=NAMED).contains(&self.unlooked.len()) {
+            return format!("looked at {looked_at} of the {of} of the workspace, not at {}", self.unlooked.join(", "));
         }
         format!("looked at {looked_at} of the {of} of the workspace, those changed last first")
     }
