@@ -76,12 +76,12 @@ bench: tools ## Measure the costs that the documentation states (PEERS=FOLDER wi
 	SEXTANT_CLIENTS_BINARY=$(CURDIR)/target/release/sextant $(PYTHON) tests/clients/bench.py
 	$(if $(PEERS),$(PYTHON) benches/peers.py $(PEERS))
 
-soundness: tools ## Hold the diagnostics of N random edits against the truth, with nine real servers (N=100 SERVERS=ruff,ty SEED=1 NVIM=nvim), or those of closed files (REACH=1)
+soundness: tools ## Hold the diagnostics of N random edits against the truth, with seventeen real servers (N=100 SERVERS=ruff,ty SEED=1 NVIM=nvim), or those of closed files (REACH=1)
 ifdef REACH
 	@$(MAKE) --no-print-directory reach
 else
 	@$(PYTHON) tests/tools.py soundness
-	SEXTANT_TOOLS=$(SEXTANT_TOOLS):$(CURDIR)/.tools/soundness/venv/bin:$(CURDIR)/.tools/soundness/node_modules/.bin \
+	SEXTANT_TOOLS=$(SEXTANT_TOOLS):$(CURDIR)/.tools/soundness/venv/bin:$(CURDIR)/.tools/soundness/node_modules/.bin:$(CURDIR)/.tools/languages/bin \
 		$(CARGO) bench --locked --bench soundness
 endif
 

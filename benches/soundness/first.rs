@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use crate::job::Job;
+use crate::language::write;
 use crate::subjects::Subject;
 use crate::text::{Random, Slot, State};
 
@@ -92,7 +93,7 @@ impl Model for Hand {
 }
 
 fn file(subject: &Subject, number: usize) -> String {
-    format!("first_{number}.{}", subject.language.extension())
+    subject.language.other_file(&format!("first_{number}"))
 }
 
 fn mistake(subject: &Subject, number: usize) -> Slot {
@@ -111,8 +112,7 @@ fn before(subject: &Subject, number: usize) -> State {
 
 /// Writes the files for the coming edits.
 pub fn prepare(root: &Path, subject: &Subject, trials: usize) -> std::io::Result<()> {
-    (0..2 * trials)
-        .try_for_each(|n| std::fs::write(root.join(file(subject, n)), before(subject, n).text(subject.language)))
+    (0..2 * trials).try_for_each(|n| write(root.join(file(subject, n)), &before(subject, n).text(subject.language)))
 }
 
 /// Another text than this: a mistake more, a mistake less, or a change that does not matter.

@@ -45,7 +45,12 @@ impl Headless {
 fn editor(job: &Job) -> HeadlessEditor {
     let (events, mut shown) = tokio::sync::mpsc::unbounded_channel();
     tokio::spawn(async move { while shown.recv().await.is_some() {} });
-    let server = ServerConfig { name: job.server.clone(), command: job.command.clone(), ..ServerConfig::default() };
+    let server = ServerConfig {
+        name: job.server.clone(),
+        command: job.command.clone(),
+        settings: serde_json::from_value(job.settings.clone()).expect("settings"),
+        ..ServerConfig::default()
+    };
     HeadlessEditor::new(Path::new(&job.root), vec![server], events).expect("a folder")
 }
 

@@ -10,6 +10,8 @@ pub struct Job {
     pub server: String,
     pub command: Vec<String>,
     pub filetype: String,
+    /// The server's settings, or null.
+    pub settings: serde_json::Value,
     /// This program; Neovim starts it in place of the binary.
     pub binary: String,
     pub root: String,

@@ -13,12 +13,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::print_stderr)]
 
+mod code_templates;
+mod data_templates;
 mod first;
 mod headless;
 #[path = "../inside.rs"]
 mod inside;
 mod job;
+mod language;
 mod subjects;
+mod templates;
 mod text;
 mod trials;
 mod truth;
@@ -42,7 +46,12 @@ capabilities.textDocument.diagnostic = nil
 local out = assert(io.open(job.capabilities, 'w'))
 out:write(vim.json.encode(capabilities))
 out:close()
-vim.lsp.config(job.server, { cmd = job.command, filetypes = { job.filetype }, root_markers = { '.root' } })
+vim.lsp.config(job.server, {
+  cmd = job.command,
+  filetypes = { job.filetype },
+  root_markers = { '.root' },
+  settings = job.settings ~= vim.NIL and job.settings or nil,
+})
 vim.lsp.enable(job.server)
 require('sextant').setup({ binary = job.binary })
 vim.schedule(function()
@@ -102,7 +111,7 @@ async fn measure() -> Result<bool, String> {
          \"outside\": median ms of every other answer, from before the edit to the report in the process that asks; \"p95\" of the same"
     );
     println!(
-        "{:<22}{:>7}{:>7}{:>7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>9}{:>7}",
+        "{:<22}{:>7}{:>7}{:>7}{:>21}{:>8}{:>9}{:>9}{:>9}{:>9}{:>7}",
         "server", "asked", "fresh", "wrong", "unsettled", "p95 ms", "median", "default", "ratio", "outside", "late"
     );
     let done = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -133,10 +142,11 @@ async fn one(subject: &'static Subject, trials: u64, seed: u64) -> Result<bool, 
     let job = Job {
         server: subject.name.to_owned(),
         command: subject.command()?,
-        filetype: subject.language.id().to_owned(),
+        filetype: subject.language.filetype().to_owned(),
+        settings: (subject.settings)(&root),
         binary: text(&std::env::current_exe().map_err(|error| error.to_string())?),
         root: text(&root),
-        file: subject.language.file().to_owned(),
+        file: subject.language.file(),
         trials: usize::try_from(trials).unwrap_or(usize::MAX),
         seed,
         budget_ms: number("BUDGET", 3000),
@@ -207,6 +217,7 @@ fn report(subject: &Subject, trials: &[Trial], truth: &HashMap<String, Vec<Item>
     let (mut amended, mut twice) = (0, 0);
     let mut unsettled: HashMap<&str, usize> = HashMap::new();
     let mut odd = 0;
+    let mut right_guesses = 0;
     for trial in trials {
         let true_items = &truth[&trial.text];
         odd += usize::from(!against(true_items, &trial.expected).is_empty());
@@ -240,6 +251,8 @@ fn report(subject: &Subject, trials: &[Trial], truth: &HashMap<String, Vec<Item>
                 _ => continue,
             };
             *unsettled.entry(name).or_default() += 1;
+            let right = || faults(&answer.items, true_items, &trial.expected).is_empty();
+            right_guesses += usize::from(answer.freshness == Freshness::Quiet && right());
         }
     }
     let times = |inside: bool| -> Vec<f64> {
@@ -254,7 +267,7 @@ fn report(subject: &Subject, trials: &[Trial], truth: &HashMap<String, Vec<Item>
     let mut names: Vec<String> = unsettled.iter().map(|(name, count)| format!("{count} {name}")).collect();
     names.sort();
     println!(
-        "{:<22}{:>7}{:>7}{:>7}{:>11}{:>8}{:>9}{:>9}{:>9}{:>9}{:>7}",
+        "{:<22}{:>7}{:>7}{:>7}{:>21}{:>8}{:>9}{:>9}{:>9}{:>9}{:>7}",
         subject.name,
         asked,
         fresh,
@@ -269,6 +282,9 @@ fn report(subject: &Subject, trials: &[Trial], truth: &HashMap<String, Vec<Item>
     );
     if odd > 0 {
         println!("    the truth is not what was built in: {odd} texts");
+    }
+    if let Some(quiet) = unsettled.get("quiet") {
+        println!("    of the {quiet} quiet answers {right_guesses} were right");
     }
     if amended > 0 {
         println!("    amended by the server, unasked, for the same text: {amended} answers");

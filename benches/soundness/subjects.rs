@@ -2,14 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Language {
-    Python,
-    TypeScript,
-    Cpp,
-}
+use crate::language::Language;
 
 /// A server with the mistakes that it finds.
 #[derive(Clone, Copy, Debug)]
@@ -21,29 +16,101 @@ pub struct Subject {
     pub language: Language,
     /// Finds undefined names.
     pub names: bool,
-    /// Finds type errors.
+    /// Finds type errors, or what stands for them in the language's template.
     pub types: bool,
+    /// Answers pulls alone: to no client does it publish.
+    pub pulls: bool,
+    /// Nothing proves which text a publish of its is of: its answers are right or wrong, and none claims to be fresh.
+    pub unproven: bool,
+    /// Of several documents that change within a moment it looks at the last alone.
+    pub alone: bool,
+    /// Publishes nothing where its list stays equal.
+    pub silent: bool,
+    /// What the usual configurations send, for a project in this folder.
+    pub settings: fn(&Path) -> Value,
 }
 
-const fn python(name: &'static str, program: &'static str, arguments: &'static [&'static str]) -> Subject {
-    Subject { name, program, arguments, language: Language::Python, names: true, types: false }
+const fn server(
+    language: Language,
+    name: &'static str,
+    program: &'static str,
+    arguments: &'static [&'static str],
+) -> Subject {
+    Subject {
+        name,
+        program,
+        arguments,
+        language,
+        names: true,
+        types: true,
+        pulls: false,
+        unproven: false,
+        alone: false,
+        silent: false,
+        settings: no_settings,
+    }
 }
 
 pub const SUBJECTS: &[Subject] = &[
-    Subject { types: true, ..python("basedpyright", "basedpyright-langserver", &["--stdio"]) },
-    python("ruff", "ruff", &["server"]),
-    Subject { types: true, ..python("pyright", "pyright-langserver", &["--stdio"]) },
-    Subject { types: true, ..python("ty", "ty", &["server"]) },
-    Subject { types: true, ..python("pyrefly", "pyrefly", &["lsp"]) },
-    Subject { types: true, language: Language::Cpp, ..python("clangd", "clangd", &["--log=error"]) },
+    server(Language::Python, "basedpyright", "basedpyright-langserver", &["--stdio"]),
+    Subject { types: false, ..server(Language::Python, "ruff", "ruff", &["server"]) },
+    server(Language::Python, "pyright", "pyright-langserver", &["--stdio"]),
+    server(Language::Python, "ty", "ty", &["server"]),
+    server(Language::Python, "pyrefly", "pyrefly", &["lsp"]),
+    server(Language::Cpp, "clangd", "clangd", &["--log=error"]),
+    server(Language::TypeScript, "ts_ls", "typescript-language-server", &["--stdio"]),
+    Subject { types: false, ..server(Language::Python, "pylsp", "pylsp", &[]) },
     Subject {
-        types: true,
-        language: Language::TypeScript,
-        ..python("ts_ls", "typescript-language-server", &["--stdio"])
+        names: false,
+        types: false,
+        ..server(Language::Python, "jedi_language_server", "jedi-language-server", &[])
     },
-    python("pylsp", "pylsp", &[]),
-    Subject { names: false, ..python("jedi_language_server", "jedi-language-server", &[]) },
+    server(Language::TypeScript, "vtsls", "vtsls", &["--stdio"]),
+    Subject { unproven: true, ..server(Language::JavaScript, "biome", "biome", &["lsp-proxy"]) },
+    Subject {
+        pulls: true,
+        settings: eslint_settings,
+        ..server(Language::JavaScript, "eslint", "vscode-eslint-language-server", &["--stdio"])
+    },
+    server(Language::Json, "jsonls", "vscode-json-language-server", &["--stdio"]),
+    Subject {
+        unproven: true,
+        settings: yaml_settings,
+        ..server(Language::Yaml, "yamlls", "yaml-language-server", &["--stdio"])
+    },
+    Subject { alone: true, ..server(Language::Shell, "bashls", "bash-language-server", &["start"]) },
+    server(Language::Lua, "emmylua_ls", "emmylua_ls", &[]),
+    Subject { unproven: true, silent: true, ..server(Language::Go, "gopls", "gopls", &["serve"]) },
 ];
+
+fn no_settings(_: &Path) -> Value {
+    Value::Null
+}
+
+/// It validates nothing without these, and finds the library neither in the project nor beside itself.
+fn eslint_settings(root: &Path) -> Value {
+    let library = find("eslint").ok().and_then(|file| Some(file.canonicalize().ok()?.ancestors().nth(3)?.to_owned()));
+    json!({
+        "validate": "on",
+        "run": "onType",
+        "useESLintClass": false,
+        "experimental": {},
+        "codeActionOnSave": {"enable": false, "mode": "all"},
+        "format": false,
+        "quiet": false,
+        "onIgnoredFiles": "off",
+        "rulesCustomizations": [],
+        "problems": {"shortenToSingleLine": false},
+        "nodePath": library,
+        "workingDirectory": {"mode": "auto"},
+        "workspaceFolder": {"uri": format!("file://{}", root.display()), "name": "project"},
+    })
+}
+
+/// The catalogue of schemas would come from the network.
+fn yaml_settings(_: &Path) -> Value {
+    json!({"yaml": {"schemaStore": {"enable": false}}})
+}
 
 /// The folders of programs: `SEXTANT_TOOLS` (several folders, separated as in PATH), then PATH.
 fn folders() -> Vec<PathBuf> {
@@ -61,45 +128,5 @@ impl Subject {
     pub fn command(&self) -> Result<Vec<String>, String> {
         let program = find(self.program)?.display().to_string();
         Ok(std::iter::once(program).chain(self.arguments.iter().map(|part| (*part).to_owned())).collect())
-    }
-}
-
-impl Language {
-    /// The file that is edited.
-    pub fn file(self) -> &'static str {
-        match self {
-            Self::Python => "subject.py",
-            Self::TypeScript => "subject.ts",
-            Self::Cpp => "subject.cpp",
-        }
-    }
-
-    pub fn extension(self) -> &'static str {
-        self.file().rsplit('.').next().unwrap_or_default()
-    }
-
-    /// Neovim's file type and LSP's language id.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Python => "python",
-            Self::TypeScript => "typescript",
-            Self::Cpp => "cpp",
-        }
-    }
-
-    /// Writes everything of the project but the file that is edited.
-    pub fn prepare(self, root: &Path) -> std::io::Result<()> {
-        std::fs::write(root.join(".root"), "")?;
-        match self {
-            Self::Python => {
-                std::fs::write(root.join("pyproject.toml"), "[tool.basedpyright]\ntypeCheckingMode = \"standard\"\n")
-            }
-            Self::TypeScript => {
-                let options = r#"{"compilerOptions": {"strict": true, "noEmit": true, "target": "es2022", "module": "commonjs"}}"#;
-                std::fs::write(root.join("tsconfig.json"), options)?;
-                std::fs::write(root.join("bag.ts"), "export class Bag {\n  size = 0;\n}\n")
-            }
-            Self::Cpp => std::fs::write(root.join("bag.h"), "#pragma once\nstruct Bag {\n  int size = 0;\n};\n"),
-        }
     }
 }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::subjects::{Language, Subject};
+use crate::language::Language;
+use crate::subjects::Subject;
 
 const FUNCTIONS: usize = 12;
 
@@ -157,79 +158,20 @@ impl State {
 
     /// The lines, and the number of the line of each slot.
     fn lines(&self, language: Language) -> (Vec<String>, Vec<u32>) {
-        let mut lines = header(language, self.import, self.neutral);
+        let template = language.template();
+        let mut lines = template.header(self.import, self.neutral);
         let mut places = Vec::new();
         for (i, slot) in self.slots.iter().enumerate() {
-            let mark = if language == Language::Python { "#" } else { "//" };
-            lines.extend((0..self.comments[i]).map(|n| format!("{mark} A remark, number {n}.")));
-            let (body, place) = function(language, i, *slot);
+            lines.extend((0..self.comments[i]).map(|n| template.remark(i, n)));
+            let (body, place) = template.function(i, *slot);
             places.push(u32::try_from(lines.len() + place).unwrap_or(0));
             lines.extend(body);
         }
+        lines.extend(template.end());
         (lines, places)
     }
 }
 
 fn missing(k: u32) -> String {
     format!("missing_{k}")
-}
-
-fn header(language: Language, import: bool, neutral: u32) -> Vec<String> {
-    let (first, imported, rest): (&[&str], &str, &str) = match language {
-        Language::Python => (
-            &["\"\"\"Sums that mean nothing.\"\"\"", ""],
-            "from collections import Counter as Bag",
-            "\n\ndef counted() -> int:\n    holder = Bag()\n    return len(str(holder))\n\n\nNEUTRAL = @\n\n",
-        ),
-        Language::TypeScript => (
-            &["// Sums that mean nothing.", ""],
-            "import { Bag } from './bag';",
-            "\nexport function counted(): number {\n  const holder = new Bag();\n  return holder.size;\n}\n\nexport const NEUTRAL = @;\n",
-        ),
-        Language::Cpp => (
-            &["// Sums that mean nothing.", "#include <map>", "#include <string>", "#include <vector>"],
-            "#include \"bag.h\"",
-            "\nint counted() {\n  Bag holder;\n  return holder.size;\n}\n\nint neutral = @;\n",
-        ),
-    };
-    let mut lines: Vec<String> = first.iter().map(|line| (*line).to_owned()).collect();
-    if import {
-        lines.push(imported.to_owned());
-    }
-    lines.extend(rest.replace('@', &neutral.to_string()).split('\n').map(str::to_owned));
-    lines
-}
-
-/// A function, and the index of the slot among its lines.
-fn function(language: Language, i: usize, slot: Slot) -> (Vec<String>, usize) {
-    let python = language == Language::Python;
-    let end = if python { "" } else { ";" };
-    let mistake = match slot {
-        Slot::Clean => format!("total += 1{end}"),
-        Slot::Name(k) => format!("total += missing_{k}{end}"),
-        Slot::Type(k) => format!("total = \"text {k}\"{end}"),
-        Slot::Syntax(k) => format!("total += = {k}{end}"),
-    };
-    let text = match language {
-        Language::Python => format!(
-            "def area_{i}(width: int, height: int) -> int:\n    total: int = width * height\n    for step in range(width):\n        \
-             total += step\n    {mistake}\n    if total > {i}:\n        total -= height\n    else:\n        total += \
-             width\n    parts = [total, width, height]\n    total = sum(parts)\n    return total\n\n"
-        ),
-        Language::TypeScript => format!(
-            "export function area{i}(width: number, height: number): number {{\n  let total: number = width * height;\n  for (let \
-             step = 0; step < width; step++) {{\n    total += step;\n  }}\n  {mistake}\n  if (total > {i}) {{\n    total -= \
-             height;\n  }} else {{\n    total += width;\n  }}\n  const parts = [total, width, height];\n  total = \
-             parts.reduce((a, b) => a + b, 0);\n  return total;\n}}\n"
-        ),
-        Language::Cpp => format!(
-            "int area_{i}(int width, int height) {{\n  int total = width * height;\n  for (int step = 0; step < width; step++) \
-             {{\n    total += step;\n  }}\n  {mistake}\n  if (total > {i}) {{\n    total -= height;\n  }} else {{\n    total += \
-             width;\n  }}\n  std::vector<int> parts = {{total, width, height}};\n  for (int part : parts) total += \
-             part;\n  return total;\n}}\n"
-        ),
-    };
-    let lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
-    let place = lines.iter().position(|line| line.trim() == mistake).unwrap_or(0);
-    (lines, place)
 }

@@ -1,7 +1,7 @@
 //! The truth: a second instance of the same server is shown each text as a new document and left in peace.
 //!
-//! It speaks the protocol by itself and waits long; nothing of the product is in it. Every server publishes
-//! to a client that cannot pull, so that publishes are all there is to read.
+//! It speaks the protocol by itself and waits long; nothing of the product is in it. Nearly every server publishes
+//! to a client that cannot pull, so that publishes are what is read; of the others each text is pulled.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,12 +13,15 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::job::Item;
+use crate::language::write;
 use crate::subjects::Subject;
 
 /// Documents that are open at once.
 const CHUNK: usize = 20;
 /// Silence after every document has been published.
 const QUIET: Duration = Duration::from_millis(2500);
+/// The same after a document that was open alone: nothing else holds the server up.
+const QUIET_ALONE: Duration = Duration::from_millis(1000);
 /// Silence after which a document that was never published counts as clean.
 const SILENT: Duration = Duration::from_secs(10);
 const START: Duration = Duration::from_secs(60);
@@ -27,6 +30,7 @@ struct Server {
     _child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
+    settings: Value,
 }
 
 impl Server {
@@ -56,12 +60,54 @@ impl Server {
         serde_json::from_slice(&body).expect("a message")
     }
 
+    fn section(&self, name: &Value) -> Value {
+        let parts = name.as_str().unwrap_or_default().split('.').filter(|part| !part.is_empty());
+        parts.fold(self.settings.clone(), |value, part| value[part].clone())
+    }
+
+    async fn notify(&mut self, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params})).await;
+    }
+
+    /// The answer to a request.
+    async fn ask(&mut self, id: usize, method: &str, params: Value) -> Value {
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
+        loop {
+            let message = self.read().await;
+            if message["id"] == id && message.get("method").is_none() {
+                return message;
+            }
+            self.take(message, &mut HashMap::new()).await;
+        }
+    }
+
+    /// Hears publishes until nothing comes any more.
+    async fn hear(
+        &mut self,
+        uris: &[String],
+        quiet: Duration,
+        silent: Duration,
+        published: &mut HashMap<String, Vec<Item>>,
+    ) {
+        let mut last = tokio::time::Instant::now();
+        loop {
+            let all = uris.iter().all(|uri| published.contains_key(uri));
+            let patience = if all { quiet } else { silent };
+            let Ok(message) = tokio::time::timeout_at(last + patience, self.read()).await else { return };
+            if self.take(message, published).await {
+                last = tokio::time::Instant::now();
+            }
+        }
+    }
+
     /// Answers the server's requests; true for a publish, which is kept.
     async fn take(&mut self, message: Value, published: &mut HashMap<String, Vec<Item>>) -> bool {
         if let (Some(method), Some(id)) = (message["method"].as_str(), message.get("id")) {
-            let asked = message["params"]["items"].as_array().map_or(0, Vec::len);
-            let result =
-                if method == "workspace/configuration" { json!(vec![Value::Null; asked]) } else { Value::Null };
+            let asked = message["params"]["items"].as_array().into_iter().flatten();
+            let result = match method {
+                "workspace/configuration" => asked.map(|item| self.section(&item["section"])).collect(),
+                _ => Value::Null,
+            };
             self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result})).await;
         }
         if message["method"] != "textDocument/publishDiagnostics" {
@@ -117,64 +163,48 @@ async fn start(subject: &Subject, root: &Path, capabilities: &Value) -> Server {
         .expect("the server starts");
     let input = child.stdin.take().expect("standard input");
     let output = BufReader::new(child.stdout.take().expect("standard output"));
-    let mut server = Server { _child: child, input, output };
+    let settings = (subject.settings)(root);
+    let mut server = Server { _child: child, input, output, settings: settings.clone() };
     let uri = format!("file://{}", root.display());
     let params = json!({"processId": std::process::id(), "rootUri": uri, "rootPath": root, "capabilities": capabilities,
         "workspaceFolders": [{"uri": uri, "name": "project"}], "initializationOptions": {}});
-    server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).await;
-    let mut ignored = HashMap::new();
-    loop {
-        let message = server.read().await;
-        if message["id"] == 1 && message.get("method").is_none() {
-            break;
-        }
-        server.take(message, &mut ignored).await;
+    server.ask(1, "initialize", params).await;
+    server.notify("initialized", json!({})).await;
+    if !settings.is_null() {
+        server.notify("workspace/didChangeConfiguration", json!({"settings": settings})).await;
     }
-    server.send(&json!({"jsonrpc": "2.0", "method": "initialized", "params": {}})).await;
     server
 }
 
 /// The server's diagnostics of each text, in the order of the texts.
 pub async fn of(subject: &Subject, root: &Path, capabilities: &Value, texts: &[String]) -> Vec<Vec<Item>> {
-    let name = |i: usize| root.join(format!("case_{i}.{}", subject.language.extension()));
+    let name = |i: usize| root.join(subject.language.other_file(&format!("case_{i}")));
     for (i, text) in texts.iter().enumerate() {
-        std::fs::write(name(i), text).expect("a file");
+        write(name(i), text).expect("a file");
     }
     let mut server = start(subject, root, capabilities).await;
     let mut published = HashMap::new();
     let uris: Vec<String> = (0..texts.len()).map(|i| format!("file://{}", name(i).display())).collect();
-    for (chunk, part) in uris.chunks(CHUNK).enumerate() {
+    let at_once = if subject.alone { 1 } else { CHUNK };
+    for (chunk, part) in uris.chunks(at_once).enumerate() {
         for (i, uri) in part.iter().enumerate() {
-            let document = json!({"uri": uri, "languageId": subject.language.id(), "version": 1, "text": texts[chunk * CHUNK + i]});
-            server
-                .send(
-                    &json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": document}}),
-                )
-                .await;
-        }
-        let mut last = tokio::time::Instant::now();
-        loop {
-            let all = part.iter().all(|uri| published.contains_key(uri));
-            let patience = if all {
-                QUIET
-            } else if chunk == 0 {
-                START
-            } else {
-                SILENT
-            };
-            match tokio::time::timeout_at(last + patience, server.read()).await {
-                Ok(message) => {
-                    if server.take(message, &mut published).await {
-                        last = tokio::time::Instant::now();
-                    }
-                }
-                Err(_) => break,
+            let document = json!({"uri": uri, "languageId": subject.language.id(), "version": 1, "text": texts[chunk * at_once + i]});
+            server.notify("textDocument/didOpen", json!({"textDocument": document})).await;
+            if subject.pulls {
+                let id = 2 + chunk * at_once + i;
+                let answer = server.ask(id, "textDocument/diagnostic", json!({"textDocument": {"uri": uri}})).await;
+                assert_eq!(answer["result"]["kind"], "full", "{answer}");
+                published.insert(uri.clone(), items(&answer["result"]["items"]));
             }
+        }
+        if !subject.pulls {
+            let quiet = if subject.alone { QUIET_ALONE } else { QUIET };
+            let silent = if chunk == 0 { START } else { SILENT };
+            server.hear(part, quiet, silent, &mut published).await;
         }
         let found: Vec<_> = part.iter().map(|uri| (uri.clone(), published.get(uri).cloned())).collect();
         for uri in part {
-            let params = json!({"textDocument": {"uri": uri}});
-            server.send(&json!({"jsonrpc": "2.0", "method": "textDocument/didClose", "params": params})).await;
+            server.notify("textDocument/didClose", json!({"textDocument": {"uri": uri}})).await;
         }
         // The empty list of a closed document is not a report on its text.
         for (uri, items) in found {
