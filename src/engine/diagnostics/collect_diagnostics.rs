@@ -210,6 +210,13 @@ pub(crate) async fn ensure_baseline(
     if current { Vec::new() } else { look(hub, edited, bystanders, deadline).await }
 }
 
+/// Milliseconds of the first look at a file, for which a server may have to start. A server that hangs is not waited for
+/// as long as one that starts.
+pub(crate) async fn first_look_ms(hub: &DiagnosticsHub) -> u64 {
+    let checks = &hub.workspace.config.diagnostics;
+    if hub.ledger.lock().await.hangs() { checks.timeout_ms } else { checks.start_timeout_ms }
+}
+
 /// The open points of a look before an edit.
 pub(crate) struct LookedBefore {
     /// Providers that have not reported on the exact text that is about to be edited.
@@ -231,7 +238,7 @@ pub(crate) async fn before_edit(
     let is_first = {
         let ledger = hub.ledger.lock().await;
         // A provider that was waited for in vain is not waited for with every file.
-        !ledger.is_mute() && edited.iter().any(|document| !ledger.was_asked(&document.path))
+        !ledger.is_mute() && !ledger.hangs() && edited.iter().any(|document| !ledger.was_asked(&document.path))
     };
     let (first, own) = (hub.workspace.config.diagnostics.start_timeout_ms, hub.workspace.config.diagnostics.timeout_ms);
     let limit = if is_first { Deadline::after_ms(first.max(own)) } else { deadline };

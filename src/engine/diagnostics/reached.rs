@@ -128,7 +128,7 @@ pub(crate) async fn before_edit(hub: &DiagnosticsHub, edited: &[Document], wante
         let files = counted(reached.documents.len(), "file");
         hub.events.show(Event::Progress { text: format!("looking at {files} in which {} may be used", reach.named()) });
     }
-    let limit = Deadline::after_ms(checks.start_timeout_ms.max(checks.timeout_ms));
+    let limit = Deadline::after_ms(collect_diagnostics::first_look_ms(hub).await.max(checks.timeout_ms));
     // Known files are asked about again: a change by others may have broken them since.
     let reports = collect_diagnostics::look(hub, edited, &reached.documents, limit).await;
     reached.stale = answer_status::status(&reports).1;

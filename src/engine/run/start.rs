@@ -138,7 +138,7 @@ pub(crate) async fn first_look(
         hub.events.show(Event::Progress { text });
     }
     hub.events.show(Event::Phase { phase: WaitPhase::Servers, detail: String::new(), tokens: 0 });
-    let deadline = Deadline::after_ms(hub.workspace.config.diagnostics.start_timeout_ms);
+    let deadline = Deadline::after_ms(collect_diagnostics::first_look_ms(hub).await);
     let look = async {
         collect_diagnostics::let_go(hub).await;
         collect_diagnostics::ensure_baseline(hub, documents, &bystanders, deadline).await

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use sextant_diagnostics::model::{Diagnostic, Report, Unasked};
+use sextant_diagnostics::model::{Diagnostic, Freshness, Report, Unasked};
 
 /// A fresh report and its text. `text` is `None` where the file does not exist.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +18,9 @@ pub(crate) type SnapshotKey = (String, String);
 /// Fresh knowledge at one moment; cheap to keep as a baseline.
 pub(crate) type Snapshots = BTreeMap<SnapshotKey, Arc<Snapshot>>;
 
+/// The looks in a row that a provider lets time out before it counts as hung. A busy machine misses one.
+const HUNG: u32 = 2;
+
 /// The live store: every baseline comes from here, so that no edit waits for one without need.
 #[derive(Debug, Default)]
 pub(crate) struct SnapshotStore {
@@ -31,6 +34,8 @@ pub(crate) struct SnapshotStore {
     /// Files that all providers were asked about: for a bystander, only these are the ones that an edit elsewhere may
     /// concern.
     whole: BTreeSet<String>,
+    /// How many looks in a row each provider has let time out.
+    timeouts: BTreeMap<String, u32>,
     /// Files that nobody has asked about: one provider has reported on them all the same.
     unasked: BTreeSet<String>,
 }
@@ -41,6 +46,7 @@ impl SnapshotStore {
         if report.freshness.is_fresh() {
             let key = (report.file.clone(), report.provider.clone());
             self.unasked.remove(&report.file);
+            self.timeouts.remove(&report.provider);
             self.silent.remove(&key);
             self.outdated.remove(&key);
             let snap = Snapshot { text: Some(Arc::clone(text)), diagnostics: report.diagnostics.clone() };
@@ -115,6 +121,8 @@ impl SnapshotStore {
         for keys in [&mut self.silent, &mut self.from_beside, &mut self.outdated] {
             keys.retain(|key| !is_taken(key));
         }
+        let is_left = |name: &String| self.last.keys().any(|(_, provider)| provider == name);
+        self.timeouts.retain(|provider, _| is_left(provider));
     }
 
     /// Notes the providers with and without an answer, for the files that were asked about.
@@ -122,6 +130,9 @@ impl SnapshotStore {
         self.silent.retain(|(file, _)| !reports.iter().any(|report| report.file == *file));
         let silent = reports.iter().filter(|report| !report.freshness.is_fresh());
         self.silent.extend(silent.map(|report| (report.file.clone(), report.provider.clone())));
+        let late = reports.iter().filter(|report| report.freshness == Freshness::Timeout);
+        let late: BTreeSet<&String> = late.map(|report| &report.provider).collect();
+        late.into_iter().for_each(|provider| *self.timeouts.entry(provider.clone()).or_default() += 1);
     }
 
     /// Providers that were asked last and did not answer.
@@ -132,6 +143,13 @@ impl SnapshotStore {
     /// Whether a provider was asked and has never reported on any file.
     pub(crate) fn is_mute(&self) -> bool {
         self.silent.iter().any(|(_, silent)| self.last.keys().all(|(_, provider)| provider != silent))
+    }
+
+    /// Whether a provider that has reported before hangs: it has let several looks in a row time out.
+    pub(crate) fn hangs(&self) -> bool {
+        let has_hung =
+            |(provider, looks): (&String, &u32)| *looks >= HUNG && self.last.keys().any(|(_, known)| known == provider);
+        self.timeouts.iter().any(has_hung)
     }
 
     /// Providers that have not answered about this text of the file: their known reports are of an older text, or
@@ -222,7 +240,6 @@ pub(crate) fn with_created(start: &Snapshots, created: &BTreeSet<String>, known:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sextant_diagnostics::model::Freshness;
 
     fn report(provider: &str, freshness: Freshness) -> Report {
         Report {
@@ -245,6 +262,20 @@ mod tests {
         assert!(ledger.is_current("a.py", "x\n") && !ledger.is_whole("a.py", "x\n"));
         ledger.note_whole("a.py");
         assert!(ledger.is_whole("a.py", "x\n") && !ledger.is_whole("a.py", "y\n"));
+    }
+
+    #[test]
+    fn a_provider_that_has_reported_and_lets_two_looks_time_out_hangs_until_it_reports() {
+        let mut ledger = SnapshotStore::default();
+        let (fresh, late) = (report("lsp:one", Freshness::Exact), report("lsp:one", Freshness::Timeout));
+        let look = |ledger: &mut SnapshotStore, report: &Report| {
+            ledger.take(report, &Arc::from("x\n"));
+            ledger.note_silence(std::slice::from_ref(report));
+            ledger.hangs()
+        };
+        assert!(!look(&mut ledger, &late) && !look(&mut ledger, &late), "it may be starting");
+        let looks = [&fresh, &late, &fresh, &late, &late, &late, &fresh].map(|report| look(&mut ledger, report));
+        assert_eq!(looks, [false, false, false, false, true, true, false]);
     }
 
     #[test]
