@@ -57,6 +57,16 @@ pub(crate) async fn place(workspace: &Workspace, given: &str) -> Result<SymbolPl
     }
 }
 
+/// Finds a symbol by the path that this program has given it: that of the first where several share the name.
+pub(crate) async fn known_place(workspace: &Workspace, symbol: &SymbolPath) -> Result<SymbolPlace, Failure> {
+    let (wanted, document, language) = in_file(workspace, &symbol.to_string()).await?;
+    let outline = Outline::parse(language, &document.text);
+    match outline.known(&wanted) {
+        Some(symbol) => Ok(SymbolPlace { document, language, outline, symbol }),
+        None => place(workspace, &symbol.to_string()).await,
+    }
+}
+
 /// Like [`place`], with all symbols that share the name in one place, the first of them in front: overloads, a
 /// property's parts.
 pub(crate) async fn places(workspace: &Workspace, given: &str) -> Result<(SymbolPlace, Vec<usize>), Failure> {
@@ -153,6 +163,16 @@ pub(crate) async fn full_path(workspace: &Workspace, given: &str) -> Result<Symb
         return Ok(SymbolPath::new(document.path, ""));
     }
     let place = place(workspace, given).await?;
+    Ok(SymbolPath::new(&place.document.path, place.outline.path_of(place.symbol)))
+}
+
+/// The same of a symbol of a plan, whose text has the paths that this program gives.
+pub(crate) async fn planned_path(workspace: &Workspace, given: &str) -> Result<SymbolPath, Failure> {
+    let path = written(&workspace.root, given);
+    if path.file.is_empty() || path.names.is_empty() {
+        return full_path(workspace, given).await;
+    }
+    let place = known_place(workspace, &path).await?;
     Ok(SymbolPath::new(&place.document.path, place.outline.path_of(place.symbol)))
 }
 

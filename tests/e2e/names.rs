@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sextant::diagnostics::server::server_config::ServerConfig;
 use sextant::engine::Request;
 
+use crate::cli::sextant;
 use crate::support::engine::{Setup, TestEngine, act, last};
 use crate::support::project::Project;
 use crate::support::servers::{fake_config, python_servers};
@@ -362,4 +363,26 @@ async fn a_stop_cancels_the_question() {
     let request = everywhere("explain f");
     let (outcome, ()) = tokio::join!(engine.ask_about(&request), stop);
     assert_eq!(outcome["failed"]["kind"], "cancelled", "{outcome}");
+}
+
+/// A getter and its setter have one name, and each an import that nobody uses.
+const TWINS: &str = "class A:\n    @property\n    def size(self) -> int:\n        import os\n\n        return 1\n\n    \
+                     @size.setter\n    def size(self, value: int) -> None:\n        import sys\n\n        print(value)\n";
+
+#[test]
+fn the_first_of_two_symbols_of_one_name_is_repaired_as_well_as_the_second() {
+    for (line, gone) in [(4, "        import os\n\n"), (10, "        import sys\n\n")] {
+        let project = Project::new(&[("a.py", TWINS)]);
+        let place = format!("a.py:{line}");
+        let asked = ["ask", "--model", "offline", "fix the unused imports", "--file", place.as_str(), "--json"];
+        let output = self::sextant(&project, &asked);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{line}: {said}");
+        assert!(!project.read("a.py").contains(gone.trim()), "{line}: {}\n{said}", project.read("a.py"));
+    }
+    let project = Project::new(&[("a.py", TWINS)]);
+    let output =
+        self::sextant(&project, &["plan", "--model", "offline", "fix the unused imports", "--file", "a.py", "--json"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}");
 }

@@ -71,7 +71,7 @@ pub(crate) async fn with_target(
     let brings = step.inputs.iter().any(|input| input.name == TARGET && input.value.names_symbols());
     let Some((_, target)) = resolved.iter().find(|(name, _)| brings && name == TARGET) else { return Ok(symbols) };
     for text in target.split(", ") {
-        let symbol = target::full_path(workspace, text).await.map_err(|failure| failure.message)?;
+        let symbol = target::planned_path(workspace, text).await.map_err(|failure| failure.message)?;
         if !step.kind.only_looks() && !within(whole, &symbol) {
             return Err(format!("{symbol} is outside {}", whole.names().join(", ")));
         }

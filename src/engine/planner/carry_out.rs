@@ -255,7 +255,7 @@ async fn portions(workspace: &Workspace, model: &dyn Model, context: &ModuleCont
         let bytes = if symbol.names.is_empty() {
             target::document(workspace, &symbol.file).await.map_or(0, |document| document.text.len())
         } else {
-            let place = target::place(workspace, &symbol.to_string()).await;
+            let place = target::known_place(workspace, symbol).await;
             place.map_or(0, |place| source(&place.document.text, &place.outline, place.symbol).len())
         };
         // The outline stands for a source that is too long for any prompt.

@@ -119,7 +119,7 @@ async fn symbols_of(
         let path = SymbolPath::parse(text);
         let made_before =
             before.iter().any(|step| step.state != StepState::Done && step.creates.iter().any(|new| makes(new, &path)));
-        let found = match target::full_path(workspace, text).await {
+        let found = match target::planned_path(workspace, text).await {
             Err(_) if made_before => Ok(path),
             // A symbol that the step makes itself is in its scope.
             Err(_) if given.creates.contains(text) => continue,

@@ -114,7 +114,7 @@ fn excerpt(path: &str, text: &str, names: &str, room: usize) -> Option<(String, 
         None => Some(fit(text, room.min(HEAD), "read_file", 0)),
         Some(outline) if names.is_empty() => Some((list(&outline, None), 0..0)),
         Some(outline) => {
-            let symbol = outline.find(names).ok()?;
+            let symbol = outline.known(names)?;
             let source = source(text, &outline, symbol);
             let is_class = outline.symbols[symbol].kind.holds_members();
             Some(if is_class && source.len() > room {

@@ -216,10 +216,12 @@ impl Scope {
             let before = Outline::parse(language, &document.text);
             let after = Outline::parse(language, &after_text);
             for own in symbols.iter_mut().filter(|own| own.file == document.path && !own.names.is_empty()) {
-                if after.find(&own.names).is_ok() {
+                let Some(old) = before.known(&own.names) else { continue };
+                // A new twin may have taken its number.
+                let twins = (before.twins(old), after.known(&own.names).map_or(0, |now| after.twins(now)));
+                if twins.0 == twins.1 {
                     continue;
                 }
-                let Ok(old) = before.find(&own.names) else { continue };
                 let start = moved(before.symbols[old].name_range.start, hunks);
                 let same_place = after.symbols.iter().position(|symbol| symbol.name_range.start == start);
                 if let Some(renamed) = same_place {

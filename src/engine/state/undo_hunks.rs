@@ -190,7 +190,7 @@ enum ReversePlace {
 }
 
 fn extent(outline: &Outline, names: &str) -> Option<Range<usize>> {
-    outline.find(names).ok().map(|index| outline.symbols[index].extent.clone())
+    outline.known(names).map(|index| outline.symbols[index].extent.clone())
 }
 
 fn lies(symbol: Option<&Range<usize>>, range: &Range<usize>) -> ReversePlace {

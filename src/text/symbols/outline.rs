@@ -127,6 +127,25 @@ impl Outline {
         crate::symbols::symbol_path::find(self, names)
     }
 
+    /// Finds the symbol with exactly this [`Self::path_of`], which is the first where several share the name; any other
+    /// text is read as [`Self::find`] does. For paths that were made here, and not written by somebody.
+    pub fn known(&self, path: &str) -> Option<usize> {
+        let exact = self.symbols.iter().position(|symbol| symbol.path() == path);
+        exact.or_else(|| self.find(path).ok())
+    }
+
+    /// How many symbols share the name of this one in its place, itself among them.
+    pub fn twins(&self, index: usize) -> usize {
+        let own = &self.symbols[index];
+        self.symbols.iter().filter(|symbol| symbol.name == own.name && symbol.owner == own.owner).count()
+    }
+
+    /// The path that names a symbol among all others: the first of twins gets its `#1`.
+    pub fn unique_path_of(&self, index: usize) -> String {
+        let all: Vec<usize> = (0..self.symbols.len()).collect();
+        self.exact_path_of(index, &all)
+    }
+
     /// The same, with every symbol where several share the name in one place: overloads, a property and its setter.
     pub fn find_all(&self, names: &str) -> Result<Vec<usize>, NotFound> {
         crate::symbols::symbol_path::find_all(self, names)

@@ -111,7 +111,7 @@ fn add(chosen: &mut Vec<CompactTarget>, target: CompactTarget) {
 /// written stands for its file.
 async fn of_symbol(workspace: &Workspace, model: &dyn Model, symbol: &SymbolPath) -> Option<CompactTarget> {
     if !symbol.names.is_empty()
-        && let Ok(place) = target::place(workspace, &symbol.to_string()).await
+        && let Ok(place) = target::known_place(workspace, symbol).await
     {
         let bytes = source(&place.document.text, &place.outline, place.symbol).len();
         return (bytes <= room(model).await).then(|| CompactTarget::Symbol(symbol.clone()));

@@ -70,7 +70,7 @@ async fn of_symbol(
     course: &PlanProgress,
     symbol: &SymbolPath,
 ) -> Result<ShownPiece, Failure> {
-    let place = target::place(&hub.workspace, &symbol.to_string()).await?;
+    let place = target::known_place(&hub.workspace, symbol).await?;
     let (path, text, outline) = (&place.document.path, &place.document.text, &place.outline);
     let own = &outline.symbols[place.symbol];
     let kind = own.kind.name();
@@ -126,7 +126,7 @@ pub(super) async fn source_now(workspace: &Workspace, path: &str, names: &str) -
     if names.is_empty() {
         return workspace.editor.read(path).await.ok().map(|document| document.text.to_string());
     }
-    let place = target::place(workspace, &format!("{path}::{names}")).await.ok()?;
+    let place = target::known_place(workspace, &SymbolPath::new(path, names)).await.ok()?;
     Some(source(&place.document.text, &place.outline, place.symbol).to_owned())
 }
 

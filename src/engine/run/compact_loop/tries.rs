@@ -27,6 +27,7 @@ use sextant_model::chat::ChatReply;
 use sextant_model::compact_reply::CompactFault;
 use sextant_model::step::{Action, Model};
 use sextant_text::symbols::language;
+use sextant_text::symbols::outline::Outline;
 
 /// How many times the model is asked again.
 const AGAIN: u32 = 2;
@@ -243,12 +244,20 @@ async fn put(
     if ok { Ok(()) } else { Err(text) }
 }
 
+/// The path of the piece in the words of a caller, who has to number twins.
+fn unique(piece: &ShownPiece) -> String {
+    let outline = piece.document.as_ref().zip(language::of_path(&piece.path));
+    let outline = outline.map(|(document, language)| Outline::parse(language, &document.text));
+    let known = outline.and_then(|outline| Some(outline.unique_path_of(outline.known(&piece.names)?)));
+    known.unwrap_or_else(|| piece.names.clone())
+}
+
 fn call(request: &str, piece: &ShownPiece, taken: &TakenText) -> Result<(&'static str, Value), String> {
     if piece.names.is_empty() {
         return Ok(("write_file", json!({"path": piece.path, "content": taken.content})));
     }
     if taken.imports.is_empty() {
-        let symbol = format!("{}::{}", piece.path, piece.names);
+        let symbol = format!("{}::{}", piece.path, unique(piece));
         return Ok(("edit_symbol", json!({"symbol": symbol, "action": "replace", "content": taken.content})));
     }
     let whole = after(asked(request, piece), taken).map_err(|fault| fault.problems.join("; "))?;

@@ -34,7 +34,7 @@ pub(super) fn check(path: &str, text: &str, own: &[&str], hunks: &[TextEdit]) ->
         return Ok(());
     }
     let outline = Outline::parse(language, text);
-    let symbols: Vec<usize> = own.iter().filter_map(|names| outline.find(names).ok()).collect();
+    let symbols: Vec<usize> = own.iter().filter_map(|names| outline.known(names)).collect();
     if symbols.is_empty() && !module {
         return Err(refused(format!("{} is not in {path} any more", own.join(", "))));
     }
@@ -78,13 +78,11 @@ pub(super) fn put_beside(
     for (index, symbol) in after.symbols.iter().enumerate() {
         // An old name belongs to another symbol now where that symbol is still seen.
         let seen = |one: usize| after.symbols.iter().any(|symbol| symbol.name_range.start == old[one]);
-        let was_there = before.find(&after.path_of(index)).is_ok_and(|one| !seen(one));
+        let was_there = before.known(&after.path_of(index)).is_some_and(|one| !seen(one));
         if old.contains(&symbol.name_range.start) || was_there {
             continue;
         }
-        let names = after.path_of(index);
-        let names = if after.find(&names).is_ok() { names } else { format!("{names}#{}", symbol.ordinal) };
-        let own = SymbolPath::new(path, names);
+        let own = SymbolPath::new(path, after.path_of(index));
         let holds = |known: &SymbolPath| {
             known.file == own.file && (known.names == own.names || own.names.starts_with(&format!("{}::", known.names)))
         };
