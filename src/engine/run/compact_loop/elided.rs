@@ -30,8 +30,8 @@ fn stands_for_more(line: &str) -> bool {
     if matches!(line, "..." | "…") {
         return true;
     }
-    let comment = line.strip_prefix('#').or_else(|| line.strip_prefix("//"));
-    let Some(comment) = comment.map(|text| text.trim_start_matches(['#', '/']).trim().to_lowercase()) else {
+    let comment = ["#", "//", "--", "/*"].iter().find_map(|mark| line.strip_prefix(mark));
+    let Some(comment) = comment.map(|text| text.trim_matches(['#', '/', '*', '-', ' ']).to_lowercase()) else {
         return false;
     };
     let dots = comment.starts_with("...") || comment.starts_with('…');
@@ -45,11 +45,20 @@ mod tests {
 
     #[test]
     fn dots_and_comments_that_stand_for_code_are_seen_and_those_of_the_old_text_are_not() {
-        for line in ["...", "# ...", "    # ... rest of the method", "# The rest of the code stays", "# existing code"]
-        {
+        for line in [
+            "...",
+            "# ...",
+            "    # ... rest of the method",
+            "# The rest of the code stays",
+            "# existing code",
+            "-- ... rest of the code",
+            "/* existing code */",
+        ] {
             assert!(elided(&format!("def f():\n    {line}\n"), "").is_some(), "{line}");
         }
-        for line in ["return [...]", "# adds the rest to the sum", "x = 1  # as before", "class E(Exception): ..."] {
+        for line in
+            ["return [...]", "# adds the rest to the sum", "x = 1  # as before", "class E(Exception): ...", "--count;"]
+        {
             assert_eq!(elided(&format!("def f():\n    {line}\n"), ""), None, "{line}");
         }
         assert_eq!(elided("def f():\n    ...\n", "def f():\n        ...\n"), None);

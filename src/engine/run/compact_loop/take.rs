@@ -78,10 +78,7 @@ fn unchanged(asked: AskedPiece<'_>, taken: &TakenText) -> bool {
 fn old(asked: AskedPiece<'_>) -> &str {
     let Some(language) = asked.language.filter(|_| !asked.names.is_empty()) else { return asked.text };
     let outline = Outline::parse(language, asked.text);
-    match outline.find(asked.names) {
-        Ok(symbol) => source(asked.text, &outline, symbol),
-        Err(_) => "",
-    }
+    outline.known(asked.names).map_or("", |symbol| source(asked.text, &outline, symbol))
 }
 
 /// A text without the indentation of its first line.
@@ -99,7 +96,7 @@ fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Res
     // Its full path where the reply has that much, or else the outermost symbol of its name.
     let outermost = || outline.symbols.iter().position(|symbol| symbol.name == plain);
     let renamed = || renamed(asked.request, &outline);
-    let found = outline.find(asked.names).ok().or_else(outermost).or_else(renamed);
+    let found = outline.known(asked.names).or_else(outermost).or_else(renamed);
     let Some(found) = found else {
         let imports = added(asked, language, &part);
         if !imports.is_empty() && imports::only_imports_differ(language, "", &part) {
@@ -112,8 +109,15 @@ fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Res
         });
     };
     let content = source(&part, &outline, found).to_owned();
-    if outline.has_errors && language.tree(&dedented(&content)).is_none_or(|tree| tree.root_node().has_error()) {
-        return Err(CompactFault { text: Some(content), ..unread("it does not parse: syntax error") });
+    let fault = |text: &str| language.tree(&dedented(text)).is_none_or(|tree| tree.root_node().has_error());
+    // A mark that closes too much leaves the rest of the symbol behind it.
+    let behind = &part[outline.symbols[found].extent.end..];
+    if outline.has_errors && (fault(&content) || fault(behind)) {
+        let text = Some(format!("{content}{}", behind.trim_end()));
+        return Err(CompactFault { text, ..unread(&does_not_parse(language, &part)) });
+    }
+    if let Some(header) = lost_owner(asked, language, &outline, found) {
+        return Err(unread(&format!("`{plain}` belongs to its holder: it has to begin with `{header}`")));
     }
     if let Some(line) = elided::elided(&content, old(asked)) {
         return Err(unread(&format!("`{line}` stands for code that was left out: every line is needed")));
@@ -125,6 +129,34 @@ fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Res
     Ok(TakenText { content, imports: added(asked, language, &part) })
 }
 
+/// A syntax error with the line that it is in, where the piece can be read by itself.
+fn does_not_parse(language: &Language, part: &str) -> String {
+    let tree = language.tree(part);
+    let mut node = tree.as_ref().map(|tree| tree.root_node());
+    while let Some(one) = node.filter(|one| !one.is_error() && !one.is_missing()) {
+        let mut cursor = one.walk();
+        node = one.children(&mut cursor).find(|child| child.has_error() || child.is_missing());
+    }
+    let line = node.and_then(|node| part.lines().nth(node.start_position().row)).map(str::trim);
+    match line.filter(|line| !line.is_empty()) {
+        Some(line) => format!("it does not parse: syntax error at `{line}`"),
+        None => "it does not parse: syntax error".to_owned(),
+    }
+}
+
+/// The first line of the old header, where it names the holder of the symbol (`function M.split`, `func (c *Cart) Total`)
+/// and the new one does not.
+fn lost_owner(asked: AskedPiece<'_>, language: &Language, outline: &Outline, found: usize) -> Option<String> {
+    let known = Outline::parse(language, asked.text);
+    let old = &known.symbols[known.known(asked.names)?];
+    let header = asked.text.get(old.header..old.name_range.start)?;
+    let owner = path_spelling::last_name(&old.owner);
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let names_owner = !owner.is_empty() && header.split(|c| !is_word(c)).any(|word| word == owner);
+    let is_lost = names_owner && outline.symbols[found].owner.is_empty();
+    is_lost.then(|| asked.text[old.header..].lines().next().unwrap_or_default().trim().to_owned())
+}
+
 /// The symbols of a piece of code. A member that means nothing by itself is read in its place.
 fn outline_of(asked: AskedPiece<'_>, language: &'static Language, part: &str, plain: &str) -> Outline {
     let alone = Outline::parse(language, part);
@@ -133,7 +165,7 @@ fn outline_of(asked: AskedPiece<'_>, language: &'static Language, part: &str, pl
         return alone;
     }
     let known = Outline::parse(language, asked.text);
-    let Ok(symbol) = known.find(asked.names) else { return alone };
+    let Some(symbol) = known.known(asked.names) else { return alone };
     let in_place = symbol_edit::outline_in_place(asked.text, language, &known.symbols[symbol], part);
     if defines(&in_place) { in_place } else { alone }
 }
@@ -211,7 +243,8 @@ pub(crate) fn placed(
 ) -> Result<String, CompactFault> {
     let fault = |problem: String| CompactFault { text: Some(taken.content.clone()), ..unread(&problem) };
     let outline = Outline::parse(language, asked.text);
-    let symbol = outline.find(asked.names).map_err(|_| fault(format!("`{}` is not there any more", asked.names)))?;
+    let gone = || fault(format!("`{}` is not there any more", asked.names));
+    let symbol = outline.known(asked.names).ok_or_else(gone)?;
     let one = edit(asked.text, language, &outline, symbol, SymbolAction::Replace, &taken.content);
     let one = match one {
         Ok(one) => apply(asked.text, &[one]).map_err(|error| fault(error.to_string()))?,

@@ -186,3 +186,47 @@ fn a_symbol_of_any_language_is_taken_as_one_of_python_is() {
         assert!(other.is_err(), "{file}");
     }
 }
+
+/// The problem of a reply about a symbol of a text in any language, or the text after it.
+fn of_text(path: &str, text: &str, names: &str, code: &str) -> Result<String, String> {
+    let asked = AskedPiece { text, language: language::of_path(path), names, request: "make it so" };
+    let taken = take(asked, &fenced(code), false).map_err(|fault| fault.problems.join("; "))?;
+    placed(asked, asked.language.unwrap(), &taken).map_err(|fault| fault.problems.join("; "))
+}
+
+#[test]
+fn what_stands_behind_a_mark_that_closes_too_much_is_not_lost() {
+    for (path, text, code, wanted) in [
+        ("a.ts", "function f() {\n  return 1;\n}\n", "function f() {\n  if (a) {\n  }\n  }\n  return 2;\n}", "`}`"),
+        ("a.rs", "fn f() -> u8 {\n    1\n}\n", "fn f() -> u8 {\n    if true {\n    }\n    }\n    2\n}", "`2`"),
+        (
+            "a.lua",
+            "local function f()\n  return 1\nend\n",
+            "local function f()\n  x()\n  end\n  return 2\nend",
+            "`end`",
+        ),
+        ("a.py", "def f():\n    return 1\n", "def f():\n    return (2\n", "`return (2`"),
+    ] {
+        let problem = of_text(path, text, "f", code).expect_err(path);
+        assert_eq!(problem, format!("it does not parse: syntax error at {wanted}"), "{path}");
+    }
+    let code = "fn f() -> u8 {\n    2\n}\n\nfn main() {\n    f();\n}";
+    assert_eq!(of_text("a.rs", "fn f() -> u8 {\n    1\n}\n", "f", code).as_deref(), Ok("fn f() -> u8 {\n    2\n}\n"));
+}
+
+#[test]
+fn a_symbol_keeps_the_holder_that_its_header_names() {
+    let lua = "local M = {}\n\nfunction M.split(text)\n  return text\nend\n\nreturn M\n";
+    for code in ["function split(text)\n  return 2\nend", "local function split(text)\n  return 2\nend"] {
+        let problem = of_text("a.lua", lua, "M::split", code).expect_err(code);
+        assert!(problem.ends_with("it has to begin with `function M.split(text)`"), "{problem}");
+    }
+    let go = "package a\n\nfunc (c *Cart) Total() int {\n\treturn 1\n}\n";
+    let problem = of_text("a.go", go, "Cart::Total", "func Total() int {\n\treturn 2\n}").expect_err("a function");
+    assert!(problem.contains("`func (c *Cart) Total() int {`"), "{problem}");
+    let code = "function M.split(text)\n  return 2\nend";
+    assert_eq!(of_text("a.lua", lua, "M::split", code), Ok(lua.replace("return text", "return 2")));
+    let rust = "impl Cart {\n    fn total(&self) -> u8 {\n        1\n    }\n}\n";
+    let taken = of_text("a.rs", rust, "Cart::total", "fn total(&self) -> u8 {\n    2\n}");
+    assert_eq!(taken, Ok(rust.replace('1', "2")));
+}
