@@ -53,6 +53,11 @@ impl SymbolKind {
         Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("symbol", |(name, _)| name)
     }
 
+    /// Whether it has a body that runs.
+    pub fn is_callable(self) -> bool {
+        matches!(self, Self::Function | Self::Method | Self::Constructor | Self::Test)
+    }
+
     /// Whether its members can be named from outside: a class, and no function.
     pub fn holds_members(self) -> bool {
         !matches!(self, Self::Function | Self::Method | Self::Constructor | Self::Field | Self::Constant | Self::Macro)

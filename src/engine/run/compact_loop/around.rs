@@ -53,9 +53,11 @@ fn shortened(
             continue;
         }
         let whole = line_start(text, other.extent.start)..other.extent.end;
-        match body(tree, &other.name_range) {
-            Some(body) if wanted(&other.name) => cuts.push((body, "...")),
-            _ => cuts.push((whole, "")),
+        match body(tree, &other.declaration) {
+            _ if !wanted(&other.name) => cuts.push((whole, "")),
+            Some(body) if other.kind.is_callable() => cuts.push((body, "...")),
+            // A constant, a field, a signature: it says as much as a header.
+            _ => {}
         }
     }
     cuts.sort_by_key(|(cut, _)| cut.start);
@@ -82,10 +84,22 @@ fn line_start(text: &str, at: usize) -> usize {
     if text[line..at].trim().is_empty() { line } else { at }
 }
 
-/// The body of the definition whose name stands here.
-fn body(tree: &tree_sitter::Tree, name: &Range<usize>) -> Option<Range<usize>> {
-    let node = tree.root_node().descendant_for_byte_range(name.start, name.end)?;
-    node.parent()?.child_by_field_name("body").map(|body| body.byte_range())
+/// The first body inside of a declaration: its own, or that of the function which it gives a name to.
+fn body(tree: &tree_sitter::Tree, declaration: &Range<usize>) -> Option<Range<usize>> {
+    let mut open = vec![tree.root_node().descendant_for_byte_range(declaration.start, declaration.end)?];
+    while let Some(node) = open.pop() {
+        let is_inside = node.start_byte() >= declaration.start && node.end_byte() <= declaration.end;
+        match node.child_by_field_name("body").filter(|_| is_inside) {
+            Some(body) => return Some(body.byte_range()),
+            None => {
+                let mut cursor = node.walk();
+                let mut children: Vec<_> = node.children(&mut cursor).collect();
+                children.retain(|child| child.start_byte() < declaration.end && child.end_byte() > declaration.start);
+                open.extend(children.into_iter().rev());
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -143,6 +157,45 @@ class Other:
              @property\n    def name(self) -> str: ...\nclass Other:\n    def far(self): ..."
         );
         assert!(!shown("helper", 2000).contains("self.owner") && shown("helper", 2000).contains("def pay"));
+    }
+
+    #[test]
+    fn only_bodies_that_run_are_left_out_in_every_language() {
+        for (path, text, names, wanted) in [
+            (
+                "a.rs",
+                "const MOST: u8 = 3;\n\nenum Level {\n    Low,\n    High,\n}\n\ntrait Rank {\n    fn rank(&self) -> u8;\n}\n\n\
+                 fn f() -> u8 {\n    1\n}\n\npub fn g() -> u8 {\n    2\n}\n",
+                "f",
+                "const MOST: u8 = 3;\nenum Level {\n    Low,\n    High,\n}\ntrait Rank {\n    fn rank(&self) -> u8;\n}\n\
+                 pub fn g() -> u8 ...",
+            ),
+            (
+                "a.ts",
+                "interface User {\n  name: string;\n}\n\nexport const twice = (n: number) => {\n  return n * 2;\n};\n\n\
+                 function f() {\n  return 1;\n}\n",
+                "f",
+                "interface User {\n  name: string;\n}\nexport const twice = (n: number) => ...;",
+            ),
+            (
+                "a.lua",
+                "local M = {}\n\nfunction M.f()\n  return 1\nend\n\nfunction M.g(n)\n  return n\nend\n\nreturn M\n",
+                "M::f",
+                "local M = {}\nfunction M.g(n) ...\nend\nreturn M",
+            ),
+            (
+                "a.go",
+                "package a\n\nconst Most = 3\n\ntype Cart struct {\n\tItems []int\n}\n\n\
+                 func (c *Cart) Total() int {\n\treturn 1\n}\n\nfunc F() int {\n\treturn 2\n}\n",
+                "F",
+                "package a\nconst Most = 3\ntype Cart struct {\n\tItems []int\n}\nfunc (c *Cart) Total() int ...",
+            ),
+        ] {
+            let language = language::of_path(path).unwrap();
+            let outline = Outline::parse(language, text);
+            let symbol = outline.known(names).expect(path);
+            assert_eq!(around(language, text, &outline, symbol, 2000), wanted, "{path}");
+        }
     }
 
     #[test]
