@@ -310,6 +310,7 @@ function M.update(event)
   end
   state = empty(event.phase)
   state.whole = whole
+  require('sextant.ui.plan_text').renew(event.markdown, event.root)
   for _, key in ipairs({ 'markdown', 'root', 'steps', 'done', 'failed', 'running' }) do
     state[key] = event[key]
   end

@@ -58,6 +58,21 @@ local function make()
   return buf
 end
 
+local function set(buf, markdown)
+  api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(vim.trim(markdown), '\n', { plain = true }))
+  vim.bo[buf].modified = false
+end
+
+--- Follows the plan with the text: its steps may have other numbers now. Text that is not written yet stays.
+---@param markdown string
+---@param of string the workspace
+function M.renew(markdown, of)
+  local buf = buffer()
+  if buf and root == of and not vim.bo[buf].modified then
+    set(buf, markdown)
+  end
+end
+
 --- Shows the plan's text in a window for editing. Text that is not written yet stays.
 ---@param win integer
 ---@param markdown string
@@ -65,8 +80,7 @@ end
 function M.open(win, markdown, of)
   local buf = buffer() or make()
   if not vim.bo[buf].modified or root ~= of then
-    api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(vim.trim(markdown), '\n', { plain = true }))
-    vim.bo[buf].modified = false
+    set(buf, markdown)
     vim.diagnostic.reset(FAULTS, buf)
   end
   root = of

@@ -68,7 +68,7 @@ pub fn mark(state: StepState) -> char {
 }
 
 /// One line: a plan's texts may come from a model, and a line break would end the item.
-fn line(text: &str) -> String {
+pub(crate) fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

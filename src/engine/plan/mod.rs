@@ -10,6 +10,7 @@ pub(crate) mod output;
 pub(crate) mod plan_event;
 pub(crate) mod plan_progress;
 pub(crate) mod step_errors;
+pub(crate) mod step_numbers;
 pub(crate) mod user_question;
 pub(crate) mod work_mode;
 

@@ -1,7 +1,7 @@
 //! Checks a plan that the user has rewritten as a document against the present plan and the project.
 
 use crate::plan::document::{self, Problem};
-use crate::plan::{Plan, Step, StepResult, StepState};
+use crate::plan::{Plan, Step, StepResult, StepState, step_numbers};
 use crate::planner::validate_plan;
 use crate::state::edit_service::EditService;
 use crate::state::task_scope::Scope;
@@ -21,22 +21,24 @@ pub(crate) async fn rewritten(
     let (read, mut problems) = document::read(text);
     let (lines, parts) = (document::step_lines(text), document::part_lines(text));
     let line = |index: usize| lines.get(index).copied().unwrap_or(1);
-    let mut left: Vec<&Step> = standing.steps.iter().collect();
+    let followed = step_numbers::follow(&standing.steps, &read.steps);
     let mut steps: Vec<Step> = Vec::new();
     for (index, step) in read.steps.into_iter().enumerate() {
-        let known = left.iter().position(|known| known.title == step.title).map(|at| left.remove(at));
+        let known = followed.same[index].and_then(|at| standing.steps.get(at));
         let had = |title: &str| known.is_some_and(|known| known.result.parts.iter().any(|part| part.title == title));
         for part in step.result.parts.iter().filter(|part| !had(&part.title)) {
             let at = parts.iter().find(|(_, title)| *title == part.title).map_or(line(index), |(at, _)| *at);
             let message = "the parts of a step come from its run; a step of its own begins its line".to_owned();
             problems.push(Problem { line: at, message });
         }
-        match merged(step, known) {
+        let merged = merged(step, known).and_then(|mut step| followed.renumber(index + 1, &mut step).map(|()| step));
+        match merged {
             Ok(step) => steps.push(step),
             Err(message) => problems.push(Problem { line: line(index), message }),
         }
     }
-    for gone in left.iter().filter(|step| step.state == StepState::Done) {
+    let gone = (0..).zip(&standing.steps).filter(|(at, _)| !followed.same.contains(&Some(*at)));
+    for (_, gone) in gone.filter(|(_, step)| step.state == StepState::Done) {
         let message = format!("the step “{}” is done and belongs into the plan; roll it back first", gone.title);
         problems.push(Problem { line: 1, message });
     }

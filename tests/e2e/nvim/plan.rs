@@ -240,6 +240,43 @@ async fn the_plan_is_edited_as_text_and_faults_stand_on_their_lines() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn in_the_plans_text_a_number_means_the_step_that_had_it() {
+    let text = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n\n\ndef h() -> int:\n    return 3\n";
+    let project = Project::new(&[("a.py", text)]);
+    let step = |symbol: &str, after: &[u64]| json!({"title": format!("change {symbol}"), "symbols": [format!("a.py::{symbol}")], "because": "asked", "expect": "changed", "after": after});
+    let steps = [step("f", &[]), step("g", &[]), step("h", &[1])];
+    let plan = Reply::Json(json!({"title": "Three changes", "reason": "asked", "steps": steps, "confidence": 1}));
+    let server = ModelServer::start([plan]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change all").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("e").await;
+    nvim.screen.shows("makes this text the plan").await;
+    // The third step needs the first, which may not stand behind it.
+    nvim.command("/change f/,/change g/-1 move $").await;
+    nvim.command("write").await;
+    let fault = "vim.wait(30000, function() return #vim.diagnostic.get(0) > 0 end, 10)
+        local fault = vim.diagnostic.get(0)[1] or { lnum = 0, message = 'none' }
+        return vim.fn.getline(fault.lnum + 1) .. ' | ' .. fault.message";
+    let fault: String = nvim.lua(fault).await;
+    assert!(fault.starts_with("- [ ] change h | step 1 (“change f”) must be done before"), "{fault}");
+    nvim.command("/change h/,/change f/-1 move $").await;
+    nvim.command("write").await;
+    let event = nvim.wait("SextantPlan").await;
+    let changed = event["markdown"].as_str().unwrap();
+    let titles: Vec<&str> = changed.lines().filter_map(|line| line.strip_prefix("- [ ] ")).collect();
+    assert_eq!(titles, ["change g", "change f", "change h"]);
+    assert!(changed.contains("  - after: 2\n"), "{changed}");
+    // What is written next is read by the new numbers.
+    let renewed = "return (vim.wait(30000, function()
+        local buf = vim.fn.bufnr('sextant://plan/edit')
+        return vim.list_contains(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '  - after: 2')
+    end, 10))";
+    assert!(nvim.lua::<bool>(renewed).await, "the text has the new numbers");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_output_of_a_plan_has_a_heading_of_its_own() {
     let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
     let says = |text: &str| {

@@ -24,7 +24,8 @@ pub trait PlanApi {
     async fn plan_now(&self) -> Result<PlanShown, CallError>;
 
     /// Changes the waiting plan. With words in `change` the model makes its open steps again. With `markdown` the plan
-    /// is a whole document, as `plan/get` gives it. Steps that have run stay as they are.
+    /// is a whole document, as `plan/get` gives it: a number in it means the step that has it there. Steps that
+    /// have run stay as they are.
     /// Example: `{"change": "leave the tests alone"}`
     #[method(name = "set", param_kind = map)]
     async fn change(
