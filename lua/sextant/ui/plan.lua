@@ -124,33 +124,6 @@ function buffer()
   return buf
 end
 
----@param s sextant.PlanState
----@return string[]
-local function lines_of(s)
-  local lines = vim.list_extend({}, s.top)
-  local function part(more)
-    if #lines > 0 then
-      lines[#lines + 1] = ''
-    end
-    vim.list_extend(lines, more)
-  end
-  if s.note then
-    part(vim.split(s.note, '\n', { plain = true }))
-  end
-  if s.question then
-    part(s.question)
-  end
-  if s.markdown then
-    part(vim.split(vim.trim(s.markdown), '\n', { plain = true }))
-  else
-    part({ '# ' .. (s.request or '') })
-  end
-  if s.phase == 'planning' then
-    part({ 'Planning…' })
-  end
-  return lines
-end
-
 function draw()
   if not state then
     return
@@ -159,8 +132,7 @@ function draw()
   for _, win in ipairs(scratch.windows('plan')) do
     views[win] = { cursor = api.nvim_win_get_cursor(win), unfolded = steps.unfolded(buf, win) }
   end
-  local lines = lines_of(state)
-  scratch.set(buf, state.whole and lines or require('sextant.ui.plan_reason').shorten(lines, layout.size()))
+  scratch.set(buf, require('sextant.ui.plan_words').shown(state, layout.size()))
   steps.draw(buf, state.running)
   for win, view in pairs(views) do
     pcall(api.nvim_win_set_cursor, win, view.cursor)
@@ -168,8 +140,9 @@ function draw()
   end
   lay_out()
   local running = state.running and steps.line(buf, state.running)
-  if running then
-    layout.follow(running)
+  local paused = state.phase == 'paused' and not state.question and steps.next_line(buf)
+  if running or paused then
+    layout.follow(running or paused, running ~= nil)
   end
 end
 

@@ -204,12 +204,13 @@ function M.furnish_text(win)
   M.fit(api.nvim_win_get_buf(win), 'as text', ':w makes it the plan · :q closes · :AgentPlan shows the plan again')
 end
 
---- Shows the line of the step that runs, in windows where the user is not, and where it is out of sight.
+--- Shows the line of the step that runs or waits where it is out of sight.
 ---@param line integer
-function M.follow(line)
+---@param moves boolean whether the cursor goes there in any window where the user is not
+function M.follow(line, moves)
   for _, win in ipairs(scratch.windows('plan')) do
     local seen = line >= vim.fn.line('w0', win) and line <= vim.fn.line('w$', win)
-    if win ~= api.nvim_get_current_win() or not seen then
+    if moves and win ~= api.nvim_get_current_win() or not seen then
       pcall(api.nvim_win_set_cursor, win, { line, 0 })
     end
   end

@@ -1,8 +1,8 @@
---- Shortens the reason of a plan where it leaves the steps no room in the window.
+--- Shortens the reason of a plan and the result of its run where they leave the steps no room in the window.
 local M = {}
 local api = vim.api
 
--- The rows that a shortened reason takes, and the mark at its end: the key shows all of it.
+-- The rows that a shortened text takes, and the mark at its end: the key shows all of it.
 local ROWS, MORE = 2, ' … <Tab>'
 
 -- The characters of a text that fill one row.
@@ -85,7 +85,7 @@ local function place(lines)
   end
 end
 
--- A reason in two rows.
+-- A text in two rows.
 ---@param rows string[] those of the whole one
 ---@param width integer
 ---@return string
@@ -103,6 +103,16 @@ local function cut(rows, width)
     kept = kept:sub(1, #kept - #part)
   end
   return kept .. MORE
+end
+
+--- The result of a run, in two rows if the lines with it leave the steps no room.
+---@param note string
+---@param lines string[] with the whole one
+---@param width integer columns of the window
+---@param room integer the most rows that it has
+---@return string
+function M.note(note, lines, width, room)
+  return count(lines, width - 1) <= room and note or cut(wrap(note, width - 1), width - 1)
 end
 
 --- The lines of the window, with a reason of two rows if the whole one leaves the steps no room. It gives way to a

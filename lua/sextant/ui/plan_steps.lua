@@ -90,19 +90,31 @@ function M.unfolded(buf, win)
   end)
 end
 
---- Shows the details of these steps.
+--- Shows the details of these steps, and folds all others: where lines come or go, Neovim opens folds by itself.
 ---@param buf integer
 ---@param win integer
 ---@param numbers integer[]
 function M.unfold(buf, win, numbers)
   local known = steps_of(buf)
   api.nvim_win_call(win, function()
-    for _, number in ipairs(numbers) do
-      if known[number] and vim.fn.foldclosed(known[number].first) ~= -1 then
-        vim.cmd(('%dfoldopen'):format(known[number].first))
+    for _, step in ipairs(vim.wo.foldenable and known or {}) do
+      local is_open, wanted = vim.fn.foldclosed(step.first) == -1, vim.list_contains(numbers, step.number)
+      if step.last > step.first and is_open ~= wanted then
+        vim.cmd(('%d%s'):format(step.first, wanted and 'foldopen' or 'foldclose'))
       end
     end
   end)
+end
+
+--- The line of the step that a plan stands at: the first one that is still open.
+---@param buf integer
+---@return integer?
+function M.next_line(buf)
+  for _, step in ipairs(steps_of(buf)) do
+    if step.mark == ' ' then
+      return step.first
+    end
+  end
 end
 
 --- The text of a plan in which one step has another mark.

@@ -1,4 +1,4 @@
---- Words the phase of a plan for its window's title, and the keys of the phase for its footer.
+--- Words the phase of a plan for its window's title, the keys of the phase for its footer, and its text.
 local M = {}
 
 ---@param s sextant.PlanState
@@ -27,6 +27,51 @@ function M.of(s)
     return 'failed', ':AgentResume goes on · q close'
   end
   return s.phase, 'q close'
+end
+
+-- The whole text of the window.
+---@param s sextant.PlanState
+---@param note? string how a run ended
+---@return string[]
+local function lines_of(s, note)
+  local lines = vim.list_extend({}, s.top)
+  local function part(more)
+    if #lines > 0 then
+      lines[#lines + 1] = ''
+    end
+    vim.list_extend(lines, more)
+  end
+  if note then
+    part(vim.split(note, '\n', { plain = true }))
+  end
+  if s.question then
+    part(s.question)
+  end
+  if s.markdown then
+    part(vim.split(vim.trim(s.markdown), '\n', { plain = true }))
+  else
+    part({ '# ' .. (s.request or '') })
+  end
+  if s.phase == 'planning' then
+    part({ 'Planning…' })
+  end
+  return lines
+end
+
+--- The text of the window, with what stands above the steps shortened if they have no room otherwise.
+---@param s sextant.PlanState
+---@param columns integer
+---@param room integer the most rows of the window
+---@return string[]
+function M.shown(s, columns, room)
+  local reason = require('sextant.ui.plan_reason')
+  local lines = lines_of(s, s.note)
+  if s.whole then
+    return lines
+  elseif s.note then
+    lines = lines_of(s, reason.note(s.note, lines, columns, room))
+  end
+  return reason.shorten(lines, columns, room)
 end
 
 return M

@@ -86,6 +86,49 @@ async fn a_step_is_skipped_opened_again_and_taken_back_from_here() {
     assert!(document(&nvim).await.contains("- [ ] change f"), "{}", document(&nvim).await);
 }
 
+const UNFOLDED: &str = "local win = vim.fn.win_findbuf(vim.fn.bufnr('sextant://plan'))[1]
+    return require('sextant.ui.plan_steps').unfolded(vim.api.nvim_win_get_buf(win), win)";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_user_unfolds_stays_and_what_runs_folds_again_in_sight() {
+    let (last, go) = (replace("return 3", "return 33"), std::sync::Arc::new(tokio::sync::Notify::new()));
+    let script = [
+        plan(),
+        replace("return 1", "return 11"),
+        replace("return 2", "return 22"),
+        Reply::Held(Box::new(last), go.clone()),
+    ];
+    let server = ModelServer::start(script).await;
+    let (_project, mut nvim) = planned(&server, "").await;
+    nvim.keys("9G<Tab>").await;
+    nvim.screen.shows("because: asked").await;
+    nvim.keys("a").await;
+    nvim.screen.shows("running step 3 of 3").await;
+    assert_eq!(nvim.lua::<Vec<u64>>(UNFOLDED).await, [2], "{}", nvim.screen.text());
+    nvim.screen.shows("[>] change h").await;
+    go.notify_one();
+    nvim.finished().await;
+    for step in ["[x] change f", "[x] change g", "[x] change h"] {
+        nvim.screen.shows(step).await;
+    }
+    assert_eq!(nvim.lua::<Vec<u64>>(UNFOLDED).await, [2], "{}", nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_result_leaves_the_steps_in_sight_and_is_shown_whole_by_a_key() {
+    let server = ModelServer::start([plan()]).await;
+    let (_project, nvim) = planned(&server, "").await;
+    let ends = "local plan = require('sextant.ui.plan')
+        plan.update({ phase = 'executing', markdown = plan.markdown(), root = '', steps = 3, done = 0, failed = 0 })
+        return plan.note(('word '):rep(80) .. 'end')";
+    assert!(nvim.lua::<bool>(ends).await, "the window holds it");
+    for part in ["word … <Tab>", "change f", "change g", "change h"] {
+        nvim.screen.shows(part).await;
+    }
+    nvim.keys("gg<Tab>").await;
+    nvim.screen.shows("word end").await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_plan_may_be_a_split_below_the_code() {
     let server = ModelServer::start([plan()]).await;
