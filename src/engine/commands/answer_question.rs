@@ -8,7 +8,7 @@ use crate::edit::{edit_transaction, rollback};
 use crate::events::envelope::TaskEvent;
 use crate::events::fact::TaskFact;
 use crate::plan::inputs::{Input, Value};
-use crate::plan::user_question::{ANSWER, OPTIONS};
+use crate::plan::user_question::{ANSWER, PlanAnswer};
 use crate::plan::work_mode::Phase;
 use crate::plan::{StepState, Steps, depends};
 use crate::planner::ending;
@@ -41,16 +41,21 @@ pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, given:
     let Some((plan, task)) = waiting.as_mut() else { return Err(no_question()) };
     let Some(question) = task.progress.question.take() else { return Err(no_question()) };
     let options = question.options();
-    let choice = given.choice();
-    let answer = match given {
-        UserAnswer::Words(words) => Some(words),
-        UserAnswer::Option(choice) => choice.checked_sub(1).and_then(|index| options.get(index)),
+    let number = given.choice();
+    // Words of the user's are as good as an answer that the model has suggested.
+    let taken = match given {
+        UserAnswer::Words(words) => Some((words.clone(), PlanAnswer::Suggested(words))),
+        UserAnswer::Option(number) => {
+            number.checked_sub(1).and_then(|index| options.get(index).cloned()).zip(question.choice(*number))
+        }
     };
-    let Some(answer) = answer else {
+    let Some((answer, choice)) = taken else {
+        let failure = Failure::user(format!("{number} is no answer"), format!("1 to {}", options.len()));
         task.progress.question = Some(question);
-        return Err(Failure::user(format!("{choice} is no answer"), format!("1 to {}", options.len())));
+        return Err(failure);
     };
-    if choice == 3
+    let goes_on = !matches!(choice, PlanAnswer::TakeBack | PlanAnswer::Leave);
+    if choice == PlanAnswer::TakeBack
         && let Err(failure) = rollback::roll_back_to(edits, &mut task.work, question.mark, false).await
     {
         task.progress.question = Some(question);
@@ -58,34 +63,31 @@ pub(crate) async fn take_answer(edits: &EditService, plans: &PlanService, given:
     }
     let fact = TaskFact::AnswerGiven { question: question.text.clone(), answer: answer.clone() };
     task.progress.course.escalations.push(format!("{} → {answer}", question.text));
-    let number = question.step + 1;
     let Some(step) = plan.steps.get_mut(question.step) else { return Err(no_question()) };
     match choice {
-        1 | 4 => {}
-        3 => {
+        PlanAnswer::GoOn | PlanAnswer::Leave => {}
+        PlanAnswer::TakeBack => {
             step.state = StepState::Open;
             "taken back".clone_into(&mut step.result.outcome);
         }
-        _ => {
+        PlanAnswer::Again | PlanAnswer::Suggested(_) => {
             step.state = StepState::Open;
-            task.work.intent.consent.allowed.extend(question.allows);
-            let suggested = choice.checked_sub(OPTIONS.len() + 1).and_then(|at| question.suggested.get(at));
-            let words = if let UserAnswer::Words(words) = given { Some(words) } else { None };
-            if let Some(chosen) = words.or(suggested) {
+            task.work.intent.consent.allowed.extend(question.allows.iter().cloned());
+            if let PlanAnswer::Suggested(chosen) = choice {
                 step.inputs.retain(|input| input.name != ANSWER);
-                let value = Value::Text(chosen.clone());
+                let value = Value::Text(chosen.to_owned());
                 step.inputs.push(Input { name: ANSWER.to_owned(), value });
             }
         }
     }
     if step.state == StepState::Open {
         step.result.output = None;
-        depends::reopen(plan, number);
+        depends::reopen(plan, question.step + 1);
     }
     durable::keep_task(&edits.store, task, Some(plan), Phase::Paused).await;
     task.work.events.did(fact);
-    task.work.events.emit(TaskEvent::Answered { choice: Some(choice) });
-    Ok(!matches!(choice, 3 | 4))
+    task.work.events.emit(TaskEvent::Answered { choice: Some(number) });
+    Ok(goes_on)
 }
 
 pub(crate) fn no_question() -> Failure {

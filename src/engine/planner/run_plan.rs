@@ -364,7 +364,9 @@ async fn decide(
     let decision = next_decision::decide(work.mode, &facts);
     work.events.trace_step(number(index), decision.trace(&about(index, step), &facts));
     let question = match &decision {
-        Decision::Ask(trigger) => Some(Question::new(index, step, trigger, tries.mark).with_objection(tried.objection)),
+        Decision::Ask(trigger) => {
+            Some(Question::new(index, step, trigger, tries.mark).with_objection(trigger, tried.objection))
+        }
         _ => None,
     };
     (decision, question)

@@ -75,7 +75,11 @@ pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, fact
         Tried { parts: parts.clone(), outcome, ..tried }
     };
     if let Ended::Objected(objection) = ended {
-        let mut tried = failed(StepError::ModelObjected, format!("the model objects: {}", objection.reason));
+        let outcome = match objection.question.is_empty() {
+            true => format!("the model objects: {}", objection.reason),
+            false => format!("asks: {}", headline(&objection.question)),
+        };
+        let mut tried = failed(StepError::ModelObjected, outcome);
         tried.facts.objection = Some(objection.reason.clone());
         return Tried { objection: Some(objection), ..tried };
     }
