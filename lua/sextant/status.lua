@@ -59,6 +59,27 @@ end
 
 local WORDS = { servers = 'waiting for language servers', model = 'waiting for the model', answering = 'answering' }
 
+-- What the running task waits for, its time and its tokens.
+---@return string[]
+local function activity()
+  local words = WORDS[now.phase] or vim.trim(('%s %s'):format(now.phase, now.detail))
+  local waits = ('%s %d s'):format(words ~= '' and words or 'running', seconds(phase_began))
+  return { now.phase == 'retry' and now.detail or waits, ('%d s in all'):format(seconds(began)) }
+end
+
+-- The tokens of the task so far; none if none are known.
+---@return string[]
+local function tokens()
+  return now.tokens > 0 and { short(now.tokens) .. ' tokens' } or {}
+end
+
+--- What the running task waits for, with its seconds and tokens, for a bar that has words of its own; empty if nothing
+--- runs.
+---@return string[]
+function M.parts()
+  return now.state == 'running' and vim.list_extend(activity(), tokens()) or {}
+end
+
 --- One line for a winbar or a status line: `Sextant: waiting for the model 8 s · 1.2k tokens`.
 ---@return string
 function M.line()
@@ -68,15 +89,10 @@ function M.line()
   elseif now.state == 'waiting' then
     parts[1] = 'plan waits for approval'
   elseif now.state == 'running' then
-    local words = WORDS[now.phase] or vim.trim(('%s %s'):format(now.phase, now.detail))
-    parts[1] = ('%s %d s'):format(words ~= '' and words or 'running', seconds(phase_began))
-    if now.phase == 'retry' then
-      parts[1] = now.detail
-    end
+    parts = activity()
     if now.of then
       table.insert(parts, 1, ('step %d of %d'):format(now.step or 0, now.of))
     end
-    parts[#parts + 1] = ('%d s in all'):format(seconds(began))
   elseif began > 0 then
     parts[1] = ('idle, last task %d s'):format(now.elapsed)
   else
@@ -86,10 +102,7 @@ function M.line()
     local more = #now.next > 1 and (' and %d more'):format(#now.next - 1) or ''
     parts[#parts + 1] = ('next: %s%s'):format(require('sextant.ui.say').cut(now.next[1], NEXT_WIDTH), more)
   end
-  if now.tokens > 0 then
-    parts[#parts + 1] = short(now.tokens) .. ' tokens'
-  end
-  return table.concat(parts, ' · ')
+  return table.concat(vim.list_extend(parts, tokens()), ' · ')
 end
 
 -- The words of the progress message.
@@ -116,17 +129,29 @@ local function tell_progress(kind)
   end
 end
 
-local function show_winbar()
+---@type fun()[]
+local bars = {}
+
+--- Calls this whenever the words of a bar may be other ones: at a change, and each second while a task runs.
+---@param show fun()
+function M.watch(show)
+  bars[#bars + 1] = show
+end
+
+local function show_bars()
   for _, win in ipairs(require('sextant.ui.scratch').windows('answer')) do
     local bar = '%#SextantPhase# ' .. M.line():gsub('%%', '%%%%')
     if vim.wo[win].winbar ~= bar and api.nvim_win_get_height(win) > 1 then
       api.nvim_set_option_value('winbar', bar, { win = win, scope = 'local' })
     end
   end
+  for _, show in ipairs(bars) do
+    show()
+  end
 end
 
 local function changed()
-  show_winbar()
+  show_bars()
   if now.state == 'running' and now.phase ~= '' then
     tell_progress('report')
   end
@@ -135,7 +160,7 @@ end
 
 local function tick()
   if now.state == 'running' then
-    show_winbar()
+    show_bars()
     if message_id and neovim.shows_message(shown) then
       show_message(M.line(), 'running')
     end

@@ -41,10 +41,17 @@ local function empty(phase)
   return { phase = phase, steps = 0, done = 0, failed = 0, top = {} }
 end
 
--- The phase, and its keys.
+-- The phase, with what its task waits for, and the keys.
 ---@return string, string
 local function words()
-  return require('sextant.ui.plan_words').of(state or empty('planning'))
+  local of = require('sextant.ui.plan_words')
+  local phase, keys = of.of(state or empty('planning'))
+  -- Another task may run beside a plan that waits.
+  local parts = awaits and require('sextant.status').parts() or {}
+  if awaits == 'wish' and state and state.markdown and #parts > 0 then
+    phase = 'planning again'
+  end
+  return of.with_status(phase, keys, parts, layout.title_width())
 end
 
 -- Fits the windows to the text, with the phase and its keys.
@@ -102,6 +109,14 @@ local function toggle_reason()
   end
 end
 
+local watches = false
+
+local function retitle()
+  if state and awaits then
+    layout.retitle(buffer(), words())
+  end
+end
+
 function buffer()
   local buf, made = scratch.buffer('plan', 'hide')
   if not made then
@@ -117,6 +132,10 @@ function buffer()
     toggle_reason = toggle_reason,
   })
   require('sextant.ui.question').map(buf, answer)
+  if not watches then
+    watches = true
+    require('sextant.status').watch(retitle)
+  end
   api.nvim_create_autocmd('VimResized', {
     group = api.nvim_create_augroup('sextant_plan', {}),
     callback = draw,

@@ -54,6 +54,26 @@ local function height(buf, win)
   return math.max(LEAST, math.min(most(), rows(buf, win)))
 end
 
+local NAME = 'Sextant plan · '
+
+---@param words string
+---@return string
+local function title(words)
+  return (' %s%s '):format(NAME, words)
+end
+
+---@param keys string
+---@return string
+local function footer(keys)
+  return (' %s '):format(keys)
+end
+
+--- The columns that the title or the bar leaves for the words of the phase.
+---@return integer
+function M.title_width()
+  return M.size() - api.nvim_strwidth(title(''))
+end
+
 ---@param buf integer
 ---@param win? integer
 ---@param words string
@@ -71,8 +91,8 @@ local function float(buf, win, words, keys)
     style = 'minimal',
   }
   if config.border ~= 'none' then
-    config.title = (' Sextant plan · %s '):format(words)
-    config.footer, config.footer_pos = (' %s '):format(keys), 'center'
+    config.title = title(words)
+    config.footer, config.footer_pos = footer(keys), 'center'
   end
   return config
 end
@@ -80,9 +100,8 @@ end
 -- Without a border there is no title, and a split has none: the phase stands in the window's own bar.
 local function set_bar(win, words, keys)
   local floats = api.nvim_win_get_config(win).relative ~= ''
-  local bar = not floats and ('Sextant plan · %s%%< · %s'):format((words:gsub('%%', '%%%%')), keys)
-    or border() == 'none' and ('Sextant plan · ' .. words)
-    or ''
+  words = words:gsub('%%', '%%%%')
+  local bar = not floats and ('%s%s%%< · %s'):format(NAME, words, keys) or border() == 'none' and NAME .. words or ''
   api.nvim_set_option_value('winbar', bar, { win = win, scope = 'local' })
 end
 
@@ -190,6 +209,20 @@ function M.fit(buf, words, keys)
       api.nvim_win_set_config(win, float(buf, win, words, keys))
     elseif is_split() and #api.nvim_tabpage_list_wins(0) > 1 then
       api.nvim_win_set_height(win, lines + 1)
+    end
+    set_bar(win, words, keys)
+  end
+end
+
+--- Shows other words of the phase, and leaves the windows as they are otherwise.
+---@param buf integer
+---@param words string
+---@param keys string
+function M.retitle(buf, words, keys)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    local config = api.nvim_win_get_config(win)
+    if config.relative ~= '' and config.title then
+      api.nvim_win_set_config(win, { border = config.border, title = title(words), footer = footer(keys) })
     end
     set_bar(win, words, keys)
   end

@@ -29,6 +29,21 @@ function M.of(s)
   return s.phase, 'q close'
 end
 
+--- Adds what the running task waits for: `running step 3 of 5 · waiting for the model 8 s` over the text, its time and
+--- tokens before the keys.
+---@param words string
+---@param keys string
+---@param parts string[] of the status; none if nothing runs
+---@param columns integer that the title has
+---@return string words, string keys
+function M.with_status(words, keys, parts, columns)
+  if #parts == 0 then
+    return words, keys
+  end
+  local rest = vim.list_extend(vim.list_slice(parts, 2), { keys })
+  return require('sextant.ui.say').cut(words .. ' · ' .. parts[1], columns), table.concat(rest, ' · ')
+end
+
 -- The whole text of the window.
 ---@param s sextant.PlanState
 ---@param note? string how a run ended

@@ -115,6 +115,29 @@ async fn what_the_user_unfolds_stays_and_what_runs_folds_again_in_sight() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_plan_s_bar_shows_what_its_task_waits_for() {
+    let go = std::sync::Arc::new(tokio::sync::Notify::new());
+    let held = |reply: Reply| Reply::Held(Box::new(reply), go.clone());
+    let server = ModelServer::start([held(plan()), held(replace("return 1", "return 11"))]).await;
+    let project = Project::new(&[("src/a.py", TEXT)]);
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("src/a.py").await;
+    nvim.command("AgentPlan change all").await;
+    nvim.screen.shows("planning · waiting for the model 1 s").await;
+    nvim.screen.shows("s in all · ").await;
+    go.notify_one();
+    nvim.wait("SextantPlan").await;
+    nvim.screen.hides("waiting for the model").await;
+    nvim.screen.shows("Sextant plan · waiting for approval ─").await;
+    nvim.keys("s").await;
+    nvim.screen.shows("running step 1 of 3 · waiting for the model 1 s").await;
+    nvim.screen.shows(" tokens · <C-c> stop").await;
+    go.notify_one();
+    nvim.finished().await;
+    nvim.screen.shows("waiting for approval, 1 of 3 steps done ─").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_long_result_leaves_the_steps_in_sight_and_is_shown_whole_by_a_key() {
     let server = ModelServer::start([plan()]).await;
     let (_project, nvim) = planned(&server, "").await;
