@@ -2,6 +2,7 @@
 local keys = require('sextant.ui.review_keys')
 local marks = require('sextant.ui.review_marks')
 local say = require('sextant.ui.say')
+local watch = require('sextant.ui.review_watch')
 
 local M = {}
 local api = vim.api
@@ -21,10 +22,12 @@ local state = nil
 local open = false
 -- Whether the next look opens the review, without a move of the cursor.
 local expected = false
--- Milliseconds without a change after which the hunks are looked at again.
-local REST_MS = 200
----@type uv.uv_timer_t?
-local rest = nil
+-- The rejections that could be had back when the last hunk was decided. The review opens again where one was undone.
+---@type integer?
+local ended_with = nil
+-- The buffers that had hunks since the review was opened.
+---@type table<integer, true>
+local seen = {}
 local HINT = 'ga accept · gR reject · ]h next · g? help'
 
 local function send(params)
@@ -251,40 +254,25 @@ function M.hand_over()
 end
 
 local function look_again()
-  if not open then
-    return
-  end
-  rest = rest or assert(vim.uv.new_timer())
-  rest:start(REST_MS, 0, function()
-    vim.schedule(function()
-      if open then
+  if open or ended_with then
+    watch.rest(function()
+      if open or ended_with then
         send({ wish = { action = 'show' } })
       end
     end)
-  end)
+  end
 end
 
-local group = nil
-
-local function watch()
-  group = group or api.nvim_create_augroup('sextant_review', {})
-  api.nvim_clear_autocmds({ group = group })
-  api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave' }, {
-    group = group,
-    callback = function()
-      if here() then
-        look_again()
-      end
-    end,
-  })
-  api.nvim_create_autocmd({ 'BufReadPost', 'BufWinEnter' }, {
-    group = group,
-    callback = function()
-      if here() then
-        M.draw()
-      end
-    end,
-  })
+local function start_watch()
+  watch.start(function()
+    if seen[api.nvim_get_current_buf()] or here() then
+      look_again()
+    end
+  end, function()
+    if here() then
+      M.draw()
+    end
+  end)
 end
 
 --- Draws every loaded file under review.
@@ -293,7 +281,7 @@ function M.draw()
   for _, file in ipairs(open and state and state.files or {}) do
     local buf = buffer_of(file)
     if buf then
-      drawn[buf] = true
+      drawn[buf], seen[buf] = true, true
       marks.draw(buf, file.hunks, first, waiting(), HINT)
       keys.map(buf, KEYS)
     end
@@ -309,16 +297,16 @@ end
 
 --- Ends the drawing and gives the keys back; what waits is kept.
 function M.close()
-  open = false
+  open, ended_with, seen = false, nil, {}
   M.draw()
-  if group then
-    api.nvim_clear_autocmds({ group = group })
-  end
+  watch.stop()
 end
 
 --- The agent has changed a file.
 function M.edited()
-  look_again()
+  if open then
+    look_again()
+  end
 end
 
 --- Opens the review of a finished task, where the user's options want it.
@@ -342,33 +330,43 @@ local function advance()
   end
 end
 
+-- No change waits: the drawing ends. An undo of a rejection in the code is still noticed.
+local function end_review(asked, decided)
+  local was = open
+  if was and state.rejected > 0 then
+    open, ended_with = false, state.rejected
+    M.draw()
+  elseif not ended_with then
+    M.close()
+  end
+  if asked then
+    say.say('no change waits for review')
+  elseif was and state.rejected > 0 then
+    say.say(progress() .. '; `:AgentReview back` brings rejected text back')
+  elseif was or decided then
+    say.say(progress(decided and state.summary or nil))
+  end
+end
+
 --- The review as it stands, from the binary.
 ---@param event { root: string, state: sextant.Review, open: boolean }
 function M.update(event)
   local decided = event.state.summary ~= ''
-  local wanted = event.open or expected
+  local undone = ended_with ~= nil and event.state.rejected < ended_with
+  local wanted = event.open or expected or undone
   expected = false
   state = vim.tbl_extend('force', event.state, { root = event.root })
   if #state.files == 0 then
-    local was = open
-    M.close()
-    if event.open then
-      say.say('no change waits for review')
-    elseif decided then
-      say.say(progress(state.summary))
-    elseif was then
-      say.say(progress())
-    end
-    return
+    return end_review(event.open, decided)
   end
   if wanted and not open then
-    open = true
-    watch()
+    open, ended_with = true, nil
+    start_watch()
   end
   M.draw()
   if event.open and not (here() and hunk_at(api.nvim_win_get_cursor(0)[1] - 1)) then
     M.go(1)
-  elseif decided and open then
+  elseif decided and open and not undone then
     advance()
   end
   if decided then

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::durable::{open_store, stored_review};
 use crate::edit::apply_edits::{Place, apply};
-use crate::edit::recover;
+use crate::edit::{recover, review_texts};
 use crate::editor::event::QuickfixEntry;
 use crate::editor::{Document, FileEdit};
 use crate::memory::{self, mode_of};
@@ -99,7 +99,7 @@ pub struct ReviewState {
 pub(crate) async fn review(service: &EditService, mode: Mode, wish: &ReviewRequest) -> Result<ReviewState, Failure> {
     stored_review::load(&service.store).await;
     let _turn = service.store.review.turn.lock().await;
-    let texts = texts(service).await?;
+    let texts = review_texts::texts(service).await?;
     let before = state(service, &texts).await;
     let summary = match wish.action {
         ReviewAction::Show => String::new(),
@@ -109,7 +109,7 @@ pub(crate) async fn review(service: &EditService, mode: Mode, wish: &ReviewReque
         ReviewAction::Note => note(service, &before, wish)?,
     };
     stored_review::save(&service.store.review).await;
-    let texts = self::texts(service).await?;
+    let texts = review_texts::texts(service).await?;
     Ok(ReviewState { summary, ..state(service, &texts).await })
 }
 
@@ -118,7 +118,7 @@ pub(crate) async fn review(service: &EditService, mode: Mode, wish: &ReviewReque
 /// # Errors
 /// No remark waits.
 pub(crate) async fn hand_over(service: &EditService) -> Result<Request, Failure> {
-    stored_review::load(&service.store).await;
+    review_texts::take_in(service).await;
     let notes = service.store.review.now().notes;
     let Some(first) = notes.first() else {
         return Err(Failure::user(
@@ -132,21 +132,6 @@ pub(crate) async fn hand_over(service: &EditService) -> Result<Request, Failure>
     let path =
         first.place.split("::").next().map(|path| service.workspace.root.path().join(path).display().to_string());
     Ok(Request { text: HANDED_OVER.to_owned(), path, symbols, ..Request::default() })
-}
-
-/// The files under review as the editor has them; typing is taken in on the way.
-async fn texts(service: &EditService) -> Result<Vec<Document>, Failure> {
-    let mut found = Vec::new();
-    for path in service.store.review.now().files.into_keys() {
-        match recover::look_at(&service.workspace, &path).await? {
-            Some(document) => {
-                service.store.review.change(|review| review.typed(&path, &document.text));
-                found.push(document);
-            }
-            None => service.store.review.change(|review| drop(review.files.remove(&path))),
-        }
-    }
-    Ok(found)
 }
 
 fn text_of<'a>(texts: &'a [Document], path: &str) -> &'a str {
@@ -267,7 +252,8 @@ async fn reject(
     make(service, &edits, after).await?;
     for (path, hunks) in meant.iter().filter(|(path, _)| rejected.iter().any(|known| known == path)) {
         for hunk in hunks.iter().filter(|hunk| !hunk.conflict) {
-            remark(service, note_of(path, hunk, true, &wish.reason));
+            let note = note_of(path, hunk, true, &wish.reason);
+            service.store.review.change(|review| review.note_rejected(path, note));
         }
     }
     let what = what(&meant, &wish.scope);
@@ -312,12 +298,6 @@ async fn bring_back(service: &EditService) -> Result<String, Failure> {
     };
     let edits: Vec<FileEdit> = recover::edit_to(&path, document.as_ref(), Some(&text)).into_iter().collect();
     make(service, &edits, after).await?;
-    service.store.review.change(|review| {
-        let of_path = |note: &ReviewNote| note.rejected && note.place.split("::").next() == Some(&path);
-        if let Some(at) = review.notes.iter().rposition(of_path) {
-            review.notes.remove(at);
-        }
-    });
     Ok(format!("brought back the last rejected text of {path}"))
 }
 
@@ -328,7 +308,8 @@ fn note(service: &EditService, now: &ReviewState, wish: &ReviewRequest) -> Resul
     let meant = meant(now, &wish.scope)?;
     for (path, hunks) in &meant {
         for hunk in hunks.iter().take(1) {
-            remark(service, note_of(path, hunk, false, &wish.reason));
+            let note = note_of(path, hunk, false, &wish.reason);
+            service.store.review.change(|review| review.note(note));
         }
     }
     Ok("noted for the agent".to_owned())
@@ -338,10 +319,6 @@ fn note_of(path: &str, hunk: &ReviewHunk, rejected: bool, reason: &str) -> Revie
     let place = if hunk.symbol.is_empty() { path.to_owned() } else { format!("{path}::{}", hunk.symbol) };
     let code = if hunk.added.is_empty() { &hunk.removed } else { &hunk.added };
     ReviewNote { place, rejected, code: code.join("\n"), reason: headline(reason).clone() }
-}
-
-fn remark(service: &EditService, note: ReviewNote) {
-    service.store.review.change(|review| review.note(note));
 }
 
 async fn feedback(service: &EditService, mode: Mode, what: &str, reason: &str) {

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write};
 
 use crate::durable::open_store;
 use crate::state::review::review_store::ReviewStore;
-use crate::state::review::workspace_review::WorkspaceReview;
+use crate::state::review::workspace_review::{RejectedText, ReviewNote, WorkspaceReview};
 use crate::state::task_store::TaskStore;
 use sextant_base::private_files;
 use sextant_store::memory::forget::Forget;
@@ -49,9 +49,12 @@ pub(crate) async fn forget(store: &TaskStore, filter: &Forget) {
     }
     let holds =
         |parts: &[&str]| text.as_ref().is_none_or(|text| parts.iter().any(|part| part.to_lowercase().contains(text)));
+    let noted = |note: &ReviewNote| holds(&[&note.place, &note.code, &note.reason]);
+    let kept = |one: &RejectedText| !holds(&[&one.path, &one.with, &one.without]) && !one.notes.iter().any(&noted);
     store.review.change(|review| {
-        review.notes.retain(|note| !holds(&[&note.place, &note.code, &note.reason]));
-        review.rejected.retain(|rejected| !holds(&[&rejected.path, &rejected.with, &rejected.without]));
+        review.notes.retain(|note| !noted(note));
+        review.rejected.retain(kept);
+        review.undone.retain(kept);
         if filter.keep.is_empty() {
             review.files.retain(|path, file| !holds(&[path, &file.baseline, &file.agent]));
         }

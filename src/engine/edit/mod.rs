@@ -14,6 +14,7 @@ pub(crate) mod questions;
 pub(crate) mod rebase_edit;
 pub(crate) mod recover;
 pub(crate) mod review_before;
+pub(crate) mod review_texts;
 pub(crate) mod rollback;
 mod runnable_texts;
 mod shown_change;

@@ -4,7 +4,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::{collect_diagnostics, reported, workspace_look};
 use crate::durable::stored_review;
-use crate::edit::permissions;
+use crate::edit::{permissions, review_texts};
 use crate::editor::Document;
 use crate::editor::event::{Event, WaitPhase};
 use crate::memory::keep;
@@ -76,7 +76,7 @@ pub(crate) async fn begin(
     permissions::begin_on_reports(&edits.hub, &task).await?;
     task.work.remember_start(&known, false);
     request_names::weigh_named(&task.work.events, &task.work.request, &mut task.work.intent.analysis, &known).await;
-    stored_review::load(&edits.store).await;
+    review_texts::take_in(edits).await;
     task.work.intent.review = edits.store.review.take_notes().iter().map(ReviewNote::line).collect();
     stored_review::save(&edits.store.review).await;
     keep::remember_start(&edits.store, &edits.workspace.root, &task.work.events, &task.work.request).await;

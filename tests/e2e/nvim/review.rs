@@ -102,6 +102,61 @@ async fn each_change_is_accepted_or_rejected_in_the_code_and_the_agent_hears_why
     );
 }
 
+/// Waits until the current buffer has this text.
+async fn reads(nvim: &Nvim, text: &str) {
+    let code = format!(
+        "return (vim.wait(60000, function() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n' == {text:?} end, 10))"
+    );
+    assert!(nvim.lua::<bool>(&code).await, "{}", lines(nvim).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_in_the_code_takes_a_rejection_back_with_its_reason() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(two_edits()).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk! change f and g").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 2).await;
+    let (both, second) = (lines(&nvim).await, TEXT.replace("return 2", "return 22"));
+    nvim.keys("gR").await;
+    nvim.screen.shows("Reject, because").await;
+    nvim.keys("the name is unknown<CR>").await;
+    counts(&nvim, 1, 2).await;
+    nvim.keys("u").await;
+    counts(&nvim, 0, 2).await;
+    assert_eq!(lines(&nvim).await, both);
+    nvim.keys("<C-r>").await;
+    counts(&nvim, 1, 2).await;
+    assert_eq!(lines(&nvim).await, second);
+    nvim.keys("u").await;
+    counts(&nvim, 0, 2).await;
+    nvim.keys("gB").await;
+    assert_eq!(nvim.failed().await["message"], "nothing was rejected that could be had back");
+    assert_eq!(lines(&nvim).await, both);
+    // The review has ended, and an undo opens it again.
+    nvim.command("AgentReview reject all").await;
+    closed(&nvim).await;
+    nvim.screen.shows("`:AgentReview back`").await;
+    reads(&nvim, TEXT).await;
+    nvim.keys("u").await;
+    counts(&nvim, 0, 2).await;
+    nvim.screen.shows("1/2 f").await;
+    nvim.command("AgentReview reject all because no").await;
+    closed(&nvim).await;
+    reads(&nvim, TEXT).await;
+    // The next request comes before the review has looked at the buffer.
+    server.push(Reply::Json(
+        json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "understood"}),
+    ));
+    nvim.keys("u:AgentAsk explain f<CR>").await;
+    nvim.finished().await;
+    let asked = server.requests().last().expect("a request").body.to_string();
+    assert!(!asked.contains("user rejected"), "{asked}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_selected_part_of_a_change_is_decided_alone() {
     let text = "def f() -> int:\n    a = 1\n    b = 2\n    c = 3\n    return a + b + c\n";
@@ -118,10 +173,7 @@ async fn a_selected_part_of_a_change_is_decided_alone() {
     nvim.screen.shows("Reject, because").await;
     nvim.keys("<CR>").await;
     let rejected = text.replace("a = 1", "a = 10").replace("c = 3", "c = 30");
-    let there = format!(
-        "return (vim.wait(60000, function() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n' == {rejected:?} end, 10))"
-    );
-    assert!(nvim.lua::<bool>(&there).await, "{}", lines(&nvim).await);
+    reads(&nvim, &rejected).await;
     nvim.screen.shows("1/2 f").await;
 }
 
@@ -153,10 +205,7 @@ async fn typing_moves_the_changes_and_a_restart_keeps_them() {
     assert_eq!(lines(&nvim).await, mine);
     nvim.command("AgentReview back").await;
     let back = mine.replace("return 2", "return 22");
-    let there = format!(
-        "return (vim.wait(60000, function() return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n') .. '\\n' == {back:?} end, 10))"
-    );
-    assert!(nvim.lua::<bool>(&there).await, "{}", lines(&nvim).await);
+    reads(&nvim, &back).await;
     // A line of a change that the user has edited since is not rejected.
     nvim.command("AgentReview").await;
     counts(&nvim, 1, 2).await;

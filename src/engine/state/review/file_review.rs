@@ -214,17 +214,23 @@ impl FileReview {
 
     /// Brings rejected text back, as hunks that wait. `None` where the place was changed since.
     pub(crate) fn bring_back(&mut self, with: &str, without: &str, now: &str) -> Option<String> {
-        let edits = carried(without, with, now)?;
-        let buffer = apply(now, &edits).ok()?;
-        let agent = if *self.agent == *now { edits } else { carried(without, with, &self.agent)? };
-        self.agent = apply(&self.agent, &agent).ok()?.into();
+        let buffer = apply(now, &carried(without, with, now)?).ok()?;
+        self.agent = self.carried_on([without, with], [now, &buffer])?.into();
         self.typed(&buffer);
         Some(buffer)
+    }
+
+    /// The agent's text after a step between two texts, which leads from one buffer to another one.
+    pub(crate) fn carried_on(&self, [from, to]: [&str; 2], [before, after]: [&str; 2]) -> Option<String> {
+        if *self.agent == *before {
+            return Some(after.to_owned());
+        }
+        apply(&self.agent, &carried(from, to, &self.agent)?).ok()
     }
 }
 
 /// The edits from one text to another one, at their places in a third text that came from the first.
-fn carried(from: &str, to: &str, third: &str) -> Option<Vec<TextEdit>> {
+pub(crate) fn carried(from: &str, to: &str, third: &str) -> Option<Vec<TextEdit>> {
     let since = line_edits(from, third);
     let edits = line_edits(from, to).into_iter();
     edits.map(|edit| Some(TextEdit { range: shifted(&edit.range, &since)?, text: edit.text })).collect()

@@ -9,7 +9,7 @@ use crate::editor::event::QuickfixEntry;
 use crate::state::journal::FileChange;
 use crate::state::review::file_review::{FileReview, HunkPick};
 use crate::state::review::review_hunk::{names, shown};
-use crate::state::review::workspace_review::{WantedHunks, WorkspaceReview};
+use crate::state::review::workspace_review::{ReviewNote, WantedHunks, WorkspaceReview};
 
 const PATH: &str = "a.txt";
 
@@ -136,6 +136,70 @@ fn the_count_goes_on_until_all_is_decided_and_a_rejection_can_be_had_back() {
     assert_eq!(review.decided, 3);
 }
 
+/// A review of two hunks whose first one was rejected with a reason, and the buffer after that.
+fn rejected_first(before: &str, after: &str) -> (WorkspaceReview, String) {
+    let mut review = WorkspaceReview::default();
+    review.edited(&change(Some(before), Some(after)), false);
+    let first = all(&review, after)[0].clone();
+    let text = review.reject(PATH, &WantedHunks::Hunk(&first, None), after).text.unwrap();
+    let reason = ReviewNote { place: PATH.into(), rejected: true, reason: "why".into(), ..ReviewNote::default() };
+    review.note_rejected(PATH, reason);
+    (review, text)
+}
+
+#[test]
+fn an_undo_in_the_editor_takes_a_rejection_back_and_a_redo_rejects_again() {
+    let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\ne\n");
+    let (mut review, text) = rejected_first(before, after);
+    for _ in 0..2 {
+        assert_eq!((review.decided, review.notes.len(), review.rejected.len()), (1, 1, 1));
+        review.typed(PATH, after);
+        assert_eq!((review.decided, review.notes.len(), review.rejected.len()), (0, 0, 0));
+        assert_eq!(review.files[PATH].pending(after).len(), 2);
+        review.typed(PATH, &text);
+        assert_eq!(review.files[PATH].pending(&text).len(), 1);
+    }
+    // Typing that comes with the undo is the user's.
+    let typed = format!("{after}mine\n");
+    review.typed(PATH, &typed);
+    assert_eq!((review.decided, review.notes.len()), (0, 0));
+    assert_eq!(&*review.files[PATH].baseline, format!("{before}mine\n"));
+}
+
+#[test]
+fn an_undo_goes_back_over_several_rejections_at_once() {
+    let (before, after) = ("a\nb\nc\n", "A\nb\nC\n");
+    let (mut review, text) = rejected_first(before, after);
+    let second = all(&review, &text)[0].clone();
+    review.reject(PATH, &WantedHunks::Hunk(&second, None), &text);
+    assert!(review.files.is_empty() && review.decided == 2);
+    review.typed(PATH, after);
+    assert_eq!((review.decided, review.rejected.len(), review.files[PATH].pending(after).len()), (0, 0, 2));
+    review.typed(PATH, before);
+    assert_eq!((review.decided, review.rejected.len(), review.files.len(), review.notes.len()), (2, 2, 0, 1));
+}
+
+#[test]
+fn a_rejected_text_that_the_agent_wrote_again_is_not_taken_for_an_undo() {
+    let (before, after) = ("a\nb\nc\n", "A\nb\nc\n");
+    let (mut review, text) = rejected_first(before, after);
+    review.edited(&change(Some(&text), Some(after)), false);
+    review.accept(PATH, &WantedHunks::Hunks(&all(&review, after)), after);
+    review.typed(PATH, "A\nb\nmine\nc\n");
+    review.typed(PATH, after);
+    assert!(review.files.is_empty() && review.notes.len() == 1, "{review:?}");
+}
+
+#[test]
+fn a_heard_reason_stays_heard_when_the_rejection_is_taken_back() {
+    let (before, after) = ("a\nb\nc\n", "A\nb\nc\n");
+    let (mut review, text) = rejected_first(before, after);
+    review.notes.clear();
+    review.typed(PATH, after);
+    review.typed(PATH, &text);
+    assert_eq!((review.decided, review.notes.len(), review.rejected.len()), (1, 0, 1));
+}
+
 #[test]
 fn a_made_file_goes_when_all_of_it_is_rejected() {
     let mut review = WorkspaceReview::default();
@@ -158,12 +222,31 @@ fn an_undo_of_the_task_leaves_nothing_to_review() {
 
 #[derive(Clone, Debug)]
 enum Act {
-    Agent { at: usize, gone: usize, new: usize },
-    Type { at: usize, gone: usize, new: usize },
-    Accept { hunk: usize, part: Option<(usize, usize)> },
-    Reject { hunk: usize, part: Option<(usize, usize)> },
+    Agent {
+        at: usize,
+        gone: usize,
+        new: usize,
+    },
+    Type {
+        at: usize,
+        gone: usize,
+        new: usize,
+    },
+    Accept {
+        hunk: usize,
+        part: Option<(usize, usize)>,
+    },
+    Reject {
+        hunk: usize,
+        part: Option<(usize, usize)>,
+    },
     BringBack,
     UndoTyping,
+    /// The editor's undo of the last rejection, with typing that is seen at the same time.
+    UndoReject {
+        typing: Option<(usize, usize, usize)>,
+    },
+    RedoReject,
     Restart,
 }
 
@@ -177,6 +260,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         2 => (0..6_usize, part()).prop_map(|(hunk, part)| Act::Reject { hunk, part }),
         1 => Just(Act::BringBack),
         1 => Just(Act::UndoTyping),
+        2 => proptest::option::weighted(0.2, edit()).prop_map(|typing| Act::UndoReject { typing }),
+        1 => Just(Act::RedoReject),
         1 => Just(Act::Restart),
     ];
     proptest::collection::vec(act, 1..16)
@@ -196,10 +281,22 @@ struct World {
     review: WorkspaceReview,
     buffer: Vec<String>,
     before_typing: Option<Vec<String>>,
+    /// The rejections that the editor can undo, and those that it can redo.
+    undoable: Vec<Rejection>,
+    redoable: Vec<Rejection>,
     lines: BTreeMap<String, Known>,
     next: usize,
     /// Whether the agent has edited beside typing that is kept apart: its lines may count as typed then.
     unsure: bool,
+}
+
+/// A rejection: the buffer before and after it, and the lines of the hunk.
+#[derive(Clone)]
+struct Rejection {
+    with: Vec<String>,
+    without: Vec<String>,
+    olds: Vec<String>,
+    news: Vec<String>,
 }
 
 fn joined(lines: &[String]) -> String {
@@ -258,9 +355,10 @@ impl World {
             Act::Type { at, gone, new } => {
                 self.before_typing = Some(self.buffer.clone());
                 self.change((*at, *gone, *new), true);
-                let now = self.text();
-                self.review.typed(PATH, &now);
+                self.type_in();
             }
+            Act::UndoReject { typing } => self.undo_reject(*typing),
+            Act::RedoReject => self.redo_reject(),
             Act::UndoTyping => {
                 let Some(then) = self.before_typing.take() else { return };
                 if self.conflicts() || then.iter().any(|line| !line.starts_with('b')) {
@@ -325,7 +423,57 @@ impl World {
             let Some(text) = decided.text else { return };
             news.iter().for_each(|line| self.lines.get_mut(line).unwrap().there = false);
             olds.iter().for_each(|line| self.lines.get_mut(line).unwrap().there = true);
-            self.buffer = split(&text);
+            let with = std::mem::replace(&mut self.buffer, split(&text));
+            self.undoable.push(Rejection { with, without: self.buffer.clone(), olds, news });
+            self.redoable.clear();
+        }
+    }
+
+    /// Shows the review what was typed. Who removes the lines again that a rejection gave back takes it back.
+    fn type_in(&mut self) {
+        let (now, rejected) = (self.text(), self.review.rejected.clone());
+        self.review.typed(PATH, &now);
+        for back in rejected.iter().filter(|one| !self.review.rejected.contains(one)) {
+            for line in split(&back.without).iter().filter(|line| !split(&back.with).contains(line)) {
+                self.lines.get_mut(line).unwrap().accepted = true;
+            }
+        }
+    }
+
+    fn undo_reject(&mut self, typing: Option<(usize, usize, usize)>) {
+        let Some(last) = self.undoable.pop_if(|last| last.without == self.buffer) else { return };
+        let (known, conflicts) = (self.review.rejected.len(), self.conflicts());
+        last.news.iter().for_each(|line| self.lines.get_mut(line).unwrap().there = true);
+        last.olds.iter().for_each(|line| self.lines.get_mut(line).unwrap().there = false);
+        self.buffer.clone_from(&last.with);
+        if let Some(edit) = typing {
+            self.change(edit, true);
+            // It may have touched the hunk.
+            self.unsure = true;
+        }
+        let now = self.text();
+        self.review.typed(PATH, &now);
+        if typing.is_none() && !conflicts && !self.unsure {
+            assert_eq!(self.review.rejected.len() + 1, known, "the rejection is taken back");
+            assert!(!self.review.files[PATH].pending(&now).is_empty(), "its hunk waits again");
+        }
+        self.redoable.push(last);
+    }
+
+    fn redo_reject(&mut self) {
+        let Some(last) = self.redoable.pop_if(|last| last.with == self.buffer) else { return };
+        for (lines, there) in [(&last.news, false), (&last.olds, true)] {
+            for line in lines {
+                let known = self.lines.get_mut(line).unwrap();
+                (known.there, known.accepted) = (there, there);
+            }
+        }
+        self.buffer.clone_from(&last.without);
+        let (now, known) = (self.text(), self.review.rejected.len());
+        self.review.typed(PATH, &now);
+        // After another decision in between, the redo is typing.
+        if self.review.rejected.len() > known {
+            self.undoable.push(last);
         }
     }
 

@@ -23,12 +23,15 @@ pub(crate) struct WorkspaceReview {
     pub(crate) decided: usize,
     /// The oldest first.
     pub(crate) rejected: Vec<RejectedText>,
+    /// Rejections that were taken back and can be redone in the editor, the oldest first.
+    pub(crate) undone: Vec<RejectedText>,
     /// The oldest first.
     pub(crate) notes: Vec<ReviewNote>,
 }
 
 /// A rejection, with the file before and after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct RejectedText {
     pub(crate) path: String,
     pub(crate) with: String,
@@ -36,6 +39,10 @@ pub(crate) struct RejectedText {
     /// Hunks that it decided.
     pub(crate) hunks: usize,
     pub(crate) made: bool,
+    /// The remarks about it; of one that was taken back, those that the agent has not heard.
+    pub(crate) notes: Vec<ReviewNote>,
+    /// Whether the agent has written in its place since: its text in the buffer is not an undo.
+    pub(crate) settled: bool,
 }
 
 /// A remark of the user for the agent.
@@ -75,14 +82,17 @@ pub(crate) struct Decided {
 impl WorkspaceReview {
     /// Takes in an edit of the agent, or an undo of one.
     pub(crate) fn edited(&mut self, change: &FileChange, is_undo: bool) {
+        let before = change.before.as_deref().unwrap_or_default();
+        self.typed(&change.path, before);
+        self.drop_redo(&change.path);
         if self.files.values().all(FileReview::is_done) {
             self.decided = 0;
         }
-        let before = change.before.as_deref();
         let Some(after) = &change.after else {
             self.files.remove(&change.path);
             return;
         };
+        self.settle_rejected(&change.path, after);
         let known = self.files.contains_key(&change.path);
         if is_undo && !known {
             return;
@@ -93,16 +103,16 @@ impl WorkspaceReview {
             .or_insert_with(|| FileReview::new(&change.path, change.before.as_ref()));
         if is_undo {
             // An undo is the user's own word: what it leaves is decided.
-            self.decided += file.typed(before.unwrap_or_default());
             self.decided += file.typed(after);
         } else {
-            self.decided += file.edited(before.unwrap_or_default(), after);
+            self.decided += file.edited(before, after);
         }
         self.drop_done();
     }
 
-    /// Takes in the text of a buffer.
+    /// Takes in the text of a buffer: what was typed, and the rejections that were undone or redone.
     pub(crate) fn typed(&mut self, path: &str, now: &str) {
+        self.retrace(path, now);
         if let Some(file) = self.files.get_mut(path) {
             self.decided += file.typed(now);
         }
@@ -111,6 +121,7 @@ impl WorkspaceReview {
 
     /// Accepts hunks of a file.
     pub(crate) fn accept(&mut self, path: &str, wanted: &WantedHunks<'_>, now: &str) -> Decided {
+        self.drop_redo(path);
         let Some(file) = self.files.get_mut(path) else { return Decided::default() };
         let picks = wanted.picks(file, now);
         let before = file.pending(now).len();
@@ -122,6 +133,7 @@ impl WorkspaceReview {
 
     /// Rejects hunks. The caller gives the buffer the text of the outcome, or keeps the review as it was.
     pub(crate) fn reject(&mut self, path: &str, wanted: &WantedHunks<'_>, now: &str) -> Decided {
+        self.drop_redo(path);
         let Some(file) = self.files.get_mut(path) else { return Decided::default() };
         let (picks, made, before) = (wanted.picks(file, now), file.made, file.pending(now).len());
         let (text, conflicts) = file.reject(&picks, now);
@@ -132,7 +144,14 @@ impl WorkspaceReview {
         let hunks = decided_by(before, file.pending(&text).len(), &picks);
         self.decided += hunks;
         let (with, without) = (now.to_owned(), text.clone());
-        self.rejected.push(RejectedText { path: path.to_owned(), with, without, hunks, made });
+        self.rejected.push(RejectedText {
+            path: path.to_owned(),
+            with,
+            without,
+            hunks,
+            made,
+            ..RejectedText::default()
+        });
         self.limit_rejected();
         self.drop_done();
         Decided { text: Some(text), ..decided }
@@ -147,8 +166,8 @@ impl WorkspaceReview {
         });
         file.typed(now);
         let text = file.bring_back(&last.with, &last.without, now)?;
-        self.rejected.pop();
-        self.decided = self.decided.saturating_sub(last.hunks);
+        self.take_back(self.rejected.len() - 1);
+        self.limit_rejected();
         Some((last.path, text))
     }
 
@@ -158,12 +177,20 @@ impl WorkspaceReview {
         self.notes.drain(..over);
     }
 
-    fn limit_rejected(&mut self) {
+    /// Keeps the reason of a rejection for the agent, until the rejection is taken back.
+    pub(crate) fn note_rejected(&mut self, path: &str, note: ReviewNote) {
+        if let Some(last) = self.rejected.iter_mut().rfind(|one| one.path == path) {
+            last.notes.push(note.clone());
+        }
+        self.note(note);
+    }
+
+    pub(crate) fn limit_rejected(&mut self) {
         let size = |one: &RejectedText| one.with.len() + one.without.len();
-        while self.rejected.len() > REJECTIONS
-            || self.rejected.len() > 1 && self.rejected.iter().map(size).sum::<usize>() > REJECTED_BYTES
-        {
-            self.rejected.remove(0);
+        for list in [&mut self.rejected, &mut self.undone] {
+            while list.len() > REJECTIONS || list.len() > 1 && list.iter().map(size).sum::<usize>() > REJECTED_BYTES {
+                list.remove(0);
+            }
         }
     }
 

@@ -1,0 +1,32 @@
+--- Notices when the text of a file under review may have changed, and when one is shown.
+local M = {}
+local api = vim.api
+
+-- Milliseconds without a change after which the hunks are looked at again.
+local REST_MS = 200
+---@type uv.uv_timer_t?
+local rest = nil
+local group = nil
+
+--- Runs after a rest. A later call begins the rest again.
+---@param run fun()
+function M.rest(run)
+  rest = rest or assert(vim.uv.new_timer())
+  rest:start(REST_MS, 0, vim.schedule_wrap(run))
+end
+
+---@param changed fun() the text of the current buffer has changed
+---@param shown fun() the current buffer was read or shown
+function M.start(changed, shown)
+  group = api.nvim_create_augroup('sextant_review', {})
+  api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave' }, { group = group, callback = changed })
+  api.nvim_create_autocmd({ 'BufReadPost', 'BufWinEnter' }, { group = group, callback = shown })
+end
+
+function M.stop()
+  if group then
+    api.nvim_clear_autocmds({ group = group })
+  end
+end
+
+return M

@@ -1,0 +1,123 @@
+//! The editor's undo and redo of a rejection: `u` takes it back, and a redo rejects again.
+
+use sextant_text::edits::apply_text::apply;
+
+use crate::state::review::file_review::{FileReview, carried};
+use crate::state::review::workspace_review::{RejectedText, WorkspaceReview};
+
+/// The direction of a key of the editor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Direction {
+    Undo,
+    Redo,
+}
+
+impl Direction {
+    /// The text before the key, and the text after it.
+    fn ends(self, one: &RejectedText) -> [&str; 2] {
+        match self {
+            Self::Undo => [&one.without, &one.with],
+            Self::Redo => [&one.with, &one.without],
+        }
+    }
+}
+
+/// The rejections that a text has undone or redone, and the text before each of these steps, the last text first.
+struct Retraced {
+    places: Vec<usize>,
+    texts: Vec<String>,
+}
+
+impl WorkspaceReview {
+    /// The files whose text may change by an undo of a rejection.
+    pub(crate) fn retraceable(&self) -> impl Iterator<Item = &String> {
+        self.rejected.iter().chain(&self.undone).filter(|one| !one.settled).map(|one| &one.path)
+    }
+
+    /// Takes in the rejections that the text of a buffer has undone or redone. They are decisions, and not typing.
+    pub(crate) fn retrace(&mut self, path: &str, now: &str) {
+        if self.files.get(path).is_none_or(|file| *file.agent != *now) {
+            self.retrace_to(path, now, Direction::Undo);
+            self.retrace_to(path, now, Direction::Redo);
+        }
+    }
+
+    fn retrace_to(&mut self, path: &str, now: &str, direction: Direction) {
+        let list = if direction == Direction::Undo { &self.rejected } else { &self.undone };
+        let found = retraced(list, path, now, direction);
+        let (Some(&place), Some(start)) = (found.places.last(), found.texts.last()) else { return };
+        let mut file = self.files.get(path).cloned().unwrap_or_else(|| FileReview {
+            made: list[place].made && start.is_empty(),
+            ..FileReview::new(path, Some(&start.as_str().into()))
+        });
+        let typed = file.typed(start);
+        for (at, place) in found.places.iter().enumerate().rev() {
+            let (ends, buffers) = (direction.ends(&list[*place]), [&*found.texts[at + 1], &*found.texts[at]]);
+            let Some(after) = file.carried_on(ends, buffers) else { return };
+            file.agent = after.into();
+        }
+        self.files.insert(path.to_owned(), file);
+        self.decided += typed;
+        for place in found.places.iter().rev() {
+            match direction {
+                Direction::Undo => self.take_back(*place),
+                Direction::Redo => self.reject_again(*place),
+            }
+        }
+        self.limit_rejected();
+    }
+
+    /// Takes a rejection out of the list, with those of its remarks that the agent has not heard.
+    pub(crate) fn take_back(&mut self, place: usize) {
+        let mut one = self.rejected.remove(place);
+        self.decided = self.decided.saturating_sub(one.hunks);
+        one.notes.retain(|note| {
+            let known = self.notes.iter().rposition(|known| known == note);
+            known.map(|at| self.notes.remove(at)).is_some()
+        });
+        self.undone.push(one);
+    }
+
+    fn reject_again(&mut self, place: usize) {
+        let one = self.undone.remove(place);
+        self.decided += one.hunks;
+        one.notes.iter().for_each(|note| self.note(note.clone()));
+        self.rejected.push(one);
+    }
+
+    /// A decision or an edit of the agent begins a new branch of the undo history: nothing is redone from here.
+    pub(crate) fn drop_redo(&mut self, path: &str) {
+        self.undone.retain(|one| one.path != path);
+    }
+
+    /// The agent has written in the place of a rejection: its text may come back without an undo from here.
+    pub(crate) fn settle_rejected(&mut self, path: &str, now: &str) {
+        for one in self.rejected.iter_mut().filter(|one| one.path == path) {
+            one.settled |= carried(&one.without, &one.with, now).is_none();
+        }
+    }
+}
+
+/// The steps that led to a text. A key goes over the list from its end, so the last step is the oldest entry.
+fn retraced(list: &[RejectedText], path: &str, now: &str, direction: Direction) -> Retraced {
+    let mut found = Retraced { places: Vec::new(), texts: vec![now.to_owned()] };
+    for (place, one) in list.iter().enumerate().filter(|(_, one)| one.path == path && !one.settled) {
+        let [from, to] = direction.ends(one);
+        if let Some(before) = found.texts.last().and_then(|text| before_step(from, to, text)) {
+            found.places.push(place);
+            found.texts.push(before);
+        }
+    }
+    found
+}
+
+/// The text before a step between two texts; `None` where the text does not have the step.
+fn before_step(from: &str, to: &str, text: &str) -> Option<String> {
+    if text == to {
+        return Some(from.to_owned());
+    }
+    let edits = carried(to, from, text)?;
+    // Beside other typing, a mere removal of lines may be typing too.
+    let adds = edits.iter().any(|edit| !edit.range.is_empty());
+    if adds { apply(text, &edits).ok() } else { None }
+}
