@@ -81,7 +81,7 @@ impl ReviewScope {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewState {
     pub files: Vec<ReviewedFile>,
-    /// Hunks that are decided, and all of them.
+    /// Hunks that the user decided in this review, and those with the ones that wait.
     pub reviewed: usize,
     pub total: usize,
     /// Rejections that can be had back.

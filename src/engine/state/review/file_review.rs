@@ -111,12 +111,12 @@ impl FileReview {
         line_edits(&self.baseline, &self.agent).into_iter().map(hunk).collect()
     }
 
-    /// Takes in the text of the buffer: what the user typed. Returns how many hunks the user has undone by hand.
-    pub(crate) fn typed(&mut self, now: &str) -> usize {
+    /// Takes in the text of the buffer: what the user typed. A hunk that was undone by hand waits no more.
+    pub(crate) fn typed(&mut self, now: &str) {
         if *self.agent == *now {
-            return 0;
+            return;
         }
-        let undone = self.undone_by_hand(now);
+        self.drop_undone_by_hand(now);
         let pending = self.pending(now);
         let back: Option<Vec<TextEdit>> = pending
             .iter()
@@ -126,10 +126,9 @@ impl FileReview {
         if let Some(baseline) = back.and_then(|back| apply(now, &back).ok()) {
             (self.baseline, self.agent) = (baseline.into(), now.into());
         }
-        undone
     }
 
-    fn undone_by_hand(&mut self, now: &str) -> usize {
+    fn drop_undone_by_hand(&mut self, now: &str) {
         let typed = line_edits(&self.agent, now);
         let apart = line_edits(&self.baseline, now);
         let touches = |edits: &[TextEdit], range: &Range<usize>| {
@@ -149,16 +148,14 @@ impl FileReview {
         if let Ok(agent) = apply(&self.agent, &back) {
             self.agent = agent.into();
         }
-        gone.len()
     }
 
-    /// Takes in an edit of the agent, from the buffer before it to the buffer after it. Returns how many hunks the user
-    /// has undone by hand.
-    pub(crate) fn edited(&mut self, before: &str, after: &Arc<str>) -> usize {
-        let undone = self.typed(before);
+    /// Takes in an edit of the agent, from the buffer before it to the buffer after it.
+    pub(crate) fn edited(&mut self, before: &str, after: &Arc<str>) {
+        self.typed(before);
         if *self.agent == *before {
             self.agent = Arc::clone(after);
-            return undone;
+            return;
         }
         // Where it touches typing that is kept apart, it counts as typed: it is not lost, and it is not reviewed.
         let apart = line_edits(before, &self.agent);
@@ -170,7 +167,7 @@ impl FileReview {
             self.agent = agent.into();
         }
         // The edit may have taken away the hunk that kept the typing apart.
-        undone + self.typed(after)
+        self.typed(after);
     }
 
     /// Accepts hunks: they belong to the baseline from now on.

@@ -50,14 +50,13 @@ impl WorkspaceReview {
             made: list[place].made && start.is_empty(),
             ..FileReview::new(path, Some(&start.as_str().into()))
         });
-        let typed = file.typed(start);
+        file.typed(start);
         for (at, place) in found.places.iter().enumerate().rev() {
             let (ends, buffers) = (direction.ends(&list[*place]), [&*found.texts[at + 1], &*found.texts[at]]);
             let Some(after) = file.carried_on(ends, buffers) else { return };
             file.agent = after.into();
         }
         self.files.insert(path.to_owned(), file);
-        self.decided += typed;
         for place in found.places.iter().rev() {
             match direction {
                 Direction::Undo => self.take_back(*place),

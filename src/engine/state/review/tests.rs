@@ -75,12 +75,12 @@ fn a_hunk_moves_with_its_symbol() {
 }
 
 #[test]
-fn what_the_user_undoes_by_hand_is_decided() {
+fn what_the_user_undoes_by_hand_waits_no_more() {
     let mut file = review("a\nb\nc\n", "a\nB\nc\n");
-    assert_eq!(file.typed("a\nb\nc\n"), 1);
+    file.typed("a\nb\nc\n");
     assert!(file.is_done());
     let mut file = review("a\nb\nc\n", "a\nc\n");
-    assert_eq!(file.typed("a\nb\nc\n"), 1);
+    file.typed("a\nb\nc\n");
     assert!(file.is_done());
 }
 
@@ -218,6 +218,27 @@ fn an_undo_of_the_task_leaves_nothing_to_review() {
     review.edited(&change(Some(before), Some(after)), false);
     review.edited(&change(Some(after), Some(before)), true);
     assert!(review.files.is_empty(), "{review:?}");
+}
+
+#[test]
+fn only_decisions_of_this_review_are_counted() {
+    let (before, after) = ("a\nb\nc\nd\ne\n", "A\nb\nC\nd\nE\n");
+    let mut review = WorkspaceReview::default();
+    review.edited(&change(Some(before), Some(after)), false);
+    // A step that is rolled back.
+    let rolled_back = "A\nb\nC\nd\ne\n";
+    review.edited(&change(Some(after), Some(rolled_back)), true);
+    assert_eq!((review.decided, all(&review, rolled_back).len()), (0, 2));
+    let first = all(&review, rolled_back)[0].clone();
+    let text = review.reject(PATH, &WantedHunks::Hunk(&first, None), rolled_back).text.unwrap();
+    assert_eq!((text.as_str(), review.decided), ("a\nb\nC\nd\ne\n", 1));
+    // `git checkout`, seen together with the edit of the next task.
+    review.edited(&change(Some(before), Some(after)), false);
+    assert_eq!((review.decided, all(&review, after).len()), (0, 3));
+    review.accept(PATH, &WantedHunks::Hunks(&all(&review, after)[..1]), after);
+    // A rejection of the review before is had back.
+    assert!(review.bring_back(after).is_none());
+    assert_eq!((review.decided, all(&review, after).len()), (1, 2));
 }
 
 #[derive(Clone, Debug)]

@@ -19,7 +19,8 @@ const NOTES: usize = 50;
 #[serde(default)]
 pub(crate) struct WorkspaceReview {
     pub(crate) files: BTreeMap<String, FileReview>,
-    /// Hunks that were decided since the review was last empty.
+    /// Hunks that the user accepted or rejected since the review was last empty. Those that a rollback, an undo or the
+    /// user's typing took away do not count.
     pub(crate) decided: usize,
     /// The oldest first.
     pub(crate) rejected: Vec<RejectedText>,
@@ -85,8 +86,8 @@ impl WorkspaceReview {
         let before = change.before.as_deref().unwrap_or_default();
         self.typed(&change.path, before);
         self.drop_redo(&change.path);
-        if self.files.values().all(FileReview::is_done) {
-            self.decided = 0;
+        if self.files.is_empty() && !is_undo {
+            self.begin();
         }
         let Some(after) = &change.after else {
             self.files.remove(&change.path);
@@ -102,10 +103,10 @@ impl WorkspaceReview {
             .entry(change.path.clone())
             .or_insert_with(|| FileReview::new(&change.path, change.before.as_ref()));
         if is_undo {
-            // An undo is the user's own word: what it leaves is decided.
-            self.decided += file.typed(after);
+            // An undo is the user's own word: what it leaves does not wait.
+            file.typed(after);
         } else {
-            self.decided += file.edited(before, after);
+            file.edited(before, after);
         }
         self.drop_done();
     }
@@ -114,9 +115,15 @@ impl WorkspaceReview {
     pub(crate) fn typed(&mut self, path: &str, now: &str) {
         self.retrace(path, now);
         if let Some(file) = self.files.get_mut(path) {
-            self.decided += file.typed(now);
+            file.typed(now);
         }
         self.drop_done();
+    }
+
+    /// Begins a new count. Rejections of the review before it do not belong to it.
+    fn begin(&mut self) {
+        self.decided = 0;
+        self.rejected.iter_mut().chain(&mut self.undone).for_each(|one| one.hunks = 0);
     }
 
     /// Accepts hunks of a file.
