@@ -1,4 +1,6 @@
 --- Opens a file of the diff page in Neovim's diff mode: its text before the task beside the file.
+local keys = require('sextant.ui.review_keys')
+local neovim = require('sextant.neovim')
 local scratch = require('sextant.ui.scratch')
 local say = require('sextant.ui.say').say
 
@@ -80,6 +82,47 @@ local function buffer_before(path, lines, like)
   return buf
 end
 
+-- In a macro, `q` ends the recording.
+local function close_tab()
+  if vim.fn.reg_recording() ~= '' then
+    return api.nvim_feedkeys('q', 'n', false)
+  end
+  vim.cmd('tabclose')
+end
+
+-- Maps `q` in the user's buffer too, while the tab with the text before is the current one.
+---@param code integer
+---@param before integer
+local function close_from_code(code, before)
+  local tab = api.nvim_get_current_tabpage()
+  local group = api.nvim_create_augroup('sextant_diff_' .. tab, {})
+  local key = { lhs = 'q', modes = { 'n' }, run = close_tab, desc = 'Close the tab' }
+  ---@type fun()?
+  local restore = nil
+  local function enter()
+    if api.nvim_get_current_tabpage() == tab and not restore and api.nvim_buf_is_valid(code) then
+      restore = keys.borrow(code, { key })
+    end
+  end
+  local function leave()
+    if restore then
+      restore()
+    end
+    restore = nil
+  end
+  api.nvim_create_autocmd('TabEnter', { group = group, callback = enter })
+  api.nvim_create_autocmd('TabLeave', { group = group, callback = leave })
+  local function wiped()
+    leave()
+    -- An autocommand cannot remove its own group.
+    vim.schedule(function()
+      pcall(api.nvim_del_augroup_by_id, group)
+    end)
+  end
+  api.nvim_create_autocmd('BufWipeout', neovim.in_buffer(before, { group = group, callback = wiped }))
+  enter()
+end
+
 local function show(path, hunks, full_path)
   vim.cmd({ cmd = 'tabedit', args = { full_path }, magic = { file = false, bar = false } })
   local win, code = api.nvim_get_current_win(), api.nvim_get_current_buf()
@@ -88,12 +131,14 @@ local function show(path, hunks, full_path)
     vim.cmd('tabclose')
     return say(('%s was edited since the task'):format(path), vim.log.levels.WARN)
   end
-  local left = api.nvim_open_win(buffer_before(path, before, code), false, { split = 'left', win = win })
+  local other = buffer_before(path, before, code)
+  local left = api.nvim_open_win(other, false, { split = 'left', win = win })
   for _, one in ipairs({ left, win }) do
     api.nvim_win_call(one, function()
       vim.cmd('diffthis')
     end)
   end
+  close_from_code(code, other)
 end
 
 --- Opens the file whose diff the cursor is in, in a tab of its own.

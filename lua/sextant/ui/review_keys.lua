@@ -10,48 +10,59 @@ local api = vim.api
 ---@field run fun()
 ---@field desc string
 
----@type table<integer, { mode: string, map: table }[]> the user's keys of each buffer
-local kept = {}
----@type table<integer, sextant.ReviewKey[]>
+---@type table<integer, fun()> what gives the user's keys of a buffer back
 local mapped = {}
+
+--- Maps keys in a buffer.
+---@param buf integer
+---@param keys sextant.ReviewKey[]
+---@return fun() restore takes them away and gives the user's own keys back
+function M.borrow(buf, keys)
+  local kept = {}
+  local function each(run)
+    for _, key in ipairs(keys) do
+      for _, mode in ipairs(key.modes) do
+        run(mode, key)
+      end
+    end
+  end
+  api.nvim_buf_call(buf, function()
+    each(function(mode, key)
+      local own = vim.fn.maparg(key.lhs, mode, false, true)
+      if own.buffer == 1 then
+        kept[#kept + 1] = { mode = mode, map = own }
+      end
+      vim.keymap.set(mode, key.lhs, key.run, neovim.in_buffer(buf, { nowait = true, desc = key.desc }))
+    end)
+  end)
+  return function()
+    if not api.nvim_buf_is_valid(buf) then
+      return
+    end
+    api.nvim_buf_call(buf, function()
+      each(function(mode, key)
+        pcall(vim.keymap.del, mode, key.lhs, neovim.in_buffer(buf, {}))
+      end)
+      for _, one in ipairs(kept) do
+        vim.fn.mapset(one.mode, false, one.map)
+      end
+    end)
+  end
+end
 
 ---@param buf integer
 ---@param keys sextant.ReviewKey[]
 function M.map(buf, keys)
-  if mapped[buf] then
-    return
-  end
-  mapped[buf], kept[buf] = keys, {}
-  api.nvim_buf_call(buf, function()
-    for _, key in ipairs(keys) do
-      for _, mode in ipairs(key.modes) do
-        local own = vim.fn.maparg(key.lhs, mode, false, true)
-        if own.buffer == 1 then
-          table.insert(kept[buf], { mode = mode, map = own })
-        end
-        vim.keymap.set(mode, key.lhs, key.run, neovim.in_buffer(buf, { nowait = true, desc = key.desc }))
-      end
-    end
-  end)
+  mapped[buf] = mapped[buf] or M.borrow(buf, keys)
 end
 
 ---@param buf integer
 function M.unmap(buf)
-  local keys, own = mapped[buf], kept[buf]
-  mapped[buf], kept[buf] = nil, nil
-  if not keys or not api.nvim_buf_is_valid(buf) then
-    return
+  local restore = mapped[buf]
+  mapped[buf] = nil
+  if restore then
+    restore()
   end
-  api.nvim_buf_call(buf, function()
-    for _, key in ipairs(keys) do
-      for _, mode in ipairs(key.modes) do
-        pcall(vim.keymap.del, mode, key.lhs, neovim.in_buffer(buf, {}))
-      end
-    end
-    for _, one in ipairs(own) do
-      vim.fn.mapset(one.mode, false, one.map)
-    end
-  end)
 end
 
 --- The buffers that have the keys.

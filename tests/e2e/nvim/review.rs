@@ -264,6 +264,35 @@ async fn a_review_opens_after_a_task_where_the_user_wants_it_and_a_diff_shows_al
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_diff_tab_closes_from_the_code_and_leaves_no_key() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(two_edits()).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("nnoremap <buffer> q <Cmd>let g:own = 1<CR>").await;
+    nvim.command("AgentAsk! change f and g").await;
+    nvim.finished().await;
+    let key = "return vim.fn.maparg('q', 'n', false, true).desc or vim.fn.maparg('q', 'n')";
+    for _ in 0..2 {
+        nvim.command("AgentDiff").await;
+        nvim.screen.shows("+++ b/a.py").await;
+        nvim.keys("GD").await;
+        let both = "return (vim.wait(60000, function() return vim.wo.diff end, 10))";
+        assert!(nvim.lua::<bool>(both).await, "{}", nvim.screen.text());
+        // In another tab the key is the user's.
+        nvim.command("tabfirst | execute bufwinnr('a.py') . 'wincmd w'").await;
+        assert_eq!(nvim.lua::<String>(key).await, "<Cmd>let g:own = 1<CR>");
+        nvim.command("tablast").await;
+        assert_eq!(nvim.lua::<String>(key).await, "Close the tab");
+        nvim.keys("q").await;
+        let tabs = "return (vim.wait(60000, function() return #vim.api.nvim_list_tabpages() == 1 end, 10))";
+        assert!(nvim.lua::<bool>(tabs).await, "{}", nvim.screen.text());
+        nvim.command("execute bufwinnr('a.py') . 'wincmd w'").await;
+        assert_eq!(nvim.lua::<String>(key).await, "<Cmd>let g:own = 1<CR>");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn hundreds_of_changes_are_drawn_in_short_turns() {
     let project = Project::new(&[("a.py", &"x = 1\n".repeat(10_000))]);
     let nvim = Nvim::start(&project, "{}", &[]).await;
