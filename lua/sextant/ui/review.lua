@@ -272,6 +272,10 @@ local function start_watch()
     if here() then
       M.draw()
     end
+  end, function()
+    if open and marks.is_stale() then
+      M.draw()
+    end
   end)
 end
 

@@ -10,6 +10,9 @@ local SLICE_NS = 3e6
 -- Numbers the drawings of each buffer: a later one ends the one before.
 ---@type table<integer, integer>
 local drawing = {}
+-- The buffers with hunks, and whether they were in diff mode when they were drawn.
+---@type table<integer, boolean>
+local in_diff = {}
 -- The most removed lines that are drawn of one hunk; the diff has all.
 local MOST = 200
 
@@ -155,7 +158,28 @@ local function nearest_first(buf, hunks)
   return order
 end
 
---- Draws the hunks of a buffer in place of those drawn before.
+-- Whether a window of the tab has the buffer in diff mode: virtual lines would push its sides apart.
+local function is_in_diff(buf)
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if api.nvim_win_get_buf(win) == buf and vim.wo[win].diff then
+      return true
+    end
+  end
+  return false
+end
+
+--- Whether a buffer has entered or left diff mode since it was drawn.
+---@return boolean
+function M.is_stale()
+  for buf, was in pairs(in_diff) do
+    if is_in_diff(buf) ~= was then
+      return true
+    end
+  end
+  return false
+end
+
+--- Draws the hunks of a buffer in place of those drawn before; none in diff mode.
 ---@param buf integer
 ---@param hunks sextant.Hunk[]
 ---@param first integer the number of the first one among all
@@ -166,6 +190,10 @@ function M.draw(buf, hunks, first, of, keys)
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   local mine = (drawing[buf] or 0) + 1
   drawing[buf] = mine
+  in_diff[buf] = is_in_diff(buf)
+  if in_diff[buf] then
+    return
+  end
   local order, next_one = nearest_first(buf, hunks), 1
   -- Many hunks take several turns of the loop, so that no key waits; those in sight come first.
   local function slice()
@@ -187,7 +215,7 @@ end
 
 ---@param buf integer
 function M.clear(buf)
-  drawing[buf] = nil
+  drawing[buf], in_diff[buf] = nil, nil
   if api.nvim_buf_is_valid(buf) then
     api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   end

@@ -1,4 +1,4 @@
---- Notices when the text of a file under review may have changed, and when one is shown.
+--- Notices when the text of a file under review may have changed, and when one is shown otherwise.
 local M = {}
 local api = vim.api
 
@@ -17,10 +17,15 @@ end
 
 ---@param changed fun() the text of the current buffer has changed
 ---@param shown fun() the current buffer was read or shown
-function M.start(changed, shown)
+---@param rearranged fun() windows came, went, or changed their diff mode
+function M.start(changed, shown, rearranged)
   group = api.nvim_create_augroup('sextant_review', {})
   api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave' }, { group = group, callback = changed })
   api.nvim_create_autocmd({ 'BufReadPost', 'BufWinEnter' }, { group = group, callback = shown })
+  -- The window that closes is still there, and so is its diff mode.
+  local later = vim.schedule_wrap(rearranged)
+  api.nvim_create_autocmd({ 'WinClosed', 'TabEnter' }, { group = group, callback = later })
+  api.nvim_create_autocmd('OptionSet', { group = group, pattern = 'diff', callback = later })
 end
 
 function M.stop()

@@ -293,6 +293,38 @@ async fn a_diff_tab_closes_from_the_code_and_leaves_no_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_changes_are_not_drawn_in_diff_mode() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(two_edits()).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk! change f and g").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 2).await;
+    nvim.screen.shows("▎1/2 f").await;
+    nvim.command("AgentDiff").await;
+    nvim.screen.shows("+++ b/a.py").await;
+    nvim.keys("GD").await;
+    let both = "return (vim.wait(60000, function() return vim.wo.diff end, 10))";
+    assert!(nvim.lua::<bool>(both).await, "{}", nvim.screen.text());
+    let marked = |there: bool| {
+        format!(
+            "return (vim.wait(60000, function()
+              local ns = vim.api.nvim_get_namespaces().sextant_review
+              return (#vim.api.nvim_buf_get_extmarks(vim.fn.bufnr('a.py'), ns, 0, -1, {{}}) > 0) == {there} end, 10))"
+        )
+    };
+    assert!(nvim.lua::<bool>(&marked(false)).await, "{:?}", drawn(&nvim).await);
+    // Its keys stay.
+    nvim.keys("2Gga").await;
+    counts(&nvim, 1, 2).await;
+    assert!(drawn(&nvim).await.is_empty());
+    nvim.command("tabclose").await;
+    assert!(nvim.lua::<bool>(&marked(true)).await, "{}", nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn hundreds_of_changes_are_drawn_in_short_turns() {
     let project = Project::new(&[("a.py", &"x = 1\n".repeat(10_000))]);
     let nvim = Nvim::start(&project, "{}", &[]).await;
