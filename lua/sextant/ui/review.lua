@@ -62,20 +62,23 @@ local function here()
   end
 end
 
----@param hunk sextant.Hunk
-local function last_line(hunk)
-  return hunk.line + math.max(hunk.count, 1) - 1
-end
-
 -- The hunk that a line is in; of a removal, the line behind it.
 ---@return sextant.Hunk?
 local function hunk_at(line)
   local file = here()
   for _, hunk in ipairs(file and file.hunks or {}) do
     local count = api.nvim_buf_line_count(0)
-    if line >= math.min(hunk.line, count - 1) and line <= last_line(hunk) then
+    if line >= math.min(hunk.line, count - 1) and line < hunk.line + math.max(hunk.count, 1) then
       return hunk
     end
+  end
+end
+
+-- The hint of the keys stands on the hunk with the cursor.
+local function point()
+  local hunk = open and hunk_at(api.nvim_win_get_cursor(0)[1] - 1)
+  if hunk then
+    marks.point(api.nvim_get_current_buf(), hunk)
   end
 end
 
@@ -276,7 +279,7 @@ local function start_watch()
     if open and marks.is_stale() then
       M.draw()
     end
-  end)
+  end, point)
 end
 
 --- Draws every loaded file under review.
@@ -291,6 +294,7 @@ function M.draw()
     end
     first = first + #file.hunks
   end
+  point()
   for _, buf in ipairs(keys.buffers()) do
     if not drawn[buf] then
       marks.clear(buf)

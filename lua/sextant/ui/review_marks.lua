@@ -13,6 +13,13 @@ local drawing = {}
 -- The buffers with hunks, and whether they were in diff mode when they were drawn.
 ---@type table<integer, boolean>
 local in_diff = {}
+---@class sextant.HunkHeaders the headers of a buffer, by the names of their hunks
+---@field keys string hint behind the header of the current hunk
+---@field current string name of the current hunk
+---@field lines table<string, { mark: integer, hunk: sextant.Hunk, at: integer, of: integer, above: boolean }>
+
+---@type table<integer, sextant.HunkHeaders>
+local headers = {}
 -- The most removed lines that are drawn of one hunk; the diff has all.
 local MOST = 200
 
@@ -91,8 +98,10 @@ local function below(hunk)
   return lines
 end
 
+---@return integer? mark
 local function mark(buf, line, column, options)
-  pcall(api.nvim_buf_set_extmark, buf, NAMESPACE, line, column, options)
+  local set, id = pcall(api.nvim_buf_set_extmark, buf, NAMESPACE, line, column, options)
+  return set and id or nil
 end
 
 local function draw_added(buf, hunk)
@@ -121,16 +130,24 @@ local function show_above_first(buf, height)
   end
 end
 
+---@param known sextant.HunkHeaders
+---@return string
+local function hint_of(known, id)
+  return known.current == id and known.keys or ''
+end
+
 ---@param buf integer
 ---@param hunk sextant.Hunk
 ---@param at integer its number among all
 ---@param of integer
----@param keys string hint behind the header
-local function draw_hunk(buf, hunk, at, of, keys)
-  local count = api.nvim_buf_line_count(buf)
-  local top, bottom = above(hunk, at, of, keys), below(hunk)
+local function draw_hunk(buf, hunk, at, of)
+  local count, known = api.nvim_buf_line_count(buf), headers[buf]
+  local top, bottom = above(hunk, at, of, hint_of(known, hunk.id)), below(hunk)
   local behind = hunk.line >= count
-  mark(buf, math.min(hunk.line, count - 1), 0, { virt_lines = top, virt_lines_above = not behind })
+  local id = mark(buf, math.min(hunk.line, count - 1), 0, { virt_lines = top, virt_lines_above = not behind })
+  if id then
+    known.lines[hunk.id] = { mark = id, hunk = hunk, at = at, of = of, above = not behind }
+  end
   if hunk.line == 0 then
     show_above_first(buf, #top)
   end
@@ -184,12 +201,17 @@ end
 ---@param hunks sextant.Hunk[]
 ---@param first integer the number of the first one among all
 ---@param of integer
----@param keys string hint behind the first header
+---@param keys string hint behind the header of the current hunk
 function M.draw(buf, hunks, first, of, keys)
   highlights.define()
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   local mine = (drawing[buf] or 0) + 1
   drawing[buf] = mine
+  local current = headers[buf] and headers[buf].current
+  local is_there = vim.iter(hunks):any(function(hunk)
+    return hunk.id == current
+  end)
+  headers[buf] = { keys = keys, current = is_there and current or hunks[1].id, lines = {} }
   in_diff[buf] = is_in_diff(buf)
   if in_diff[buf] then
     return
@@ -203,7 +225,7 @@ function M.draw(buf, hunks, first, of, keys)
     local start = vim.uv.hrtime()
     while next_one <= #order do
       local index = order[next_one]
-      draw_hunk(buf, hunks[index], first + index - 1, of, index == 1 and keys or '')
+      draw_hunk(buf, hunks[index], first + index - 1, of)
       next_one = next_one + 1
       if vim.uv.hrtime() - start > SLICE_NS then
         return vim.defer_fn(slice, 1)
@@ -213,9 +235,29 @@ function M.draw(buf, hunks, first, of, keys)
   slice()
 end
 
+--- Moves the hint to the header of another hunk.
+---@param buf integer
+---@param hunk sextant.Hunk
+function M.point(buf, hunk)
+  local known = headers[buf]
+  if not known or known.current == hunk.id then
+    return
+  end
+  local before = known.current
+  known.current = hunk.id
+  for _, id in ipairs({ before, hunk.id }) do
+    local line = known.lines[id]
+    local place = line and api.nvim_buf_get_extmark_by_id(buf, NAMESPACE, line.mark, {}) or {}
+    if place[1] then
+      local lines = above(line.hunk, line.at, line.of, hint_of(known, id))
+      mark(buf, place[1], 0, { id = line.mark, virt_lines = lines, virt_lines_above = line.above })
+    end
+  end
+end
+
 ---@param buf integer
 function M.clear(buf)
-  drawing[buf], in_diff[buf] = nil, nil
+  drawing[buf], in_diff[buf], headers[buf] = nil, nil, nil
   if api.nvim_buf_is_valid(buf) then
     api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   end

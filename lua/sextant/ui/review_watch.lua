@@ -18,10 +18,12 @@ end
 ---@param changed fun() the text of the current buffer has changed
 ---@param shown fun() the current buffer was read or shown
 ---@param rearranged fun() windows came, went, or changed their diff mode
-function M.start(changed, shown, rearranged)
+---@param moved fun() the cursor has moved
+function M.start(changed, shown, rearranged, moved)
   group = api.nvim_create_augroup('sextant_review', {})
   api.nvim_create_autocmd({ 'TextChanged', 'InsertLeave' }, { group = group, callback = changed })
   api.nvim_create_autocmd({ 'BufReadPost', 'BufWinEnter' }, { group = group, callback = shown })
+  api.nvim_create_autocmd({ 'CursorMoved', 'BufEnter' }, { group = group, callback = moved })
   -- The window that closes is still there, and so is its diff mode.
   local later = vim.schedule_wrap(rearranged)
   api.nvim_create_autocmd({ 'WinClosed', 'TabEnter' }, { group = group, callback = later })

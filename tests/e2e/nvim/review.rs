@@ -325,6 +325,29 @@ async fn the_changes_are_not_drawn_in_diff_mode() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_hint_of_the_keys_follows_the_cursor() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(two_edits()).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk! change f and g").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    counts(&nvim, 0, 2).await;
+    nvim.screen.shows("1/2 f ga accept").await;
+    nvim.keys("]h").await;
+    nvim.screen.shows("2/2 g ga accept").await;
+    assert_eq!(nvim.screen.text().matches("ga accept").count(), 1, "{}", nvim.screen.text());
+    nvim.keys("[h").await;
+    nvim.screen.shows("1/2 f ga accept").await;
+    // Between the changes it stays with the last one.
+    nvim.keys("]h").await;
+    nvim.screen.shows("2/2 g ga accept").await;
+    nvim.keys("G").await;
+    nvim.screen.shows("2/2 g ga accept").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn hundreds_of_changes_are_drawn_in_short_turns() {
     let project = Project::new(&[("a.py", &"x = 1\n".repeat(10_000))]);
     let nvim = Nvim::start(&project, "{}", &[]).await;
