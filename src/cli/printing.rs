@@ -25,7 +25,7 @@ impl Printer {
             }
             return;
         }
-        if let Event::Words { text } = &event {
+        if let Event::Words { text, .. } = &event {
             terminal::piece(text);
             self.open_line = !text.ends_with('\n');
             return;

@@ -202,14 +202,14 @@ impl<'w> AnswerReader<'w> {
                 _ => Trouble::Broken(format!("the server reports: {}", in_words(error))),
             }));
         }
-        let mut new = String::new();
+        let mut new = Vec::new();
         for piece in event.pieces {
             self.hearing.hear(&piece, &mut new);
             self.outcome.parts.add(piece);
         }
-        if !new.is_empty() {
+        for words in &new {
             self.outcome.spoke = true;
-            (self.words)(&new);
+            (self.words)(words.spoken());
         }
         self.stopped = event.stopped.or(self.stopped.take());
         // Counts grow while an answer does; the last event need not repeat those of the first.

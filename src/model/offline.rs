@@ -13,7 +13,7 @@ use crate::request_kind::filter_reports::Narrowed;
 use crate::request_kind::kinds::{Kind, Reported};
 use crate::request_kind::{self, Ask};
 use crate::step::{
-    Action, DiagnosticLine, FixOffer, Model, ModelError, OnText, PlanReply, PlanReplyStep, StepReply, Usage,
+    Action, DiagnosticLine, FixOffer, Model, ModelError, OnText, PlanReply, PlanReplyStep, Spoken, StepReply, Usage,
 };
 use sextant_base::plural::counted;
 use sextant_base::suppressions;
@@ -41,9 +41,9 @@ impl Model for OfflineModel {
 
     async fn step(&self, input: &StepInput, words: OnText<'_>) -> (Result<StepReply, ModelError>, Usage) {
         let reply = step(input);
-        words(&reply.reasoning);
+        words(Spoken::answer(&reply.reasoning));
         if !reply.answer.is_empty() {
-            words(&format!("\n\n{}", reply.answer));
+            words(Spoken::answer(&format!("\n\n{}", reply.answer)));
         }
         (Ok(reply), Usage::default())
     }
@@ -56,7 +56,7 @@ impl Model for OfflineModel {
             return (Err(error), Usage::default());
         }
         let reply = plan(input);
-        words(&reply.reason);
+        words(Spoken::answer(&reply.reason));
         (Ok(reply), Usage::default())
     }
 }

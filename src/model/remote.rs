@@ -22,7 +22,7 @@ use crate::price::Price;
 use crate::remote::limit::AnswerLimit;
 use crate::remote::retry_decision::{AskProgress, CallVerdict};
 use crate::retry::{RetryNotice, RetryPolicy};
-use crate::step::{Model, ModelError, OnText, PlanReply, StepReply, Usage};
+use crate::step::{Model, ModelError, OnText, PlanReply, Spoken, StepReply, Usage};
 use crate::{model_server_facts, prompt, reply, reply_schema, token_estimate};
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
@@ -134,7 +134,7 @@ impl RemoteModel {
                     }
                     let unheard = asking.unheard(&reply);
                     if !spoke && !unheard.is_empty() {
-                        words(unheard);
+                        words(Spoken::answer(unheard));
                     }
                     return (Ok(reply), usage);
                 }
@@ -144,7 +144,7 @@ impl RemoteModel {
                     let attempt = progress.attempts.max(1) + 1;
                     RetryNotice { attempt, of: self.retry.max_attempts.max(attempt), wait, why }.send();
                     if spoke {
-                        words("\n");
+                        words(Spoken::answer("\n"));
                     }
                     tokio::time::sleep(wait).await;
                 }

@@ -186,8 +186,23 @@ pub enum ModelError {
     Unusable { problems: Vec<String>, text: String },
 }
 
+/// A piece of the model's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spoken<'a> {
+    pub text: &'a str,
+    /// Whether it is the model's thinking aloud, and no part of its answer.
+    pub thought: bool,
+}
+
+impl<'a> Spoken<'a> {
+    /// A piece of an answer.
+    pub fn answer(text: &'a str) -> Self {
+        Self { text, thought: false }
+    }
+}
+
 /// Receives the model's words as they come (its reasoning, not the raw JSON).
-pub type OnText<'a> = &'a (dyn Fn(&str) + Send + Sync);
+pub type OnText<'a> = &'a (dyn Fn(Spoken<'_>) + Send + Sync);
 
 /// A model, local, remote or offline. Dropping the future cancels the call.
 #[async_trait]

@@ -2,9 +2,32 @@
 
 use crate::answer::Piece;
 use crate::partial_json::WordStream;
+use crate::step::Spoken;
 
 const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
+
+/// Words for the reader.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeardWords {
+    text: String,
+    thought: bool,
+}
+
+impl HeardWords {
+    pub fn spoken(&self) -> Spoken<'_> {
+        Spoken { text: &self.text, thought: self.thought }
+    }
+}
+
+/// Adds words behind the others.
+fn add(out: &mut Vec<HeardWords>, text: &str, thought: bool) {
+    match out.last_mut() {
+        _ if text.is_empty() => {}
+        Some(last) if last.thought == thought => last.text.push_str(text),
+        _ => out.push(HeardWords { text: text.to_owned(), thought }),
+    }
+}
 
 /// Listens to the pieces of one answer.
 #[derive(Debug)]
@@ -35,23 +58,26 @@ impl Hearing {
     }
 
     /// Adds the words of a piece to `out`.
-    pub fn hear(&mut self, piece: &Piece, out: &mut String) {
+    pub fn hear(&mut self, piece: &Piece, out: &mut Vec<HeardWords>) {
         match piece {
             Piece::Text { text, .. } => {
-                let words = match &mut self.text {
-                    Listener::Json(stream) => stream.push(text),
-                    Listener::Plain(plain) => plain.push(text, self.reasoning),
+                let (thought, words) = match &mut self.text {
+                    Listener::Json(stream) => (String::new(), stream.push(text)),
+                    Listener::Plain(plain) => plain.push(text),
                 };
-                if !words.is_empty() && std::mem::take(&mut self.thought) {
-                    out.push('\n');
+                if self.reasoning {
+                    add(out, &thought, true);
                 }
-                out.push_str(&words);
+                if !words.is_empty() && std::mem::take(&mut self.thought) {
+                    add(out, "\n", true);
+                }
+                add(out, &words, false);
             }
             Piece::Reasoning(text) if self.reasoning && !text.is_empty() => {
                 self.thought = true;
-                out.push_str(text);
+                add(out, text, true);
             }
-            Piece::Refusal(text) => out.push_str(text),
+            Piece::Refusal(text) => add(out, text, false),
             _ => {}
         }
     }
@@ -74,19 +100,20 @@ enum Thinking {
 }
 
 impl PlainWords {
-    fn push(&mut self, text: &str, shown: bool) -> String {
+    /// The thinking in a piece, and the words behind it.
+    fn push(&mut self, text: &str) -> (String, String) {
         if self.state == Thinking::Over {
-            return text.to_owned();
+            return (String::new(), text.to_owned());
         }
         self.held.push_str(text);
         if self.state == Thinking::Unknown {
             let begin = self.held.trim_start();
             if begin.len() < OPEN.len() && OPEN.starts_with(begin) {
-                return String::new();
+                return Default::default();
             }
             if !begin.starts_with(OPEN) {
                 self.state = Thinking::Over;
-                return std::mem::take(&mut self.held);
+                return (String::new(), std::mem::take(&mut self.held));
             }
             self.state = Thinking::Inside;
             self.held = begin[OPEN.len()..].to_owned();
@@ -96,14 +123,12 @@ impl PlainWords {
             while !self.held.is_char_boundary(keep) {
                 keep -= 1;
             }
-            let thought: String = self.held.drain(..keep).collect();
-            return if shown { thought } else { String::new() };
+            return (self.held.drain(..keep).collect(), String::new());
         };
-        let rest = rest.trim_start();
-        let words = if shown { format!("{thought}\n{rest}") } else { rest.to_owned() };
+        let said = (format!("{thought}\n"), rest.trim_start().to_owned());
         self.held = String::new();
         self.state = Thinking::Over;
-        words
+        said
     }
 }
 
@@ -114,12 +139,12 @@ mod tests {
 
     fn heard(text: &str, size: usize, shown: bool) -> String {
         let mut hearing = Hearing::plain(shown);
-        let mut out = String::new();
+        let mut out = Vec::new();
         let characters: Vec<char> = text.chars().collect();
         for piece in characters.chunks(size) {
             hearing.hear(&Piece::Text { slot: 0, text: piece.iter().collect() }, &mut out);
         }
-        out
+        out.iter().map(|words| words.text.as_str()).collect()
     }
 
     #[test]
@@ -132,11 +157,14 @@ mod tests {
             assert_eq!(heard("<think>if é</think>Yes", size, true), "if é\nYes");
             assert_eq!(heard("<thin>k</thin>", size, false), "<thin>k</thin>");
         }
-        let mut out = String::new();
-        let mut hearing = Hearing::plain(true);
-        hearing.hear(&Piece::Reasoning("why".into()), &mut out);
-        hearing.hear(&Piece::Text { slot: 0, text: "so".into() }, &mut out);
-        assert_eq!(out, "why\nso");
+        let text = |text: &str| Piece::Text { slot: 0, text: text.into() };
+        for pieces in [vec![Piece::Reasoning("why".into()), text("so")], vec![text("<think>why"), text("</think>so")]] {
+            let mut out = Vec::new();
+            let mut hearing = Hearing::plain(true);
+            pieces.iter().for_each(|piece| hearing.hear(piece, &mut out));
+            let spoken: Vec<_> = out.iter().map(|words| (words.spoken().text, words.spoken().thought)).collect();
+            assert_eq!(spoken, [("why\n", true), ("so", false)]);
+        }
     }
 
     proptest! {

@@ -168,11 +168,13 @@ impl Frames {
             Some(known) => known,
             None => self.queue.recv().await?,
         };
-        let Event::Words { mut text } = event else { return Some((root, event)) };
+        let Event::Words { mut text, thought } = event else { return Some((root, event)) };
         let until = self.last.map_or_else(Instant::now, |last| last + FRAME);
         while self.held.is_none() {
             match tokio::time::timeout_at(until, self.queue.recv()).await {
-                Ok(Some((of, Event::Words { text: more }))) if of == root => text.push_str(&more),
+                Ok(Some((of, Event::Words { text: more, thought: same }))) if of == root && same == thought => {
+                    text.push_str(&more);
+                }
                 // A user who stops a task wants to read no more of it.
                 Ok(Some((of, event))) if is_stop(&event) => return Some((of, event)),
                 Ok(Some(other)) => self.held = Some(other),
@@ -181,8 +183,8 @@ impl Frames {
         }
         self.last = Some(Instant::now());
         let rest = text.split_off(text.floor_char_boundary(MOST));
-        self.rest = (!rest.is_empty()).then(|| (root.clone(), Event::Words { text: rest }));
-        Some((root, Event::Words { text }))
+        self.rest = (!rest.is_empty()).then(|| (root.clone(), Event::Words { text: rest, thought }));
+        Some((root, Event::Words { text, thought }))
     }
 }
 
@@ -218,7 +220,7 @@ mod tests {
     use sextant_base::failure::Failure;
 
     fn words(text: &str) -> QueuedEvent {
-        (None, Event::Words { text: text.to_owned() })
+        (None, Event::Words { text: text.to_owned(), thought: false })
     }
 
     #[tokio::test]
@@ -234,6 +236,11 @@ mod tests {
             let gap = before.map_or(FRAME, |before| frames.last.unwrap() - before);
             assert!(gap >= FRAME, "{gap:?} {:?}", began.elapsed());
         }
+        // Thinking and the answer stay apart.
+        send((None, Event::Words { text: "t".into(), thought: true }));
+        send(words("a"));
+        assert_eq!(frames.next().await, Some((None, Event::Words { text: "t".into(), thought: true })));
+        assert_eq!(frames.next().await, Some(words("a")));
         // An event behind words waits for no frame, and a stop takes the place of the unread words.
         for event in [words("a"), words("b"), (None, Event::Progress { text: "p".into() }), words("c")] {
             send(event);
@@ -255,7 +262,7 @@ mod tests {
         let mut shown = String::new();
         loop {
             match frames.next().await {
-                Some((None, Event::Words { text })) => {
+                Some((None, Event::Words { text, .. })) => {
                     assert!(text.len() <= MOST, "{}", text.len());
                     shown.push_str(&text);
                 }

@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(read["title"], "t\u{fffd}");
         assert_eq!(read["entries"][0]["text"], "b\u{fffd}c");
         assert_eq!(read["entries"][0]["path"], "a\u{1b}.py");
-        let words = Event::Words { text: "a\n\u{1b}]0;x\u{7}".into() };
+        let words = Event::Words { text: "a\n\u{1b}]0;x\u{7}".into(), thought: false };
         assert!(json(None, &words).unwrap().contains("a\\n␛]0;x␇"));
     }
 }

@@ -11,7 +11,7 @@ use sextant::llm::endpoint::{Provider, RemoteConfig};
 use sextant::llm::model_options::{Api, ToolWay};
 use sextant::llm::remote::RemoteModel;
 use sextant::llm::retry::RetryPolicy;
-use sextant::llm::step::{Model, ModelError, Usage};
+use sextant::llm::step::{Model, ModelError, Spoken, Usage};
 
 use crate::support::model_server::{ModelServer, Reply, Request};
 use crate::support::wires::{Answer, COST, SIGNATURE, Stop, WIRES, Wire, says};
@@ -49,7 +49,7 @@ impl Talk {
 
     async fn next(&mut self) -> Result<ChatReply, ModelError> {
         let heard = Mutex::new(String::new());
-        let words = |text: &str| heard.lock().expect("lock").push_str(text);
+        let words = |words: Spoken<'_>| heard.lock().expect("lock").push_str(words.text);
         let input = ChatInput { system: "Be brief.", messages: &self.messages, tools: tool_specs() };
         let (reply, usage) = self.model.chat(&input, &words).await;
         self.heard.push_str(&heard.into_inner().expect("lock"));

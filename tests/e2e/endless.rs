@@ -8,7 +8,7 @@ use sextant::llm::endpoint::{Provider, RemoteConfig};
 use sextant::llm::input::StepInput;
 use sextant::llm::remote::RemoteModel;
 use sextant::llm::retry::RetryPolicy;
-use sextant::llm::step::{Model, ModelError};
+use sextant::llm::step::{Model, ModelError, Spoken};
 
 use crate::support::model_server::{Dealing, Endless, ModelServer, Reply};
 use crate::support::project::Project;
@@ -86,7 +86,7 @@ async fn an_answer_that_drips_is_ended_by_the_clock() {
     config.base_url = Some(server.url());
     config.total_seconds = 1;
     let model = RemoteModel::new(&config).expect("a model").with_retry(RetryPolicy::default());
-    let words = |_: &str| {};
+    let words = |_: Spoken<'_>| {};
     let started = Instant::now();
     let (reply, _) = model.step(&StepInput::default(), &words).await;
     assert!(matches!(&reply, Err(ModelError::Cut { detail, .. }) if detail.contains("total_seconds")), "{reply:?}");

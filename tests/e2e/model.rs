@@ -9,7 +9,7 @@ use sextant::llm::endpoint::{Provider, RemoteConfig};
 use sextant::llm::input::{PlanInput, StepInput};
 use sextant::llm::remote::RemoteModel;
 use sextant::llm::retry::RetryPolicy;
-use sextant::llm::step::{Model, ModelError, StepReply, Usage};
+use sextant::llm::step::{Model, ModelError, Spoken, StepReply, Usage};
 
 use crate::support::model_server::{Dealing, ModelServer, Reply};
 
@@ -61,7 +61,7 @@ struct Answer {
 
 async fn ask(model: &RemoteModel) -> Answer {
     let heard = Mutex::new(String::new());
-    let words = |text: &str| heard.lock().expect("lock").push_str(text);
+    let words = |words: Spoken<'_>| heard.lock().expect("lock").push_str(words.text);
     let (reply, usage) = model.step(&question(), &words).await;
     let heard = heard.into_inner().expect("lock");
     if let Err(error) = &reply {
@@ -127,7 +127,7 @@ async fn a_plan_is_asked_for_with_its_own_schema() {
         {"title": "one", "symbols": ["a.py::f"], "because": "b", "expect": "e"}]});
     let server = ModelServer::start([Reply::Json(plan)]).await;
     let heard = Mutex::new(String::new());
-    let words = |text: &str| heard.lock().expect("lock").push_str(text);
+    let words = |words: Spoken<'_>| heard.lock().expect("lock").push_str(words.text);
     let mut input = PlanInput::default();
     input.context.tools = tool_specs();
     let (plan, _) = model(&server).plan(&input, &words).await;
@@ -355,7 +355,7 @@ async fn dropping_the_call_hangs_up() {
     let model = model(&server);
     let (heard, mut hears) = tokio::sync::mpsc::unbounded_channel::<String>();
     let call = tokio::spawn(async move {
-        let words = move |text: &str| drop(heard.send(text.to_owned()));
+        let words = move |words: Spoken<'_>| drop(heard.send(words.text.to_owned()));
         model.step(&question(), &words).await
     });
     hears.recv().await.expect("words come before the call is dropped");

@@ -1,5 +1,6 @@
 --- Shows the answer window: the words and actions of a task, as they come.
 local scratch = require('sextant.ui.scratch')
+local thinking = require('sextant.ui.thinking')
 
 local M = {}
 local api = vim.api
@@ -78,20 +79,58 @@ local function is_empty()
   return api.nvim_buf_line_count(buffer()) == 1 and last_line(buffer()) == ''
 end
 
---- Appends at the end; a cursor on the last line goes along, any other stays at the reader's place.
----@param text string
-function M.append(text)
+local function follows(win)
+  return api.nvim_win_get_cursor(win)[1] >= api.nvim_buf_line_count(buffer())
+end
+
+local function to_end(win)
+  api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buffer()), 0 })
+end
+
+-- Adds at the end; a cursor on the last line goes along, any other stays at the reader's place.
+local function add(text)
   local buf = buffer()
   local count, tail = api.nvim_buf_line_count(buf), #last_line(buf)
-  local follow = vim.tbl_filter(function(win)
-    return api.nvim_win_get_cursor(win)[1] >= count
-  end, scratch.windows('answer'))
+  local follow = vim.tbl_filter(follows, scratch.windows('answer'))
   scratch.write(buf, function()
     api.nvim_buf_set_text(buf, count - 1, tail, count - 1, tail, vim.split(text, '\n', { plain = true }))
   end)
-  for _, win in ipairs(follow) do
-    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buf), 0 })
+  vim.tbl_map(to_end, follow)
+end
+
+-- Begins a line of its own.
+local function new_line()
+  if last_line(buffer()) ~= '' then
+    add('\n')
   end
+end
+
+local function end_thinking()
+  if thinking.is_open() then
+    new_line()
+    thinking.close()
+  end
+end
+
+--- Appends to the answer; thinking before it is over.
+---@param text string
+function M.append(text)
+  end_thinking()
+  add(text)
+end
+
+-- Appends to the thinking of a model, or begins it.
+local function think(text)
+  if not thinking.is_open() then
+    text = text:gsub('^\n+', '')
+    if text == '' then
+      return
+    end
+    new_line()
+    thinking.begin(buffer())
+  end
+  add(text)
+  thinking.dim()
 end
 
 -- The rest of the words, in milliseconds, until their Markdown is coloured again: every change of a long text would be
@@ -102,7 +141,8 @@ local rest = nil
 
 --- Words of a model, as they come: plain until they rest.
 ---@param text string
-function M.stream(text)
+---@param thought? boolean whether they are its thinking
+function M.stream(text, thought)
   local buf = buffer()
   if not rest then
     rest = assert(vim.uv.new_timer())
@@ -111,6 +151,9 @@ function M.stream(text)
   rest:start(REST_MS, 0, function()
     vim.schedule(M.settle)
   end)
+  if thought then
+    return think(text)
+  end
   M.append(text)
 end
 
@@ -125,9 +168,8 @@ end
 
 --- Fills the windows that follow the output: its last line stands at their bottom.
 function M.rest_at_end()
-  local count = api.nvim_buf_line_count(buffer())
   for _, win in ipairs(scratch.windows('answer')) do
-    if api.nvim_win_get_cursor(win)[1] >= count then
+    if follows(win) then
       api.nvim_win_call(win, function()
         vim.cmd('normal! zb')
       end)
@@ -146,9 +188,8 @@ end
 
 --- Separates the words of one question from those of the next.
 function M.end_line()
-  if last_line(buffer()) ~= '' then
-    M.append('\n')
-  end
+  end_thinking()
+  new_line()
 end
 
 -- Opens the window below, without entering it, in the tab that the user asked in.
@@ -169,6 +210,7 @@ local function open(tab)
   end
   local win = api.nvim_open_win(buffer(), false, how)
   scratch.furnish(win)
+  thinking.furnish(win)
   vim.wo[win].winfixheight = true
 end
 
@@ -201,11 +243,10 @@ local function begin(request, below)
     M.end_line()
     M.append('\n' .. table.concat(lines, '\n'))
   else
+    thinking.clear(buffer())
     scratch.set(buffer(), lines)
   end
-  for _, win in ipairs(scratch.windows('answer')) do
-    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buffer()), 0 })
-  end
+  vim.tbl_map(to_end, scratch.windows('answer'))
 end
 
 --- Begins the output of a task that the window was not opened for: a plan, or a task from a shell.
@@ -250,7 +291,7 @@ function M.show()
   local win = scratch.window('answer')
   if win then
     api.nvim_set_current_win(win)
-    api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buffer()), 0 })
+    to_end(win)
   end
   return true
 end
@@ -258,6 +299,7 @@ end
 --- Shows an earlier conversation, and enters its window: the user asks on there.
 ---@param exchanges { request: string, answer: string }[]
 function M.reopen(exchanges)
+  thinking.clear(buffer())
   scratch.set(buffer(), { '' })
   for index, one in ipairs(exchanges) do
     begin(one.request, index > 1)

@@ -14,6 +14,7 @@ M.links = {
   SextantWarning = 'DiagnosticVirtualTextWarn',
   SextantFlash = 'IncSearch',
   SextantPhase = 'Comment',
+  SextantThinking = 'Comment',
   SextantQuestion = 'Question',
   SextantRunning = 'CursorLine',
 }

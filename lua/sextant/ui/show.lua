@@ -132,7 +132,7 @@ local renderers = {
     -- After a stop the rest is not read any more.
     if not M.stopped then
       status.phase('answering')
-      answer.stream(event.text)
+      answer.stream(event.text, event.thought)
     end
   end,
   acting = function(event)

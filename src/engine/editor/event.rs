@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use sextant_base::failure::Failure;
-use sextant_model::step::LastResult;
+use sextant_model::step::{LastResult, Spoken};
 
 /// One line of the quickfix list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,6 +120,9 @@ pub enum Event {
     /// The words of the model as they arrive.
     Words {
         text: String,
+        /// Whether they are its thinking aloud, and no part of its answer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        thought: bool,
     },
     /// A tool is about to run.
     Acting {
@@ -261,6 +264,11 @@ pub enum Event {
 }
 
 impl Event {
+    /// Words of a model.
+    pub(crate) fn spoken(words: Spoken<'_>) -> Self {
+        Self::Words { text: words.text.to_owned(), thought: words.thought }
+    }
+
     /// The refusal of something that is no request of its own.
     pub fn refused(failure: Failure) -> Self {
         Self::Refused { failure, request: String::new() }

@@ -186,7 +186,7 @@ fn an_event_that_is_written_and_read_is_the_same_and_folds_to_the_same() {
     stream.observe(Arc::<Collector>::clone(&collector));
     stream.emit(Some("t"), TaskEvent::TakenUp { request: "fix".into(), mode: Mode::Simple, again: false });
     stream.show(Event::Plan { markdown: "# P".into(), phase: "p".into(), steps: 2, done: 1, failed: 0, running: None });
-    stream.show(Event::Words { text: "ñ\u{1b}\n".into() });
+    stream.show(Event::Words { text: "ñ\u{1b}\n".into(), thought: true });
     stream.emit(None, TaskEvent::Answered { choice: None });
     let mut folded = StreamState::new("/w");
     for envelope in lock(&collector.0).iter() {

@@ -14,7 +14,7 @@ use sextant_base::failure::{Failure, FailureKind};
 use sextant_diagnostics::policy::{Effect, Trace};
 use sextant_model::abilities::Style;
 use sextant_model::input::PlanAsk;
-use sextant_model::step::{Model, ModelError, PlanReply};
+use sextant_model::step::{Model, ModelError, PlanReply, Spoken};
 
 /// How often a model is asked again when its plan does not fit the project.
 const ATTEMPTS: usize = 2;
@@ -48,7 +48,7 @@ pub(crate) async fn propose(
         context::plan_facts(edits, model, &mut task.work, &mut task.conversation, ask),
     )
     .await?;
-    let words = |text: &str| edits.hub.events.show(Event::Words { text: text.to_owned() });
+    let words = |words: Spoken<'_>| edits.hub.events.show(Event::spoken(words));
     let abilities = stop::unless_stopped(&edits.making, cancel, model.abilities()).await?;
     let talk = match abilities.style {
         Style::Conversation => Some(

@@ -27,7 +27,7 @@ use sextant_base::plural::counted;
 use sextant_model::chat::{ChatInput, ChatMessage, ChatReply};
 use sextant_model::prompt::Prompt;
 use sextant_model::request_kind::{self, Ask};
-use sextant_model::step::Model;
+use sextant_model::step::{Model, OnText, Spoken};
 
 /// Works on a task without tools: one symbol after the other, each asked for as a whole.
 pub(crate) async fn work(
@@ -38,7 +38,7 @@ pub(crate) async fn work(
 ) -> Result<Ended, Failure> {
     if is_question(&task.work) {
         let facts = code_excerpt::question(&edits.hub, model, &mut task.work, &task.progress.course).await;
-        let words = |text: &str| edits.hub.events.show(Event::Words { text: text.to_owned() });
+        let words = |words: Spoken<'_>| edits.hub.events.show(Event::spoken(words));
         let Some(reply) = ask_model(&edits.store, model, &mut task.work, &facts.question(), &words, cancel).await?
         else {
             return Ok(Ended::OutOfSteps);
@@ -79,7 +79,7 @@ async fn ask_model(
     model: &dyn Model,
     work: &mut TaskWork,
     prompt: &Prompt,
-    words: &(dyn Fn(&str) + Send + Sync),
+    words: OnText<'_>,
     cancel: &CancellationToken,
 ) -> Result<Option<ChatReply>, Failure> {
     loop {

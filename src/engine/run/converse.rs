@@ -30,7 +30,7 @@ use sextant_model::chat::{ChatInput, ChatReply, ToolResult};
 use sextant_model::input::StepInput;
 use sextant_model::prompt::conversation;
 use sextant_model::prompt::prompt_budget::PromptBudget;
-use sextant_model::step::{LastResult, Model, ModelError};
+use sextant_model::step::{LastResult, Model, ModelError, Spoken};
 use sextant_model::token_estimate::head_and_tail;
 use sextant_model::tools::{ToolSpec, find, offered};
 
@@ -158,7 +158,7 @@ async fn ask(
     cancel: &CancellationToken,
 ) -> Result<Option<Result<ChatReply, ModelError>>, Failure> {
     paragraphs.begin();
-    let words = |text: &str| paragraphs.say(&store.events, text);
+    let words = |words: Spoken<'_>| paragraphs.say(&store.events, words);
     let transcript = &task.conversation.transcript;
     let system = conversation::system(&transcript.fence);
     let input = ChatInput { system: &system, messages: &transcript.messages, tools };
@@ -205,7 +205,7 @@ async fn take(
     if let Some(answer) = done {
         // It is not the text of an answer, and was not shown as it came.
         talk.paragraphs.begin();
-        talk.paragraphs.say(&edits.hub.events, &answer);
+        talk.paragraphs.say(&edits.hub.events, Spoken::answer(&answer));
         return ends(edits, &mut task.work, &mut task.conversation.transcript, talk, answer).await;
     }
     if cut {

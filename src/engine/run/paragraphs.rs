@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
+use sextant_model::step::Spoken;
 
 /// The state of the words of a piece of work.
 #[derive(Debug, Default)]
@@ -25,11 +26,11 @@ impl Paragraphs {
         self.open.store(false, Ordering::Relaxed);
     }
 
-    pub(crate) fn say(&self, events: &EventStream, text: &str) {
-        if text.is_empty() {
+    pub(crate) fn say(&self, events: &EventStream, words: Spoken<'_>) {
+        if words.text.is_empty() {
             return;
         }
-        events.show(Event::Words { text: self.apart(text) });
+        events.show(Event::Words { text: self.apart(words.text), thought: words.thought });
     }
 
     fn apart(&self, text: &str) -> String {

@@ -21,7 +21,7 @@ use crate::state::{span, steering, stop};
 use crate::tools;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_model::input::StepInput;
-use sextant_model::step::{Action, LastResult, Model, ModelError, StepReply};
+use sextant_model::step::{Action, LastResult, Model, ModelError, Spoken, StepReply};
 use sextant_model::tools::{looks, names};
 
 /// Most results that are kept for the model; older ones have been acted upon.
@@ -52,7 +52,7 @@ pub(crate) async fn run_steps(
         let context = stop::unless_stopped(&edits.making, cancel, facts).instrument(span.clone()).await?;
         let input = StepInput { context, ask: context::step_ask(task) };
         paragraphs.begin();
-        let words = |text: &str| paragraphs.say(&edits.hub.events, text);
+        let words = |words: Spoken<'_>| paragraphs.say(&edits.hub.events, words);
         let asked = model.step(&input, &words).instrument(span.clone());
         let Some(reply) = answered(&edits.store, &task.work.spent, &task.work.events, cancel, asked).await? else {
             continue;

@@ -138,7 +138,7 @@ impl Shower {
                 }
                 self.report(&text);
             }
-            Event::Words { text } => {
+            Event::Words { text, .. } => {
                 self.words.push_str(&text);
                 self.append(engine, &text);
             }

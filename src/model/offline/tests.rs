@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::input::{ModelContext, ModelInput, PlanAsk, PlanInput, ReportFacts, RequestFacts, StepInput};
 use crate::offline::{OfflineModel, plan, step};
-use crate::step::{DiagnosticLine, FixOffer, LastResult, Model};
+use crate::step::{DiagnosticLine, FixOffer, LastResult, Model, Spoken};
 use sextant_base::suppressions::is_title;
 
 fn line(severity: &str, symbol: &str, code: &str, message: &str) -> DiagnosticLine {
@@ -196,7 +196,7 @@ fn fixes_that_share_a_symbol_share_a_step() {
 #[tokio::test]
 async fn words_are_the_reasoning_and_no_tokens_are_spent() {
     let heard = std::sync::Mutex::new(String::new());
-    let words = |text: &str| heard.lock().expect("lock").push_str(text);
+    let words = |words: Spoken<'_>| heard.lock().expect("lock").push_str(words.text);
     let (reply, usage) = OfflineModel.step(&question(), &words).await;
     assert_eq!(*heard.lock().expect("lock"), reply.expect("offline never fails").reasoning);
     assert_eq!((usage.calls, usage.prompt_tokens, usage.estimated), (0, 0, false));

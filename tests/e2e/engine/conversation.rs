@@ -308,7 +308,8 @@ async fn done_behind_what_passes_ends_the_task_without_another_question() {
     assert_eq!((&outcome["ok"], &outcome["answer"]), (&json!(true), &json!("f gives 11.")), "{outcome}");
     assert_eq!(engine.talked().len(), 1);
     assert!(project.read("a.py").contains("return 11\n"), "what stands behind the end is not run");
-    let shown = engine.seen().into_iter().any(|event| matches!(event, Event::Words { text } if text == "f gives 11."));
+    let shown =
+        engine.seen().into_iter().any(|event| matches!(event, Event::Words { text, .. } if text == "f gives 11."));
     assert!(shown, "the user reads it as any other answer");
 }
 
@@ -405,7 +406,7 @@ async fn what_a_model_says_and_its_last_word_are_paragraphs_of_their_own() {
         .seen()
         .iter()
         .filter_map(|event| match event {
-            Event::Words { text } => Some(text.clone()),
+            Event::Words { text, .. } => Some(text.clone()),
             _ => None,
         })
         .collect();

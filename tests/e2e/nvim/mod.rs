@@ -1,5 +1,6 @@
 //! The product in a real Neovim, with real basedpyright and ruff, and with a server that misbehaves.
 
+mod answer;
 mod anything;
 mod apply;
 pub mod ask;

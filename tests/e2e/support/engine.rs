@@ -28,7 +28,7 @@ use sextant::llm::abilities::{Abilities, Style};
 use sextant::llm::chat::{ChatInput, ChatMessage, ChatReply, ToolResult, ToolUse};
 use sextant::llm::input::{PlanInput, StepInput};
 use sextant::llm::price::Price;
-use sextant::llm::step::{Action, Model, ModelError, OnText, PlanReply, PlanReplyStep, StepReply, Usage};
+use sextant::llm::step::{Action, Model, ModelError, OnText, PlanReply, PlanReplyStep, Spoken, StepReply, Usage};
 use sextant::workspace::root::Root;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -255,7 +255,7 @@ impl Model for Script {
         }
         let next = self.chats.as_ref().and_then(|chats| chats.lock().unwrap().pop_front());
         let reply = next.unwrap_or_else(|| says("done"));
-        words(&reply.text);
+        words(Spoken::answer(&reply.text));
         (Ok(reply), self.usage)
     }
 

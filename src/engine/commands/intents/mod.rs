@@ -93,7 +93,7 @@ pub(crate) async fn direct(
         model: "no model".to_owned(),
     });
     if !answer.text.is_empty() {
-        session.events.show(Event::Words { text: format!("{}\n", answer.text) });
+        session.events.show(Event::Words { text: format!("{}\n", answer.text), thought: false });
     }
     answer.shows.iter().for_each(|event| session.events.show(event.clone()));
     let reason = format!("{}; no model was asked", answer.summary);

@@ -1,0 +1,79 @@
+//! The answer window: thinking aloud is folded, the bar names the phase, and at rest the answer is in sight.
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+use crate::nvim::ask::options;
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+use crate::support::wires::{Wire, says};
+
+const TEXT: &str = "def f() -> int:\n    return 1\n";
+const DONE: &str =
+    r#"{"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "It returns one."}"#;
+
+/// Options with which the user sees the model's thinking.
+fn thinking(server: &ModelServer) -> String {
+    options(server).replace("model = 'm'", "model = 'm', show_reasoning = true")
+}
+
+async fn opened(script: Vec<Reply>, options: fn(&ModelServer) -> String) -> (Project, ModelServer, Nvim) {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start(script).await;
+    let nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.resize(80, 24).await;
+    nvim.command("set laststatus=2 noruler").await;
+    nvim.edit("a.py").await;
+    (project, server, nvim)
+}
+
+/// Evaluates Lua in the answer window.
+async fn inside(nvim: &Nvim, expression: &str) -> serde_json::Value {
+    let code = format!(
+        "local win = vim.fn.bufwinid('sextant://answer')
+         return vim.api.nvim_win_call(win, function() return {expression} end)"
+    );
+    nvim.lua(&code).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn thinking_aloud_is_dimmed_and_folded_once_the_answer_begins() {
+    let thought = Wire::Chat.reply(&says(DONE).thinking("It has a body.\nThe body has one line."));
+    let held = Arc::new(Notify::new());
+    let second = Wire::Chat.reply(&says(DONE).thinking("Again?"));
+    let script = vec![thought, Reply::Held(Box::new(second), Arc::clone(&held))];
+    let (_project, _server, mut nvim) = opened(script, thinking).await;
+    nvim.command("AgentAsk what does f return?").await;
+    nvim.finished().await;
+    nvim.screen.shows("thinking: 2 lines").await;
+    let shown = nvim.screen.text();
+    assert!(shown.contains("It returns one.") && !shown.contains("The body has one line."), "{shown}");
+    let group = "(function()
+        local space = vim.api.nvim_get_namespaces().sextant_thinking
+        local marks = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
+        local mark = marks[1]
+        return { #marks, mark[2], mark[4].end_row, mark[4].hl_group, vim.fn.hlexists('SextantThinking') }
+    end)()";
+    assert_eq!(inside(&nvim, group).await, serde_json::json!([1, 2, 3, "SextantThinking", 1]));
+    let linked: String = nvim.lua("return vim.api.nvim_get_hl(0, { name = 'SextantThinking' }).link").await;
+    assert_eq!(linked, "Comment");
+    let own: String = nvim.lua("return vim.wo.foldmethod .. vim.wo.foldtext").await;
+    assert_eq!(own, "manualfoldtext()", "the user's window keeps its folds");
+    inside(&nvim, "vim.cmd('normal! 3Gzo')").await;
+    nvim.screen.shows("The body has one line.").await;
+    // A window that is opened again has its folds, and the next answer has its own alone.
+    nvim.command("AgentShow").await;
+    nvim.keys("q").await;
+    nvim.command("AgentShow").await;
+    nvim.screen.shows("It returns one.").await;
+    assert_eq!(inside(&nvim, "{ vim.fn.foldlevel(3), vim.fn.foldlevel(5) }").await, serde_json::json!([1, 0]));
+    nvim.command("wincmd t").await;
+    nvim.command("AgentAsk what does f give?").await;
+    nvim.answered("what does f give?").await;
+    assert_eq!(inside(&nvim, "vim.fn.foldlevel(3)").await, 0);
+    held.notify_one();
+    nvim.finished().await;
+    nvim.screen.shows("thinking: 1 line").await;
+}
