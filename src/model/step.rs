@@ -186,6 +186,9 @@ pub enum ModelError {
     Unusable { problems: Vec<String>, text: String },
 }
 
+/// The place of a reply that could not be used, in the words of every door; an editor names its command instead.
+pub const REPLY_IN_TRACE: &str = "the trace shows the reply";
+
 /// A piece of the model's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spoken<'a> {

@@ -10,9 +10,13 @@ use sextant_base::hint::HintCode;
 use sextant_base::printable::printable;
 use sextant_engine::api::Event;
 use sextant_model::offline::HOW_TO_CONFIGURE;
+use sextant_model::step::REPLY_IN_TRACE;
 
 /// The replacement of [`HOW_TO_CONFIGURE`], which names the configuration file.
 const HOW_IN_NEOVIM: &str = "To use a language model, set `model` in `setup()`: see `:help sextant-models`.";
+
+/// The replacement of [`REPLY_IN_TRACE`].
+const REPLY_IN_NEOVIM: &str = "`:AgentTrace` shows the reply";
 
 /// A hint in the words of Neovim.
 fn hint(code: HintCode) -> &'static str {
@@ -73,6 +77,9 @@ fn reword(value: &mut Value) {
             }
             if text.contains(HOW_TO_CONFIGURE) {
                 *text = text.replace(HOW_TO_CONFIGURE, HOW_IN_NEOVIM);
+            }
+            if text.contains(REPLY_IN_TRACE) {
+                *text = text.replace(REPLY_IN_TRACE, REPLY_IN_NEOVIM);
             }
         }
         Value::Array(items) => items.iter_mut().for_each(reword),

@@ -14,7 +14,6 @@ use crate::plan::work_mode::{Mode, Phase};
 use crate::planner::ending;
 use crate::run::unfit_ending::{self, CameTo};
 use crate::run::{act, choose_loop, finish, requested, run_loop, start};
-use crate::state::agent_config::Config;
 use crate::state::dialogue::Dialogue;
 use crate::state::edit_service::EditService;
 use crate::state::outcome::{Ended, Ending, Outcome};
@@ -24,6 +23,7 @@ use crate::state::stop;
 use crate::state::task::{Conversation, Task};
 use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
+use crate::state::unusable_reply;
 use sextant_base::failure::Failure;
 use sextant_base::plural::counted;
 use sextant_model::step::Model;
@@ -114,7 +114,7 @@ pub(crate) async fn run_ask(
         }
         None => choose_loop::work(edits, model, task, cancel).await,
     };
-    let word = word_of(&edits.workspace.config, &ended);
+    let word = word_of(&edits.store, &ended);
     let phase = match &ended {
         Ok(Ended::Done { .. } | Ended::Unsolved(_)) => Phase::Completed,
         Ok(_) => Phase::Paused,
@@ -169,13 +169,14 @@ fn remember_exchange(
 }
 
 /// The words for an end; none for an answer, which has been shown as it came.
-fn word_of(config: &Config, ended: &Result<Ended, Failure>) -> String {
-    let limits = &config.limits;
+fn word_of(store: &TaskStore, ended: &Result<Ended, Failure>) -> String {
+    let limits = &store.config.limits;
     match ended {
         Ok(Ended::Done { .. }) => String::new(),
         Ok(Ended::OutOfSteps) => format!("stopped after {}", counted(limits.steps, "step")),
         Ok(Ended::TooManyErrors(last)) => {
             let errors = counted(limits.errors as usize, "error");
+            let last = unusable_reply::with_place(&store.trace, last);
             format!("gave up after {errors} in a row, the last: {last}")
         }
         Ok(Ended::Objected(objection)) => objection.reason.clone(),

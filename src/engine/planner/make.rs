@@ -9,6 +9,7 @@ use crate::run::{context, model_turn};
 use crate::state::edit_service::EditService;
 use crate::state::stop;
 use crate::state::task::Task;
+use crate::state::unusable_reply;
 use crate::task_budget;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_diagnostics::policy::{Effect, Trace};
@@ -83,7 +84,8 @@ pub(crate) async fn propose(
         let trace = Trace::new(Effect::Refused, "a plan", model.name(), problems.join("; "));
         task.work.events.trace(1, trace);
         if attempt > ATTEMPTS {
-            let message = format!("no usable plan came back: {}", problems.join("; "));
+            let problem = unusable_reply::with_place(&edits.store.trace, &problems.join("; "));
+            let message = format!("no usable plan came back: {problem}");
             return Err(Failure::new(FailureKind::Model, message, "ask in other words, or use another model"));
         }
         match &talk {
@@ -104,7 +106,10 @@ async fn held(
 ) -> Result<Result<Plan, Vec<String>>, Failure> {
     let reply = match reply {
         Ok(reply) => reply,
-        Err(ModelError::Unusable { problems, .. }) => return Ok(Err(problems)),
+        Err(ModelError::Unusable { problems, text }) => {
+            unusable_reply::keep(&task.work.events, 1, model.name(), &problems.join("; "), &text);
+            return Ok(Err(problems));
+        }
         Err(error) => {
             let trace = Trace::new(Effect::Stopped, "the plan", model.name(), error.to_string());
             task.work.events.trace(1, trace);

@@ -22,7 +22,7 @@ use crate::state::outcome::Ended;
 use crate::state::task::{Conversation, Task, TaskCounts, TaskWork};
 use crate::state::task_store::TaskStore;
 use crate::state::transcript::Transcript;
-use crate::state::{span, steering, stop};
+use crate::state::{span, steering, stop, unusable_reply};
 use crate::tools;
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
@@ -86,16 +86,12 @@ pub(crate) async fn converse(
             {
                 None => continue,
                 Some(Ok(reply)) => take(edits, model, task, &mut talk, reply).instrument(span).await,
-                Some(Err(ModelError::Unusable { problems, .. })) => {
+                Some(Err(ModelError::Unusable { problems, text })) => {
                     let problem = problems.join("; ");
+                    unusable_reply::keep(&task.work.events, task.work.step, model.name(), &problem, &text);
                     let message = format!("Your answer could not be used: {problem}.");
-                    failed(
-                        &edits.workspace.config,
-                        &mut task.counts,
-                        &mut task.conversation.transcript,
-                        problem,
-                        Some(message),
-                    )
+                    let (config, counts) = (&edits.workspace.config, &mut task.counts);
+                    failed(config, counts, &mut task.conversation.transcript, problem, Some(message))
                 }
                 Some(Err(error)) => return Err(model_failure(&error)),
             };

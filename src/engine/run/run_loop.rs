@@ -17,7 +17,7 @@ use crate::state::in_flight::Making;
 use crate::state::outcome::Ended;
 use crate::state::task::{Conversation, Task, TaskWork};
 use crate::state::task_store::TaskStore;
-use crate::state::{span, steering, stop};
+use crate::state::{span, steering, stop, unusable_reply};
 use crate::tools;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_model::input::StepInput;
@@ -75,8 +75,10 @@ pub(crate) async fn run_steps(
                     Err(ended) => return Ok(ended),
                 }
             }
-            Err(ModelError::Unusable { problems, .. }) => {
-                LastResult { tool: "reply".into(), ok: false, text: problems.join("; ") }
+            Err(ModelError::Unusable { problems, text: reply }) => {
+                let text = problems.join("; ");
+                unusable_reply::keep(&task.work.events, task.work.step, model.name(), &text, &reply);
+                LastResult { tool: "reply".into(), ok: false, text }
             }
             Err(error) => return Err(model_failure(&error)),
         };

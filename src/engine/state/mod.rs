@@ -55,6 +55,7 @@ pub(crate) mod uncredited_fix;
 pub(crate) mod undo_hunks;
 pub(crate) mod undo_target;
 pub(crate) mod unlooked;
+pub(crate) mod unusable_reply;
 pub(crate) mod usage;
 pub(crate) mod wanted_diagnostics;
 pub(crate) mod workspace;

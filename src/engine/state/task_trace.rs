@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::events::envelope::{EventEnvelope, TaskEvent, TraceEntry};
 use crate::events::stream::Observer;
+use crate::state::unusable_reply;
 use sextant_base::lock::lock;
 use sextant_base::one_line::clean;
 use sextant_base::plural::counted;
@@ -136,9 +137,22 @@ pub(crate) fn markdown(request: &str, entries: &[TraceEntry]) -> String {
             lines.extend([String::new(), format!("## {}", heading(entry.step, entry.call))]);
         }
         let Trace { effect, about, rule, reason } = &entry.trace;
-        lines.push(format!("- **{}** {} — {} ({rule})", effect.name(), clean(about), clean(reason)));
+        let (first, reply) = reply_in(about, reason);
+        lines.push(format!("- **{}** {} — {} ({rule})", effect.name(), clean(about), clean(first)));
+        if !reply.is_empty() {
+            lines.push(String::new());
+            lines.extend(reply.lines().map(|line| format!("    {}", line.replace(char::is_control, " "))));
+        }
     }
     lines.join("\n")
+}
+
+/// The reason of an entry, and the reply of a model below it.
+fn reply_in<'a>(about: &str, reason: &'a str) -> (&'a str, &'a str) {
+    match reason.split_once('\n') {
+        Some(parts) if about == unusable_reply::ABOUT => parts,
+        _ => (reason, ""),
+    }
 }
 
 #[cfg(test)]

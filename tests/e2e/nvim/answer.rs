@@ -77,3 +77,28 @@ async fn thinking_aloud_is_dimmed_and_folded_once_the_answer_begins() {
     nvim.finished().await;
     nvim.screen.shows("thinking: 1 line").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_that_cannot_be_used_is_in_the_trace() {
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let sung = Reply::Text(format!("I would rather sing\nof {secret} than plan."));
+    let (_project, _server, mut nvim) = opened(vec![sung; 12], options).await;
+    for (request, said) in
+        [("AgentPlan rename f", "no usable plan came back"), ("AgentAsk rename f", "gave up after 3")]
+    {
+        nvim.command("wincmd t").await;
+        nvim.command(request).await;
+        let (_, ended) = nvim.wait_for(&["SextantFailed", "SextantFinished"]).await;
+        let ended = ended.to_string();
+        assert!(ended.contains(said) && ended.contains("`:AgentTrace` shows the reply"), "{ended}");
+        nvim.command("AgentTrace").await;
+        let held = "return (vim.wait(10000, function()
+            return vim.fn.bufname() == 'sextant://trace' and vim.fn.search('I would rather sing', 'nw') > 0 end, 10))";
+        assert!(nvim.lua::<bool>(held).await, "{}", nvim.screen.text());
+        let lines: Vec<String> = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)").await;
+        let text = lines.join("\n");
+        assert!(text.contains("    I would rather sing\n    of ") && text.contains(" than plan."), "{text}");
+        assert!(!text.contains(&secret), "{text}");
+        nvim.command("close").await;
+    }
+}

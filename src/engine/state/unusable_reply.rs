@@ -1,0 +1,33 @@
+//! A reply of a model that could not be used: its text goes into the trace of the task, and the message names the trace.
+
+use crate::events::task_events::TaskEvents;
+use crate::state::task_trace::TraceLog;
+use sextant_base::secrets::{hide_likely, mask};
+use sextant_diagnostics::policy::{Effect, Trace};
+use sextant_model::step::REPLY_IN_TRACE;
+use sextant_model::token_estimate::head_and_tail;
+
+/// The subject of an entry that holds a reply below its first line.
+pub(crate) const ABOUT: &str = "a reply";
+
+/// Tokens of a reply that are kept.
+const KEPT: usize = 1000;
+
+/// Adds a reply to the trace, without secrets.
+pub(crate) fn keep(events: &TaskEvents, call: u32, model: &str, problem: &str, text: &str) {
+    if text.trim().is_empty() {
+        return;
+    }
+    let masked = mask(text);
+    let reply = head_and_tail(hide_likely(&masked).trim(), KEPT);
+    events.trace(call, Trace::new(Effect::Refused, ABOUT, model, format!("{problem}\n{reply}")));
+}
+
+/// The problem for the user, with the place of the reply if the trace of the last task holds it.
+pub(crate) fn with_place(trace: &TraceLog, problem: &str) -> String {
+    let holds = trace.entries().iter().any(|entry| {
+        let first = entry.trace.reason.lines().next().unwrap_or_default();
+        entry.trace.about == ABOUT && first == problem
+    });
+    if holds { format!("{problem}; {REPLY_IN_TRACE}") } else { problem.to_owned() }
+}
