@@ -80,9 +80,9 @@ function M.parts()
   return now.state == 'running' and vim.list_extend(activity(), tokens()) or {}
 end
 
---- One line for a winbar or a status line: `Sextant: waiting for the model 8 s · 1.2k tokens`.
----@return string
-function M.line()
+-- What is done now, and the parts behind it.
+---@return string phase, string[] parts
+local function line_parts()
   local parts = {}
   if now.state == 'question' then
     parts[1] = 'question'
@@ -91,7 +91,7 @@ function M.line()
   elseif now.state == 'running' then
     parts = activity()
     if now.of then
-      table.insert(parts, 1, ('step %d of %d'):format(now.step or 0, now.of))
+      parts[1] = ('step %d of %d · %s'):format(now.step or 0, now.of, parts[1])
     end
   elseif began > 0 then
     parts[1] = ('idle, last task %d s'):format(now.elapsed)
@@ -102,7 +102,26 @@ function M.line()
     local more = #now.next > 1 and (' and %d more'):format(#now.next - 1) or ''
     parts[#parts + 1] = ('next: %s%s'):format(require('sextant.ui.say').cut(now.next[1], NEXT_WIDTH), more)
   end
-  return table.concat(vim.list_extend(parts, tokens()), ' · ')
+  vim.list_extend(parts, tokens())
+  local phase = table.remove(parts, 1)
+  return phase, parts
+end
+
+--- One line for a winbar or a status line: `Sextant: waiting for the model 8 s · 1.2k tokens`.
+---@return string
+function M.line()
+  local phase, parts = line_parts()
+  return table.concat({ phase, unpack(parts) }, ' · ')
+end
+
+-- The line in the form of 'winbar': where it does not fit, its tail is cut and the phase stays.
+local function bar_line()
+  local phase, parts = line_parts()
+  local rest = #parts > 0 and (' · ' .. table.concat(parts, ' · ')) or ''
+  local function escaped(text)
+    return (text:gsub('%%', '%%%%'))
+  end
+  return escaped(phase) .. '%<' .. escaped(rest)
 end
 
 -- The words of the progress message.
@@ -140,7 +159,7 @@ end
 
 local function show_bars()
   for _, win in ipairs(require('sextant.ui.scratch').windows('answer')) do
-    local bar = '%#SextantPhase# ' .. M.line():gsub('%%', '%%%%')
+    local bar = '%#SextantPhase# ' .. bar_line()
     if vim.wo[win].winbar ~= bar and api.nvim_win_get_height(win) > 1 then
       api.nvim_set_option_value('winbar', bar, { win = win, scope = 'local' })
     end

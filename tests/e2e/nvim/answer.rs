@@ -79,6 +79,23 @@ async fn thinking_aloud_is_dimmed_and_folded_once_the_answer_begins() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_bar_is_cut_behind_its_phase() {
+    let (_project, server, mut nvim) = opened(vec![Reply::Stall("{".into())], options).await;
+    nvim.command("AgentAsk what does f return?").await;
+    server.requests_seen(1).await;
+    for request in ["explain at length what f does and why", "and then the other one"] {
+        nvim.command(&format!("AgentAsk {request}")).await;
+    }
+    nvim.screen.shows(" waiting for the model ").await;
+    nvim.screen.shows("and 1 more").await;
+    nvim.screen.shows(" waiting for the model ").await;
+    let bar: String = nvim.lua("return vim.wo[vim.fn.bufwinid('sextant://answer')].winbar").await;
+    assert!(bar.contains(" s%< · "), "{bar}");
+    nvim.command("AgentStop").await;
+    nvim.failed().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reply_that_cannot_be_used_is_in_the_trace() {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let sung = Reply::Text(format!("I would rather sing\nof {secret} than plan."));
