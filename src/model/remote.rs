@@ -21,7 +21,7 @@ use crate::model_options::{Manner, ToolWay};
 use crate::price::Price;
 use crate::remote::limit::AnswerLimit;
 use crate::remote::retry_decision::{AskProgress, CallVerdict};
-use crate::retry::{RetryNotice, RetryPolicy};
+use crate::retry::{self, RetryNotice, RetryPolicy};
 use crate::step::{Model, ModelError, OnText, PlanReply, Spoken, StepReply, Usage};
 use crate::{model_server_facts, prompt, reply, reply_schema, token_estimate};
 use sextant_base::failure::{Failure, FailureKind};
@@ -142,11 +142,12 @@ impl RemoteModel {
                 CallVerdict::Again(wait, why) => {
                     tracing::info!(model = %self.name, ?wait, spoke, why, "asking the model again");
                     let attempt = progress.attempts.max(1) + 1;
-                    RetryNotice { attempt, of: self.retry.max_attempts.max(attempt), wait, why }.send();
                     if spoke {
                         words(Spoken::answer("\n"));
                     }
+                    RetryNotice { attempt, of: self.retry.max_attempts.max(attempt), wait, why }.send();
                     tokio::time::sleep(wait).await;
+                    retry::asks_again();
                 }
             }
         }

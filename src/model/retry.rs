@@ -9,8 +9,8 @@ tokio::task_local! {
     pub static RETRIES: RetryListener;
 }
 
-/// Hears of retries.
-pub type RetryListener = std::sync::Arc<dyn Fn(&RetryNotice) + Send + Sync>;
+/// Hears of a retry before its wait; `None` once the wait is over and the question is sent again.
+pub type RetryListener = std::sync::Arc<dyn Fn(Option<&RetryNotice>) + Send + Sync>;
 
 /// A question that is asked again after a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +30,13 @@ impl RetryNotice {
     }
 
     pub(crate) fn send(&self) {
-        let _ = RETRIES.try_with(|listener| listener(self));
+        let _ = RETRIES.try_with(|listener| listener(Some(self)));
     }
+}
+
+/// Tells the listener that the wait is over.
+pub(crate) fn asks_again() {
+    let _ = RETRIES.try_with(|listener| listener(None));
 }
 
 /// Exponential backoff with jitter. Attempts are counted from 1.

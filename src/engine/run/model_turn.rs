@@ -55,7 +55,11 @@ pub(crate) async fn answered<T>(
     store.events.show(Event::Phase { phase: WaitPhase::Model, detail: String::new(), tokens });
     let events = Arc::clone(&store.events);
     let retries: RetryListener = Arc::new(move |notice| {
-        events.show(Event::Phase { phase: WaitPhase::Retry, detail: notice.line(), tokens });
+        let (phase, detail) = match notice {
+            Some(notice) => (WaitPhase::Retry, notice.line()),
+            None => (WaitPhase::Model, String::new()),
+        };
+        events.show(Event::Phase { phase, detail, tokens });
     });
     let (reply, usage) = tokio::select! {
         answered = RETRIES.scope(retries, asked) => answered,

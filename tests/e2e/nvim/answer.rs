@@ -19,6 +19,12 @@ fn thinking(server: &ModelServer) -> String {
     options(server).replace("model = 'm'", "model = 'm', show_reasoning = true")
 }
 
+fn answer(text: &str) -> Reply {
+    Reply::Json(
+        serde_json::json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}),
+    )
+}
+
 async fn opened(script: Vec<Reply>, options: fn(&ModelServer) -> String) -> (Project, ModelServer, Nvim) {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start(script).await;
@@ -76,6 +82,22 @@ async fn thinking_aloud_is_dimmed_and_folded_once_the_answer_begins() {
     held.notify_one();
     nvim.finished().await;
     nvim.screen.shows("thinking: 1 line").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_retry_waits_for_the_model_until_its_first_word() {
+    let held = Arc::new(Notify::new());
+    let empty = Wire::Chat.reply(&says("").thinking("It is"));
+    let script = vec![empty, Reply::Held(Box::new(answer("one")), Arc::clone(&held))];
+    let (_project, server, mut nvim) = opened(script, thinking).await;
+    nvim.command("AgentAsk what does f return?").await;
+    server.requests_seen(2).await;
+    nvim.answered("the answer is empty").await;
+    let waits = "return (vim.wait(10000, function() return require('sextant').status().phase == 'model' end, 10))";
+    let phase: String = nvim.lua(&format!("(function() {waits} end)() return require('sextant').status().phase")).await;
+    assert_eq!(phase, "model");
+    held.notify_one();
+    nvim.finished().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
