@@ -33,7 +33,7 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 
 const ASK_USER: &str = "ask_user";
 const REPLAN: &str = "replan";
-const DONE: &str = "done";
+pub(crate) const DONE: &str = "done";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct AskUser {

@@ -188,7 +188,9 @@ async fn take(
         talk.paragraphs.interrupt();
     }
     let ok = results.iter().any(|result| result.ok);
-    let problem = results.iter().rev().find(|result| !result.ok).map(|result| result.text.clone()).unwrap_or_default();
+    // An end that is refused is an objection: an error is what was refused before it.
+    let broken = results.iter().rev().find(|result| !result.ok && result.tool != control::DONE);
+    let problem = broken.map(|result| result.text.clone());
     keep_for_others(&mut task.conversation, &mut task.progress.course, &results);
     let results = results.into_iter().map(|result| within(result, talk.budget.result)).collect();
     task.conversation.transcript.results(results);
@@ -207,10 +209,13 @@ async fn take(
     if cut {
         task.conversation.transcript.tell(CUT.to_owned());
     }
-    if !ok {
-        return failed(&edits.workspace.config, &mut task.counts, &mut task.conversation.transcript, problem, None);
+    match problem {
+        _ if ok => task.counts.errors = 0,
+        Some(problem) => {
+            return failed(&edits.workspace.config, &mut task.counts, &mut task.conversation.transcript, problem, None);
+        }
+        None => {}
     }
-    task.counts.errors = 0;
     None
 }
 

@@ -27,6 +27,9 @@ use sextant_model::tools::{looks, names};
 /// Most results that are kept for the model; older ones have been acted upon.
 pub(crate) const RESULTS: usize = 6;
 
+/// The name of the result that answers the end which a model wants.
+const END: &str = "end";
+
 /// Whether a task has changed a file, or an edit or a command of it may have.
 pub(crate) fn may_have_changed(making: &Making, task: &Task) -> bool {
     !task.work.journal.is_empty() || making.open() || task.conversation.answered.ran_command
@@ -122,7 +125,7 @@ async fn take(
         }
     }
     if edits.store.talk.steering.waits() {
-        return Ok(LastResult { tool: "end".to_owned(), ok: true, text: "The user has added something.".to_owned() });
+        return Ok(LastResult { tool: END.to_owned(), ok: true, text: "The user has added something.".to_owned() });
     }
     let changed = task.work.journal.checkpoints.len() > checks.changes;
     match report_unfinished(edits, &mut task.work, checks.changes, &mut checks.objections).await {
@@ -145,7 +148,7 @@ async fn report_unfinished(
         .flatten()?;
     *objections += 1;
     let text = format!("{}\n{}", left.text, left.errors.join("\n"));
-    Some(LastResult { tool: "end".to_owned(), ok: false, text })
+    Some(LastResult { tool: END.to_owned(), ok: false, text })
 }
 
 /// Enters the result of a call into the task, with the further reads of the model.
@@ -156,7 +159,12 @@ async fn enter(
     result: LastResult,
     more: &[Action],
 ) -> Option<Ended> {
-    task.counts.errors = if result.ok { 0 } else { task.counts.errors + 1 };
+    task.counts.errors = match &result {
+        result if result.ok => 0,
+        // An end that is refused is an objection, and no error.
+        result if result.tool == END => task.counts.errors,
+        _ => task.counts.errors + 1,
+    };
     let text = result.text.clone();
     task.conversation.results.push(result);
     task.progress.course.fresh = 1 + look_further(edits, model, task, more).await;

@@ -4,10 +4,10 @@ use crate::support::undo::UndoWords;
 use serde_json::json;
 use sextant::engine::{Event, Request};
 use sextant::llm::chat::{ChatMessage, ChatReply, ToolUse};
-use sextant::llm::step::PlanReplyStep;
+use sextant::llm::step::{PlanReplyStep, StepReply};
 
 use crate::engine::{TEXT, project, replace};
-use crate::support::engine::{Setup, Talked, TestEngine, calls, plan_of, planned, says};
+use crate::support::engine::{Setup, Talked, TestEngine, act, calls, last, plan_of, planned, says};
 use crate::support::project::Project;
 
 fn talk(chats: Vec<ChatReply>) -> Setup {
@@ -76,6 +76,32 @@ async fn what_cannot_run_is_told_and_too_much_of_it_ends_the_task() {
     assert!(outcome["summary"].as_str().unwrap().contains("gave up after 3 errors"), "{outcome}");
     assert_eq!(engine.talked().len(), 3);
     assert!(engine.talked()[1].last().contains("no tool `rm`"));
+}
+
+#[tokio::test]
+async fn the_end_behind_a_refused_edit_is_no_error_of_its_own() {
+    let project = project();
+    let refused =
+        || calls(&[("edit_file", replace("return 7", "return 8")), ("done", json!({"answer": "f gives 8."}))]);
+    let engine = TestEngine::new(&project, talk(vec![refused(), refused(), refused(), says("never asked")]));
+    let outcome = engine.ask("make f return 8").await;
+    let summary = outcome["summary"].as_str().unwrap();
+    assert!(summary.contains("gave up after 3 errors") && !summary.contains("not over"), "{summary}");
+    assert_eq!(engine.talked().len(), 3);
+}
+
+#[tokio::test]
+async fn an_objection_to_an_end_is_no_error() {
+    let project = project();
+    let refused = || act("edit_file", replace("return 7", "return 8"));
+    let end = StepReply { confidence: 1.0, answer: "done".to_owned(), ..StepReply::default() };
+    let broken = act("edit_file", replace("return 1", "return (1"));
+    let whole = last("edit_file", replace("return (1", "return 11"));
+    let replies = vec![broken, refused(), refused(), end, whole];
+    let engine = TestEngine::new(&project, Setup { replies, syntax: true, ..Setup::default() });
+    let outcome = engine.ask("make f return 11").await;
+    assert_eq!(outcome["ok"], true, "{outcome}");
+    assert!(project.read("a.py").contains("return 11\n"));
 }
 
 #[tokio::test]
