@@ -16,9 +16,16 @@ local asked = {}
 -- The lines before the first of them is taken on; they belong to it if no other task runs.
 ---@type string[]
 local held = {}
--- The request that the last heading names.
+-- The request that the last heading names, and its line.
 ---@type string?
 local heading = nil
+local heading_line = 1
+-- The line of the last words of a model, and whether only words came since.
+local words_line = 1
+local in_words = false
+-- The line of each window's cursor at rest, if the end is not in sight: one that is still there follows the output.
+---@type table<integer, integer>
+local rested = {}
 
 -- Answers the open question in words, or else asks on from the answer, about the code that the user was at last.
 local function ask_on()
@@ -80,10 +87,12 @@ local function is_empty()
 end
 
 local function follows(win)
-  return api.nvim_win_get_cursor(win)[1] >= api.nvim_buf_line_count(buffer())
+  local line = api.nvim_win_get_cursor(win)[1]
+  return line >= api.nvim_buf_line_count(buffer()) or line == rested[win]
 end
 
 local function to_end(win)
+  rested[win] = nil
   api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(buffer()), 0 })
 end
 
@@ -116,6 +125,7 @@ end
 ---@param text string
 function M.append(text)
   end_thinking()
+  in_words = false
   add(text)
 end
 
@@ -154,7 +164,11 @@ function M.stream(text, thought)
   if thought then
     return think(text)
   end
-  M.append(text)
+  end_thinking()
+  if not in_words then
+    in_words, words_line = true, api.nvim_buf_line_count(buf)
+  end
+  add(text)
 end
 
 --- Colours the words once they rest, or were the last ones.
@@ -166,10 +180,49 @@ function M.settle()
   end
 end
 
---- Fills the windows that follow the output: its last line stands at their bottom.
-function M.rest_at_end()
+-- The last line with a text, from this one upwards.
+local function text_above(line)
+  local buf = buffer()
+  while line > 1 and api.nvim_buf_get_lines(buf, line - 1, line, false)[1] == '' do
+    line = line - 1
+  end
+  return line
+end
+
+-- The line that stands at the bottom of a window at rest. All of the answer is above it where that fits, at least the
+-- words that a model said last; else the end of these words is there, and no blank line.
+---@param win integer
+---@param figures integer lines at the end that may be out of sight
+local function bottom(win, figures)
+  local count = api.nvim_buf_line_count(buffer())
+  local last = text_above(count)
+  local words = text_above(math.max(1, last - figures))
+  if words <= heading_line then
+    words = last
+  end
+  local room = vim.fn.getwininfo(win)[1].height
+  local first = math.min(math.max(words_line, heading_line + 1), words)
+  for _, part in ipairs({ { heading_line, count }, { heading_line, last }, { first, last } }) do
+    local rows = api.nvim_win_text_height(win, { start_row = part[1] - 1, end_row = part[2] - 1 }).all
+    if rows <= room then
+      return part[2]
+    end
+  end
+  return words
+end
+
+-- The lines of figures below the last answer.
+local figures_below = 0
+
+--- Shows the answer at rest in the windows that follow the output, in those of a new height too.
+---@param figures? integer lines at its end that may be out of sight
+function M.rest_at_end(figures)
+  figures_below = figures or figures_below
   for _, win in ipairs(scratch.windows('answer')) do
     if follows(win) then
+      local line = bottom(win, figures_below)
+      api.nvim_win_set_cursor(win, { line, 0 })
+      rested[win] = line
       api.nvim_win_call(win, function()
         vim.cmd('normal! zb')
       end)
@@ -211,6 +264,7 @@ local function open(tab)
   local win = api.nvim_open_win(buffer(), false, how)
   scratch.furnish(win)
   thinking.furnish(win)
+  api.nvim_set_option_value('scrolloff', 0, { win = win, scope = 'local' })
   vim.wo[win].winfixheight = true
 end
 
@@ -246,6 +300,7 @@ local function begin(request, below)
     thinking.clear(buffer())
     scratch.set(buffer(), lines)
   end
+  heading_line = api.nvim_buf_line_count(buffer()) - 1
   vim.tbl_map(to_end, scratch.windows('answer'))
 end
 

@@ -30,6 +30,7 @@ local function open(count)
       api.nvim_set_current_win(here)
     end
     room.share(require('sextant.options').resolve(require('sextant').given).window.height)
+    require('sextant.ui.answer').rest_at_end()
   end)
 end
 

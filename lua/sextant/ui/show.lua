@@ -213,7 +213,8 @@ local renderers = {
     answer.line('')
     answer.line(event.summary)
     answer.settle()
-    answer.rest_at_end()
+    -- A summary of one line has only the figures.
+    answer.rest_at_end(event.summary:find('\n', 1, true) and 0 or 1)
     M.status = 'idle'
     M.stopped = false
     -- A message of one line has only the figures.
@@ -235,7 +236,7 @@ local renderers = {
     answer.line('')
     answer.line('✗ ' .. text)
     answer.settle()
-    answer.rest_at_end()
+    answer.rest_at_end(0)
     M.status = 'idle'
     M.stopped = false
     local in_plan = (early or not plan.waits()) and plan.fail(event.failure)

@@ -118,6 +118,30 @@ async fn the_bar_is_cut_behind_its_phase() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn beside_a_list_the_answer_and_no_blank_line_is_in_sight() {
+    let script = vec![answer("- one\n- two\n- three"), answer("- 1\n- 2\n- 3\n- 4\n- 5\n- 6")];
+    let (_project, _server, mut nvim) = opened(script, options).await;
+    nvim.command("AgentAsk what does f return?").await;
+    nvim.finished().await;
+    let entries = "{ { path = 'a.py', line = 1, column = 1, kind = 'E', text = 'x' } }";
+    let list = format!("{{ title = 't', root = vim.fn.getcwd(), open = true, entries = {entries} }}");
+    nvim.command(&format!("lua require('sextant.ui.quickfix').show({list})")).await;
+    let lines = "vim.api.nvim_buf_get_lines(0, vim.fn.line('w0') - 1, vim.fn.line('w$'), false)";
+    let seen = inside(&nvim, lines).await.to_string();
+    assert!(seen.contains(r#""- one","- two","- three""#), "{seen}\n{}", nvim.screen.text());
+    let height = inside(&nvim, "vim.fn.getwininfo(vim.api.nvim_get_current_win())[1].height").await;
+    let height = usize::try_from(height.as_u64().unwrap()).unwrap();
+    assert!(height < 6, "{}", nvim.screen.text());
+    nvim.command("AgentAsk what does f give?").await;
+    nvim.finished().await;
+    let last: Vec<String> = (7 - height..7).map(|number| format!("- {number}")).collect();
+    assert_eq!(inside(&nvim, lines).await, serde_json::json!(last), "{}", nvim.screen.text());
+    // The output goes on at the end.
+    nvim.command("lua require('sextant.ui.answer').line('a late line')").await;
+    nvim.screen.shows("a late line").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reply_that_cannot_be_used_is_in_the_trace() {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let sung = Reply::Text(format!("I would rather sing\nof {secret} than plan."));
