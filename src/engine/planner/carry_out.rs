@@ -22,7 +22,7 @@ use crate::state::edit_baseline::{Baseline, before_first_edits};
 use crate::state::edit_service::EditService;
 use crate::state::journal::Journal;
 use crate::state::outcome::Ended;
-use crate::state::snapshots::Snapshots;
+use crate::state::snapshots::{Snapshots, add_missing};
 use crate::state::task::{Conversation, Task, TaskWork};
 use crate::state::task_scope::{Scope, source};
 use crate::state::unlooked::Unlooked;
@@ -171,9 +171,7 @@ async fn look_back(
 ) -> StepView {
     let mut before = before.clone();
     // A file that was first looked at in this step, right before its edit, has its baseline there.
-    for (key, snap) in &work.reports.start {
-        before.entry(key.clone()).or_insert_with(|| snap.clone());
-    }
+    add_missing(&mut before, &work.reports.start);
     before_first_edits(&mut before, &work.reports.first.snaps, &texts_before(&work.journal, mark));
     let mut verdict = comparison::compared(&before, &collect_diagnostics::known(&edits.hub).await, &[]).await;
     collect_diagnostics::doubt_unheard(&edits.hub, &work.journal, mark, &mut verdict).await;

@@ -7,7 +7,7 @@ use crate::editor::Document;
 use crate::state::answer_status::Status;
 use crate::state::comparison::Verdict;
 use crate::state::edit_request::EditRequest;
-use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots};
+use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots, add_missing};
 use crate::state::unlooked::Unlooked;
 use sextant_base::plural::counted;
 use sextant_diagnostics::code_aliases::{looks_at_one_file, tool};
@@ -127,9 +127,7 @@ fn of_text<'a>(
 /// step's beginning and its first edit there.
 pub(crate) fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTreeMap<String, Arc<str>>) {
     before.retain(|(file, _), snap| texts.get(file).is_none_or(|text| snap.text.as_deref() == Some(&**text)));
-    for (key, snap) in first {
-        before.entry(key.clone()).or_insert_with(|| snap.clone());
-    }
+    add_missing(before, first);
 }
 
 /// Removes the diagnostics of files that others have changed meanwhile, a user, a client or another editor: new ones

@@ -11,7 +11,7 @@ use crate::run::compact_loop::{code_excerpt, introduced_fix};
 use crate::state::comparison;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
-use crate::state::snapshots::Snapshots;
+use crate::state::snapshots::{Snapshots, add_missing};
 use crate::state::stop;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
@@ -106,9 +106,7 @@ async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, piece: &Sho
     let floor = hub.workspace.config.diagnostics.severity_floor;
     let mut known = before.clone();
     // A file that was first looked at right before the edit has its baseline there.
-    for (key, snap) in &task.work.reports.start {
-        known.entry(key.clone()).or_insert_with(|| snap.clone());
-    }
+    add_missing(&mut known, &task.work.reports.start);
     let compared = comparison::compared(&known, &collect_diagnostics::known(hub).await, &[]).await;
     let text = hub.workspace.editor.read(&piece.path).await.map(|document| document.text).unwrap_or_default();
     let words = |found: &LocatedDiagnostic| {
