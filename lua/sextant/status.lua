@@ -59,7 +59,7 @@ end
 
 local WORDS = { servers = 'waiting for language servers', model = 'waiting for the model', answering = 'answering' }
 
--- What the running task waits for, its time and its tokens.
+-- Names the event that the running task waits for, and its times.
 ---@return string[]
 local function activity()
   local words = WORDS[now.phase] or vim.trim(('%s %s'):format(now.phase, now.detail))
@@ -80,7 +80,7 @@ function M.parts()
   return now.state == 'running' and vim.list_extend(activity(), tokens()) or {}
 end
 
--- What is done now, and the parts behind it.
+-- Returns the phase, and the parts of the line behind it.
 ---@return string phase, string[] parts
 local function line_parts()
   local parts = {}

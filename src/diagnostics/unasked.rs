@@ -25,7 +25,7 @@ pub(crate) struct ChangedFindings<T> {
     pub(crate) now: T,
 }
 
-/// What the last run has found, by file.
+/// The findings of the last run, by file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LastRun<T> {
     began: Option<SystemTime>,
@@ -62,7 +62,7 @@ impl<T: Clone + Default + PartialEq> LastRun<T> {
     }
 }
 
-/// Whether a file was written before a time.
+/// A file that was written before this time.
 fn is_older(file: &Path, time: SystemTime) -> bool {
     std::fs::metadata(file).and_then(|file| file.modified()).is_ok_and(|written| written < time)
 }

@@ -200,8 +200,8 @@ end
 -- The most files that nobody asked about and that are reported after one run of a compiler.
 local MOST_ELSEWHERE = 100
 
--- What the compiler says of files that nobody asked about, in the parts that the binary needs. The second value is the
--- first file that is left out, with the number of these files.
+-- Returns the compiler's diagnostics of files that nobody asked about, in the parts that the binary needs. The second
+-- value is the first file that is left out, with the number of these files.
 local function elsewhere(job)
   local files, more = {}, nil
   for _, file in ipairs(job.elsewhere or {}) do

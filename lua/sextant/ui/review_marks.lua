@@ -175,7 +175,7 @@ local function nearest_first(buf, hunks)
   return order
 end
 
--- Whether a window of the tab has the buffer in diff mode: virtual lines would push its sides apart.
+-- Recognizes a buffer in diff mode in the tab: virtual lines would push its sides apart.
 local function is_in_diff(buf)
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
     if api.nvim_win_get_buf(win) == buf and vim.wo[win].diff then

@@ -113,7 +113,7 @@ fn says_yes(words: &str) -> bool {
     YES.split(' ').any(|yes| yes == word)
 }
 
-/// Whether the first option is the one that yes means. A question for consent has its narrowest consent first and its
+/// Recognizes a question whose first option is the one that yes means. A question for consent has its narrowest consent first and its
 /// refusal last; any other question only where there is nothing else to choose.
 fn is_consent(kind: QuestionKind, options: &[String]) -> bool {
     let refuses = |option: &String| {
