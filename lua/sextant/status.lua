@@ -73,8 +73,8 @@ local function tokens()
   return now.tokens > 0 and { short(now.tokens) .. ' tokens' } or {}
 end
 
---- What the running task waits for, with its seconds and tokens, for a bar that has words of its own; empty if nothing
---- runs.
+--- The event that the running task waits for, with its seconds and tokens, for a bar with words of its own; empty if
+--- nothing runs.
 ---@return string[]
 function M.parts()
   return now.state == 'running' and vim.list_extend(activity(), tokens()) or {}

@@ -153,13 +153,13 @@ pub fn classify(query: &str) -> Ask {
 const ASKING: &str = "what why how when where who which whose explain describe tell is are does do did can could \
     qué que cómo como por cuándo dónde quién cuál explica describe dime was wie warum wo wer erkläre";
 
-/// Whether a text has the form of a question. `print the sum` wishes to see something, and may be work as well.
+/// Recognizes the form of a question. `print the sum` wishes to see something, and may be work as well.
 pub fn has_form_of_question(query: &str) -> bool {
     let first = words(query).first().map(|word| word.to_lowercase()).unwrap_or_default();
     query.contains('?') || ASKING.split_whitespace().any(|word| word == first)
 }
 
-/// Whether a request wants an answer alone, by its words and by its form.
+/// A request that wants an answer alone, by its words and by its form.
 pub fn is_plain_question(query: &str) -> bool {
     classify(query) == Ask::Question && has_form_of_question(query)
 }

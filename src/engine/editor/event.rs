@@ -120,7 +120,7 @@ pub enum Event {
     /// The words of the model as they arrive.
     Words {
         text: String,
-        /// Whether they are its thinking aloud, and no part of its answer.
+        /// Set for its thinking aloud, which is not a part of its answer.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         thought: bool,
     },

@@ -11,12 +11,12 @@ fn asked(work: &TaskWork) -> Vec<WideRename> {
     if is_free { wide_renames(&work.request) } else { Vec::new() }
 }
 
-/// Whether the request asks to rename this symbol at every use: to this name, or to any where none is given.
+/// Recognizes a symbol that the request asks to rename at every use: to this name, or to any where none is given.
 pub(crate) fn is_wide(work: &TaskWork, symbol: &SymbolPath, new_name: Option<&str>) -> bool {
     asked(work).iter().any(|wide| new_name.is_none_or(|name| name == wide.new) && means(work, &wide.old, symbol))
 }
 
-/// Whether a name in the request means this symbol.
+/// Recognizes the symbol that a name in the request means.
 fn means(work: &TaskWork, name: &str, symbol: &SymbolPath) -> bool {
     let name = spelled(name);
     let is_named = (name.file.is_empty() || name.file == symbol.file)

@@ -145,7 +145,7 @@ impl SnapshotStore {
         self.silent.iter().any(|(_, silent)| self.last.keys().all(|(_, provider)| provider != silent))
     }
 
-    /// Whether a provider that has reported before hangs: it has let several looks in a row time out.
+    /// A provider that has reported before hangs: it has let several looks in a row time out.
     pub(crate) fn hangs(&self) -> bool {
         let has_hung =
             |(provider, looks): (&String, &u32)| *looks >= HUNG && self.last.keys().any(|(_, known)| known == provider);
@@ -191,7 +191,7 @@ impl SnapshotStore {
         providers.into_iter().map(|provider| ((file.to_owned(), provider), Arc::clone(&nothing))).collect()
     }
 
-    /// Whether the file was asked about, and all its entries are about this text.
+    /// The file was asked about, and all its entries are about this text.
     pub(crate) fn is_current(&self, file: &str, text: &str) -> bool {
         let mut of_file = self.of(file).peekable();
         of_file.peek().is_some()

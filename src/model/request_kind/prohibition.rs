@@ -43,18 +43,18 @@ pub(super) fn forbids(clause: &[Word]) -> bool {
     })
 }
 
-/// Whether a clause begins with doing nothing: `do nothing`, `please do nothing`.
+/// A clause that begins with doing nothing: `do nothing`, `please do nothing`.
 pub(super) fn opens_light(clause: &[Word]) -> bool {
     clause.iter().position(|word| word.is(LIGHT)).is_some_and(|at| is_lead(&clause[..at]))
 }
 
-/// Whether nobody but the agent does what comes behind these words. `functions that do nothing` are code.
+/// The agent does the action behind these words, and nobody else. `functions that do nothing` are code.
 fn is_lead(before: &[Word]) -> bool {
     let leads = |word: &Word| word.is(POLITE) || word.is(FILLERS) || word.is(MODALS) || word.is(BOUNDS);
     before.iter().all(|word| leads(word) && !word.name && !word.is("which that"))
 }
 
-/// Whether code does what the word at this place says: `let f change nothing`, `f should change nothing`.
+/// Code does the action of the word at this place: `let f change nothing`, `f should change nothing`.
 pub(super) fn makes_code_do(clause: &[Word], at: usize) -> bool {
     let before = &clause[..at];
     let verb = before.iter().position(|word| !word.is(POLITE) || word.is("let"));

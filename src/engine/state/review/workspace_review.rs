@@ -42,7 +42,7 @@ pub(crate) struct RejectedText {
     pub(crate) made: bool,
     /// The remarks about it; of one that was taken back, those that the agent has not heard.
     pub(crate) notes: Vec<ReviewNote>,
-    /// Whether the agent has written in its place since: its text in the buffer is not an undo.
+    /// The agent has written in its place since: its text in the buffer is not an undo.
     pub(crate) settled: bool,
 }
 

@@ -18,7 +18,7 @@ pub(super) fn refused(message: String) -> Failure {
     Failure::new(FailureKind::Tool, message, STAY)
 }
 
-/// Whether a failure is the refusal of a scope.
+/// Recognizes the refusal of a scope.
 pub(crate) fn is_refusal(failure: &Failure) -> bool {
     failure.hint.text() == STAY
 }
