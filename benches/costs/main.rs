@@ -9,6 +9,7 @@
 
 mod counting;
 mod editing;
+mod embedded;
 #[path = "../inside.rs"]
 mod inside;
 mod joined;
@@ -17,6 +18,7 @@ mod matcher;
 #[path = "../../tests/e2e/support/model_server.rs"]
 mod model_server;
 mod proxy;
+mod review;
 mod stream;
 
 use std::path::PathBuf;
@@ -111,6 +113,9 @@ async fn everything(named: &[String]) -> Result<(), String> {
     }
     if wanted("stream") {
         stream::run().await?;
+    }
+    if wanted("review") {
+        review::run().await?;
     }
     if wanted("editing") {
         editing::run().await?;
