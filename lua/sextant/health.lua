@@ -89,6 +89,8 @@ local function freshness(client)
     return 'exact: its diagnostics are pulled for a text'
   elseif way == 'command' then
     return 'exact: tsserver is asked about a text'
+  elseif way == 'diagnose' then
+    return 'exact: gopls publishes what it finds in a text when it is asked to'
   elseif servers.publishes_once(client) then
     return 'versioned: it publishes each version once and whole'
   end

@@ -331,6 +331,40 @@ async fn tsserver_is_asked_by_command_and_clangd_for_two_publishes_when_the_prea
     assert!(fake.log().await.iter().any(|message| message["method"] == "textDocument/documentSymbol"));
 }
 
+#[tokio::test]
+async fn gopls_publishes_before_it_answers_its_command_and_an_equal_list_once() {
+    let capabilities = json!({"executeCommandProvider": {"commands": ["gopls.diagnose_files"]}});
+    let answer = json!({"reply": null});
+    let error = json!({"notify": ["window/logMessage", {"type": 1, "message": "no packages"}]});
+    let commands = json!([
+        [push("same"), answer],
+        [answer],
+        [push("same"), answer],
+        [push("same"), error, answer],
+        [push("same"), {"error": -32603}],
+        [answer],
+        [push("same"), answer]
+    ]);
+    let on = json!({"workspace/executeCommand": commands});
+    let fake = Fake::new(&json!({"capabilities": capabilities, "on": on}));
+    let asked = [
+        ("bad\n", Freshness::Exact, 0),
+        ("bad\nthen\n", Freshness::Timeout, 0),
+        ("ok\nbad\n", Freshness::Exact, 1),
+        // This one is configured to publish once; another one's publish is a guess.
+        ("bad\nok\n", Freshness::Versioned, 0),
+        ("ok\n\nbad\n", Freshness::Versioned, 2),
+        ("bad\nlast\n", Freshness::Timeout, 0),
+        ("ok\nok\nok\nbad\n", Freshness::Exact, 3),
+    ];
+    for (text, freshness, line) in asked {
+        let patience = if freshness == Freshness::Timeout { 600 } else { PATIENCE_MS };
+        let report = fake.ask(text, patience).await;
+        let expected = if freshness == Freshness::Timeout { vec![] } else { vec![line] };
+        assert_eq!((report.freshness, lines(&report)), (freshness, expected), "{text:?}");
+    }
+}
+
 /// The severities that a server of this name and these settings is taken to publish, by its answers to the command.
 async fn style_severities(name: &str, settings: Value) -> Vec<Severity> {
     let item = |code: u64, category: &str| {

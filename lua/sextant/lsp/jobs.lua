@@ -1,6 +1,7 @@
 --- Asks one client about one buffer: whether it can still answer, and the event that the question waits for.
 local mood = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
+local neovim_pulls = require('sextant.lsp.neovim_pulls')
 local publishes = require('sextant.lsp.publishes')
 local servers = require('sextant.lsp.servers')
 
@@ -23,7 +24,7 @@ local api = vim.api
 ---@field wanted integer?
 ---@field requests table<integer, true> the open requests
 ---@field unlisten fun()?
----@field way string? how it was asked first: `pull`, `command` or `push`
+---@field way string? how it was asked first: `pull`, `command`, `diagnose` or `push`
 ---@field begin fun(job: sextant.Job) asks, in the way that suits the client by now
 ---@field listens boolean? waits for what the server publishes by itself
 ---@field finish fun(job: sextant.Job, how: string, version: integer?, items: table[], pulled: sextant.Pulled[]?)
@@ -84,6 +85,41 @@ function M.is_loading(job, again)
     end
   end)
   return true
+end
+
+--- Sends a request whose answer always comes: Neovim drops the callback of a request that the server cancels.
+---@param job sextant.Job
+---@param method string
+---@param params table
+---@param answer fun(err: table?, result: any)
+---@return integer? id nil if it could not be sent; the job has ended then
+function M.request(job, method, params, answer)
+  local sent, answered = false, false
+  local ok, id = neovim_pulls.as_ours(job.client, function()
+    return job.client.rpc.request(method, params, function(err, result)
+      answered = true
+      if sent then
+        answer(err, result)
+      else
+        -- A server inside Neovim may answer within the request.
+        vim.schedule(function()
+          answer(err, result)
+        end)
+      end
+    end, function()
+      -- The handler is called first, in the tick of the answer.
+      vim.schedule(function()
+        if not answered then
+          answer({ code = -32800 }, nil)
+        end
+      end)
+    end)
+  end)
+  sent = true
+  if not ok then
+    job:give_up('unavailable', 'the server does not take requests')
+  end
+  return ok and id or nil
 end
 
 --- Whether two lists of diagnostics are equal, in the same order.

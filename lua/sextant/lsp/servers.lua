@@ -108,6 +108,9 @@ end
 
 local TS_REQUEST = 'typescript.tsserverRequest'
 
+--- gopls's request to diagnose files. Its publishes come before the answer; it leaves one out whose list stays equal.
+M.DIAGNOSE = 'gopls.diagnose_files'
+
 --- Whether the version of a publish proves that it is complete for that text.
 ---@param client vim.lsp.Client
 ---@return boolean
@@ -230,7 +233,7 @@ local function has_command(client, name)
 end
 
 --- The best way to ask the client about a buffer.
----@return 'pull'|'push'|'command'
+---@return 'pull'|'push'|'command'|'diagnose'
 function M.way(client, buf)
   if learned[client.name] then
     return learned[client.name]
@@ -238,6 +241,8 @@ function M.way(client, buf)
     return 'pull'
   elseif has_command(client, TS_REQUEST) then
     return 'command'
+  elseif has_command(client, M.DIAGNOSE) then
+    return 'diagnose'
   end
   return 'push'
 end

@@ -1,6 +1,7 @@
---- Asks one client about one buffer: by a pull, by tsserver's own commands, or by waiting for the publish of its
+--- Asks one client about one buffer: by a pull, by commands of tsserver or gopls, or by waiting for the publish of its
 --- version.
 local compile_check = require('sextant.lsp.compile_check')
+local diagnose_command = require('sextant.lsp.diagnose_command')
 local jobs = require('sextant.lsp.jobs')
 local mood = require('sextant.lsp.server_status')
 local neovim = require('sextant.neovim')
@@ -10,7 +11,7 @@ local push = require('sextant.lsp.push')
 local servers = require('sextant.lsp.servers')
 local texts = require('sextant.lsp.texts')
 
-local M = { push = push.push }
+local M = { push = push.push, diagnose = diagnose_command.diagnose }
 local version_of, texts_of, flush = texts.version_of, texts.texts_of, texts.flush
 
 local RETRY = { [-32802] = true, [-32801] = true, [-32800] = true }
@@ -23,36 +24,6 @@ local METHOD_NOT_FOUND = -32601
 ---@field at integer? when it was sent, milliseconds of vim.uv.now()
 ---@field complaints integer errors that the server had logged then
 
--- A request whose answer always comes: Neovim drops the callback of a request that the server cancels.
-local function request(job, method, params, answer)
-  local sent, answered = false, false
-  local ok, id = neovim_pulls.as_ours(job.client, function()
-    return job.client.rpc.request(method, params, function(err, result)
-      answered = true
-      if sent then
-        answer(err, result)
-      else
-        -- A server inside Neovim may answer within the request.
-        vim.schedule(function()
-          answer(err, result)
-        end)
-      end
-    end, function()
-      -- The handler is called first, in the tick of the answer.
-      vim.schedule(function()
-        if not answered then
-          answer({ code = -32800 }, nil)
-        end
-      end)
-    end)
-  end)
-  sent = true
-  if not ok then
-    job:give_up('unavailable', 'the server does not take requests')
-  end
-  return ok and id or nil
-end
-
 -- Asks every provider; `answer` is called once, with the first error, or with all their diagnostics.
 ---@param names (string|false)[]
 ---@param answer fun(err: table?, result: any, pulled: sextant.Pulled[]?)
@@ -61,7 +32,7 @@ local function ask_providers(job, names, answer)
   for index, name in ipairs(names) do
     local params = { textDocument = { uri = vim.uri_from_bufnr(job.buf) }, identifier = name or nil }
     local id
-    id = request(job, servers.PULL, params, function(err, result)
+    id = jobs.request(job, servers.PULL, params, function(err, result)
       job.requests[id] = nil
       if over then
         return
@@ -255,7 +226,7 @@ function M.command(job)
   local requests = servers.tsserver_requests(job.path)
   local left, failed = #requests, false
   for _, params in ipairs(requests) do
-    local ok = request(job, 'workspace/executeCommand', params, function(err, result)
+    local ok = jobs.request(job, 'workspace/executeCommand', params, function(err, result)
       if failed or jobs.is_over(job) then
         return
       end

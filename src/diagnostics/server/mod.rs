@@ -47,7 +47,7 @@ use crate::server::liveness::Patience;
 use crate::server::provider::Settling;
 use crate::server::push_freshness::{SettleVerdict, judge};
 use crate::server::received::{Progress, Publish, SentDiagnostic, WantedEdit};
-use crate::server::server_client::{PullMethod, ServerConnection};
+use crate::server::server_client::ServerConnection;
 use crate::server::server_config::ServerConfig;
 use crate::server::server_status::Mood;
 use crate::server_facts::QUIET;
@@ -313,7 +313,7 @@ impl Inner {
 
     fn amendment(&self, documents: &mut SentDocuments, path: &str) -> Option<Report> {
         let ServerPhase::Running(run) = self.phase.borrow().clone() else { return None };
-        if run.way() != PullMethod::Push {
+        if !run.way().publishes() {
             return None;
         }
         let (epoch, headers) = (documents.epoch, documents.headers);

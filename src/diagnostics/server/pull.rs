@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::server::json_rpc::{CONTENT_MODIFIED, METHOD_NOT_FOUND, REQUEST_CANCELLED, RequestError, SERVER_CANCELLED};
 use crate::server::received::{self, Pulled, SentDiagnostic, TsAnswer, TsDiagnostic, TsPlace};
-use crate::server::server_client::{ServerConnection, TSSERVER};
+use crate::server::server_client::{DIAGNOSE, ServerConnection, TSSERVER};
 use crate::server::server_config::ServerConfig;
 use crate::server_facts::{Fact, STYLE_CODES, STYLE_SETTING};
 use sextant_base::path;
@@ -70,6 +70,16 @@ pub(super) async fn command(
         items.extend(list.iter().map(|item| from_tsserver(&received::read(item).unwrap_or_default(), softens)));
     }
     Ok(items)
+}
+
+/// Waits until the server has published what it finds in the file.
+pub(super) async fn diagnose(run: &ServerConnection, uri: &str, limit: Duration) -> Result<(), NotPulled> {
+    let params = ExecuteCommandParams {
+        command: DIAGNOSE.to_owned(),
+        arguments: Some(vec![json!({"Files": [uri]})]),
+        work_done_progress_params: Default::default(),
+    };
+    run.connection.request::<ExecuteCommandRequest>(&params, limit).await.map(drop).map_err(not_pulled)
 }
 
 fn not_pulled(error: RequestError) -> NotPulled {

@@ -25,6 +25,9 @@ const INITIALIZE: Duration = Duration::from_secs(60);
 /// The request of typescript-language-server that hands a command to tsserver and its answer back.
 pub(super) const TSSERVER: &str = "typescript.tsserverRequest";
 
+/// gopls's request to diagnose files. Its publishes come before the answer; it leaves one out whose list stays equal.
+pub(super) const DIAGNOSE: &str = "gopls.diagnose_files";
+
 /// Probe pulls sent to a server that neither advertises them nor is trusted, until one was conclusive.
 const PROBES: u8 = 8;
 
@@ -35,8 +38,17 @@ pub(crate) enum PullMethod {
     Pull,
     /// [`TSSERVER`].
     Command,
+    /// [`DIAGNOSE`], and what was published by its answer.
+    Diagnose,
     /// `textDocument/publishDiagnostics`.
     Push,
+}
+
+impl PullMethod {
+    /// Whether the lists come by publish.
+    pub(crate) fn publishes(self) -> bool {
+        matches!(self, Self::Diagnose | Self::Push)
+    }
 }
 
 #[derive(Debug)]
@@ -170,6 +182,8 @@ pub(super) async fn start(inner: &Arc<Inner>, run: u64) -> Result<ServerConnecti
         run.set_way(PullMethod::Pull);
     } else if run.commands().any(|command| command == TSSERVER) {
         run.set_way(PullMethod::Command);
+    } else if run.commands().any(|command| command == DIAGNOSE) {
+        run.set_way(PullMethod::Diagnose);
     }
     Ok(run)
 }

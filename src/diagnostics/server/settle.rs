@@ -67,13 +67,11 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
         let asked = asked(inner, path).filter(|asked| asked.version == version).ok_or(NoAnswer::Superseded)?;
         let complaints = mood.complaints();
         loaded(inner, &run).await?;
-        let outcome = match run.way() {
-            PullMethod::Pull => pull::diagnostics(&run, &asked.uri, LATE).await,
-            PullMethod::Command => pull::command(&run, &inner.config, &asked.uri, LATE).await,
-            PullMethod::Push => match listen(inner, &run, path, &asked).await? {
+        let Some(outcome) = pulled(inner, &run, path, &asked).await else {
+            match listen(inner, &run, path, &asked).await? {
                 Some(answer) => return Ok(answer),
                 None => continue,
-            },
+            }
         };
         match outcome {
             Ok(items) if run.knows(Fact::AnswersEarly) => {
@@ -109,6 +107,21 @@ pub(super) async fn settle(inner: &Arc<Inner>, path: &str, version: i64) -> Resu
             Err(NotPulled::Failed(reason)) if run.advertises_pull() => return Err(NoAnswer::Unavailable(reason)),
             Err(NotPulled::NotOffered | NotPulled::Failed(_)) => run.set_way(PullMethod::Push),
         }
+    }
+}
+
+/// The answer to a request for the list. `None` where publishes have to be waited for.
+async fn pulled(
+    inner: &Inner,
+    run: &ServerConnection,
+    path: &str,
+    asked: &RequestedState,
+) -> Option<Result<Vec<SentDiagnostic>, NotPulled>> {
+    match run.way() {
+        PullMethod::Pull => Some(pull::diagnostics(run, &asked.uri, LATE).await),
+        PullMethod::Command => Some(pull::command(run, &inner.config, &asked.uri, LATE).await),
+        PullMethod::Diagnose => diagnosed(inner, run, path, asked).await.map(Ok),
+        PullMethod::Push => None,
     }
 }
 
@@ -177,6 +190,26 @@ pub(super) fn habits(inner: &Inner, run: &ServerConnection, headers: u64) -> Hab
     }
 }
 
+/// The list that the server has published for this text by its answer to [`pull::diagnose`]. `None` if it answered with
+/// an error, logged one meanwhile, or published none for this text: its lists may then be those of an older text.
+async fn diagnosed(
+    inner: &Inner,
+    run: &ServerConnection,
+    path: &str,
+    asked: &RequestedState,
+) -> Option<Vec<SentDiagnostic>> {
+    let mood = &inner.observed.mood;
+    let complaints = mood.complaints();
+    pull::diagnose(run, &asked.uri, LATE).await.ok()?;
+    if mood.objection(complaints).is_some() {
+        return None;
+    }
+    let documents = lock(&inner.documents);
+    let published = &documents.get(path)?.published;
+    let publish = published.iter().rfind(|publish| publish.version == Some(asked.version))?;
+    Some(publish.items.to_vec())
+}
+
 /// Waits for a publish that will do. `None` if the server has meanwhile proved to answer pulls.
 async fn listen(
     inner: &Arc<Inner>,
@@ -193,7 +226,7 @@ async fn listen(
     }
     loop {
         news.borrow_and_update();
-        if run.way() != PullMethod::Push {
+        if !run.way().publishes() {
             return Ok(None);
         }
         let wait = match hear(inner, run, path, asked.version)? {
