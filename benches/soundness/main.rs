@@ -70,7 +70,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
 fn chosen() -> Result<Vec<&'static Subject>, String> {
     let wanted = std::env::var("SERVERS").unwrap_or_default();
     if wanted.is_empty() {
-        return Ok(SUBJECTS.iter().collect());
+        return Ok(SUBJECTS.iter().filter(|subject| !subject.by_name).collect());
     }
     let one = |name: &str| {
         let known = || SUBJECTS.iter().map(|subject| subject.name).collect::<Vec<_>>().join(", ");

@@ -26,6 +26,8 @@ pub struct Subject {
     pub alone: bool,
     /// Publishes nothing where its list stays equal.
     pub silent: bool,
+    /// No package has it: it runs only where `SERVERS` names it.
+    pub by_name: bool,
     /// What the usual configurations send, for a project in this folder.
     pub settings: fn(&Path) -> Value,
 }
@@ -47,6 +49,7 @@ const fn server(
         unproven: false,
         alone: false,
         silent: false,
+        by_name: false,
         settings: no_settings,
     }
 }
@@ -80,6 +83,7 @@ pub const SUBJECTS: &[Subject] = &[
     },
     Subject { alone: true, ..server(Language::Shell, "bashls", "bash-language-server", &["start"]) },
     server(Language::Lua, "emmylua_ls", "emmylua_ls", &[]),
+    Subject { by_name: true, ..server(Language::Lua, "lua_ls", "lua-language-server", &["--preview"]) },
     // The gopls of 2022, which a package has, knows no command to diagnose files. The answers of a later one are fresh.
     Subject { unproven: true, silent: true, ..server(Language::Go, "gopls", "gopls", &["serve"]) },
 ];

@@ -94,8 +94,13 @@ local function freshness(client)
   elseif servers.publishes_once(client) then
     return 'versioned: it publishes each version once and whole'
   end
-  return 'not known: its publishes may be of an older text, so answers about edits stay partial',
-    { ("if it publishes each version once and whole, add '%s' to `publishes_once` in setup()"):format(client.name) }
+  local fix = ("if it publishes each version once and whole, add '%s' to `publishes_once` in setup()"):format(
+    client.name
+  )
+  if servers.knows(client, 'publishes_at_pull') then
+    fix = "add '--preview' to its `cmd`: it then answers pulls"
+  end
+  return 'not known: its publishes may be of an older text, so answers about edits stay partial', { fix }
 end
 
 local function servers(health)

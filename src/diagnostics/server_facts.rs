@@ -64,6 +64,9 @@ pub enum Fact {
     OnlyHeaders,
     /// Its pull has answered from the text before, without an error (pyrefly 1.4.1: about 1 in 200).
     AnswersEarly,
+    /// It answers a pull with `unchanged` after it has published the list, and publishes no list that stays equal
+    /// (lua-language-server 3.19 with `--preview`).
+    PublishesAtPull,
     /// Its answer to a pull is of the whole buffer: ranges are ignored, and no save changes it.
     PullOfBuffer,
     /// It publishes a version twice where `#` lines changed, first with the old preamble.
@@ -88,7 +91,8 @@ pub enum Fact {
 
 use Fact::{
     AnswersEarly, AnswersPulls, ChangesByRange, CompilesBeside, HidesTrouble, NoChecker, OneFile, OnlyHeaders,
-    Preamble, PublishesOnce, PullOfBuffer, StyleAsWarnings, TellsWhenLoaded, WholePackage, WokenByRequest,
+    Preamble, PublishesAtPull, PublishesOnce, PullOfBuffer, StyleAsWarnings, TellsWhenLoaded, WholePackage,
+    WokenByRequest,
 };
 
 /// One tool.
@@ -121,6 +125,7 @@ const TOOLS: &[ToolFacts] = &[
     row(&["mypy", "dmypy", "pylsp-mypy"], "mypy", &[]),
     row(&["clangd"], "", &[PublishesOnce, Preamble, WokenByRequest, OnlyHeaders]),
     row(&["bashls", "bash-language-server"], "", &[PublishesOnce]),
+    row(&["lua_ls", "lua-language-server", "sumneko.lua"], "", &[PublishesAtPull]),
     row(&["rust-analyzer", "rust_analyzer"], RUST, &[TellsWhenLoaded, CompilesBeside]),
     // Its compiler, a source of its own.
     row(&["rust-analyzer/check", "rust_analyzer/check", "cargo", "rustc", "clippy"], RUST, &[WholePackage]),

@@ -365,6 +365,23 @@ async fn gopls_publishes_before_it_answers_its_command_and_an_equal_list_once() 
     }
 }
 
+#[tokio::test]
+async fn lua_ls_publishes_before_its_pull_is_answered_and_an_equal_list_not_again() {
+    let clean = json!({"publish": {"version": "none", "items": []}});
+    let changes = json!([[push("same")], [], [clean], [push("same")]]);
+    let on = json!({CHANGE: changes, PULL: [{"reply": {"kind": "unchanged", "resultId": "x"}}]});
+    let script = |name: &str| json!({"name": name, "capabilities": pulling(), "on": on});
+    let fake = Fake::new(&script("sumneko.lua"));
+    let asked =
+        [("ok\n", vec![]), ("bad\n", vec![0]), ("bad\nmore\n", vec![0]), ("ok\n", vec![]), ("\nbad\n", vec![1])];
+    for (text, found) in asked {
+        let report = fake.ask(text, PATIENCE_MS).await;
+        assert_eq!((report.freshness, lines(&report)), (Freshness::Exact, found), "{text:?}");
+    }
+    let other = Fake::new(&script("other"));
+    assert_eq!(other.ask("bad\n", PATIENCE_MS).await.freshness, Freshness::Unavailable, "a list was asked for");
+}
+
 /// The severities that a server of this name and these settings is taken to publish, by its answers to the command.
 async fn style_severities(name: &str, settings: Value) -> Vec<Severity> {
     let item = |code: u64, category: &str| {

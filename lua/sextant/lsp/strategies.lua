@@ -103,6 +103,9 @@ local function take(job, asked, err, result, pulled)
     return push.push(job)
   elseif texts_of(job.client, job.buf) ~= asked.texts then
     return M.pull(job)
+  elseif type(result) == 'table' and result.kind == 'unchanged' and servers.knows(job.client, 'publishes_at_pull') then
+    local last = publishes.last(job.client.id, vim.uri_from_bufnr(job.buf))
+    return job:finish('exact', asked.version, last and last.items or {})
   elseif type(result) ~= 'table' or result.kind ~= 'full' then
     if theirs then
       job.alone = true

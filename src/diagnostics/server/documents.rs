@@ -51,6 +51,15 @@ pub(crate) struct Published {
     pub epoch: u64,
 }
 
+/// The publishes about one file.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Publishes {
+    /// Since the server was last sent the file.
+    pub since_sent: Vec<Published>,
+    /// The last list since the opening, of whichever text: a silent server holds it still.
+    pub last_list: Arc<Vec<SentDiagnostic>>,
+}
+
 /// The set of diagnostics that a report was made from.
 #[derive(Clone, Debug)]
 pub(crate) struct Settled {
@@ -70,8 +79,7 @@ pub(crate) struct OpenDocument {
     pub text: Arc<str>,
     /// The epoch of its last change.
     pub changed: u64,
-    /// Since the server was last sent this file.
-    pub published: Vec<Published>,
+    pub published: Publishes,
     pub settled: Option<Settled>,
     /// The version of its last opening, and of the last save that the server was notified of.
     pub opened: i64,
@@ -157,7 +165,7 @@ impl SentDocuments {
                     notices.push(did_close(known));
                     known.text = Arc::clone(&file.text);
                     (known.version, known.changed, known.headers) = (known.version + 1, epoch, headers);
-                    known.published.clear();
+                    known.published = Publishes::default();
                     (known.settled, known.directives) = (None, None);
                     notices.push(did_open(known));
                 }
@@ -167,7 +175,7 @@ impl SentDocuments {
                     let before = std::mem::replace(&mut known.text, Arc::clone(&file.text));
                     known.version += 1;
                     known.changed = epoch;
-                    known.published.clear();
+                    known.published.since_sent.clear();
                     if !was_open {
                         (known.opened, known.headers) = (known.version, headers);
                     }
@@ -181,7 +189,7 @@ impl SentDocuments {
                         version: 1,
                         text: Arc::clone(&file.text),
                         changed: epoch,
-                        published: Vec::new(),
+                        published: Publishes::default(),
                         settled: None,
                         opened: 1,
                         saved: None,
@@ -202,7 +210,7 @@ impl SentDocuments {
         let mut notices = Vec::new();
         let headers = self.headers;
         for document in self.files.values_mut().filter(|document| document.open) {
-            document.published.clear();
+            document.published = Publishes::default();
             (document.settled, document.headers) = (None, headers);
             document.opened = document.version;
             notices.push(did_open(document));
@@ -222,7 +230,7 @@ impl SentDocuments {
     pub(crate) fn close(&mut self, path: &str) -> Option<DocumentNotice> {
         let document = self.files.get_mut(path).filter(|document| document.open)?;
         document.open = false;
-        document.published.clear();
+        document.published = Publishes::default();
         document.settled = None;
         let notice = did_close(document);
         self.epoch += 1;
@@ -252,10 +260,12 @@ impl SentDocuments {
             return None;
         }
         let document = self.get_mut(&file)?;
-        if document.published.len() == KEPT {
-            document.published.remove(0);
+        let Publishes { since_sent, last_list } = &mut document.published;
+        if since_sent.len() == KEPT {
+            since_sent.remove(0);
         }
-        document.published.push(Published { version, items, at, epoch });
+        *last_list = Arc::clone(&items);
+        since_sent.push(Published { version, items, at, epoch });
         Some(file)
     }
 }
@@ -366,8 +376,8 @@ mod tests {
         for sent in [json!({"uri": 3}), json!({"uri": "file:///w/b.py", "diagnostics": null}), json!(null)] {
             assert!(received::read::<received::Publish>(&sent).is_none());
         }
-        assert_eq!(documents.get("ü a.py").unwrap().published.len(), 1);
+        assert_eq!(documents.get("ü a.py").unwrap().published.since_sent.len(), 1);
         documents.sync(&[file("ü a.py", "2")]);
-        assert!(documents.get("ü a.py").unwrap().published.is_empty());
+        assert!(documents.get("ü a.py").unwrap().published.since_sent.is_empty());
     }
 }

@@ -320,7 +320,7 @@ impl Inner {
         let document = documents.get_mut(path)?;
         let settled = document.settled.as_ref();
         let settled = settled.filter(|settled| settled.published && settled.version == document.version)?;
-        let publish = document.published.last()?;
+        let publish = document.published.since_sent.last()?;
         let ours = publish.version.is_none_or(|version| version == document.version);
         if !ours || read_diagnostics::fingerprint(&publish.items) == read_diagnostics::fingerprint(&settled.items) {
             return None;

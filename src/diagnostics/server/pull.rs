@@ -27,12 +27,12 @@ pub(super) enum NotPulled {
     Gone(String),
 }
 
-/// `textDocument/diagnostic`, always for the full list.
+/// `textDocument/diagnostic`, always for the full list. `None` if the server has published it before the answer.
 pub(super) async fn diagnostics(
     run: &ServerConnection,
     uri: &str,
     limit: Duration,
-) -> Result<Vec<SentDiagnostic>, NotPulled> {
+) -> Result<Option<Vec<SentDiagnostic>>, NotPulled> {
     let params = DocumentDiagnosticParams {
         text_document: TextDocumentIdentifier { uri: uri.into() },
         identifier: run.capabilities.diagnostic_provider.as_ref().and_then(|pull| pull.identifier.clone()),
@@ -43,7 +43,8 @@ pub(super) async fn diagnostics(
     let answer = run.connection.request::<DocumentDiagnosticRequest>(&params, limit).await.map_err(not_pulled)?;
     let Pulled { kind, items } = received::read(&answer).unwrap_or_default();
     match (kind.as_deref(), items) {
-        (Some("full"), Some(items)) => Ok(items),
+        (Some("full"), Some(items)) => Ok(Some(items)),
+        (Some("unchanged"), _) if run.knows(Fact::PublishesAtPull) => Ok(None),
         (kind, _) => Err(NotPulled::Failed(format!("a pull answered with kind {}", kind.unwrap_or("none")))),
     }
 }

@@ -38,14 +38,14 @@ pub(super) fn judge(document: &OpenDocument, epoch: u64, habits: Habits, now: In
     let is_alone = habits.reach == Reach::File || habits.headers == Some(document.headers);
     let proves = !habits.reads_disk && (is_alone || document.changed == epoch);
     let since = |publish: &Published| publish.epoch == epoch || habits.reach == Reach::File;
-    let last = |wanted: &dyn Fn(&Published) -> bool| document.published.iter().rposition(wanted);
+    let last = |wanted: &dyn Fn(&Published) -> bool| document.published.since_sent.iter().rposition(wanted);
     let quiet_in = |index: usize| {
-        let silent = now.saturating_duration_since(document.published[index].at);
+        let silent = now.saturating_duration_since(document.published.since_sent[index].at);
         QUIET.checked_sub(silent).filter(|left| !left.is_zero())
     };
 
     if proves && let Some(index) = last(&ours) {
-        let count = document.published.iter().filter(|publish| ours(publish)).count();
+        let count = document.published.since_sent.iter().filter(|publish| ours(publish)).count();
         let waits = habits.two_phase || !habits.once;
         return match (count >= needed(document, habits), waits, quiet_in(index)) {
             (false, ..) => SettleVerdict::Wait(None),
@@ -75,6 +75,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::server::documents::Publishes;
 
     const PLAIN: Habits = Habits {
         reach: Reach::Project,
@@ -105,7 +106,7 @@ mod tests {
             version: 3,
             text: Arc::from("#include <set>\nint x;\n"),
             changed: 5,
-            published: published.collect(),
+            published: Publishes { since_sent: published.collect(), ..Publishes::default() },
             settled: None,
             opened: 1,
             saved: None,

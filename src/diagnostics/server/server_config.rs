@@ -96,7 +96,11 @@ const KNOWN: &[&[KnownServer]] = &[
     // No compiler is asked for its folders: `--query-driver` is empty.
     &[known("clangd", "clangd", &[], &["c", "cpp"])],
     &[known("bash-language-server", "bash-language-server", &["start"], &["shellscript"])],
-    &[known("lua_ls", "lua-language-server", &[], &["lua"]), known("emmylua_ls", "emmylua_ls", &[], &["lua"])],
+    &[
+        // Without its previews it knows no pull, and no publish of its says which text the list is of.
+        known("lua_ls", "lua-language-server", &["--preview"], &["lua"]),
+        known("emmylua_ls", "emmylua_ls", &[], &["lua"]),
+    ],
 ];
 
 /// The servers that are installed, in the order of [`KNOWN`].

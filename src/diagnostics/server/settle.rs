@@ -118,11 +118,18 @@ async fn pulled(
     asked: &RequestedState,
 ) -> Option<Result<Vec<SentDiagnostic>, NotPulled>> {
     match run.way() {
-        PullMethod::Pull => Some(pull::diagnostics(run, &asked.uri, LATE).await),
+        PullMethod::Pull => {
+            let answer = pull::diagnostics(run, &asked.uri, LATE).await;
+            Some(answer.map(|items| items.unwrap_or_else(|| last_published(inner, path))))
+        }
         PullMethod::Command => Some(pull::command(run, &inner.config, &asked.uri, LATE).await),
         PullMethod::Diagnose => diagnosed(inner, run, path, asked).await.map(Ok),
         PullMethod::Push => None,
     }
+}
+
+fn last_published(inner: &Inner, path: &str) -> Vec<SentDiagnostic> {
+    lock(&inner.documents).get(path).map(|document| document.published.last_list.to_vec()).unwrap_or_default()
 }
 
 /// Waits until a server has loaded its project, if it reports the end of loading.
@@ -205,7 +212,7 @@ async fn diagnosed(
         return None;
     }
     let documents = lock(&inner.documents);
-    let published = &documents.get(path)?.published;
+    let published = &documents.get(path)?.published.since_sent;
     let publish = published.iter().rfind(|publish| publish.version == Some(asked.version))?;
     Some(publish.items.to_vec())
 }
@@ -261,7 +268,7 @@ fn hear(
     Ok(match judge(document, epoch, habits(inner, run, headers), Instant::now()) {
         SettleVerdict::Wait(wait) => Err(wait),
         SettleVerdict::Settled(index, freshness) => {
-            let items = Arc::clone(&document.published[index].items);
+            let items = Arc::clone(&document.published.since_sent[index].items);
             document.directives = Some(directives(&document.text));
             document.settled = Some(Settled { version, epoch, items: Arc::clone(&items), published: true });
             Ok(SettledAnswer { freshness, version, items, run: Arc::clone(run) })
@@ -297,7 +304,7 @@ async fn probe(inner: Arc<Inner>, run: Arc<ServerConnection>, path: String) {
         let (pulled, published) =
             tokio::join!(pull::diagnostics(&run, &asked.uri, PROBE), heard(&inner, &path, asked.version));
         match (pulled, published) {
-            (Ok(items), Some(published)) => Some((fingerprint(&items), published)),
+            (Ok(Some(items)), Some(published)) => Some((fingerprint(&items), published)),
             (Err(NotPulled::NotOffered | NotPulled::Failed(_)), _) => {
                 run.set_way(PullMethod::Push);
                 None
@@ -322,7 +329,9 @@ async fn heard(inner: &Inner, path: &str, version: i64) -> Option<Vec<String>> {
         {
             let documents = lock(&inner.documents);
             let document = documents.get(path).filter(|document| document.version == version)?;
-            if let Some(publish) = document.published.iter().rfind(|publish| publish.version == Some(version)) {
+            if let Some(publish) =
+                document.published.since_sent.iter().rfind(|publish| publish.version == Some(version))
+            {
                 return Some(fingerprint(&publish.items));
             }
         }

@@ -24,6 +24,7 @@ mod names;
 mod navigate;
 mod plan;
 mod preambles;
+mod published;
 mod reach;
 mod record;
 mod review;

@@ -679,39 +679,6 @@ async fn tsserver_is_asked_by_command_and_a_failing_command_leaves_a_guess() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn gopls_publishes_before_it_answers_its_command_and_an_equal_list_once() {
-    let capabilities = json!({"executeCommandProvider": {"commands": ["gopls.diagnose_files"]}});
-    let answer = json!({"reply": null});
-    let error = json!({"notify": ["window/logMessage", {"type": 1, "message": "no packages"}]});
-    let commands = json!([
-        // It leaves out the version 0, which Neovim gives to a text that was only opened.
-        [push("none"), answer],
-        [answer],
-        [push("same"), answer],
-        [push("same"), error, answer],
-        [push("same"), {"error": -32603}],
-        [answer],
-        [push("same"), answer]
-    ]);
-    let on = json!({"workspace/executeCommand": commands});
-    let mut fake = Faked::start("gopls", &json!({"capabilities": capabilities, "on": on}), "bad\n").await;
-    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![0]));
-    assert_eq!(fake.ask(PATIENCE_MS).await.said(), ("exact", vec![0]), "an equal list is not published again");
-    let asked = [
-        ("ok\nbad\n", "exact", vec![1]),
-        ("bad\nok\n", "quiet", vec![0]),
-        ("ok\n\nbad\n", "quiet", vec![2]),
-        ("bad\nlast\n", "timeout", vec![]),
-        ("ok\nok\nok\nbad\n", "exact", vec![3]),
-    ];
-    for (text, how, lines) in asked {
-        fake.set(text).await;
-        let patience = if how == "timeout" { 600 } else { PATIENCE_MS };
-        assert_eq!(fake.ask(patience).await.said(), (how, lines), "{text:?}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn an_answer_by_command_has_the_severities_that_the_server_publishes() {
     let item = |code: u64, category: &str| {
         let (start, end) = (json!({"line": 1, "offset": 1}), json!({"line": 1, "offset": 2}));
