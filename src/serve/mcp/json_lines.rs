@@ -1,22 +1,22 @@
 //! Carries messages as lines of JSON over two streams: of limited length; a line outside of the protocol gets an
 //! answer.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientNotification, ClientRequest, GetMeta, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientNotification, ClientRequest, GetMeta, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::json_values;
+use crate::mcp::calls_in_flight::CallsInFlight;
 
 /// The most bytes of one message. The largest file that is worked on fits in twice, as old and as new text.
 const LONGEST: usize = 32 << 20;
@@ -24,10 +24,6 @@ const LONGEST: usize = 32 << 20;
 const BEGINNING: usize = 4096;
 /// The most messages that wait for a reader.
 const WAITING: usize = 64;
-
-/// The bytes of requests without an answer, above which no further message is read: each is there several times while
-/// it is carried out.
-const IN_FLIGHT: usize = 16 << 20;
 
 /// The reasons for refusing a message, in the numbers of JSON-RPC.
 const PARSE: i32 = -32700;
@@ -45,7 +41,7 @@ pub(in crate::mcp) struct JsonLines<R> {
     answer: Option<Vec<u8>>,
     /// Whether the first request has come: before it no other message has a meaning.
     has_begun: bool,
-    in_flight: Arc<watch::Sender<HashMap<RequestId, usize>>>,
+    in_flight: Arc<CallsInFlight>,
     /// Set when the client's folders have changed, before a later message is handed on.
     stale_roots: Arc<AtomicBool>,
 }
@@ -55,6 +51,7 @@ impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
         read: R,
         mut write: impl AsyncWrite + Unpin + Send + 'static,
         stale_roots: Arc<AtomicBool>,
+        in_flight: Arc<CallsInFlight>,
     ) -> Self {
         let (out, mut lines) = mpsc::channel::<Vec<u8>>(WAITING);
         let writer = tokio::spawn(async move {
@@ -72,7 +69,7 @@ impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
             writer: Some(writer),
             answer: None,
             has_begun: false,
-            in_flight: Arc::default(),
+            in_flight,
             stale_roots,
         }
     }
@@ -101,27 +98,6 @@ impl<R: AsyncRead + Unpin + Send> JsonLines<R> {
                 return Some(());
             }
         }
-    }
-
-    /// Waits until the requests without an answer leave room for another one.
-    async fn room(&mut self) {
-        let has_room = |requests: &HashMap<RequestId, usize>| requests.values().sum::<usize>() <= IN_FLIGHT;
-        // The sender is part of this.
-        let _ = self.in_flight.subscribe().wait_for(has_room).await;
-    }
-
-    /// Notes a request with the bytes of its line, and the end of one that the client takes back: it has no answer.
-    fn note(&self, message: &RxJsonRpcMessage<RoleServer>, bytes: usize) {
-        self.in_flight.send_if_modified(|requests| match message {
-            JsonRpcMessage::Request(request) => requests.insert(request.id.clone(), bytes).is_none(),
-            JsonRpcMessage::Notification(note) => match &note.notification {
-                ClientNotification::CancelledNotification(cancelled) => {
-                    cancelled.params.request_id.as_ref().is_some_and(|id| requests.remove(id).is_some())
-                }
-                _ => false,
-            },
-            _ => false,
-        });
     }
 
     /// The message of the line that was read, or an answer in its place.
@@ -191,7 +167,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for JsonLines<
                 JsonRpcMessage::Error(error) => error.id.as_ref(),
                 _ => None,
             };
-            in_flight.send_if_modified(|requests| id.is_some_and(|id| requests.remove(id).is_some()));
+            in_flight.answered(id);
             sent
         }
     }
@@ -202,12 +178,12 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for JsonLines<
                 let place = self.out.as_ref()?.reserve().await.ok()?;
                 place.send(self.answer.take()?);
             }
-            self.room().await;
+            self.in_flight.room().await;
             self.next_line().await?;
             let length = self.line.len();
             match self.take() {
                 Ok(Some(message)) => {
-                    self.note(&message, length);
+                    self.in_flight.note(&message, length);
                     self.has_begun |= begins(&message);
                     if let JsonRpcMessage::Notification(note) = &message
                         && matches!(note.notification, ClientNotification::RootsListChangedNotification(_))
@@ -244,9 +220,8 @@ fn begins(message: &RxJsonRpcMessage<RoleServer>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use futures::FutureExt;
+    use rmcp::model::RequestId;
     use tokio::io::DuplexStream;
 
     use super::*;
@@ -256,7 +231,7 @@ mod tests {
         let (mut client, read) = tokio::io::duplex(text.len().max(1));
         let (write, answers) = tokio::io::duplex(1 << 16);
         client.write_all(text.as_bytes()).await.unwrap();
-        (JsonLines::new(read, write, Arc::default()), BufReader::new(answers))
+        (JsonLines::new(read, write, Arc::default(), Arc::default()), BufReader::new(answers))
     }
 
     fn call(id: usize, bytes: usize) -> String {
@@ -282,8 +257,7 @@ mod tests {
         for _ in 0..2 {
             assert!(lines.receive().await.is_some());
         }
-        let known: HashSet<RequestId> = lines.in_flight.borrow().keys().cloned().collect();
-        assert_eq!(known, [2, 4, 5].map(RequestId::Number).into());
+        assert_eq!(lines.in_flight.ids(), [2, 4, 5].map(RequestId::Number).into());
     }
 
     #[tokio::test]

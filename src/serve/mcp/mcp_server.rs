@@ -17,6 +17,7 @@ use tokio::sync::Mutex;
 use tokio::time::{MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 
+use crate::mcp::calls_in_flight::CallsInFlight;
 use crate::mcp::tool_results;
 use crate::mcp::workspaces::{Workspaces, folder};
 use crate::rpc::rpc_failure::is_gone;
@@ -48,6 +49,8 @@ pub(in crate::mcp) struct McpServer {
     roots: Arc<Mutex<Option<Vec<PathBuf>>>>,
     /// Whether the folders have changed since: set where messages are read, in their order.
     pub(in crate::mcp) stale_roots: Arc<AtomicBool>,
+    /// The requests without an answer, where one transport carries them in an order.
+    pub(in crate::mcp) in_flight: Arc<CallsInFlight>,
     /// Whether every client has a session of its own; newer revisions of the protocol do without.
     needs_sessions: bool,
     /// Ends every call: the client is gone.
@@ -64,6 +67,7 @@ impl McpServer {
             id: new_id().into(),
             roots,
             stale_roots,
+            in_flight: Arc::default(),
             needs_sessions: false,
             closing,
         }
@@ -80,6 +84,10 @@ impl McpServer {
         let begun = context.peer.peer_info().map(|info| info.client_info.name.clone());
         let name = begun.or_else(|| context.meta.client_info().map(|client| client.name));
         OutsideClient::new(&*self.id, &name.unwrap_or_default())
+    }
+
+    fn edits(&self, tool: &str) -> bool {
+        self.tools.iter().any(|known| known.name == tool && !tool_results::only_reads(known))
     }
 
     /// Ends the calls of a client that is gone.
@@ -132,9 +140,8 @@ impl McpServer {
         let once = new_id();
         let about = named_alone(&given);
         let called = workspace.call(&client, tool, given, &once, cancel).await;
-        let edits = self.tools.iter().any(|known| known.name == tool && !tool_results::only_reads(known));
         match called {
-            Err(failure) if edits && is_gone(&failure) => self.after_gone(context, &about, &once).await,
+            Err(failure) if self.edits(tool) && is_gone(&failure) => self.after_gone(context, &about, &once).await,
             called => called,
         }
     }
@@ -248,8 +255,12 @@ impl ServerHandler for McpServer {
             cancel.cancel();
             std::future::pending::<()>().await;
         };
+        let called = async {
+            self.in_flight.turn(&context.id, |tool| self.edits(tool)).await;
+            self.called(&request.name, given, &context, &cancel).await
+        };
         let called = tokio::select! {
-            called = self.called(&request.name, given, &context, &cancel) => called,
+            called = called => called,
             () = report_progress(&context) => Err(Failure::cancelled()),
             () = stop => Err(Failure::cancelled()),
         };

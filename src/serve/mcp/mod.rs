@@ -1,5 +1,6 @@
 //! Offers the tools of a workspace to other agents, over the Model Context Protocol.
 
+mod calls_in_flight;
 pub mod http;
 mod json_lines;
 mod mcp_server;

@@ -20,7 +20,8 @@ pub async fn serve(opener: Box<dyn WorkspaceOpener>, fallback: Result<Root, Fail
     let server = McpServer::new(Arc::clone(&workspaces), CancellationToken::new());
     let (read, write) = stdio_pipes();
     let served = async {
-        match serve_server(server.clone(), JsonLines::new(read, write, Arc::clone(&server.stale_roots))).await {
+        let (stale_roots, in_flight) = (Arc::clone(&server.stale_roots), Arc::clone(&server.in_flight));
+        match serve_server(server.clone(), JsonLines::new(read, write, stale_roots, in_flight)).await {
             Ok(running) => {
                 if let Err(error) = running.waiting().await {
                     tracing::error!(%error, "the connection broke down");

@@ -126,3 +126,26 @@ async fn what_was_reported_of_a_class_is_not_new_when_it_becomes_a_data_class() 
     assert!(other["new_diagnostics"].to_string().contains("Cash"), "{other}");
     assert!(client.end().await.success());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn edits_of_one_file_that_are_sent_together_are_made_in_the_order_they_were_sent_in() {
+    let project = Project::new(&[("a.py", "x = 0\n")]);
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    for round in 0..6 {
+        let path = format!("n{round}.py");
+        let steps = [
+            ("write_file", json!({"path": path, "content": "x = 1\n"})),
+            ("edit_file", json!({"path": path, "old_string": "x = 1", "new_string": "x = 2"})),
+            ("edit_file", json!({"path": path, "old_string": "x = 2", "new_string": "x = 3"})),
+        ];
+        for (tool, arguments) in &steps {
+            client.ask("tools/call", json!({"name": tool, "arguments": arguments})).await;
+        }
+        for _ in &steps {
+            let answer = client.answer().await;
+            assert_eq!(answer["result"]["structuredContent"]["ok"], true, "{answer}");
+        }
+        assert_eq!(project.read(&path), "x = 3\n");
+    }
+    assert!(client.end().await.success());
+}
