@@ -1,6 +1,9 @@
 //! Edits as data: text edits, minimal hunks, finding `old_string`, symbol edits, the scope check. Pure functions.
 
 pub mod apply_text;
+mod block_definitions;
+pub mod block_target;
+pub mod code_file;
 mod dense;
 pub mod edit_zones;
 pub mod find_old_string;

@@ -17,7 +17,7 @@ pub(super) fn line_end(text: &str, at: usize) -> usize {
 }
 
 /// Takes one indentation off every line that has it. Lines stay lines.
-pub(super) fn dedent(text: &str, indent: &str) -> String {
+pub(crate) fn dedent(text: &str, indent: &str) -> String {
     let lines = text.split('\n').map(|line| line.strip_prefix(indent).unwrap_or(line));
     lines.collect::<Vec<_>>().join("\n")
 }
