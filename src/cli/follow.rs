@@ -170,6 +170,7 @@ fn is_of_work(event: &Event) -> bool {
         Event::Page { .. }
             | Event::Review { .. }
             | Event::Place { .. }
+            | Event::BlockTarget { .. }
             | Event::Places { .. }
             | Event::Log { .. }
             | Event::Conversation { .. }

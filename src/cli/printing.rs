@@ -85,6 +85,7 @@ fn words(event: &Event) -> Option<String> {
         | Event::Review { .. }
         | Event::Phase { .. }
         | Event::Place { .. }
+        | Event::BlockTarget { .. }
         | Event::Places { .. }
         | Event::Log { .. }
         | Event::Conversation { .. }

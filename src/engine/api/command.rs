@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::engine::Engine;
 use crate::api::turn::{self, Origin, TurnHeld};
 use crate::commands::answer_question::no_question;
+use crate::commands::block_edit::BlockRequest;
 use crate::commands::intents;
 use crate::commands::undo::{UndoRequest, Undone};
 use crate::editor::event::Event;
@@ -22,6 +23,8 @@ use sextant_base::hint::HintCode;
 pub enum Command {
     /// Answers a request. A request that only means stop stops the running command.
     Ask(Request),
+    /// Applies a block of code of the conversation to a symbol.
+    Apply(BlockRequest),
     /// Makes a plan for a request. A request that begins with `change:` changes the plan that waits, where there is
     /// one.
     Plan(Request),
@@ -135,6 +138,7 @@ impl Command {
     fn title(&self) -> &str {
         match self {
             Self::Ask(request) | Self::Plan(request) => &request.text,
+            Self::Apply(_) => "a code block",
             Self::ChangePlan(_) | Self::WritePlan(_) => "a change of the plan",
             Self::ShowPlan => "a look at the plan",
             Self::Approve { .. } => "the plan",
@@ -184,6 +188,7 @@ impl Engine {
         use CommandOutcome::{Planned, TakenBack, TakenBackTo, Worked};
         match command {
             Command::Ask(request) => Box::pin(self.ask(&request, cancel)).await.map(Worked),
+            Command::Apply(request) => Box::pin(self.apply_block(&request, cancel)).await.map(Worked),
             Command::Plan(request) => Box::pin(self.plan(&request, cancel)).await.map(Planned),
             Command::ChangePlan(words) => Box::pin(self.change_plan(&words, cancel)).await.map(Planned),
             Command::WritePlan(text) => match self.edit_plan(&text).await {

@@ -4,6 +4,7 @@
 mod command;
 mod engine;
 mod turn;
+mod user_blocks;
 mod user_talk;
 
 pub use command::{Command, CommandOutcome, Submitted};
@@ -11,6 +12,7 @@ pub use engine::Engine;
 pub use turn::{Origin, TaskInTurn, TaskTurn, TurnHeld, busy};
 
 // Requests and their outcomes.
+pub use crate::commands::block_edit::{BlockRequest, FoundTarget};
 pub use crate::commands::client_call::OutsideAnswer;
 pub use crate::commands::edit_plan::PlanRefused;
 pub use crate::commands::locate_name::LocatedName;

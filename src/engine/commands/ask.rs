@@ -2,8 +2,8 @@
 
 use tokio_util::sync::CancellationToken;
 
-use crate::commands::rename_request::RenameRequest;
-use crate::commands::{intents, rename_request};
+use crate::commands::direct_action::DirectAction;
+use crate::commands::{direct_action, intents, rename_request};
 use crate::diagnostics::workspace_look;
 use crate::durable::{self, open_store, stored_traces};
 use crate::edit::recover;
@@ -20,7 +20,7 @@ use crate::state::outcome::{Ended, Ending, Outcome};
 use crate::state::request::Request;
 use crate::state::session::Session;
 use crate::state::stop;
-use crate::state::task::{Conversation, Task};
+use crate::state::task::{Conversation, Task, TaskWork};
 use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
 use crate::state::unusable_reply;
@@ -78,6 +78,7 @@ pub(crate) async fn answer(
         Ok(mut task) => {
             let dialogue = session.store.talk.begin(request.follows, &task.work.journal.task);
             (task.work.intent.earlier, task.conversation.dialogue) = (dialogue.lines(), dialogue);
+            task.work.intent.is_direct = rename.is_some();
             run_ask(&session.edits, session.model.as_ref(), &mut task, rename.as_ref(), cancel).await
         }
         Err(failure) => Err(failure),
@@ -88,28 +89,31 @@ pub(crate) async fn answer(
     answered
 }
 
-/// Runs a task without a plan from where it stands to its end. A rename needs no model, where a server can do it.
+/// Runs a task without a plan from where it stands to its end. A call that the request names in full needs no model,
+/// where it works.
 pub(crate) async fn run_ask(
     edits: &EditService,
     model: &dyn Model,
     task: &mut Task,
-    rename: Option<&RenameRequest>,
+    direct: Option<&DirectAction>,
     cancel: &CancellationToken,
 ) -> Result<Outcome, Failure> {
     task.work.events.did(TaskFact::WorkBegan);
-    durable::keep_call(&edits.store, task).await;
-    let ended = match rename {
-        Some(rename) => {
+    match direct {
+        Some(direct) if !direct.resumes => durable::keep_outside(&edits.store, task, false).await,
+        _ => durable::keep_call(&edits.store, task).await,
+    }
+    let ended = match direct {
+        Some(direct) => {
             task.work.step += 1;
-            task.work.intent.renames = true;
-            let (result, ok) = act::act(edits, model, task, &rename.action, "the request names both").await;
-            match &rename.otherwise {
+            let (result, ok) = act::act(edits, model, task, &direct.action, direct.reason).await;
+            task.conversation.results.push(result.clone());
+            match &direct.otherwise {
                 Some(scope) if !ok => {
-                    (task.work.scope, task.work.intent.renames) = (scope.clone(), false);
-                    task.conversation.results.push(result);
+                    (task.work.scope, task.work.intent.is_direct) = (scope.clone(), false);
                     choose_loop::work(edits, model, task, cancel).await
                 }
-                _ => Ok(rename_request::ended(result, ok)),
+                _ => Ok(direct_action::ended(result, ok)),
             }
         }
         None => choose_loop::work(edits, model, task, cancel).await,
@@ -121,9 +125,8 @@ pub(crate) async fn run_ask(
         Err(failure) if ending::goes_on(failure.kind) => Phase::Paused,
         Err(_) => Phase::Error,
     };
-    remember_exchange(&edits.store, &task.work.request, &mut task.conversation, &ended, &word);
-    let came_to_an_end = ended.is_ok() && !cancel.is_cancelled();
-    let taken_back = if came_to_an_end {
+    remember_exchange(&edits.store, &task.work, &mut task.conversation, &ended, &word);
+    let taken_back = if ended.is_ok() && !cancel.is_cancelled() {
         stop::unless_stopped(&edits.making, cancel, unfit_ending::take_back(edits, &mut task.work)).await.ok().flatten()
     } else {
         None
@@ -152,7 +155,7 @@ pub(crate) async fn run_ask(
 /// Adds the request and its answer to the conversation, which a later request may go on with.
 fn remember_exchange(
     store: &TaskStore,
-    request: &str,
+    work: &TaskWork,
     conversation: &mut Conversation,
     ended: &Result<Ended, Failure>,
     word: &str,
@@ -163,7 +166,18 @@ fn remember_exchange(
         Err(failure) => failure.message.clone(),
     };
     let results = conversation.results.clone();
-    conversation.dialogue.add(Exchange { request: request.to_owned(), answer, results });
+    if !conversation.transcript.is_open() {
+        // No model has worked on it: the messages of the conversation wait for the next request.
+        conversation.transcript = std::mem::take(&mut conversation.dialogue.transcript);
+    }
+    if let Some(last) = results.last().filter(|_| work.intent.is_direct && conversation.transcript.is_open()) {
+        // A call that a stop cut off has its result first.
+        let model = conversation.transcript.model.clone();
+        conversation.transcript.take_up(&model);
+        let how = if last.ok { "ok" } else { "failed" };
+        conversation.transcript.tell(format!("The user did this without you: {}. {how}: {}", work.request, last.text));
+    }
+    conversation.dialogue.add(Exchange { request: work.request.clone(), answer, results });
     let transcript = conversation.transcript.clone();
     store.talk.keep(Dialogue { transcript, ..conversation.dialogue.clone() });
 }

@@ -1,11 +1,14 @@
 //! The requests that a user may make of the agent: one file a command.
 
 pub(crate) mod answer_question;
+pub(crate) mod apply_block;
 pub(crate) mod approve;
 pub(crate) mod ask;
+pub(crate) mod block_edit;
 pub(crate) mod changed_text;
 pub(crate) mod client_call;
 pub(crate) mod conversations;
+pub(crate) mod direct_action;
 pub(crate) mod edit_plan;
 pub(crate) mod forget;
 pub(crate) mod intents;

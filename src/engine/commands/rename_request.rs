@@ -5,15 +5,14 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::json;
 
+use crate::commands::direct_action::DirectAction;
 use crate::commands::intents::read_intent;
 use crate::run::request_names;
 use crate::state::approvals::Approvals;
-use crate::state::outcome::Ended;
 use crate::state::request::Request;
-use crate::state::task_scope::Scope;
 use crate::state::workspace::Workspace;
 use sextant_model::request_kind::rename_reach::wide_renames;
-use sextant_model::step::{Action, LastResult};
+use sextant_model::step::Action;
 
 /// `rename total to sum`, `renombra total a sum`: the whole request.
 static RENAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -30,15 +29,8 @@ fn names(text: &str) -> Option<(&str, &str)> {
     Some((found.get(1)?.as_str(), found.get(2)?.as_str()))
 }
 
-/// A rename, and the way on where no server can do it.
-pub(crate) struct RenameRequest {
-    pub(crate) action: Action,
-    /// The scope in which a language model works on the request instead; `None` without such a model.
-    pub(crate) otherwise: Option<Scope>,
-}
-
 /// The rename that a request asks for; `None` where it asks for more, or names no symbol.
-pub(crate) async fn find(workspace: &Workspace, approvals: &Approvals, request: &Request) -> Option<RenameRequest> {
+pub(crate) async fn find(workspace: &Workspace, approvals: &Approvals, request: &Request) -> Option<DirectAction> {
     let (old, new) = asked(request)?;
     let old = request_names::mention(&old)?.name;
     let found = read_intent::named(workspace, approvals, request, &old).await.ok().flatten()?;
@@ -46,7 +38,8 @@ pub(crate) async fn find(workspace: &Workspace, approvals: &Approvals, request: 
         return None;
     }
     let parameters = json!({"symbol": found.to_string(), "new_name": new});
-    Some(RenameRequest { action: Action { tool: "rename_symbol".to_owned(), parameters }, otherwise: None })
+    let action = Action { tool: "rename_symbol".to_owned(), parameters };
+    Some(DirectAction { action, reason: "the request names both", otherwise: None, resumes: true })
 }
 
 /// The old and the new name of a request that may change every use, and is that rename alone.
@@ -65,11 +58,6 @@ fn asked(request: &Request) -> Option<(String, String)> {
 fn may_reach_all(request: &Request) -> bool {
     let at_cursor = request.lines.is_some_and(|(first, last)| first == last);
     request.symbols.is_empty() && (request.workspace || request.path.is_none() || at_cursor)
-}
-
-/// The end of a task whose rename came out so.
-pub(crate) fn ended(result: LastResult, ok: bool) -> Ended {
-    if ok { Ended::Done { changed: true, answer: String::new() } } else { Ended::Unsolved(result.text) }
 }
 
 #[cfg(test)]

@@ -17,5 +17,5 @@ pub(crate) mod review_before;
 pub(crate) mod review_texts;
 pub(crate) mod rollback;
 mod runnable_texts;
-mod shown_change;
+pub(crate) mod shown_change;
 pub(crate) mod workspace_lock;

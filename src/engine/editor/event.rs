@@ -196,6 +196,15 @@ pub enum Event {
         /// Whether the user pointed at it, rather than asked for it in a request.
         pointed: bool,
     },
+    /// The symbol that a block of code is for, which the user confirms or changes.
+    BlockTarget {
+        /// `FILE::SYMBOL`.
+        target: String,
+        /// The effect in words: `replaces it`, `new, after Cart::total`.
+        effect: String,
+        /// The symbols of the file, for completion.
+        symbols: Vec<String>,
+    },
     /// The places that a request has asked for, for a list.
     Places {
         title: String,

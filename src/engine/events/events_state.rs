@@ -126,6 +126,7 @@ impl StreamState {
             | Event::Review { .. }
             | Event::Phase { .. }
             | Event::Place { .. }
+            | Event::BlockTarget { .. }
             | Event::Places { .. }
             | Event::Log { .. }
             | Event::Conversation { .. }

@@ -98,6 +98,7 @@ fn is_of_work(event: &TaskEvent) -> bool {
         Event::Page { .. }
             | Event::Review { .. }
             | Event::Place { .. }
+            | Event::BlockTarget { .. }
             | Event::Places { .. }
             | Event::Log { .. }
             | Event::Conversation { .. }

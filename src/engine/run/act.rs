@@ -199,7 +199,8 @@ async fn end(
     let lines = if task.work.journal.checkpoints.len() == edits { 1 } else { 2 };
     let came_of_it = one_line::clean(&text.lines().take(lines).collect::<Vec<_>>().join("; "));
     let reason = format!("{reasoning} → {}{came_of_it}", if ok { "" } else { "failed: " });
-    task.work.events.trace(step, Trace::new(Effect::Acted, about, model.name(), reason));
+    let by = if task.work.intent.is_direct { "user" } else { model.name() };
+    task.work.events.trace(step, Trace::new(Effect::Acted, about, by, reason));
     edit_service.hub.events.show(Event::Acted { step, tool: tool.clone(), ok, text: shown(&called, ok, &text) });
     stored_traces::keep(&edit_service.store).await;
     task.counts.applied += usize::from(ok && tool == apply_fix::TOOL.name);

@@ -4,7 +4,7 @@ mod around;
 mod choose;
 mod code_excerpt;
 mod compact_judgement;
-mod elided;
+pub(crate) mod elided;
 mod introduced_fix;
 mod take;
 mod tries;

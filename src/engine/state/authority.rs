@@ -84,7 +84,7 @@ impl Consent {
 
 /// The basis of a task. A client outside follows its own user: the reports of providers do not bind it.
 pub(crate) fn basis_of(intent: &TaskIntent, mode: Mode, request: &str, needs_providers: bool) -> Basis {
-    if intent.client.is_some() || intent.renames { Basis::Asked } else { basis(mode, request, needs_providers) }
+    if intent.client.is_some() || intent.is_direct { Basis::Asked } else { basis(mode, request, needs_providers) }
 }
 
 pub(crate) fn basis(mode: Mode, request: &str, needs_providers: bool) -> Basis {

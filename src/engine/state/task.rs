@@ -92,8 +92,8 @@ pub(crate) struct TaskIntent {
     pub analysis: Analysis,
     /// The places that a request to repair names, for a model that reads no prompt.
     pub places: Vec<RepairPlace>,
-    /// Whether the request is a rename and nothing else, so that its width is the user's wish.
-    pub renames: bool,
+    /// Set for a request that is one call, named in full by the user: its width is the user's wish.
+    pub is_direct: bool,
     /// Its possible cost and damage; for the user to know.
     pub risk: Option<Risk>,
     /// The user's remarks in the review of earlier changes.

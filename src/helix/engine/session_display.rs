@@ -172,6 +172,7 @@ impl Shower {
             | Event::Review { .. }
             | Event::Phase { .. }
             | Event::Place { .. }
+            | Event::BlockTarget { .. }
             | Event::Places { .. }
             | Event::Log { .. }
             | Event::Conversation { .. }
