@@ -36,6 +36,13 @@ command('AgentPlan', 'plan', {
     return require('sextant.ui.mentions').complete(lead)
   end,
 })
+command('AgentApply', 'apply', {
+  nargs = '?',
+  desc = 'Apply the code block under the cursor, or the last one of the conversation, to a symbol',
+  complete = function(lead)
+    return require('sextant.ui.mentions').targets(lead)
+  end,
+})
 command('AgentReview', 'review', {
   nargs = '*',
   range = true,

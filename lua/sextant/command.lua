@@ -107,6 +107,12 @@ function M.plan(args)
   rpc.send('plan', { text = text_of(args), place = place })
 end
 
+--- Applies a code block of the conversation to a symbol.
+function M.apply(args)
+  args.range = 0
+  require('sextant.ui.code_block').apply(text_of(args), where(args))
+end
+
 --- Shows what the last task changed as one diff.
 function M.diff(args)
   args.range = 0

@@ -1,5 +1,6 @@
 //! The door for Neovim: the greeting, the commands, one task at a time, the end with the editor.
 
+mod code_blocks;
 mod here;
 mod plan_text;
 mod queue;
@@ -172,6 +173,8 @@ impl NvimDoor {
             "write_plan" => self.write_plan(json),
             "review" => self.review(json),
             "locate" => self.locate(json),
+            "find_target" => self.find_target(json),
+            "apply" => self.apply(json),
             "log" => self.log(json),
             "reopen" => self.reopen(json),
             "trace" => self.trace(json),

@@ -41,6 +41,7 @@ end
 
 local KEYS = {
   { '<CR>', 'go to the code of the name under the cursor (also gf)' },
+  { 'gp', 'apply the code block under the cursor to a symbol' },
   { 'i', 'ask on; answer the open question in words' },
   { '1 … 9', 'answer the open question (also g1 …)' },
   { 'x', 'take the last request back that waits' },
@@ -64,6 +65,7 @@ local function map_keys(buf)
   scratch.map(buf, 'x', '<Cmd>AgentStop next<CR>', 'Take the last request back that waits')
   scratch.map(buf, '<CR>', go, 'Go to the code of the name under the cursor')
   scratch.map(buf, 'gf', go, 'Go to the code of the name under the cursor')
+  scratch.map(buf, 'gp', '<Cmd>AgentApply<CR>', 'Apply the code block under the cursor')
   scratch.map(buf, 'i', ask_on, 'Ask on')
   scratch.map(buf, 'g?', help, 'Show the keys')
   local question = require('sextant.ui.question')
@@ -77,6 +79,9 @@ local function buffer()
   end
   return buf
 end
+
+--- The buffer with the conversation.
+M.text = buffer
 
 local function last_line(buf)
   return api.nvim_buf_get_lines(buf, -2, -1, false)[1] or ''

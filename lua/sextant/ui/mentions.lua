@@ -1,4 +1,4 @@
---- Completes `@name`, `@file` and `#code` in a request.
+--- Completes `@name`, `@file` and `#code` in a request, and the target of a code block.
 local M = {}
 local api = vim.api
 
@@ -71,6 +71,32 @@ local function codes(buf)
     end
   end
   return all
+end
+
+-- The symbols of the file that a target was found in last, as the engine names them.
+---@type string[]
+local symbols = {}
+
+---@param names string[]
+function M.know(names)
+  symbols = names
+end
+
+--- Completes `FILE::SYMBOL`: the symbols that the engine has named, then files and words of the code.
+---@param lead string
+---@return string[]
+function M.targets(lead)
+  local found = vim.tbl_filter(function(symbol)
+    return vim.startswith(symbol, lead) and symbol ~= lead
+  end, symbols)
+  local file, name = lead:match('^(.*::)([%w_]*)$')
+  local more = file and starting(words(code(), name), name, file) or starting(files(lead), lead, '')
+  for _, target in ipairs(more) do
+    if not vim.tbl_contains(found, target) then
+      found[#found + 1] = target
+    end
+  end
+  return found
 end
 
 ---@param lead string the word before the cursor

@@ -117,6 +117,9 @@ local renderers = {
       require('sextant.ui.go_to_code').arrive(event)
     end
   end,
+  block_target = function(event)
+    require('sextant.ui.code_block').confirm(event)
+  end,
   places = function(event)
     if own then
       require('sextant.ui.quickfix').show(vim.tbl_extend('force', event, { of = 'places', open = true }))

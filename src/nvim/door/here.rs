@@ -55,11 +55,16 @@ impl NvimDoor {
 
     /// Carries a command out in the workspace of the current file, or without a file in that of the last command.
     pub(super) fn start_here(self: &Arc<Self>, json: &str, command: Command) {
-        let known = if stands_in_file(json) { None } else { lock(&self.current).clone() };
-        match known.map_or_else(|| self.open_here(json), Ok) {
+        match self.here_or_last(json) {
             Ok(open) => self.submit(&open, command),
             Err(failure) => self.refuse(failure),
         }
+    }
+
+    /// The workspace of the current file, or without a file that of the last command.
+    pub(super) fn here_or_last(&self, json: &str) -> Result<Arc<UsedWorkspace>, Failure> {
+        let known = if stands_in_file(json) { None } else { lock(&self.current).clone() };
+        known.map_or_else(|| self.open_here(json), Ok)
     }
 
     pub(super) fn open_here(&self, json: &str) -> Result<Arc<UsedWorkspace>, Failure> {

@@ -7,6 +7,7 @@ pub mod ask;
 mod before;
 mod between;
 mod buffers;
+mod code_blocks;
 mod commands;
 mod compact;
 mod confidence;

@@ -1,0 +1,279 @@
+//! Code blocks of the answer: applied to the symbol that they define, confirmed by the user before anything is written.
+
+use serde_json::{Value, json};
+
+use crate::nvim::ask::options;
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+use crate::support::wires::{self, Wire};
+
+const CART: &str = "import os\n\n\nclass Cart:\n    def total(self) -> int:\n        return 1\n\n    def add(self, x: int) -> int:\n        return x\n\n\ndef main() -> None:\n    print(os.name)\n";
+
+fn says(text: &str) -> Reply {
+    Reply::Json(json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": text}))
+}
+
+/// An answer with a block of Python.
+fn shows(block: &str) -> String {
+    format!("Like this:\n\n```python\n{block}```\n\nThat is all.")
+}
+
+async fn holds(nvim: &Nvim, condition: &str) -> bool {
+    nvim.lua(&format!("return (vim.wait(30000, function() return {condition} end, 10))")).await
+}
+
+/// A Neovim on a screen whose agent has answered a question about line 6 of `cart.py` with this text.
+async fn answered(project: &Project, server: &ModelServer, servers: &[&str]) -> Nvim {
+    let mut nvim = Nvim::on_screen(project, &options(server), servers).await;
+    nvim.edit("cart.py").await;
+    nvim.command("6").await;
+    nvim.command("AgentAsk how would you write it").await;
+    nvim.finished().await;
+    nvim.answered("That is all.").await;
+    nvim
+}
+
+/// Presses the key of the answer window in its block, and waits for the prompt with these words.
+async fn press(nvim: &Nvim, prompt: &str) {
+    nvim.command("AgentShow").await;
+    nvim.command("call search('^```', 'bW') | normal! k").await;
+    nvim.keys("gp").await;
+    nvim.screen.shows(prompt).await;
+}
+
+/// Goes to the code of `cart.py`.
+async fn in_code(nvim: &Nvim) {
+    nvim.command("call win_gotoid(win_findbuf(bufnr('cart.py'))[0])").await;
+}
+
+async fn server(answer: &str) -> ModelServer {
+    ModelServer::start([says(answer)]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_block_is_applied_to_the_symbol_that_it_defines_and_taken_back_byte_for_byte() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let server = server(&shows("def add(self, x: int) -> int:\n    y: int = \"two\"\n    return x + y\n")).await;
+    let mut nvim = answered(&project, &server, &["basedpyright"]).await;
+    press(&nvim, "Apply the block to (replaces it): cart.py::Cart::add").await;
+    assert_eq!(project.read("cart.py"), CART, "nothing is written before the user confirms");
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("changed cart.py. 1 new diagnostic, 0 fixed"), "{summary}\n{}", nvim.answer().await);
+    let wanted = CART.replace("        return x\n", "        y: int = \"two\"\n        return x + y\n");
+    assert_eq!(project.read("cart.py"), wanted, "the block gets the indentation of its place");
+    let list = nvim.quickfix().await;
+    assert_eq!(list[0], "Sextant: apply a code block to cart.py::Cart::add (project)");
+    assert!(list.len() == 2 && list[1].starts_with("cart.py:9: E: Cart::add: "), "{list:#?}");
+    assert_eq!(server.requests().len(), 1, "no model is asked");
+    let answer = nvim.answer().await;
+    assert!(answer.starts_with("# how would you write it"), "the conversation stays: {answer}");
+    in_code(&nvim).await;
+    nvim.command("only | AgentHistory").await;
+    nvim.screen.shows("“apply a code block to cart.py::Cart::add” ← undo").await;
+    nvim.keys("t").await;
+    nvim.screen.shows("**acted** edit_symbol cart.py::Cart::add — the user applied a code block").await;
+    in_code(&nvim).await;
+    nvim.command("only").await;
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!(project.read("cart.py"), CART);
+    assert!(holds(&nvim, "#vim.fn.getqflist() == 0").await, "{:?}", nvim.quickfix().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_prompt_writes_nothing_and_another_target_can_be_named_with_completion() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let server = server(&shows("def add(self, x: int) -> int:\n    return 2 * x\n")).await;
+    let mut nvim = answered(&project, &server, &["ruff"]).await;
+    press(&nvim, "cart.py::Cart::add").await;
+    nvim.keys("<Esc>").await;
+    assert!(holds(&nvim, "vim.api.nvim_get_mode().mode == 'n'").await);
+    assert_eq!(project.read("cart.py"), CART);
+    press(&nvim, "cart.py::Cart::add").await;
+    // Words that name no symbol of the block are refused, and nothing begins.
+    nvim.keys("<C-u>cart.py::Cart::to<Tab>").await;
+    nvim.screen.shows("cart.py::Cart::total").await;
+    nvim.keys("<CR>").await;
+    let failure = nvim.failed().await;
+    assert_eq!(failure["message"], "the code block defines add and would take Cart::total away", "{failure}");
+    assert_eq!((project.read("cart.py").as_str(), failure["kind"].as_str()), (CART, Some("tool")));
+    press(&nvim, "cart.py::Cart::add").await;
+    nvim.keys("<C-u>../else.py::add<CR>").await;
+    let failure = nvim.failed().await;
+    assert!(failure["message"].as_str().unwrap().contains("outside"), "{failure}");
+    nvim.command("AgentUndo").await;
+    let failure = nvim.failed().await;
+    assert!(failure["message"].as_str().unwrap().contains("nothing"), "no task was made of it: {failure}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_symbol_goes_behind_the_one_under_the_cursor() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let server = server(&shows("def sum(self) -> int:\n    return 4\n")).await;
+    let mut nvim = answered(&project, &server, &["ruff"]).await;
+    press(&nvim, "Apply the block to (new, after Cart::total): cart.py::Cart::sum").await;
+    nvim.keys("<CR>").await;
+    nvim.finished().await;
+    let wanted = CART.replace("return 1\n", "return 1\n\n    def sum(self) -> int:\n        return 4\n");
+    assert_eq!(project.read("cart.py"), wanted);
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!(project.read("cart.py"), CART);
+    // At the level of the file, since the user says so.
+    in_code(&nvim).await;
+    nvim.command("AgentApply cart.py::sum").await;
+    nvim.finished().await;
+    let wanted = CART.replace("return x\n", "return x\n\n\ndef sum(self) -> int:\n    return 4\n");
+    assert_eq!(project.read("cart.py"), wanted, "no prompt where the target is named");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_block_that_cannot_be_meant_is_refused_with_the_way_out() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let blocks = ["def add(self, x:\n    return x\n", "def one():\n    pass\n\n\ndef two():\n    pass\n"];
+    let elided = "def add(self, x: int) -> int:\n    # ... existing code\n    return 2\n";
+    let rust = "Like this:\n\n```rust\nfn add() {}\n```\n\nThat is all.".to_owned();
+    let replies = [shows(blocks[0]), shows(blocks[1]), shows(elided), rust].map(|text| says(&text));
+    let server = ModelServer::start(replies).await;
+    let mut nvim = answered(&project, &server, &["ruff"]).await;
+    for (message, hint) in [
+        ("the code block does not parse: syntax error at `def add(self, x:`", "complete symbol"),
+        ("the code block defines one and two, and one symbol is applied at a time", "with one or two alone"),
+        ("`# ... existing code` in the code block stands for code that was left out", "complete symbol"),
+        ("the code block is rust, and cart.py is python", "FILE::SYMBOL"),
+    ] {
+        in_code(&nvim).await;
+        nvim.command("AgentApply").await;
+        let failure = nvim.failed().await;
+        assert_eq!(failure["message"], message, "{failure}");
+        assert!(failure["hint"].as_str().unwrap().contains(hint), "{failure}");
+        if server.requests().len() < 4 {
+            nvim.command("AgentAsk and again").await;
+            nvim.finished().await;
+        }
+    }
+    assert_eq!(project.read("cart.py"), CART);
+    nvim.command("AgentShow").await;
+    nvim.keys("gggp").await;
+    nvim.screen.shows("no code block is here").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_may_not_be_changed_or_is_gone_is_refused_before_the_prompt() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let server = server(&shows("def add(self, x: int) -> int:\n    return 2 * x\n")).await;
+    let mut nvim = answered(&project, &server, &["ruff"]).await;
+    in_code(&nvim).await;
+    nvim.command("set readonly").await;
+    nvim.command("AgentApply").await;
+    let failure = nvim.failed().await;
+    assert!(failure["message"].as_str().unwrap().contains("readonly"), "{failure}");
+    nvim.command("set noreadonly").await;
+    nvim.command("AgentShow").await;
+    nvim.command("call search('^```', 'bW') | normal! k").await;
+    nvim.command("bwipeout! cart.py").await;
+    std::fs::remove_file(project.root().join("cart.py")).expect("a file");
+    nvim.command("AgentApply cart.py::Cart::add").await;
+    let failure = nvim.failed().await;
+    assert_eq!(failure["message"], "cart.py does not exist", "{failure}");
+    nvim.command("AgentApply").await;
+    assert!(nvim.failed().await["message"].as_str().unwrap().starts_with("no file is open"));
+    assert!(!project.root().join("cart.py").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn typing_during_the_first_look_is_not_overwritten() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let server = server(&shows("def add(self, x: int) -> int:\n    return 2 * x\n")).await;
+    let mut nvim = answered(&project, &server, &["ruff"]).await;
+    press(&nvim, "cart.py::Cart::add").await;
+    nvim.lua::<Value>(
+        "vim.api.nvim_create_autocmd('User', { pattern = 'SextantStarted', once = true, callback = function()
+            vim.api.nvim_buf_set_lines(vim.fn.bufnr('cart.py'), 8, 9, false, { '        return x + 1' })
+        end }) return true",
+    )
+    .await;
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    assert!(summary.contains("nothing was changed"), "{summary}");
+    assert!(nvim.answer().await.contains("changed since"), "{}", nvim.answer().await);
+    in_code(&nvim).await;
+    assert_eq!(nvim.text().await, CART.replace("return x\n", "return x + 1\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_class_that_loses_a_member_is_asked_about_and_no_leaves_it() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let block = "class Cart:\n    items: int = 0\n\n    def total(self) -> int:\n        return self.items\n";
+    let server = server(&shows(block)).await;
+    let mut nvim = answered(&project, &server, &["ruff"]).await;
+    press(&nvim, "(replaces it): cart.py::Cart").await;
+    nvim.keys("<CR>").await;
+    nvim.wait("SextantQuestion").await;
+    let asked = nvim.answered("takes cart.py::Cart::add away").await;
+    assert!(asked.contains("-     def add"), "{asked}");
+    nvim.command("AgentAnswer 2").await;
+    assert_eq!(nvim.failed().await["kind"], "cancelled");
+    assert!(holds(&nvim, "require('sextant').status().state == 'idle'").await);
+    assert_eq!(project.read("cart.py"), CART);
+    nvim.command("AgentApply cart.py::Cart").await;
+    nvim.wait("SextantQuestion").await;
+    nvim.command("AgentAnswer 1").await;
+    nvim.finished().await;
+    assert!(project.read("cart.py").contains("return self.items") && !project.read("cart.py").contains("def add"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_a_task_runs_no_block_is_applied_and_afterwards_the_conversation_knows_of_it() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let answer = shows("def add(self, x: int) -> int:\n    return 2 * x\n");
+    let replies = [says(&answer), Reply::Stall("{".into()), says("as you wish")];
+    let server = ModelServer::start(replies).await;
+    let mut nvim = answered(&project, &server, &["ruff"]).await;
+    nvim.command("AgentShow").await;
+    nvim.command("AgentAsk wait").await;
+    server.requests_seen(2).await;
+    in_code(&nvim).await;
+    nvim.command("AgentApply").await;
+    let failure = nvim.failed().await;
+    assert_eq!(failure["kind"], "busy", "{failure}");
+    nvim.command("AgentStop").await;
+    nvim.failed().await;
+    press(&nvim, "cart.py::Cart::add").await;
+    nvim.keys("<CR>").await;
+    nvim.finished().await;
+    assert!(project.read("cart.py").contains("return 2 * x"));
+    nvim.command("AgentShow").await;
+    nvim.command("AgentAsk and now").await;
+    nvim.finished().await;
+    let asked = server.requests()[2].said_by("user").to_owned();
+    assert!(asked.contains("The user asked: apply a code block to cart.py::Cart::add"), "{asked}");
+    assert!(asked.contains("The user asked: how would you write it"), "{asked}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_converses_has_its_messages_and_what_the_user_did_without_it() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let block = "Like this:\n\n```python\ndef add(self, x: int) -> int:\n    return 2 * x\n```\n\nThat is all.";
+    let replies = [block, "as you wish"].map(|text| Wire::Chat.reply(&wires::says(text)));
+    let server = ModelServer::start(replies).await;
+    let with = options(&server).replacen("model = 'm'", "model = 'm', style = 'conversation'", 1);
+    let mut nvim = Nvim::on_screen(&project, &with, &["ruff"]).await;
+    nvim.edit("cart.py").await;
+    nvim.command("AgentAsk how would you write it").await;
+    nvim.finished().await;
+    nvim.answered("That is all.").await;
+    press(&nvim, "cart.py::Cart::add").await;
+    nvim.keys("<CR>").await;
+    nvim.finished().await;
+    nvim.command("AgentShow").await;
+    nvim.command("AgentAsk and now").await;
+    nvim.finished().await;
+    let asked = server.requests()[1].clone();
+    let messages = asked.body["messages"].as_array().expect("messages");
+    assert!(messages.iter().any(|message| message["role"] == "assistant" && message["content"] == block), "{asked:?}");
+    let did = "The user did this without you: apply a code block to cart.py::Cart::add. ok: edited cart.py";
+    assert!(asked.said_by("user").contains(did), "{asked:?}");
+}
