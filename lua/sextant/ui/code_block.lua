@@ -10,9 +10,10 @@ local api = vim.api
 ---@field target string `FILE::SYMBOL`; empty where the engine finds it
 ---@field place table the user's place in the code
 
--- The block whose target is asked for. Only the last one is.
+-- The block whose target is asked for, and the number of that question. Only the last one is waited for.
 ---@type sextant.BlockWish?
 local wanted = nil
+local asked = 0
 
 -- Every block of these lines, with its first and last line, the fences among them. One that is open yet goes to the end.
 ---@param lines string[]
@@ -77,19 +78,19 @@ function M.apply(target, place)
   if target ~= '' then
     return require('sextant.rpc.channel').send('apply', wish)
   end
-  wanted = wish
-  require('sextant.rpc.channel').send('find_target', wish)
+  wanted, asked = wish, asked + 1
+  require('sextant.rpc.channel').send('find_target', vim.tbl_extend('force', wish, { id = asked }))
 end
 
 --- A target, from the binary: the user confirms it, changes it, or leaves.
----@param event { target: string, effect: string, symbols: string[] }
+---@param event { id: integer, target: string, effect: string, symbols: string[] }
 function M.confirm(event)
   local wish = wanted
-  wanted = nil
-  require('sextant.ui.mentions').know(event.symbols)
-  if not wish then
+  if not wish or event.id ~= asked then
     return
   end
+  wanted = nil
+  require('sextant.ui.mentions').know(event.symbols)
   local prompt = ('Apply the block to (%s): '):format(event.effect)
   local completion = "customlist,v:lua.require'sextant.ui.mentions'.targets"
   vim.ui.input({ prompt = prompt, default = event.target, completion = completion }, function(target)

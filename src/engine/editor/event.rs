@@ -198,6 +198,8 @@ pub enum Event {
     },
     /// The symbol that a block of code is for, which the user confirms or changes.
     BlockTarget {
+        /// The number that the front end gave its question.
+        id: u64,
         /// `FILE::SYMBOL`.
         target: String,
         /// The effect in words: `replaces it`, `new, after Cart::total`.

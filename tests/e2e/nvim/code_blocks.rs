@@ -277,3 +277,30 @@ async fn a_model_that_converses_has_its_messages_and_what_the_user_did_without_i
     let did = "The user did this without you: apply a code block to cart.py::Cart::add. ok: edited cart.py";
     assert!(asked.said_by("user").contains(did), "{asked:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fence_of_any_form_is_read_and_what_shows_a_change_is_no_code() {
+    let project = Project::new(&[("cart.py", CART), ("new.py", "import os\n")]);
+    let listed = "1. First:\n\n   ```python\n   def add(self, x: int) -> int:\n       return 2 * x\n   ```\n";
+    let long =
+        "2. Then:\n\n~~~~\ndef sum(self) -> str:\n    return \"\"\"\n```\n~~~\n\"\"\"\n~~~~\n\n```diff\n- x\n```\n";
+    let server = server(&format!("{listed}{long}\nThat is all.")).await;
+    let mut nvim = answered(&project, &server, &["ruff"]).await;
+    nvim.command("AgentShow").await;
+    nvim.command("call search('First:', 'bW') | normal! 2j").await;
+    nvim.keys("gp").await;
+    nvim.screen.shows("(replaces it): cart.py::Cart::add").await;
+    nvim.keys("<CR>").await;
+    nvim.finished().await;
+    let added = CART.replace("        return x\n", "        return 2 * x\n");
+    assert_eq!(project.read("cart.py"), added, "the indentation of the fence is none of the code");
+    // A file without symbols, from the code; the last block shows a change.
+    in_code(&nvim).await;
+    nvim.command("Agent apply new.py::sum").await;
+    nvim.finished().await;
+    let wanted = "import os\n\n\ndef sum(self) -> str:\n    return \"\"\"\n```\n~~~\n\"\"\"\n";
+    assert_eq!(project.read("new.py"), wanted);
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert_eq!((project.read("new.py").as_str(), project.read("cart.py")), ("import os\n", added));
+}
