@@ -113,18 +113,13 @@ pub(crate) async fn run_ask(
                     (task.work.scope, task.work.intent.is_direct) = (scope.clone(), false);
                     choose_loop::work(edits, model, task, cancel).await
                 }
-                _ => Ok(direct_action::ended(result, ok)),
+                _ => direct_action::ended(result, ok, cancel),
             }
         }
         None => choose_loop::work(edits, model, task, cancel).await,
     };
     let word = word_of(&edits.store, &ended);
-    let phase = match &ended {
-        Ok(Ended::Done { .. } | Ended::Unsolved(_)) => Phase::Completed,
-        Ok(_) => Phase::Paused,
-        Err(failure) if ending::goes_on(failure.kind) => Phase::Paused,
-        Err(_) => Phase::Error,
-    };
+    let phase = phase_of(&ended, direct.is_none_or(|direct| direct.resumes));
     remember_exchange(&edits.store, &task.work, &mut task.conversation, &ended, &word);
     let taken_back = if ended.is_ok() && !cancel.is_cancelled() {
         stop::unless_stopped(&edits.making, cancel, unfit_ending::take_back(edits, &mut task.work)).await.ok().flatten()
@@ -150,6 +145,16 @@ pub(crate) async fn run_ask(
         outcome.answer = answer;
     }
     Ok(outcome)
+}
+
+fn phase_of(ended: &Result<Ended, Failure>, resumes: bool) -> Phase {
+    match ended {
+        _ if !resumes => Phase::Completed,
+        Ok(Ended::Done { .. } | Ended::Unsolved(_)) => Phase::Completed,
+        Ok(_) => Phase::Paused,
+        Err(failure) if ending::goes_on(failure.kind) => Phase::Paused,
+        Err(_) => Phase::Error,
+    }
 }
 
 /// Adds the request and its answer to the conversation, which a later request may go on with.

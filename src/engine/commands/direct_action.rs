@@ -1,7 +1,10 @@
 //! Holds the one call that a request names in full, so that no model decides.
 
+use tokio_util::sync::CancellationToken;
+
 use crate::state::outcome::Ended;
 use crate::state::task_scope::Scope;
+use sextant_base::failure::Failure;
 use sextant_model::step::{Action, LastResult};
 
 /// A call, and the way on where it fails.
@@ -16,6 +19,13 @@ pub(crate) struct DirectAction {
 }
 
 /// The end of a task whose call came out so.
-pub(crate) fn ended(result: LastResult, ok: bool) -> Ended {
-    if ok { Ended::Done { changed: true, answer: String::new() } } else { Ended::Unsolved(result.text) }
+///
+/// # Errors
+/// It was stopped.
+pub(crate) fn ended(result: LastResult, ok: bool, cancel: &CancellationToken) -> Result<Ended, Failure> {
+    match ok {
+        true => Ok(Ended::Done { changed: true, answer: String::new() }),
+        false if cancel.is_cancelled() => Err(Failure::cancelled()),
+        false => Ok(Ended::Unsolved(result.text)),
+    }
 }

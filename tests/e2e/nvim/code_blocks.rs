@@ -304,3 +304,29 @@ async fn a_fence_of_any_form_is_read_and_what_shows_a_change_is_no_code() {
     nvim.finished().await;
     assert_eq!((project.read("new.py").as_str(), project.read("cart.py")), ("import os\n", added));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_review_before_it_is_asked_about_and_a_stop_leaves_nothing_to_resume() {
+    let project = Project::new(&[("cart.py", CART)]);
+    let server = server(&shows("def add(self, x: int) -> int:\n    return 2 * x\n")).await;
+    let with = options(&server).replacen('{', "{ review = 'before', ", 1);
+    let mut nvim = Nvim::on_screen(&project, &with, &["ruff"]).await;
+    nvim.edit("cart.py").await;
+    nvim.command("AgentAsk how would you write it").await;
+    nvim.finished().await;
+    nvim.command("AgentApply cart.py::Cart::add").await;
+    nvim.wait("SextantQuestion").await;
+    nvim.command("AgentStop").await;
+    let (name, ended) = nvim.wait_for(&["SextantFinished", "SextantFailed"]).await;
+    assert!(name == "SextantFailed" && ended["failure"]["kind"] == "cancelled", "{name}: {ended}");
+    assert_eq!(project.read("cart.py"), CART);
+    nvim.command("AgentResume").await;
+    let failure = nvim.failed().await;
+    assert!(failure["message"].as_str().unwrap().starts_with("there is nothing to resume"), "{failure}");
+    nvim.command("AgentApply cart.py::Cart::add").await;
+    nvim.wait("SextantQuestion").await;
+    nvim.command("AgentAnswer 1").await;
+    nvim.finished().await;
+    assert_eq!(project.read("cart.py"), CART.replace("        return x\n", "        return 2 * x\n"));
+    assert_eq!(server.requests().len(), 1, "no model goes on with it");
+}
