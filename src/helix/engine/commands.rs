@@ -66,7 +66,7 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
         "agent.stop" => run(engine, link, Command::Stop),
         "agent.mode" => mode(engine, link, &agent, &given.text),
         "agent.show" if given.text == "plan" => show_plan(engine, link).await,
-        "agent.show" => engine.answers.show_last(&engine.buffers, link).await,
+        "agent.show" => engine.answers.show(&engine.buffers, link, !agent.turn().is_free()).await,
         _ => look(engine, link, &given, &command.command, document.as_deref()).await,
     }
 }
@@ -242,7 +242,7 @@ fn mode(engine: &EngineHost, link: &EngineLink, agent: &Engine, wanted: &str) ->
 
 /// Shows a text in the page of the conversation.
 async fn page(engine: &EngineHost, link: &EngineLink, markdown: String) -> Result<(), Failure> {
-    engine.answers.tell(&engine.buffers, link, &markdown).await
+    engine.answers.page.tell(&engine.buffers, link, &markdown).await
 }
 
 /// The current reports on the document from all providers, with how fresh each report is.
@@ -294,7 +294,7 @@ impl EngineHost {
     }
 
     pub(super) fn is_page(&self, uri: &str) -> bool {
-        [&self.plan.page, &self.requests.page, &self.answers].iter().any(|page| page.uri() == uri)
+        [&self.plan.page, &self.requests.page, &self.answers.page].iter().any(|page| page.uri() == uri)
     }
 
     /// Shows one line on the status line of the editor that was used last.

@@ -5,6 +5,8 @@
 mod buffers;
 mod changed_lines;
 mod commands;
+mod conversation_page;
+mod conversation_text;
 mod helix_wording;
 mod introduced;
 mod links;
@@ -33,6 +35,7 @@ use tokio::sync::OnceCell;
 
 use crate::engine::buffers::EditorBuffers;
 use crate::engine::changed_lines::OfferedChanges;
+use crate::engine::conversation_page::ConversationPage;
 use crate::engine::introduced::OwnFindings;
 use crate::engine::links::{EngineLink, Links};
 use crate::engine::open_documents::Mirror;
@@ -41,7 +44,6 @@ use crate::engine::question_page::QuestionAsked;
 use crate::engine::request_page::RequestPage;
 use crate::engine::servers::OwnServers;
 use crate::engine::spare::SpareServers;
-use crate::engine::streamed_page::{EditorPage, PageKind};
 use crate::link::link_channel::{self, LinkCall, LinkError, LinkReceiver, LinkReply, LinkSender};
 use crate::link::{EngineSays, Hello, LINK_VERSION, ProxiedServer, ProxySays, Welcome};
 use sextant_base::deadline::Deadline;
@@ -108,8 +110,7 @@ struct EngineHost {
     setup: EngineSetup,
     buffers: EditorBuffers,
     session: OnceCell<OpenSession>,
-    /// The page of the conversation.
-    answers: EditorPage,
+    answers: ConversationPage,
     plan: PlanPage,
     requests: RequestPage,
     question: QuestionAsked,
@@ -129,7 +130,7 @@ pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup)
     let (mirror, links) = (Arc::<Mirror>::default(), Arc::<Links>::default());
     let buffers = EditorBuffers { root: setup.root.path().to_owned(), mirror, links, patience: typing_pause::PATIENCE };
     let engine = Arc::new(EngineHost {
-        answers: EditorPage::new(&setup.folder, "answer.md", PageKind::Log),
+        answers: ConversationPage::new(&setup.folder),
         plan: PlanPage::new(&setup.folder),
         requests: RequestPage::new(&setup.folder),
         question: QuestionAsked::default(),
@@ -323,7 +324,7 @@ impl EngineHost {
             self.plan.page.opened(&self.buffers);
             self.plan.dress(self);
         }
-        for page in [&self.answers, &self.requests.page] {
+        for page in [&self.answers.page, &self.requests.page] {
             if uri == page.uri() {
                 page.opened(&self.buffers);
             }
@@ -359,7 +360,7 @@ impl EngineHost {
         session.agent.close().await;
         session.editor.shutdown(Deadline::after(LEAVE)).await;
         self.plan.page.remove(&self.buffers);
-        self.answers.remove(&self.buffers);
+        self.answers.page.remove(&self.buffers);
         self.requests.page.remove(&self.buffers);
     }
 }

@@ -39,7 +39,7 @@ impl QuestionAsked {
             engine.plan.set(engine, |shown| shown.question = Some((text.to_owned(), options.to_vec())));
         }
         let list: String = (1..).zip(options).map(|(number, option)| format!("{number}. {option}\n")).collect();
-        engine.answers.change(&engine.buffers, |page| page.push_str(&format!("\n? {text}\n\n{list}")));
+        engine.answers.block(&engine.buffers, &format!("? {text}\n\n{list}"));
         let Some(link) = engine.buffers.links.used_last() else { return };
         let list: Vec<String> = (1..).zip(options).map(|(number, option)| format!("{number} {option}")).collect();
         let how = "space a lists the answers, agent.answer N takes one";
@@ -50,13 +50,16 @@ impl QuestionAsked {
         }
     }
 
-    /// Withdraws the question.
-    pub(super) fn close(&self, engine: &EngineHost) {
+    /// Withdraws the question. Its answer stands in the conversation, if there is one: `choice` counts from 1.
+    pub(super) fn close(&self, engine: &EngineHost, choice: Option<usize>) {
         let was = lock(&self.held).take();
         self.number.fetch_add(1, Ordering::SeqCst);
-        if was.is_some() {
+        if let Some((_, options)) = was {
             self.offer(engine);
             engine.plan.set(engine, |shown| shown.question = None);
+            if let Some(option) = choice.and_then(|choice| options.get(choice.checked_sub(1)?)) {
+                engine.answers.block(&engine.buffers, &format!("→ {option}"));
+            }
         }
     }
 
@@ -67,7 +70,7 @@ impl QuestionAsked {
 
     /// The pages and files whose code actions answer it. The plan's page has its own.
     fn places(&self, engine: &EngineHost) -> Vec<String> {
-        let places = [Some(engine.answers.uri().to_owned()), lock(&engine.asked_from).clone()];
+        let places = [Some(engine.answers.page.uri().to_owned()), lock(&engine.asked_from).clone()];
         places.into_iter().flatten().filter(|uri| uri != engine.plan.page.uri()).collect()
     }
 

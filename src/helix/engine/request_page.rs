@@ -8,7 +8,7 @@ use crate::engine::commands;
 use crate::engine::links::{EngineLink, INFO};
 use crate::engine::request_arguments::{GivenArguments, GivenPlace};
 use crate::engine::steps;
-use crate::engine::streamed_page::{EditorPage, PageKind};
+use crate::engine::streamed_page::{EditorPage, PageKind, line_start};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::one_line::clean;
@@ -59,7 +59,7 @@ impl RequestPage {
         let kept = unsent.map(|text| steps::without_comments(&text).trim().to_owned()).unwrap_or_default();
         let text = format!("<!-- a request about {}; :w sends it -->\n\n{kept}\n", place_of(engine, &about));
         self.page.change(&engine.buffers, |page| *page = text);
-        self.page.show_at(&engine.buffers, link, Some(2)).await
+        self.page.show_at(&engine.buffers, link, Some(line_start(2))).await
     }
 
     /// Sends the text of the page.

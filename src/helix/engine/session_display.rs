@@ -6,15 +6,11 @@ use std::sync::{Arc, Weak};
 use serde_json::{Value, json};
 
 use crate::engine::links::{ERROR, EngineLink, INFO, WARNING};
-use crate::engine::streamed_page::HEAD;
 use crate::engine::{EngineHost, helix_wording};
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 use sextant_engine::api::{Delivery, Event, Subscription, TaskEvent};
-
-/// The most characters of the conversation that are kept.
-const KEPT: usize = 200_000;
 
 /// The most characters of a message that a screen of 80 columns shows whole.
 const SHORT: usize = 76;
@@ -65,7 +61,7 @@ impl Shower {
                 self.end();
                 look_at_changes(engine);
             }
-            TaskEvent::Answered { .. } => engine.question.close(engine),
+            TaskEvent::Answered { choice } => engine.question.close(engine, choice),
             TaskEvent::Shown { event } => self.show(engine, event),
             TaskEvent::TakenUp { .. }
             | TaskEvent::OutsideBegan { .. }
@@ -128,8 +124,8 @@ impl Shower {
         }
         match event {
             Event::Started { request, mode, model } => {
-                let title = format!("\n## {}\n\n{mode}, {model}\n", headline(&request));
-                self.append(engine, &title);
+                let by = format!("{mode}, {model}");
+                engine.answers.change(&engine.buffers, |text, page| text.begin(page, &headline(&request), &by));
             }
             Event::Progress { text } => {
                 // The last report on a call of an outside client, which takes no turn.
@@ -138,14 +134,12 @@ impl Shower {
                 }
                 self.report(&text);
             }
-            Event::Words { text, .. } => {
-                self.words.push_str(&text);
-                self.append(engine, &text);
-            }
+            Event::Words { text, thought } => self.words(engine, &text, thought),
             Event::Acting { tool, target, .. } => self.report(&format!("{tool} {target}")),
             Event::Acted { tool, ok, text, .. } => {
                 let mark = if ok { "-" } else { "- ✗" };
-                self.append(engine, &format!("\n{mark} {tool}: {}\n", headline(&text)));
+                let entry = format!("{mark} {tool}: {}", headline(&text));
+                engine.answers.change(&engine.buffers, |text, page| text.entry(page, &entry));
             }
             Event::Edited { path, .. } => {
                 self.edited = true;
@@ -156,7 +150,9 @@ impl Shower {
             event @ Event::Plan { .. } => self.plan(engine, event),
             Event::Question { text, options, .. } => engine.question.ask(engine, &text, &options),
             Event::Introduced { entries, of, .. } => self.introduced(engine, &of, &entries),
-            Event::Trace { markdown } | Event::Page { markdown, .. } => self.append(engine, &format!("\n{markdown}\n")),
+            Event::Trace { markdown } | Event::Page { markdown, .. } => {
+                engine.answers.block(&engine.buffers, &markdown)
+            }
             Event::Mode { mode } => engine.say(INFO, &format!("plans are carried out in the mode {mode} from now on")),
             Event::Interrupted { request, .. } => {
                 let text = format!("“{request}” was interrupted; agent.resume goes on, agent.undo takes it back");
@@ -181,9 +177,17 @@ impl Shower {
         }
     }
 
+    fn words(&mut self, engine: &EngineHost, words: &str, thought: bool) {
+        if thought {
+            return engine.answers.change(&engine.buffers, |text, page| text.think(page, words));
+        }
+        self.words.push_str(words);
+        engine.answers.change(&engine.buffers, |text, page| text.words(page, words));
+    }
+
     fn failed(&mut self, engine: &EngineHost, failure: &Failure) {
         let line = helix_wording::failure(failure).one_line();
-        self.append(engine, &format!("\n**{line}**\n"));
+        engine.answers.block(&engine.buffers, &format!("**{line}**"));
         self.note(engine, &line);
         engine.say(ERROR, &line);
     }
@@ -209,13 +213,13 @@ impl Shower {
         };
         if !entries.is_empty() {
             let list: String = entries.iter().map(one).collect();
-            self.append(engine, &format!("\nIntroduced:\n\n{list}"));
+            engine.answers.block(&engine.buffers, &format!("Introduced:\n\n{list}"));
         }
     }
 
     /// The last line: the result of the task, and the work that is left to the editor.
     fn finished(&mut self, engine: &EngineHost, ok: bool, summary: &str) {
-        self.append(engine, &format!("\n**{}**\n", summary.trim()));
+        engine.answers.block(&engine.buffers, &format!("**{}**", summary.trim()));
         self.note(engine, summary);
         // The answer is the result of a question; for an edit the summary has more.
         let words = if self.edited { "" } else { self.words.trim() };
@@ -239,22 +243,6 @@ impl Shower {
         if self.of_plan || engine.plan.is_being_made() {
             engine.plan.set(engine, |shown| text.clone_into(&mut shown.note));
         }
-    }
-
-    fn append(&self, engine: &EngineHost, text: &str) {
-        engine.answers.change(&engine.buffers, |page| {
-            if page.is_empty() {
-                page.push_str(HEAD);
-            }
-            page.push_str(text);
-            if let Some(mut over) = page.len().checked_sub(KEPT) {
-                while !page.is_char_boundary(over) {
-                    over += 1;
-                }
-                let cut = page[over..].find("\n## ").map_or(page.len(), |at| over + at);
-                page.replace_range(..cut, HEAD);
-            }
-        });
     }
 }
 

@@ -11,17 +11,16 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::engine::buffers::EditorBuffers;
+use crate::engine::conversation_text::HEAD;
 use crate::engine::links::{ANSWER, EngineLink};
 use crate::engine::open_documents::MirroredDocument;
 use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::lock::lock;
+use sextant_base::positions::Position;
 use sextant_base::{path, private_files};
 
 /// The pause between two changes of a page: sixty in a second.
 const TICK: Duration = Duration::from_millis(16);
-
-/// The beginning of a conversation.
-pub(super) const HEAD: &str = "# Sextant\n";
 
 /// The largest page that is read back, in bytes.
 const LARGEST: u64 = 8 << 20;
@@ -181,12 +180,12 @@ impl EditorPage {
         if now == shown {
             return Some((wanted.clone(), wanted));
         }
-        // If there is only more text, it comes behind the user's typing.
+        // A new end comes behind the user's typing.
         if self.0.note.is_some() {
             return None;
         }
-        let more = held.wanted.strip_prefix(held.base.as_str()).filter(|more| !more.is_empty())?;
-        Some((wanted.clone(), format!("{now}{more}")))
+        let target = with_new_end(now, &held.base, &wanted)?;
+        Some((wanted, target))
     }
 
     fn write(&self) -> io::Result<()> {
@@ -222,16 +221,6 @@ impl EditorPage {
         self.show_at(buffers, link, None).await
     }
 
-    /// The same with the cursor at the last heading.
-    ///
-    /// # Errors
-    /// As [`Self::show`].
-    pub(super) async fn show_last(&self, buffers: &EditorBuffers, link: &EngineLink) -> Result<(), Failure> {
-        let now = self.open(buffers).map_or_else(|| self.wanted().into(), |document| document.text);
-        let line = now.lines().collect::<Vec<_>>().iter().rposition(|line| line.starts_with("## "));
-        self.show_at(buffers, link, line).await
-    }
-
     /// Puts a text behind the present one, below a rule, and shows the page where it begins.
     ///
     /// # Errors
@@ -244,11 +233,11 @@ impl EditorPage {
             self.put(buffers).await;
         }
         let now = self.open(buffers).map_or_else(|| self.wanted().into(), |document| document.text);
-        let line = now.rfind(text).map(|at| now[..at].matches('\n').count());
+        let line = now.rfind(text).map(|at| line_start(now[..at].matches('\n').count()));
         self.show_at(buffers, link, line).await
     }
 
-    /// Shows it with the cursor in a line, counted from 0, or at its old place.
+    /// Shows it with the cursor at a place, or where it was.
     ///
     /// # Errors
     /// As [`Self::show`].
@@ -256,7 +245,7 @@ impl EditorPage {
         &self,
         buffers: &EditorBuffers,
         link: &EngineLink,
-        line: Option<usize>,
+        place: Option<Position>,
     ) -> Result<(), Failure> {
         let failed = |why: String| {
             let file = self.0.file.display();
@@ -268,8 +257,7 @@ impl EditorPage {
             lock(&self.0.text).opening = Some(Instant::now());
         }
         let mut params = json!({"uri": self.0.uri, "external": false, "takeFocus": true});
-        if let Some(line) = line {
-            let place = json!({"line": line, "character": 0});
+        if let Some(place) = place {
             params["selection"] = json!({"start": place, "end": place});
         }
         let answer = link.ask("window/showDocument", params, Some(ANSWER)).await;
@@ -315,6 +303,25 @@ impl EditorPage {
             let _ = fs::remove_file(&self.0.file);
             self.0.note.iter().for_each(|note| drop(fs::remove_file(note)));
         }
+    }
+}
+
+/// The beginning of a line, counted from 0.
+pub(super) fn line_start(line: usize) -> Position {
+    Position { line: u32::try_from(line).unwrap_or(u32::MAX), character: 0 }
+}
+
+/// The user's text with the change of Sextant's text, if that is a change of its last turn.
+fn with_new_end(now: &str, base: &str, wanted: &str) -> Option<String> {
+    let same = base.bytes().zip(wanted.bytes()).take_while(|(one, other)| one == other).count();
+    let same = (0..=same).rev().find(|at| base.is_char_boundary(*at)).unwrap_or(0);
+    let (old, new) = (&base[same..], &wanted[same..]);
+    if same == 0 || old.contains("\n## ") {
+        return None;
+    }
+    match now.rfind(old).filter(|_| !old.is_empty()) {
+        Some(at) => Some(format!("{}{new}{}", &now[..at], &now[at + old.len()..])),
+        None => Some(format!("{now}{new}")),
     }
 }
 

@@ -45,6 +45,14 @@ async fn a_question_about_an_edit_says_what_it_would_introduce_wherever_it_is_sh
     let (made, ()) = tokio::join!(calling, answering);
     assert_eq!(made["structuredContent"]["ok"], true, "{made}");
     assert_eq!(link.text(&uri), "x = missing\ny = 1\n");
+    // The conversation has both answers, each behind its question.
+    let page = link.told.lock().unwrap().shown.last().cloned().expect("the page");
+    link.until("the answers", |told| {
+        let (_, text) = &told.texts[&page];
+        let no = text.find("\n→ no\n")?;
+        (text.find("\n→ change it once")? > no).then_some(())
+    })
+    .await;
     // What a client has changed can be taken back on its line, like what a task of the user's has.
     let back = link.until("the offer", |told| {
         told.actions.get(&uri)?.iter().find(|action| action.title == "Sextant: take this change back").cloned()

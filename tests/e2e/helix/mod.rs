@@ -2,6 +2,7 @@
 
 mod before;
 mod commands;
+mod conversation;
 mod crash;
 mod hazards;
 mod lifecycle;

@@ -33,6 +33,20 @@ fn what_the_user_typed_in_a_page_stays() {
     assert_eq!(target(&page("a", "a", "a"), "a"), None);
     assert_eq!(target(&page("a", "a", "ab"), "a and mine\n").as_deref(), Some("a and mine\nb"), "behind it");
     assert_eq!(target(&page("a", "a", "x"), "mine"), None, "other words are not put over it");
+    // Thinking has become one line, and words follow.
+    let (base, wanted) = ("a\n\n> long\n> thought", "a\n\n> short\n\nYes.");
+    assert_eq!(
+        target(&page(base, base, wanted), &format!("mine {base}")).as_deref(),
+        Some("mine a\n\n> short\n\nYes.")
+    );
+    let typed = "a\n\n> long, mine\n> thought";
+    assert_eq!(target(&page(base, base, wanted), typed), Some(format!("{typed}short\n\nYes.")), "never over it");
+    let turns = "# Sextant\n\n## one\n\n## two\n";
+    assert_eq!(
+        target(&page(turns, turns, "# Sextant\n\n## two\n"), &format!("{turns}mine\n")),
+        None,
+        "turns that are gone"
+    );
 }
 
 #[test]

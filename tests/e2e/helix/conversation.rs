@@ -1,0 +1,71 @@
+//! The page of the conversation: where it is shown, thinking in it, and the answers of the user.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::durable::TEXT;
+use crate::helix::with_model;
+use crate::support::link_client::{EditorLink, Told, engine, hello};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::project::Project;
+use crate::support::scripted::calls;
+use crate::support::wires::{Wire, says};
+
+const DONE: &str =
+    r#"{"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "It returns one."}"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn thinking_is_one_line_once_the_answer_begins_and_no_part_of_the_message() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let thought = "It has a body.\nThe body has one line, and that returns the number one to its caller.";
+    let server = ModelServer::start([Wire::Chat.reply(&says(DONE).thinking(thought))]).await;
+    let mut options = with_model(&server);
+    options["model"]["show_reasoning"] = json!(true);
+    let _engine = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, options)).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!(["what does f return?"]), Some(&uri));
+    let said = link.message("It returns one.").await;
+    assert!(!said.contains("body"), "{said}");
+    link.command("agent.show", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.last().cloned()).await;
+    let text = link.text(&page);
+    assert!(
+        text.contains("\n\n> Thought: It has a body. The body has one line, and that …\n\nIt returns one."),
+        "{text}"
+    );
+    assert!(!text.contains("to its caller"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_conversation_is_shown_at_its_end_while_a_task_runs_and_at_the_answer_behind_it() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let held = Arc::new(Notify::new());
+    let read = calls("I read it.", &[("read_file", json!({"path": "a.py"}))]);
+    let end = calls("It returns one,\n\nand that is all.", &[]);
+    let server = ModelServer::start([read, Reply::Held(Box::new(end), Arc::clone(&held))]).await;
+    let mut options = with_model(&server);
+    options["model"]["style"] = json!("conversation");
+    options["model"]["context"] = json!(64_000);
+    let _engine = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, options)).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!(["what does f return?"]), Some(&uri));
+    server.requests_seen(2).await;
+    link.command("agent.show", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.last().cloned()).await;
+    let line = |told: &Told| told.lines.last().copied().flatten().and_then(|line| usize::try_from(line).ok());
+    let behind = link.text(&page).matches('\n').count();
+    assert_eq!(line(&link.told.lock().unwrap()), Some(behind), "{}", link.text(&page));
+    held.notify_one();
+    link.until("the end", |told| told.texts[&page].1.contains("nothing was changed").then_some(())).await;
+    link.command("agent.show", json!([]), Some(&uri));
+    link.until("the page again", |told| (told.shown.len() == 2).then_some(())).await;
+    let text = link.text(&page);
+    let at = line(&link.told.lock().unwrap()).and_then(|line| text.lines().nth(line));
+    assert_eq!(at, Some("It returns one,"), "{text}");
+}
