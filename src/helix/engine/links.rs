@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -30,6 +30,8 @@ pub(super) struct EngineLink {
     pub(super) server: Option<Arc<LanguageServer>>,
     /// Another server of its kind, for texts that the editor does not have.
     pub(super) spare: Option<Arc<LanguageServer>>,
+    /// The time of the last message.
+    pub(super) messaged: Mutex<Option<Instant>>,
 }
 
 impl EngineLink {
@@ -51,7 +53,13 @@ impl EngineLink {
 
     /// Shows one line on the editor's status line, whatever the text.
     pub(super) fn message(&self, kind: u8, text: &str) {
+        *lock(&self.messaged) = Some(Instant::now());
         self.notify("window/showMessage", json!({"type": kind, "message": text}));
+    }
+
+    /// The time since the last message.
+    pub(super) fn messaged(&self) -> Option<Duration> {
+        lock(&self.messaged).map(|at| at.elapsed())
     }
 
     pub(super) fn can(&self, pointer: &str) -> bool {

@@ -21,6 +21,7 @@ mod session_display;
 mod spare;
 mod steps;
 mod streamed_page;
+mod turn_progress;
 mod typing_pause;
 
 use std::io;
@@ -233,7 +234,8 @@ impl EngineHost {
         let root = self.setup.root.path();
         let server = hello.server.as_ref().map(|server| Arc::new(linked(server, root)));
         let spare = hello.server.as_ref().map(|server| self.spares.of(server, root));
-        let link = EngineLink { id: self.buffers.links.next_id(), hello, out: out.clone(), server, spare };
+        let (id, messaged) = (self.buffers.links.next_id(), Mutex::default());
+        let link = EngineLink { id, hello, out: out.clone(), server, spare, messaged };
         Ok((Arc::new(link), Welcome { session: session.name.clone() }))
     }
 

@@ -3,31 +3,21 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 
-use serde_json::{Value, json};
-
-use crate::engine::links::{ERROR, EngineLink, INFO, WARNING};
+use crate::engine::links::{ERROR, INFO, WARNING};
+use crate::engine::turn_progress::TurnProgress;
 use crate::engine::{EngineHost, helix_wording};
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
-use sextant_engine::api::{Delivery, Event, Subscription, TaskEvent};
+use sextant_engine::api::{Delivery, Event, Subscription, TaskEvent, WaitPhase};
 
 /// The most characters of a message that a screen of 80 columns shows whole.
 const SHORT: usize = 76;
 
-/// A running task, and the place of its progress.
-struct TurnShown {
-    link: Arc<EngineLink>,
-    token: String,
-    what: String,
-    /// The progress in percent, if a plan reports it.
-    part: Option<usize>,
-}
-
 #[derive(Default)]
 struct Shower {
     turns: u64,
-    turn: Option<TurnShown>,
+    turn: Option<Arc<TurnProgress>>,
     /// Files that were changed in buffers; the user has to write them.
     unsaved: BTreeSet<String>,
     /// The words of the model since the task began.
@@ -85,35 +75,18 @@ impl Shower {
         self.turns += 1;
         let token = format!("sextant:{}", self.turns);
         let what = headline(&now.map_or_else(|| by.to_owned(), |task| task.what));
-        if link.can("/window/workDoneProgress") {
-            // The answer adds nothing to what the editor would do anyway.
-            let asked = Arc::clone(&link);
-            let params = json!({"token": token});
-            let create = async move { asked.ask("window/workDoneProgress/create", params, None).await };
-            let mut create = Box::pin(create);
-            // Sent before the beginning; its answer is waited for beside everything else.
-            if futures::FutureExt::now_or_never(&mut create).is_none() {
-                tokio::spawn(create);
-            }
-        }
-        let turn = TurnShown { link, token, what, part: None };
-        turn.progress(json!({"kind": "begin", "title": "Sextant", "message": turn.what, "cancellable": false}));
-        self.turn = Some(turn);
+        self.turn = Some(TurnProgress::begin(link, token, &what));
     }
 
     fn end(&mut self) {
         if let Some(turn) = self.turn.take() {
-            turn.progress(json!({"kind": "end"}));
+            turn.end();
         }
     }
 
-    fn report(&self, text: &str) {
+    fn works_on(&self, what: &str) {
         if let Some(turn) = &self.turn {
-            let mut value = json!({"kind": "report", "message": helix_wording::line(text)});
-            if let Some(part) = turn.part {
-                value["percentage"] = json!(part);
-            }
-            turn.progress(value);
+            turn.work(what, false);
         }
     }
 
@@ -132,14 +105,13 @@ impl Shower {
                 if self.turn.is_none() && std::mem::take(&mut self.edited) {
                     look_at_changes(engine);
                 }
-                self.report(&text);
+                self.works_on(&text);
             }
             Event::Words { text, thought } => self.words(engine, &text, thought),
-            Event::Acting { tool, target, .. } => self.report(&format!("{tool} {target}")),
+            Event::Acting { tool, target, .. } => self.works_on(&format!("{tool} {target}")),
             Event::Acted { tool, ok, text, .. } => {
                 let mark = if ok { "-" } else { "- ✗" };
-                let entry = format!("{mark} {tool}: {}", headline(&text));
-                engine.answers.change(&engine.buffers, |text, page| text.entry(page, &entry));
+                entry(engine, &format!("{mark} {tool}: {}", headline(&text)));
             }
             Event::Edited { path, .. } => {
                 self.edited = true;
@@ -148,7 +120,8 @@ impl Shower {
                 }
             }
             event @ Event::Plan { .. } => self.plan(engine, event),
-            Event::Question { text, options, .. } => engine.question.ask(engine, &text, &options),
+            Event::Question { text, options, .. } => self.question(engine, &text, &options),
+            Event::Phase { phase, detail, tokens } => self.phase(engine, phase, &detail, tokens),
             Event::Introduced { entries, of, .. } => self.introduced(engine, &of, &entries),
             Event::Trace { markdown } | Event::Page { markdown, .. } => {
                 engine.answers.block(&engine.buffers, &markdown)
@@ -166,7 +139,6 @@ impl Shower {
             Event::Failed { failure } | Event::Refused { failure, .. } => self.failed(engine, &failure),
             Event::Risk { .. }
             | Event::Review { .. }
-            | Event::Phase { .. }
             | Event::Place { .. }
             | Event::BlockTarget { .. }
             | Event::Places { .. }
@@ -177,7 +149,20 @@ impl Shower {
         }
     }
 
+    fn question(&self, engine: &Arc<EngineHost>, text: &str, options: &[String]) {
+        self.turn.iter().for_each(|turn| turn.asks());
+        engine.question.ask(engine, text, options);
+    }
+
+    fn phase(&self, engine: &EngineHost, phase: WaitPhase, detail: &str, tokens: u64) {
+        self.turn.iter().for_each(|turn| turn.phase(phase, detail, tokens));
+        if phase == WaitPhase::Retry {
+            entry(engine, &format!("- {}", headline(detail)));
+        }
+    }
+
     fn words(&mut self, engine: &EngineHost, words: &str, thought: bool) {
+        self.works_on(if thought { "thinking" } else { "answering" });
         if thought {
             return engine.answers.change(&engine.buffers, |text, page| text.think(page, words));
         }
@@ -194,9 +179,9 @@ impl Shower {
 
     fn plan(&mut self, engine: &EngineHost, event: Event) {
         if let Event::Plan { phase, steps, done, failed, running, .. } = &event {
-            if let Some(turn) = self.turn.as_mut().filter(|_| phase == "executing") {
-                turn.part = Some(((done + failed) * 100).checked_div(*steps).unwrap_or(0));
-                self.report(&format!("step {} of {steps}", running.unwrap_or((done + failed).min(*steps))));
+            if let Some(turn) = self.turn.as_ref().filter(|_| phase == "executing") {
+                let finished = done + failed;
+                turn.step(running.unwrap_or(finished.min(*steps)), *steps, finished);
             }
             if *steps == 0 {
                 engine.say(INFO, "the plan has no step: there is nothing to do; agent.show \"plan\" shows why");
@@ -246,6 +231,11 @@ impl Shower {
     }
 }
 
+/// Adds an entry to the list of what was done.
+fn entry(engine: &EngineHost, line: &str) {
+    engine.answers.change(&engine.buffers, |text, page| text.entry(page, line));
+}
+
 fn look_at_changes(engine: &Arc<EngineHost>) {
     let engine = Arc::clone(engine);
     tokio::spawn(async move { engine.changes.look(&engine).await });
@@ -258,10 +248,4 @@ fn unsaved(engine: &EngineHost, path: &str) -> bool {
         sextant_store::workspace::beneath::text(engine.setup.root.path(), path, 64 << 20).as_deref()
             != Some(&*open.text)
     })
-}
-
-impl TurnShown {
-    fn progress(&self, value: Value) {
-        self.link.notify("$/progress", json!({"token": self.token, "value": value}));
-    }
 }

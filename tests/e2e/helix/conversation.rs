@@ -1,6 +1,7 @@
-//! The page of the conversation: where it is shown, thinking in it, and the answers of the user.
+//! What the user sees of a task: the page of the conversation, thinking in it, and the progress.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tokio::sync::Notify;
@@ -68,4 +69,32 @@ async fn the_conversation_is_shown_at_its_end_while_a_task_runs_and_at_the_answe
     let text = link.text(&page);
     let at = line(&link.told.lock().unwrap()).and_then(|line| text.lines().nth(line));
     assert_eq!(at, Some("It returns one,"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_progress_names_the_phase_with_its_seconds_and_leaves_time_to_read_a_message() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let held = Arc::new(Notify::new());
+    let busy = Reply::Status(503, vec![("retry-after", "1".to_owned())], "{}".to_owned());
+    let end = Wire::Chat.reply(&says(DONE));
+    let server = ModelServer::start([busy, Reply::Held(Box::new(end), Arc::clone(&held))]).await;
+    let _engine = engine(&project);
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!(["what does f return?"]), Some(&uri));
+    let reported = |told: &Told, part: &str| {
+        told.progress.iter().rposition(|value| value["message"].as_str().is_some_and(|message| message.contains(part)))
+    };
+    let retry = link.until("the retry", |told| reported(told, "retry 2 of 2 in ")).await;
+    let waits = link.until("the seconds", |told| reported(told, "waiting for the model 2 s · ")).await;
+    assert!(waits > retry, "{:?}", link.told.lock().unwrap().progress);
+    link.command("agent.ask", json!(["and g?"]), Some(&uri));
+    link.message("what does f return?").await;
+    let (at, count) = (Instant::now(), link.told.lock().unwrap().progress.len());
+    link.until("the next report", |told| (told.progress.len() > count).then_some(())).await;
+    assert!(at.elapsed() > Duration::from_secs(3), "{:?}", at.elapsed());
+    held.notify_one();
+    link.message("It returns one.").await;
+    link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
 }

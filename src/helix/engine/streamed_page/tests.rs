@@ -150,7 +150,14 @@ fn opened(dir: &Path, kind: PageKind, text: &str, confirmed: Arc<Semaphore>) -> 
         client_capabilities: json!({}),
         options: json!(null),
     };
-    buffers.links.add(Arc::new(EngineLink { id: 1, hello, out, server: None, spare: None }));
+    buffers.links.add(Arc::new(EngineLink {
+        id: 1,
+        hello,
+        out,
+        server: None,
+        spare: None,
+        messaged: Mutex::default(),
+    }));
     let opened = OpenedDocument { uri: uri.clone(), language_id: "markdown".into(), version: 1, text: text.into() };
     buffers.mirror.opened(1, None, opened);
     page.opened(&buffers);

@@ -1,0 +1,182 @@
+//! Reports a running task as LSP progress: what it waits for and for how long, each second.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::engine::helix_wording;
+use crate::engine::links::EngineLink;
+use sextant_base::lock::lock;
+use sextant_base::plural::counted;
+use sextant_engine::api::WaitPhase;
+
+/// The pause between two reports of the seconds.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The time that a message stays: Helix shows messages and progress in the same line.
+const READ: Duration = Duration::from_secs(5);
+
+/// The current work of a task, and since when.
+#[derive(Debug)]
+struct CurrentWork {
+    what: String,
+    /// Whether the words have times of their own.
+    timed: bool,
+    since: Instant,
+    tokens: u64,
+    /// The running step of a plan and the number of its steps, and the finished part in percent.
+    step: Option<(usize, usize)>,
+    percent: Option<usize>,
+    /// The user is asked, and the question is in the same line.
+    asks: bool,
+    over: bool,
+}
+
+/// A running task, and the place of its progress.
+#[derive(Debug)]
+pub(super) struct TurnProgress {
+    link: Arc<EngineLink>,
+    token: String,
+    began: Instant,
+    work: Mutex<CurrentWork>,
+}
+
+impl TurnProgress {
+    /// Begins the progress, and keeps its seconds up to date until it is dropped.
+    pub(super) fn begin(link: Arc<EngineLink>, token: String, what: &str) -> Arc<Self> {
+        if link.can("/window/workDoneProgress") {
+            // The answer adds nothing to what the editor would do anyway.
+            let asked = Arc::clone(&link);
+            let params = json!({"token": token});
+            let create = async move { asked.ask("window/workDoneProgress/create", params, None).await };
+            let mut create = Box::pin(create);
+            // Sent before the beginning; its answer is waited for beside everything else.
+            if futures::FutureExt::now_or_never(&mut create).is_none() {
+                tokio::spawn(create);
+            }
+        }
+        let since = Instant::now();
+        let what = helix_wording::line(what);
+        let begin = json!({"kind": "begin", "title": "Sextant", "message": what, "cancellable": false});
+        let work =
+            CurrentWork { what, timed: false, since, tokens: 0, step: None, percent: None, asks: false, over: false };
+        let progress = Arc::new(Self { link, token, began: since, work: Mutex::new(work) });
+        progress.send(begin);
+        let ticking = Arc::downgrade(&progress);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(SECOND).await;
+                let Some(progress) = ticking.upgrade() else { return };
+                progress.report();
+            }
+        });
+        progress
+    }
+
+    pub(super) fn end(&self) {
+        // No report may come behind the end.
+        let mut work = lock(&self.work);
+        work.over = true;
+        self.send(json!({"kind": "end"}));
+    }
+
+    /// Sets the thing that the task waits for.
+    pub(super) fn phase(&self, phase: WaitPhase, detail: &str, tokens: u64) {
+        let what = match phase {
+            WaitPhase::Servers => "waiting for language servers",
+            WaitPhase::Model => "waiting for the model",
+            WaitPhase::Retry => detail,
+        };
+        lock(&self.work).tokens = tokens;
+        self.work(what, phase == WaitPhase::Retry);
+    }
+
+    /// Sets the current work. The same work goes on with its seconds.
+    pub(super) fn work(&self, what: &str, timed: bool) {
+        {
+            let mut work = lock(&self.work);
+            let what = helix_wording::line(what);
+            if work.what == what && !work.asks {
+                return;
+            }
+            (work.what, work.timed, work.since, work.asks) = (what, timed, Instant::now(), false);
+        }
+        self.report();
+    }
+
+    /// Sets the running step of a plan.
+    pub(super) fn step(&self, step: usize, of: usize, finished: usize) {
+        {
+            let mut work = lock(&self.work);
+            (work.step, work.percent) = (Some((step, of)), (finished * 100).checked_div(of));
+        }
+        self.report();
+    }
+
+    /// Reports nothing until the next work: a question is open.
+    pub(super) fn asks(&self) {
+        lock(&self.work).asks = true;
+    }
+
+    fn report(&self) {
+        let work = lock(&self.work);
+        if work.asks || work.over || self.link.messaged().is_some_and(|since| since < READ) {
+            return;
+        }
+        let mut value = json!({"kind": "report", "message": work.line(self.began.elapsed())});
+        if let Some(percent) = work.percent {
+            value["percentage"] = json!(percent);
+        }
+        self.send(value);
+    }
+
+    fn send(&self, value: Value) {
+        self.link.notify("$/progress", json!({"token": self.token, "value": value}));
+    }
+}
+
+impl CurrentWork {
+    /// The work in one line, its most important part first: an editor cuts the end.
+    fn line(&self, in_all: Duration) -> String {
+        let mut parts = Vec::new();
+        parts.extend(self.step.map(|(step, of)| format!("step {step} of {of}")));
+        parts.push(if self.timed {
+            self.what.clone()
+        } else {
+            format!("{} {} s", self.what, self.since.elapsed().as_secs())
+        });
+        parts.push(format!("{} s in all", in_all.as_secs()));
+        match self.tokens {
+            0 => {}
+            tokens @ ..1000 => parts.push(counted(tokens, "token")),
+            tokens => parts.push(format!("{}.{}k tokens", tokens / 1000, tokens % 1000 / 100)),
+        }
+        parts.join(" · ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_names_the_step_the_work_and_its_times() {
+        let mut work = CurrentWork {
+            what: "waiting for the model".into(),
+            timed: false,
+            since: Instant::now(),
+            tokens: 0,
+            step: None,
+            percent: None,
+            asks: false,
+            over: false,
+        };
+        let line = |work: &CurrentWork| work.line(Duration::from_secs(12));
+        assert_eq!(line(&work), "waiting for the model 0 s · 12 s in all");
+        (work.tokens, work.step) = (1290, Some((2, 3)));
+        assert_eq!(line(&work), "step 2 of 3 · waiting for the model 0 s · 12 s in all · 1.2k tokens");
+        (work.what, work.timed, work.tokens) = ("retry 2 of 4 in 3 s".into(), true, 290);
+        assert_eq!(line(&work), "step 2 of 3 · retry 2 of 4 in 3 s · 12 s in all · 290 tokens");
+    }
+}
