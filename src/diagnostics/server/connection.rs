@@ -279,14 +279,27 @@ async fn listen(
     let _ = stop.send(reason).await;
 }
 
+/// The most lines of a stack trace behind an error.
+const TRACE: u32 = 60;
+
+/// Whether a line begins with the name of an error: `error: no such file`, `ModuleNotFoundError: …`.
+fn names_error(line: &str) -> bool {
+    line.split_once(':').is_some_and(|(name, _)| !name.contains(' ') && name.to_lowercase().ends_with("error"))
+}
+
 async fn log(stderr: ChildStderr, program: String, last_words: Arc<Mutex<String>>) {
     let mut reader = BufReader::new(stderr);
     let mut line = Vec::new();
+    // The lines that a named error still stands for.
+    let mut trace = 0_u32;
     while matches!((&mut reader).take(4096).read_until(b'\n', &mut line).await, Ok(read) if read > 0) {
         let text: String = String::from_utf8_lossy(&line).trim().chars().take(300).collect();
         if !text.is_empty() {
             tracing::debug!(program, text, "stderr");
-            *lock(&last_words) = text;
+            trace = if names_error(&text) { TRACE } else { trace.saturating_sub(1) };
+            if trace == 0 || trace == TRACE {
+                *lock(&last_words) = text;
+            }
         }
         line.clear();
     }

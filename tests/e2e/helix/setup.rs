@@ -158,7 +158,9 @@ fn the_doctor_finds_what_setup_has_written_sound() {
 fn the_doctor_says_what_a_program_answers_that_is_no_server() {
     let user = HelixUser::new(&[("hx", "helix 25.07.1 (x)"), ("rust-analyzer", "")]);
     let started = user.project.beside("started").join("folder");
-    let script = format!("#!/bin/sh\npwd > '{}'\necho 'error: it is not installed' >&2\nexit 1\n", started.display());
+    // As rustup answers for a component that is missing: the error, and where it was made.
+    let words = "error: it is not installed\\n\\nStack backtrace:\\n   0: anyhow::new\\n  15: <unknown>\\n";
+    let script = format!("#!/bin/sh\npwd > '{}'\nprintf '{words}' >&2\nexit 1\n", started.display());
     fs::write(user.project.beside("bin").join("rust-analyzer"), script).expect("a program");
     assert!(user.run(&["setup", "helix", "--yes", "--keys", "space B", "--alone", "typescript"]).status.success());
     let (sound, said) = user.looked();
