@@ -70,8 +70,8 @@ pub fn decide(
     }
     for (rule, objection) in ASKS {
         if let Some(reason) = objection(item, judged, change, limits) {
-            let question =
-                format!("{} {reason}. Change it?", confidence_words::claim(item, &evidence.sources, judged.confidence));
+            let claim = confidence_words::claim(item, &evidence.sources, judged.confidence);
+            let question = format!("Change {}? {claim} {reason}.", item.symbol);
             return (PolicyDecision::Ask(question), Trace::new(Effect::Asked, about, rule, reason));
         }
     }

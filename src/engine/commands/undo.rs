@@ -144,7 +144,7 @@ async fn take(
     }
     let hint = match stack.redoable().next() {
         Some(_) => Hint::from("all of it is taken back").and(HintCode::Redo),
-        None => Hint::from("only what Sextant itself changed is undone here").and(HintCode::UndoOwn),
+        None => Hint::from("no change of Sextant's is left").and(HintCode::UndoOwn),
     };
     Err(Failure::user("there is nothing to undo", hint))
 }

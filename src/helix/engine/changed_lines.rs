@@ -115,8 +115,8 @@ impl OfferedChanges {
             }
         }
         if names.is_empty() {
-            let hint = "space a on lines that the last task has changed offers it";
-            return Err(Failure::user("there is no change here that is still to be kept", hint));
+            let hint = "space a on its lines offers it";
+            return Err(Failure::user("no change of the last task is left to keep here", hint));
         }
         held.files.values_mut().for_each(|file| file.offered.retain(|one| !names.contains(&one.name)));
         held.files.retain(|_, file| !file.offered.is_empty());

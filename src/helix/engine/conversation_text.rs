@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use crate::engine::helix_wording;
+
 /// The beginning of a conversation.
 pub(super) const HEAD: &str = "# Sextant\n";
 
@@ -9,7 +11,7 @@ pub(super) const HEAD: &str = "# Sextant\n";
 const KEPT: usize = 200_000;
 
 /// The most characters of thinking that stay: with the words before them they fit a line of 80 columns.
-const THOUGHT: usize = 50;
+const THOUGHT: usize = 54;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LastBlock {
@@ -117,7 +119,7 @@ impl ConversationText {
                 0 => String::new(),
                 seconds => format!(" for {seconds} s"),
             };
-            text.push_str(&format!("> Thought{time}: {}\n", cut(&words)));
+            text.push_str(&format!("> Thought{time}: {}\n", helix_wording::cut(&words, THOUGHT)));
         }
     }
 }
@@ -130,13 +132,6 @@ fn set_apart(text: &mut String) {
     while !text.ends_with("\n\n") {
         text.push('\n');
     }
-}
-
-/// The beginning of a text, which ends with a word.
-fn cut(words: &str) -> String {
-    let Some((most, _)) = words.char_indices().nth(THOUGHT) else { return words.to_owned() };
-    let end = words[..most].rfind(' ').unwrap_or(most);
-    format!("{} …", &words[..end])
 }
 
 /// Drops the oldest turns of a long conversation.
@@ -185,7 +180,7 @@ mod tests {
             "{page}"
         );
         text.words(&mut page, "Because.");
-        let wanted = "m\n\n> Thought: The user asks why this is so. I look at …\n\nBecause.";
+        let wanted = "m\n\n> Thought: The user asks why this is so. I look at everything …\n\nBecause.";
         assert!(page.ends_with(wanted), "{page}");
         text.think(&mut page, "Once more.");
         text.block(&mut page, "**stopped**");

@@ -16,7 +16,7 @@ fn hint(code: HintCode) -> &'static str {
         HintCode::Undo => "agent.undo takes it back",
         HintCode::UndoRest => "agent.undo {\"partial\": true} takes back all the rest",
         HintCode::UndoOwn => "`u` undoes the rest",
-        HintCode::Redo => "agent.redo brings back what was undone last",
+        HintCode::Redo => "agent.redo brings it back",
         HintCode::Stop => "agent.stop stops it",
         HintCode::Resume => "agent.resume goes on with it",
         HintCode::ShowWaiting => "agent.resume shows where it stands",
@@ -50,6 +50,25 @@ pub(super) fn line(text: &str) -> String {
     out
 }
 
+/// The beginning of a line of at most so many characters. It ends with a word.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let end = text.char_indices().nth(most.saturating_sub(2)).map_or(text.len(), |(at, _)| at);
+    let word = text[..end].rfind(' ').filter(|start| end - start <= WORD).unwrap_or(end);
+    format!("{} …", text[..word].trim_end_matches([',', ' ']))
+}
+
+/// A summary with the sentence of its cost at its end: a narrow screen shows the reasons.
+pub(super) fn cost_last(summary: &str) -> String {
+    let sentences: Vec<&str> = summary.trim_end_matches('.').split(". ").collect();
+    let is_cost = |sentence: &&str| sentence.contains(" token") && sentence.contains(" call");
+    let (cost, rest): (Vec<&str>, Vec<&str>) = sentences.into_iter().partition(is_cost);
+    let end = if summary.ends_with('.') { "." } else { "" };
+    [rest, cost].concat().join(". ") + end
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,8 +77,13 @@ mod tests {
     fn a_message_is_one_line_and_names_commands_of_the_editor() {
         assert_eq!(line(" one \n\n two\u{1b}[0m\r\n"), "one · two␛[0m");
         assert_eq!(line(&"é".repeat(LINE + 9)).chars().count(), LINE + 1);
-        let cut = line(&"seven é ".repeat(LINE));
-        assert!(cut.ends_with("seven é …") || cut.ends_with("é seven …"), "{cut}");
+        let long = line(&"seven é ".repeat(LINE));
+        assert!(long.ends_with("seven é …") || long.ends_with("é seven …"), "{long}");
+        assert_eq!(cut("changed a.py. 2 new diagnostics, 1 fixed.", 35), "changed a.py. 2 new diagnostics …");
+        assert_eq!(cut("changed a.py.", 35), "changed a.py.");
+        let summary = "nothing was changed. about 1,2 tokens in 2 calls. Not done: x. y.";
+        assert_eq!(cost_last(summary), "nothing was changed. Not done: x. y. about 1,2 tokens in 2 calls.");
+        assert_eq!(cost_last("undone: a.py"), "undone: a.py");
         let words = failure(&Failure::cancelled()).one_line();
         assert_eq!(words, "stopped (what was finished is kept; agent.undo takes it back)");
     }

@@ -122,7 +122,7 @@ impl PlanPage {
         }
         let markdown = lock(&self.shown).markdown.clone();
         let (plan, _) = plan_document::read(&markdown);
-        let none = || Failure::user(format!("step {number} is none that is still to run"), "name one with [ ]");
+        let none = || Failure::user(format!("step {number} has run or does not exist"), "name a step marked [ ]");
         let plan = steps::skipped(&plan, number).ok_or_else(none)?;
         self.replace(engine, &plan_document::write(&plan)).await.map_err(Failure::from)
     }

@@ -42,8 +42,8 @@ impl QuestionAsked {
         engine.answers.block(&engine.buffers, &format!("? {text}\n\n{list}"));
         let Some(link) = engine.buffers.links.used_last() else { return };
         let list: Vec<String> = (1..).zip(options).map(|(number, option)| format!("{number} {option}")).collect();
-        let how = "space a lists the answers, agent.answer N takes one";
-        link.message(INFO, &helix_wording::line(&format!("? {text} [{}] {how}", list.join(", "))));
+        // A narrow screen shows the beginning: the way to answer comes first.
+        link.message(INFO, &helix_wording::line(&format!("(space a: answers) {text} {}", list.join(", "))));
         let typing = engine.buffers.mirror.rested_anywhere().is_some_and(|rested| rested < REST);
         if !typing && link.can("/window/showMessage") {
             tokio::spawn(ask_in_message(Arc::clone(engine), link, number, text.to_owned(), options.to_vec()));

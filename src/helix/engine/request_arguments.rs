@@ -55,7 +55,10 @@ impl GivenArguments {
                 Value::Null => {}
                 Value::Object(_) => {
                     let read = serde_json::from_value(argument.clone());
-                    given.place = read.map_err(|error| Failure::user(format!("{argument}: {error}"), example))?;
+                    // The list of all fields behind the wrong one would push the example off the screen.
+                    let words =
+                        |error: serde_json::Error| error.to_string().split(", expected").next().map(str::to_owned);
+                    given.place = read.map_err(|error| Failure::user(words(error).unwrap_or_default(), example))?;
                 }
                 Value::Bool(_) | Value::Array(_) => {
                     return Err(Failure::user(format!("{argument} is no argument of a command"), example));
@@ -103,8 +106,8 @@ impl EngineHost {
         if let Some(file) = &file
             && path::relative(root, file).is_none()
         {
-            let message = format!("{} is outside of the workspace {}", file.display(), root.display());
-            let hint = "start an editor in its folder, or ask about all of the workspace with {\"workspace\": true}";
+            let message = format!("{} is outside of the workspace", file.display());
+            let hint = "start Helix in its folder, or add {\"workspace\": true}";
             return Err(Failure::user(message, hint));
         }
         let workspace = place.workspace || file.is_none() && symbols.is_empty();

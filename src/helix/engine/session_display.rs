@@ -14,6 +14,9 @@ use sextant_engine::api::{Delivery, Event, Subscription, TaskEvent, WaitPhase};
 /// The most characters of a message that a screen of 80 columns shows whole.
 const SHORT: usize = 76;
 
+/// The columns of a narrow screen.
+const NARROW: usize = 79;
+
 #[derive(Default)]
 struct Shower {
     turns: u64,
@@ -126,7 +129,7 @@ impl Shower {
             Event::Trace { markdown } | Event::Page { markdown, .. } => {
                 engine.answers.block(&engine.buffers, &markdown)
             }
-            Event::Mode { mode } => engine.say(INFO, &format!("plans are carried out in the mode {mode} from now on")),
+            Event::Mode { mode } => engine.say(INFO, &format!("plans run in {mode} mode from now on")),
             Event::Interrupted { request, .. } => {
                 let text = format!("“{request}” was interrupted; agent.resume goes on, agent.undo takes it back");
                 engine.say(INFO, &text);
@@ -210,16 +213,23 @@ impl Shower {
         let words = if self.edited { "" } else { self.words.trim() };
         let open = self.unsaved.iter().filter(|path| unsaved(engine, path)).count();
         let writes = (open > 0).then(|| format!(":wa writes {}", counted(open, "changed buffer")));
-        let (words_line, summary_line) = (headline(words), headline(summary));
+        let (words_line, summary_line) = (headline(words), helix_wording::cost_last(&headline(summary)));
         // An editor cuts a line at the width of its screen: the reason of a failure comes first.
         let said = if ok { [words_line, summary_line] } else { [summary_line, words_line] };
         let mut parts: Vec<String> = said.into_iter().filter(|part| !part.is_empty()).collect();
         let is_long = words.lines().count() > 1 || parts.join(" — ").chars().count() > SHORT;
-        parts.extend(writes);
-        let mut line = parts.join(" — ");
-        if is_long {
-            line.insert_str(0, "(agent.show reads all of it) ");
-        }
+        let line = match writes {
+            // The user has to write the buffers, so this comes before the rest of a long summary.
+            Some(writes) if is_long => {
+                let result = helix_wording::cut(&parts.join(" — "), NARROW.saturating_sub(writes.len() + 3));
+                format!("{result} — {writes} — agent.show reads all of it")
+            }
+            None if is_long => format!("(agent.show reads all of it) {}", parts.join(" — ")),
+            writes => {
+                parts.extend(writes);
+                parts.join(" — ")
+            }
+        };
         engine.say(if ok { INFO } else { WARNING }, &line);
     }
 

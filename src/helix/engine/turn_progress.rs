@@ -121,7 +121,9 @@ impl TurnProgress {
 
     fn report(&self) {
         let work = lock(&self.work);
-        if work.asks || work.over || self.link.messaged().is_some_and(|since| since < READ) {
+        // The user has pressed a key since an earlier message, which clears the line.
+        let in_turn = self.link.messaged().filter(|since| *since < self.began.elapsed());
+        if work.asks || work.over || in_turn.is_some_and(|since| since < READ) {
             return;
         }
         let mut value = json!({"kind": "report", "message": work.line(self.began.elapsed())});

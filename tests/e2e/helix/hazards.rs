@@ -19,7 +19,7 @@ fn touch() -> Reply {
 }
 
 fn is_asked(told: &Told) -> bool {
-    told.messages.iter().any(|message| message.starts_with("? Run `touch made`"))
+    told.messages.iter().any(|message| message.starts_with("(space a: answers) Run `touch made`"))
 }
 
 #[tokio::test(flavor = "multi_thread")]

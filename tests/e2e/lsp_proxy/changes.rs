@@ -93,7 +93,7 @@ async fn a_change_that_is_kept_is_offered_no_more_and_one_that_was_typed_over_is
     offers(&helix, &uri, 0, 0);
     assert_eq!(offered(&helix, &uri, 3).len(), 2);
     take(&helix, &first, KEEP);
-    helix.wait("a refusal", |seen| seen.said.iter().any(|said| said.contains("still to be kept")).then_some(()));
+    helix.wait("a refusal", |seen| seen.said.iter().any(|said| said.contains("left to keep")).then_some(()));
     // Where the user types, nothing is offered, and what was offered before is refused with the reason.
     helix.replace(&uri, "int:\n\n    return 1", "int:\n    mine = 1\n    return mine");
     offers(&helix, &uri, 3, 0);

@@ -104,10 +104,7 @@ fn nothing(stack: &Stack) -> Failure {
     let lost = stack.rows.iter().filter(|row| row.kind == CheckpointKind::Rollback && !row.files.is_empty());
     let overtaken = lost.filter_map(|undo| Some((undo, stack.edited_since(undo)?))).next();
     let hint = overtaken.and_then(|(undo, edit)| words(stack, undo, edit));
-    Failure::user(
-        "there is nothing to bring back",
-        hint.unwrap_or_else(|| "nothing was undone, or all of it was brought back".to_owned()),
-    )
+    Failure::user("there is nothing to bring back", hint.unwrap_or_else(|| "no undone task is left".to_owned()))
 }
 
 fn words(stack: &Stack, undo: &UndoRow, edit: &UndoRow) -> Option<String> {
