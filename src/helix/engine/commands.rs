@@ -110,22 +110,22 @@ async fn look(
             run(engine, link, Command::Resume { approved: false })
         }
         "agent.diagnostics" => diagnostics(engine, link, document).await,
-        "agent.stats" => page(engine, link, agent.statistics().await?).await,
+        "agent.stats" => page(engine, link, command, agent.statistics().await?).await,
         "agent.diff" => {
             agent.recover().await;
             let diff = agent.changed_text(&Target::parse(&given.text)).await?;
             // A changed line may begin a fence itself.
-            page(engine, link, format!("# What was changed\n\n`````diff\n{}\n`````", diff.trim_end())).await
+            page(engine, link, command, format!("# What was changed\n\n`````diff\n{}\n`````", diff.trim_end())).await
         }
         "agent.history" => {
             agent.recover().await;
-            page(engine, link, history::markdown(&agent.history().await?)).await
+            page(engine, link, command, history::markdown(&agent.history().await?)).await
         }
         "agent.why" if is_question(&given.text) => why(engine, link, given, document).await,
         "agent.why" => {
             agent.recover().await;
             let found = agent.traced(&given.text).await?;
-            page(engine, link, found.markdown()).await
+            page(engine, link, command, found.markdown()).await
         }
         other => {
             let message = format!("{other} is no command of this version");
@@ -232,17 +232,18 @@ fn mode(engine: &EngineHost, link: &EngineLink, agent: &Engine, wanted: &str) ->
     let mode = match wanted {
         "planner" | "auto" => PlanMode::Planner,
         "supervised" => PlanMode::Supervised,
-        _ => return Err(Failure::user(format!("{wanted:?} is no mode"), "planner or supervised")),
+        _ => return Err(Failure::user(format!("there is no mode {wanted:?}"), "use \"planner\" or \"supervised\"")),
     };
     agent.set_mode(mode);
     engine.buffers.links.used(link.id);
-    link.message(INFO, &format!("plans are carried out in the mode {wanted} from now on"));
+    link.message(INFO, &format!("plans run in {wanted} mode from now on"));
     Ok(())
 }
 
-/// Shows a text in the page of the conversation.
-async fn page(engine: &EngineHost, link: &EngineLink, markdown: String) -> Result<(), Failure> {
-    engine.answers.page.tell(&engine.buffers, link, &markdown).await
+/// Shows a text in a page with the name of its command.
+async fn page(engine: &EngineHost, link: &EngineLink, command: &str, markdown: String) -> Result<(), Failure> {
+    let (name, text) = (command.trim_start_matches("agent."), format!("{}\n", markdown.trim()));
+    engine.reading.show(&engine.buffers, link, name, &text).await
 }
 
 /// The current reports on the document from all providers, with how fresh each report is.
@@ -253,11 +254,11 @@ async fn diagnostics(engine: &EngineHost, link: &EngineLink, document: Option<&s
     let file = file.and_then(|file| path::relative(root, &file.canonicalize().unwrap_or(file)));
     let file = file.ok_or_else(|| Failure::user("this is no file of the workspace", "go to one and ask there"))?;
     let reports = editor.diagnostics(std::slice::from_ref(&file), &[], Deadline::after_ms(LOOK_MS)).await;
-    page(engine, link, reported(&file, &reports)).await
+    page(engine, link, "agent.diagnostics", reported(&file, &reports)).await
 }
 
 fn reported(file: &str, reports: &[Report]) -> String {
-    let mut out = format!("## Diagnostics of {file}\n");
+    let mut out = format!("# Diagnostics of {file}\n");
     if reports.is_empty() {
         out.push_str("\nNobody reports on this file: no language server runs for it.\n");
     }
@@ -294,7 +295,7 @@ impl EngineHost {
     }
 
     pub(super) fn is_page(&self, uri: &str) -> bool {
-        [&self.plan.page, &self.requests.page, &self.answers.page].iter().any(|page| page.uri() == uri)
+        self.reading.has(uri)
     }
 
     /// Shows one line on the status line of the editor that was used last.

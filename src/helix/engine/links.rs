@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use crate::link::link_channel::{LinkError, LinkSender};
 use crate::link::{EngineSays, ForEditor, Hello};
 use sextant_base::lock::lock;
+use sextant_base::positions::Position;
 use sextant_diagnostics::server::LanguageServer;
 
 /// The time limit for an editor's answer that needs no user.
@@ -48,6 +49,19 @@ impl EngineLink {
                 let late = || LinkError::new(format!("the editor did not answer {method}"), "try again");
                 tokio::time::timeout(limit, asked).await.unwrap_or_else(|_| Err(late()))
             }
+        }
+    }
+
+    /// Shows a document, with the cursor at a place, or where it was. The error is the reason why it is not shown.
+    pub(super) async fn show(&self, uri: &str, place: Option<Position>) -> Result<(), String> {
+        let mut params = json!({"uri": uri, "external": false, "takeFocus": true});
+        if let Some(place) = place {
+            params["selection"] = json!({"start": place, "end": place});
+        }
+        let answer = self.ask("window/showDocument", params, Some(ANSWER)).await;
+        match answer.map_err(|error| error.to_string())?["success"] == false {
+            true => Err("the editor did not open it".to_owned()),
+            false => Ok(()),
         }
     }
 

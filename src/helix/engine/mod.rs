@@ -14,6 +14,7 @@ mod open_documents;
 mod plan_page;
 mod publishing;
 mod question_page;
+mod reading_pages;
 mod request_arguments;
 mod request_page;
 mod servers;
@@ -42,6 +43,7 @@ use crate::engine::links::{EngineLink, Links};
 use crate::engine::open_documents::Mirror;
 use crate::engine::plan_page::PlanPage;
 use crate::engine::question_page::QuestionAsked;
+use crate::engine::reading_pages::ReadingPages;
 use crate::engine::request_page::RequestPage;
 use crate::engine::servers::OwnServers;
 use crate::engine::spare::SpareServers;
@@ -112,6 +114,7 @@ struct EngineHost {
     buffers: EditorBuffers,
     session: OnceCell<OpenSession>,
     answers: ConversationPage,
+    reading: ReadingPages,
     plan: PlanPage,
     requests: RequestPage,
     question: QuestionAsked,
@@ -132,6 +135,7 @@ pub async fn run(listener: std::os::unix::net::UnixListener, setup: EngineSetup)
     let buffers = EditorBuffers { root: setup.root.path().to_owned(), mirror, links, patience: typing_pause::PATIENCE };
     let engine = Arc::new(EngineHost {
         answers: ConversationPage::new(&setup.folder),
+        reading: ReadingPages::new(&setup.folder),
         plan: PlanPage::new(&setup.folder),
         requests: RequestPage::new(&setup.folder),
         question: QuestionAsked::default(),
@@ -363,6 +367,7 @@ impl EngineHost {
         session.editor.shutdown(Deadline::after(LEAVE)).await;
         self.plan.page.remove(&self.buffers);
         self.answers.page.remove(&self.buffers);
+        self.reading.remove(&self.buffers);
         self.requests.page.remove(&self.buffers);
     }
 }

@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use crate::engine::buffers::EditorBuffers;
 use crate::engine::conversation_text::HEAD;
 use crate::engine::links::{ANSWER, EngineLink};
@@ -221,22 +219,6 @@ impl EditorPage {
         self.show_at(buffers, link, None).await
     }
 
-    /// Puts a text behind the present one, below a rule, and shows the page where it begins.
-    ///
-    /// # Errors
-    /// As [`Self::show`].
-    pub(super) async fn tell(&self, buffers: &EditorBuffers, link: &EngineLink, text: &str) -> Result<(), Failure> {
-        let text = text.trim();
-        lock(&self.0.text).wanted.push_str(&format!("\n---\n\n{text}\n"));
-        if self.open(buffers).is_some() {
-            let _turn = self.0.turn.lock().await;
-            self.put(buffers).await;
-        }
-        let now = self.open(buffers).map_or_else(|| self.wanted().into(), |document| document.text);
-        let line = now.rfind(text).map(|at| line_start(now[..at].matches('\n').count()));
-        self.show_at(buffers, link, line).await
-    }
-
     /// Shows it with the cursor at a place, or where it was.
     ///
     /// # Errors
@@ -247,25 +229,13 @@ impl EditorPage {
         link: &EngineLink,
         place: Option<Position>,
     ) -> Result<(), Failure> {
-        let failed = |why: String| {
-            let file = self.0.file.display();
-            Failure::new(FailureKind::Editor, format!("the page cannot be shown: {why}"), format!("open {file}"))
-        };
+        let failed = |why: String| not_shown(&self.0.file, &why);
         if self.open(buffers).is_none() {
             let _turn = self.0.turn.lock().await;
             self.write().map_err(|error| failed(error.to_string()))?;
             lock(&self.0.text).opening = Some(Instant::now());
         }
-        let mut params = json!({"uri": self.0.uri, "external": false, "takeFocus": true});
-        if let Some(place) = place {
-            params["selection"] = json!({"start": place, "end": place});
-        }
-        let answer = link.ask("window/showDocument", params, Some(ANSWER)).await;
-        let answer = answer.map_err(|error| failed(error.to_string()))?;
-        if answer["success"] == false {
-            return Err(failed("the editor did not open it".to_owned()));
-        }
-        Ok(())
+        link.show(&self.0.uri, place).await.map_err(failed)
     }
 
     /// Puts the text that has come since an editor read the file, now that it has the file open.
@@ -304,6 +274,12 @@ impl EditorPage {
             self.0.note.iter().for_each(|note| drop(fs::remove_file(note)));
         }
     }
+}
+
+/// A page that an editor does not show.
+pub(super) fn not_shown(file: &Path, why: &str) -> Failure {
+    let (message, hint) = (format!("the page cannot be shown: {why}"), format!("open {}", file.display()));
+    Failure::new(FailureKind::Editor, message, hint)
 }
 
 /// The beginning of a line, counted from 0.

@@ -129,7 +129,7 @@ async fn a_command_that_cannot_be_done_says_how_it_is_written() {
         ("agent.ask", json!(["x", {"lnies": [1, 2]}]), "unknown field"),
         ("agent.answer", json!([1]), "no question is open"),
         ("agent.stop", json!([]), "nothing is running"),
-        ("agent.mode", json!(["fast"]), "planner or supervised"),
+        ("agent.mode", json!(["fast"]), "there is no mode \"fast\" (use"),
         ("agent.skip", json!([]), "agent.skip 2"),
         ("agent.change", json!(["x"]), "no plan waits"),
         ("agent.dance", json!([]), "no command of this version"),
@@ -140,7 +140,7 @@ async fn a_command_that_cannot_be_done_says_how_it_is_written() {
     }
     link.command("agent.diagnostics", json!([]), Some(&uri));
     let page = link.until("the page", |told| told.shown.last().cloned()).await;
-    assert!(page.ends_with("/answer.md"));
+    assert!(page.ends_with("/diagnostics.md"));
     assert!(link.text(&page).contains("lsp:ruff: 1 diagnostic"), "{}", link.text(&page));
 }
 

@@ -1,5 +1,6 @@
 //! Tests pages between the engine's wanted text, an editor's buffer, and the text of an earlier engine.
 
+use serde_json::json;
 use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 

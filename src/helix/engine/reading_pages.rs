@@ -1,0 +1,90 @@
+//! Shows texts to read, each in a file that is never changed while it is open: an editor counts it as saved.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+
+use crate::engine::buffers::EditorBuffers;
+use crate::engine::links::{ANSWER, EngineLink};
+use crate::engine::streamed_page::not_shown;
+use sextant_base::failure::Failure;
+use sextant_base::lock::lock;
+use sextant_base::{path, private_files};
+
+/// A written page. An editor reads it on its own time, and reports that it is open after that.
+#[derive(Debug)]
+struct WrittenPage {
+    text: String,
+    at: Instant,
+}
+
+#[derive(Debug)]
+pub(super) struct ReadingPages {
+    folder: PathBuf,
+    written: Mutex<HashMap<PathBuf, WrittenPage>>,
+}
+
+impl ReadingPages {
+    pub(super) fn new(folder: &Path) -> Self {
+        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        Self { folder, written: Mutex::default() }
+    }
+
+    /// Whether a document is a file beside the session's socket.
+    pub(super) fn has(&self, uri: &str) -> bool {
+        path::from_uri(uri).is_some_and(|file| file.parent() == Some(&self.folder))
+    }
+
+    /// Shows a text in a page of this name. A page with another text that is open stays as it is.
+    ///
+    /// # Errors
+    /// The file cannot be written, or the editor refuses.
+    pub(super) async fn show(
+        &self,
+        buffers: &EditorBuffers,
+        link: &EngineLink,
+        name: &str,
+        text: &str,
+    ) -> Result<(), Failure> {
+        let file = self.place(buffers, name, text);
+        let uri = path::to_uri(&file).unwrap_or_default();
+        if buffers.mirror.of_uri(&uri).is_none() {
+            private_files::replace(&file, text.as_bytes()).map_err(|error| not_shown(&file, &error.to_string()))?;
+        }
+        link.show(&uri, None).await.map_err(|why| not_shown(&file, &why))
+    }
+
+    /// The first file of this name that has no other text in an editor.
+    fn place(&self, buffers: &EditorBuffers, name: &str, text: &str) -> PathBuf {
+        let mut written = lock(&self.written);
+        let mut number = 1_u32;
+        loop {
+            let file = match number {
+                1 => self.folder.join(format!("{name}.md")),
+                _ => self.folder.join(format!("{name}-{number}.md")),
+            };
+            let open = path::to_uri(&file).and_then(|uri| buffers.mirror.of_uri(&uri));
+            let taken = match (open, written.get(&file)) {
+                (Some(open), _) => *open.text != *text,
+                (None, Some(page)) => page.text != text && page.at.elapsed() < ANSWER,
+                (None, None) => false,
+            };
+            if !taken {
+                written.insert(file.clone(), WrittenPage { text: text.to_owned(), at: Instant::now() });
+                return file;
+            }
+            number += 1;
+        }
+    }
+
+    /// Removes the files at the end of the session, unless a user still looks at them.
+    pub(super) fn remove(&self, buffers: &EditorBuffers) {
+        for file in lock(&self.written).keys() {
+            if path::to_uri(file).is_none_or(|uri| buffers.mirror.of_uri(&uri).is_none()) {
+                let _ = fs::remove_file(file);
+            }
+        }
+    }
+}
