@@ -138,6 +138,8 @@ pub fn read(text: &str) -> (Plan, Vec<Problem>) {
         if let Some(title) = raw.strip_prefix("# ").filter(|_| !titled) {
             plan.title = line(title);
             titled = true;
+        } else if let Some((step, item)) = plan.steps.last_mut().zip(named_detail(content)) {
+            detail(step, &mut given, item).unwrap_or_else(problem);
         } else if let Some(item) = step_item(raw) {
             match boxed(item) {
                 Ok(_) if plan.steps.len() == MOST => {
@@ -176,6 +178,15 @@ fn step_item(raw: &str) -> Option<&str> {
     item_of(raw).or_else(|| item_of(raw.trim_start()).filter(|item| !raw.starts_with(PART) && item.starts_with('[')))
 }
 
+/// The detail of a line that begins with the name of one. An editor opens a line below a step without mark and
+/// indentation.
+fn named_detail(text: &str) -> Option<&str> {
+    let item = item_of(text).unwrap_or(text);
+    let name = item.split_once(':')?.0.trim();
+    let is_known = name == "symbol" || LABELS.iter().any(|(english, label)| [*english, *label].contains(&name));
+    is_known.then_some(item)
+}
+
 fn item_of(text: &str) -> Option<&str> {
     text.strip_prefix("- ").or_else(|| text.strip_prefix("* "))
 }
@@ -206,7 +217,11 @@ fn boxed(item: &str) -> Result<(StepState, String), String> {
     let Some((_, state)) = MARKS.iter().find(|(known, _)| *known == lower) else {
         return Err(format!("[{mark}] is no state; use [ ], [>], [x], [!] or [-]"));
     };
-    let title = line(chars.as_str());
+    let mut title = line(chars.as_str());
+    // An editor that closes brackets leaves one where the box was typed.
+    if title.ends_with(" ]") && title.matches(']').count() > title.matches('[').count() {
+        title = line(title.trim_end_matches(']'));
+    }
     if title.is_empty() {
         return Err("a step says what to do".to_owned());
     }

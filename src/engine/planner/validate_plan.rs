@@ -80,7 +80,7 @@ pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanRe
     let searches =
         kind == StepKind::Search && !step_executors::search_step::terms(&given.title, &as_texts(&inputs)).is_empty();
     if given.symbols.is_empty() && creates.is_empty() && !has_target && kind != StepKind::Search {
-        problems.push("it names no symbol, and no input target says which".to_owned());
+        problems.push("it names no symbol: add `symbols: FILE::NAME` to it".to_owned());
     }
     if kind == StepKind::Search && !searches {
         problems.push("a search needs words: `…` in its title, or an input pattern or terms".to_owned());

@@ -56,7 +56,8 @@ impl PlanText {
         let progress = format!("{} of {} done", self.done, self.of);
         let keys = "space a: what can be done here; :w takes your changes over";
         match self.phase.as_str() {
-            "" => "planning…".to_owned(),
+            "" if self.note.is_empty() => "planning…".to_owned(),
+            "" => "no plan was made; agent.plan makes one".to_owned(),
             "executing" => format!("running, {progress}; agent.stop stops it"),
             _ if self.question.is_some() => "paused with a question; space a: the answers".to_owned(),
             "completed" => format!("done, {progress}; agent.undo takes it back"),
@@ -73,6 +74,9 @@ impl PlanText {
         if self.markdown.is_empty() && self.request.is_empty() {
             // The page belongs to an engine that is gone.
             return vec![everywhere("Sextant: go on with what was interrupted", "agent.resume")];
+        }
+        if self.phase.is_empty() && !self.note.is_empty() {
+            return Vec::new();
         }
         if self.phase == "executing" || self.phase.is_empty() {
             return vec![everywhere("Sextant: stop", "agent.stop")];
@@ -213,6 +217,16 @@ mod tests {
         assert_eq!(offered, ["Sextant: answer “leave it”", "Sextant: answer “go on”"], "the safe one first");
         assert_eq!(without_comments("<!-- a\nb -->\nc"), "\n\nc\n");
         assert_eq!(without_comments("<!-- a --> - [ ] b\n"), "- [ ] b\n", "nothing that was written is dropped");
+    }
+
+    #[test]
+    fn a_page_without_a_plan_is_waited_for_or_has_the_reason() {
+        let mut shown = PlanText { request: "fix".into(), ..PlanText::default() };
+        assert_eq!(shown.text(), "<!-- planning… -->\n# fix\n");
+        shown.note = "the model did not answer".into();
+        let text = "<!-- no plan was made; agent.plan makes one -->\n<!-- the model did not answer -->\n# fix\n";
+        assert_eq!(shown.text(), text);
+        assert!(shown.actions(text).is_empty(), "nothing runs that could be stopped");
     }
 
     #[test]

@@ -40,6 +40,17 @@ fn a_step_that_an_editor_has_drawn_in_is_a_step_and_nothing_is_dropped() {
 }
 
 #[test]
+fn what_an_editor_leaves_of_a_box_is_no_part_of_the_title_and_a_detail_needs_no_mark() {
+    let text = "# T\n- [ ] Add a test (for mean) ]\nsymbols: `a.py::f`\n- because: so\n\n- [ ] Sort a[0] ]\n";
+    let (plan, problems) = read(text);
+    assert_eq!(problems, []);
+    let titles: Vec<&str> = plan.steps.iter().map(|step| step.title.as_str()).collect();
+    assert_eq!(titles, ["Add a test (for mean)", "Sort a[0]"]);
+    assert_eq!((plan.steps[0].symbols.len(), plan.steps[0].because.as_str()), (1, "so"));
+    assert_eq!(read("# T\n- [ ] one\nnote: this\n").1[0].line, 3, "no detail");
+}
+
+#[test]
 fn paths_with_names_that_are_no_identifiers_are_read_as_they_are_written() {
     for path in
         ["a.py::f", "cart.test.ts::`adds 1, 2 to a/b`::inner", "a.hpp::`Suite.Name`#2", "src/a.rs::impl Total for Cart"]
