@@ -11,12 +11,12 @@ local FAULTS = api.nvim_create_namespace('sextant_plan_faults')
 ---@type string?
 local root = nil
 
+-- The plan as it was shown last.
+local shown = ''
+
 ---@return integer? buf
 local function buffer()
-  local buf = vim.fn.bufnr(NAME)
-  if buf ~= -1 and api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_name(buf) == NAME then
-    return buf
-  end
+  return scratch.find('plan/edit')
 end
 
 local function write(buf)
@@ -33,6 +33,12 @@ local function dress(buf)
   end
 end
 
+local function set(buf, markdown)
+  shown = markdown
+  api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(vim.trim(markdown), '\n', { plain = true }))
+  vim.bo[buf].modified = false
+end
+
 local function make()
   local buf = api.nvim_create_buf(false, false)
   api.nvim_buf_set_name(buf, NAME)
@@ -41,6 +47,12 @@ local function make()
   vim.bo[buf].swapfile = false
   vim.bo[buf].filetype = 'sextant-plan'
   scratch.colour(buf)
+  scratch.on_edit(buf, function()
+    set(buf, shown)
+    vim.bo[buf].buflisted = false
+    vim.bo[buf].filetype = 'sextant-plan'
+    scratch.colour(buf)
+  end)
   api.nvim_create_autocmd(
     'BufWriteCmd',
     require('sextant.neovim').in_buffer(buf, {
@@ -56,11 +68,6 @@ local function make()
     end,
   })
   return buf
-end
-
-local function set(buf, markdown)
-  api.nvim_buf_set_lines(buf, 0, -1, false, vim.split(vim.trim(markdown), '\n', { plain = true }))
-  vim.bo[buf].modified = false
 end
 
 --- Follows the plan with the text: its steps may have other numbers now. Text that is not written yet stays.

@@ -8,14 +8,45 @@ local PREFIX = 'sextant://'
 -- Own file types: the user's settings for Markdown (spelling, servers, folds) are not meant for these.
 local TYPES = { answer = 'sextant-answer', plan = 'sextant-plan' }
 
+-- The buffer of this name, loaded or not. `bufnr()` prefers a listed buffer whose name holds this one.
 ---@param name string after `sextant://`
 ---@return integer? buf
-local function find(name)
-  local known = vim.fn.bufnr(PREFIX .. name)
-  -- Without an exact match `bufnr()` takes any name that holds it.
-  if known ~= -1 and api.nvim_buf_is_loaded(known) and api.nvim_buf_get_name(known) == PREFIX .. name then
-    return known
-  end
+local function named(name)
+  return vim.iter(api.nvim_list_bufs()):find(function(buf)
+    return api.nvim_buf_get_name(buf) == PREFIX .. name
+  end)
+end
+
+--- The loaded buffer of this name.
+---@param name string after `sextant://`
+---@return integer? buf
+function M.find(name)
+  local buf = named(name)
+  return buf and api.nvim_buf_is_loaded(buf) and buf or nil
+end
+local find = M.find
+
+--- Restores the text after `:edit`, which would leave it empty: there is no file to read.
+---@param buf integer
+---@param restore fun(lines: string[]) gets the lines that it had
+function M.on_edit(buf, restore)
+  local lines = {}
+  api.nvim_create_autocmd(
+    'BufUnload',
+    neovim.in_buffer(buf, {
+      callback = function()
+        lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+      end,
+    })
+  )
+  api.nvim_create_autocmd(
+    'BufReadCmd',
+    neovim.in_buffer(buf, {
+      callback = function()
+        restore(lines)
+      end,
+    })
+  )
 end
 
 --- Whether a buffer is one of Sextant's.
@@ -104,6 +135,10 @@ function M.buffer(name, bufhidden)
     return known, false
   end
   require('sextant.ui.code').watch()
+  local unloaded = named(name)
+  if unloaded then
+    api.nvim_buf_delete(unloaded, { force = true })
+  end
   local buf = api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = bufhidden
   vim.bo[buf].undolevels = -1
@@ -111,6 +146,10 @@ function M.buffer(name, bufhidden)
   dress(buf, name)
   vim.bo[buf].modifiable = false
   M.map(buf, 'q', '<Cmd>close<CR>', 'Close the window')
+  M.on_edit(buf, function(lines)
+    M.set(buf, lines)
+    dress(buf, name)
+  end)
   return buf, true
 end
 

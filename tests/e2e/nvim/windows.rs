@@ -260,3 +260,28 @@ async fn the_seconds_of_a_progress_message_go_on() {
     assert!(nvim.lua::<bool>(later).await);
     assert!(nvim.screen.text().contains("of the user"), "{}", nvim.screen.text());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn edit_shows_the_text_of_a_window_again_and_the_plan_as_it_stands() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([two_steps("a.py")]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    nvim.screen.shows("Sextant plan · waiting for approval").await;
+    let text = "return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
+    let plan: String = nvim.lua(text).await;
+    nvim.command("edit").await;
+    assert_eq!(nvim.lua::<String>(text).await, plan, "the plan's window");
+    nvim.keys("e").await;
+    nvim.screen.shows("makes this text the plan").await;
+    let document: String = nvim.lua(text).await;
+    nvim.keys("ggddx").await;
+    nvim.command("edit!").await;
+    assert_eq!(nvim.lua::<String>(text).await, document, "the plan's text");
+    nvim.keys("<Cmd>q!<CR>").await;
+    nvim.command("AgentPlan").await;
+    nvim.screen.shows("Sextant plan · waiting for approval").await;
+    assert_eq!(nvim.lua::<String>(text).await, plan);
+}
