@@ -1,4 +1,5 @@
 --- Shows the answer window: the words and actions of a task, as they come.
+local bottom = require('sextant.ui.answer_bottom')
 local scratch = require('sextant.ui.scratch')
 local thinking = require('sextant.ui.thinking')
 
@@ -185,37 +186,6 @@ function M.settle()
   end
 end
 
--- The last line with a text, from this one upwards.
-local function text_above(line)
-  local buf = buffer()
-  while line > 1 and api.nvim_buf_get_lines(buf, line - 1, line, false)[1] == '' do
-    line = line - 1
-  end
-  return line
-end
-
--- The line that stands at the bottom of a window at rest. All of the answer is above it where that fits, at least the
--- words that a model said last; else the end of these words is there, and no blank line.
----@param win integer
----@param figures integer lines at the end that may be out of sight
-local function bottom(win, figures)
-  local count = api.nvim_buf_line_count(buffer())
-  local last = text_above(count)
-  local words = text_above(math.max(1, last - figures))
-  if words <= heading_line then
-    words = last
-  end
-  local room = vim.fn.getwininfo(win)[1].height
-  local first = math.min(math.max(words_line, heading_line + 1), words)
-  for _, part in ipairs({ { heading_line, count }, { heading_line, last }, { first, last } }) do
-    local rows = api.nvim_win_text_height(win, { start_row = part[1] - 1, end_row = part[2] - 1 }).all
-    if rows <= room then
-      return part[2]
-    end
-  end
-  return words
-end
-
 -- The lines of figures below the last answer.
 local figures_below = 0
 
@@ -225,7 +195,7 @@ function M.rest_at_end(figures)
   figures_below = figures or figures_below
   for _, win in ipairs(scratch.windows('answer')) do
     if follows(win) then
-      local line = bottom(win, figures_below)
+      local line = bottom.line(win, { heading = heading_line, words = words_line, figures = figures_below })
       api.nvim_win_set_cursor(win, { line, 0 })
       rested[win] = line
       api.nvim_win_call(win, function()
@@ -250,27 +220,43 @@ function M.end_line()
   new_line()
 end
 
+---@type fun(entered: boolean)
+local come_back
+
 -- Opens the window below, without entering it, in the tab that the user asked in.
-local function open(tab)
+---@param tab integer
+---@param asked boolean whether the user has asked for the window, and not for an answer
+local function open(tab, asked)
   local there = api.nvim_tabpage_is_valid(tab) and tab or api.nvim_get_current_tabpage()
   for _, win in ipairs(scratch.windows('answer')) do
     if api.nvim_win_get_tabpage(win) == there then
       return
     end
   end
-  local options = require('sextant.options').resolve(require('sextant').given)
-  local room = require('sextant.ui.room')
-  local list = room.list_window()
-  local others = list and api.nvim_win_get_height(list) + 1 or 0
-  local how = { split = 'below', win = -1, height = room.height(options.window.height, others) }
-  if there ~= api.nvim_get_current_tabpage() then
-    how.win = api.nvim_tabpage_get_win(there)
+  local function split(height)
+    local is_here = there == api.nvim_get_current_tabpage()
+    local beside = is_here and -1 or api.nvim_tabpage_get_win(there)
+    local win = api.nvim_open_win(buffer(), false, { split = 'below', win = beside, height = height })
+    scratch.furnish(win)
+    thinking.furnish(win)
+    api.nvim_set_option_value('scrolloff', 0, { win = win, scope = 'local' })
+    return win
   end
-  local win = api.nvim_open_win(buffer(), false, how)
-  scratch.furnish(win)
-  thinking.furnish(win)
-  api.nvim_set_option_value('scrolloff', 0, { win = win, scope = 'local' })
-  vim.wo[win].winfixheight = true
+  local wanted = require('sextant.options').resolve(require('sextant').given).window.height
+  local room = { kind = 'answer', wanted = wanted, open = split, back = come_back, resized = M.rest_at_end }
+  require('sextant.ui.room').open(room, asked, there)
+end
+
+-- It has given way to another window, which is gone.
+function come_back(entered)
+  open(api.nvim_get_current_tabpage(), false)
+  local win = scratch.window('answer')
+  if win and entered then
+    api.nvim_set_current_win(win)
+  elseif win then
+    to_end(win)
+    M.rest_at_end()
+  end
 end
 
 --- Notes the user's request; the current answer is kept until the binary takes the request on.
@@ -332,7 +318,7 @@ function M.accept(request)
   end
   local before = held
   held = {}
-  open(taken.tab)
+  open(taken.tab, false)
   -- The answer that a request has waited for ended just now, and nobody has read it.
   begin(taken.request, taken.follows or not taken.alone)
   for _, text in ipairs(before) do
@@ -347,7 +333,7 @@ function M.show()
   if is_empty() then
     return false
   end
-  open(api.nvim_get_current_tabpage())
+  open(api.nvim_get_current_tabpage(), true)
   local win = scratch.window('answer')
   if win then
     api.nvim_set_current_win(win)

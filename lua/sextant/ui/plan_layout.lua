@@ -1,4 +1,5 @@
 --- Places the plan's window: a float over the lower part of the code, or a split below it, as high as its text.
+local room = require('sextant.ui.room')
 local scratch = require('sextant.ui.scratch')
 
 local M = {}
@@ -27,8 +28,11 @@ local function float_width()
   return math.max(20, math.min(WIDEST, vim.o.columns - 6))
 end
 
--- The most lines of its text: the code keeps the upper half of the screen.
+-- The most lines of its text: the code keeps the upper half of the screen. A split has a bar.
 local function most()
+  if is_split() then
+    return room.most('plan') - 1
+  end
   return math.max(LEAST, math.min(MOST, math.floor(vim.o.lines / 2) - 3))
 end
 
@@ -52,6 +56,11 @@ end
 
 local function height(buf, win)
   return math.max(LEAST, math.min(most(), rows(buf, win)))
+end
+
+-- The lines that a split is to have, whatever others there are.
+local function wanted(buf, win)
+  return math.max(LEAST, math.min(MOST, rows(buf, win))) + 1
 end
 
 local NAME = 'Sextant plan · '
@@ -129,23 +138,45 @@ function M.show(win, buf)
   fix_buffer(win, win == floating)
 end
 
+---@type fun(buf: integer, words: fun(): string, string, enter: boolean): integer?
+local open
+
 ---@param buf integer
----@param enter boolean
----@param words string
----@param keys string
----@return integer win
-local function open(buf, enter, words, keys)
+---@param words fun(): string, string
+---@param asked boolean
+---@return integer? win
+local function open_split(buf, words, asked)
+  local function split(lines)
+    return api.nvim_open_win(buf, false, { split = 'below', win = -1, height = lines })
+  end
+  local function come_back(entered)
+    local win = api.nvim_buf_is_valid(buf) and open(buf, words, false)
+    if win and entered then
+      api.nvim_set_current_win(win)
+    end
+  end
+  return room.open({ kind = 'plan', wanted = wanted(buf), open = split, back = come_back }, asked)
+end
+
+-- Without room, a split waits where it is not entered.
+function open(buf, words, enter)
+  local phase, keys = words()
   local win
   if is_split() then
-    win = api.nvim_open_win(buf, enter, { split = 'below', win = -1, height = height(buf) + 1 })
-    vim.wo[win].winfixheight = true
+    win = open_split(buf, words, enter)
   else
-    win = api.nvim_open_win(buf, enter, float(buf, nil, words, keys))
+    win = api.nvim_open_win(buf, enter, float(buf, nil, phase, keys))
     floating = win
     fix_buffer(win, true)
   end
+  if not win then
+    return nil
+  end
   M.furnish(win)
-  M.fit(buf, words, keys)
+  if enter then
+    api.nvim_set_current_win(win)
+  end
+  M.fit(buf, phase, keys)
   return win
 end
 
@@ -188,12 +219,11 @@ local watches = false
 ---@param words fun(): string, string the phase, and its keys
 ---@param enter boolean whether the user has just asked for it
 function M.open(buf, words, enter)
-  local phase, keys = words()
-  open(buf, enter, phase, keys)
+  open(buf, words, enter)
   if not watches then
     watches = true
     watch_tabs(function(was_entered)
-      return api.nvim_buf_is_valid(buf) and open(buf, was_entered, words()) or nil
+      return api.nvim_buf_is_valid(buf) and open(buf, words, was_entered) or nil
     end)
   end
 end
@@ -208,7 +238,7 @@ function M.fit(buf, words, keys)
     if api.nvim_win_get_config(win).relative ~= '' then
       api.nvim_win_set_config(win, float(buf, win, words, keys))
     elseif is_split() and #api.nvim_tabpage_list_wins(0) > 1 then
-      api.nvim_win_set_height(win, lines + 1)
+      room.fit(win, wanted(buf, win))
     end
     set_bar(win, words, keys)
   end

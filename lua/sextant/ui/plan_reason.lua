@@ -4,6 +4,8 @@ local api = vim.api
 
 -- The rows that a shortened text takes, and the mark at its end: the key shows all of it.
 local ROWS, MORE = 2, ' … <Tab>'
+-- A window with fewer rows has none for a reason.
+local LOW = 6
 
 -- The characters of a text that fill one row.
 ---@param text string
@@ -116,7 +118,7 @@ function M.note(note, lines, width, room)
 end
 
 --- The lines of the window, with a reason of two rows if the whole one leaves the steps no room. It gives way to a
---- result or a question above the title.
+--- result or a question above the title, and to the steps in a low window.
 ---@param lines string[]
 ---@param width integer columns of the window
 ---@param room integer the most rows that it has
@@ -131,8 +133,9 @@ function M.shorten(lines, width, room)
   local shown = vim.list_slice(lines, 1, at.first - 1)
   shown[#shown + 1] = cut(wrap(table.concat(lines, ' ', at.first, at.last), width), width)
   vim.list_extend(shown, vim.list_slice(lines, at.last + 1))
-  if at.title > 1 and count(shown, width) > room then
-    shown = vim.list_slice(lines, 1, at.first - 1)
+  local is_low = room < LOW
+  if (at.title > 1 or is_low) and count(shown, width) > room then
+    shown = vim.list_slice(lines, 1, is_low and at.title or at.first - 1)
     vim.list_extend(shown, vim.list_slice(lines, at.step))
   end
   return shown

@@ -18,19 +18,28 @@ local function to_items(entries, root)
   end, entries)
 end
 
-local function open(count)
+local open
+
+function open(count)
   require('sextant.ui.say').when_normal(function()
-    local here, room = api.nvim_get_current_win(), require('sextant.ui.room')
+    local room = require('sextant.ui.room')
     -- The user's own height of an open list stays.
     if room.list_window() then
       return
     end
-    vim.cmd(('botright copen %d'):format(room.list_height(count)))
-    if api.nvim_win_is_valid(here) then
+    local function split(height)
+      local here = api.nvim_get_current_win()
+      vim.cmd(('botright copen %d'):format(height))
+      local win = api.nvim_get_current_win()
       api.nvim_set_current_win(here)
+      return win
     end
-    room.share(require('sextant.options').resolve(require('sextant').given).window.height)
-    require('sextant.ui.answer').rest_at_end()
+    local function come_back()
+      if vim.fn.getqflist({ size = 0 }).size > 0 then
+        open(count)
+      end
+    end
+    room.open({ kind = 'list', wanted = room.list_height(count), open = split, back = come_back }, false)
   end)
 end
 

@@ -171,6 +171,7 @@ function M.furnish(win)
     foldenable = false,
     colorcolumn = '',
     conceallevel = 0,
+    winfixheight = true,
   }
   for option, value in pairs(wanted) do
     -- The value is for this window alone: a buffer that the user opens in it later has the user's own.
@@ -193,19 +194,26 @@ function M.set(buf, lines)
   end)
 end
 
---- Shows a page below and enters it: the reader asked for it.
+--- Shows a page below, in place of another one, and enters it: the reader asked for it.
 ---@param name string after `sextant://`
 ---@param lines string[]
 ---@return integer win
 function M.open(name, lines)
   local buf = M.buffer(name, 'wipe')
   M.set(buf, lines)
-  local win = M.window(name)
-  if not win then
-    win = api.nvim_open_win(buf, true, { split = 'below', win = -1 })
-    M.furnish(win)
+  local room = require('sextant.ui.room')
+  local win = M.window(name) or room.window('page')
+  if win then
+    api.nvim_win_set_buf(win, buf)
+  else
+    local function open(height)
+      return api.nvim_open_win(buf, false, { split = 'below', win = -1, height = height })
+    end
+    win = assert(room.open({ kind = 'page', wanted = #lines, open = open }, true))
   end
+  M.furnish(win)
   api.nvim_set_current_win(win)
+  room.fit(win, api.nvim_win_text_height(win, {}).all)
   return win
 end
 

@@ -29,6 +29,7 @@ mod published;
 mod reach;
 mod record;
 mod review;
+mod room;
 mod said;
 mod screens;
 mod seen;
