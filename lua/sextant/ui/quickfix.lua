@@ -5,6 +5,9 @@ local api = vim.api
 ---@type table<string, integer> the list of the last task that changed something in each workspace, by root; of a
 ---client's task by both
 local lists = {}
+-- The lists that have opened their window. One that is closed now was closed by the user, and an update leaves it so.
+---@type table<integer, true>
+local opened = {}
 
 local function to_items(entries, root)
   return vim.tbl_map(function(entry)
@@ -49,6 +52,7 @@ local function close(key)
   local ours = type(current.context) == 'table' and current.context.sextant == key
   local win = require('sextant.ui.room').list_window()
   if ours and current.size == 0 and win and win ~= api.nvim_get_current_win() then
+    opened[lists[key]] = nil
     pcall(api.nvim_win_close, win, false)
   end
 end
@@ -70,7 +74,8 @@ function M.show(event)
     vim.fn.setqflist({}, ' ', { items = items, title = title, context = { sextant = key } })
     lists[key] = vim.fn.getqflist({ id = 0 }).id
   end
-  if event.open and #items > 0 then
+  if event.open and #items > 0 and not opened[lists[key]] then
+    opened[lists[key]] = true
     open(#items)
   elseif #items == 0 then
     close(key)

@@ -104,6 +104,39 @@ async fn the_code_keeps_half_of_the_screen_and_an_empty_list_goes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_the_user_closed_stays_closed_until_a_task_introduces_more() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let edit =
+        |old: &str, new: &str| step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false);
+    let server = ModelServer::start([edit("return 1", "return undefined_name")]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentAsk! change f").await;
+    nvim.finished().await;
+    let list = "require('sextant.ui.room').list_window()";
+    assert!(holds(&nvim, &format!("{list} ~= nil")).await);
+    nvim.command("cclose").await;
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert!(holds(&nvim, "#vim.fn.getqflist() == 0").await);
+    nvim.command("AgentRedo").await;
+    nvim.finished().await;
+    assert!(holds(&nvim, "#vim.fn.getqflist() == 1").await);
+    assert!(nvim.lua::<bool>(&format!("return {list} == nil")).await, "{}", nvim.screen.text());
+    server.push(edit("return 2", "return another_name"));
+    nvim.command("AgentAsk! change total").await;
+    nvim.finished().await;
+    assert!(holds(&nvim, &format!("{list} ~= nil")).await, "{}", nvim.screen.text());
+    // Sextant closed an empty list itself: the redo opens it again.
+    nvim.command("AgentUndo").await;
+    nvim.finished().await;
+    assert!(holds(&nvim, &format!("{list} == nil")).await, "{}", nvim.screen.text());
+    nvim.command("AgentRedo").await;
+    nvim.finished().await;
+    assert!(holds(&nvim, &format!("{list} ~= nil")).await, "{}", nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn short_names_and_an_operator_do_what_the_commands_do() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([answer("one"), answer("two"), answer("three")]).await;
