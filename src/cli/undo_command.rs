@@ -38,8 +38,8 @@ pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
         let look: headless_run::HeadlessRun<'_> = &|session, _request, _cancel| {
             Box::pin(async move {
                 let known = session.history().await?;
-                let markdown = history::markdown(&known);
-                session.emit(Event::Page { name: "history".to_owned(), markdown });
+                let (markdown, entries) = history::page(&known);
+                session.emit(Event::Page { name: "history".to_owned(), markdown, entries });
                 Ok(json!({"ok": true, "history": known}))
             })
         };

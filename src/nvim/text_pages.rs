@@ -1,6 +1,6 @@
 //! Makes the pages that need no task: statistics, memory, history, and the diff of the last task.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -21,16 +21,23 @@ pub(super) enum Page {
 #[serde(default)]
 struct PageParams {
     place: CommandPlace,
-    /// The part that a diff shows.
+    /// The workspace of the page that a key was pressed in.
+    root: Option<PathBuf>,
+    /// The task that a diff shows; empty for the last one.
+    task: String,
+    /// The part of it.
     part: String,
 }
 
 impl NvimDoor {
-    /// Makes a page beside a running task, for the workspace of the current file, or else of Neovim's folder.
+    /// Makes a page beside a running task, for the named workspace, that of the current file, or else of Neovim's
+    /// folder.
     pub(super) fn page(self: &Arc<Self>, json: &str, page: Page) {
-        let PageParams { place, part } = serde_json::from_str(json).unwrap_or_default();
+        let PageParams { place, root, task, part } = serde_json::from_str(json).unwrap_or_default();
         let file = !place.path.is_empty() && place.buftype.is_empty();
-        let open = if file { self.open(Path::new(&place.path)) } else { self.open(&self.cwd().join(".")) };
+        let named = root.and_then(|_| self.meant(json));
+        let here = || if file { self.open(Path::new(&place.path)) } else { self.open(&self.cwd().join(".")) };
+        let open = named.map_or_else(here, Ok);
         let door = Arc::clone(self);
         tokio::spawn(async move {
             let open = match open {
@@ -39,11 +46,13 @@ impl NvimDoor {
             };
             // The first command of a Neovim reports a waiting task, whatever the command is about.
             open.session.recover().await;
+            let task = Some(task.as_str()).filter(|task| !task.is_empty());
+            let plain = |markdown: String| (markdown, Vec::new());
             let answer = match page {
-                Page::Statistics => open.session.statistics().await,
-                Page::Memory => open.session.learned().await,
-                Page::History => open.session.history().await.map(|known| history::markdown(&known)),
-                Page::Diff => open.session.changed_text(&Target::parse(&part)).await,
+                Page::Statistics => open.session.statistics().await.map(plain),
+                Page::Memory => open.session.learned().await.map(plain),
+                Page::History => open.session.history().await.map(|known| history::page(&known)),
+                Page::Diff => open.session.changed_text(task, &Target::parse(&part)).await.map(plain),
             };
             let name = match page {
                 Page::Statistics => "statistics",
@@ -52,7 +61,7 @@ impl NvimDoor {
                 Page::Diff => "diff",
             };
             open.session.emit(match answer {
-                Ok(markdown) => Event::Page { name: name.to_owned(), markdown },
+                Ok((markdown, entries)) => Event::Page { name: name.to_owned(), markdown, entries },
                 Err(failure) => Event::refused(failure),
             });
         });

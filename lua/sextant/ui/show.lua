@@ -194,10 +194,10 @@ local renderers = {
     plan.checked(event.faults)
   end,
   trace = function(event)
-    require('sextant.ui.trace').open(event.markdown)
+    require('sextant.ui.trace').open(event, 'trace')
   end,
   page = function(event)
-    require('sextant.ui.trace').open(event.markdown, event.name)
+    require('sextant.ui.trace').open(event, event.name)
   end,
   log = function(event)
     require('sextant.ui.log').open(event)

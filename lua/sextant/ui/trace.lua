@@ -4,21 +4,60 @@ local scratch = require('sextant.ui.scratch')
 local M = {}
 local api = vim.api
 
--- Keys of the history, the command of each, and whether the page is made again after it.
+---@class sextant.PageEntry the work that a line of a page names
+---@field line integer
+---@field task string
+---@field step? integer
+
+-- The work of each line of the history.
+---@type table<integer, sextant.PageEntry>
+local by_line = {}
+---@type string?
+local root = nil
+
+-- Shows the diff or the trace of the work under the cursor.
+---@param verb 'diff'|'trace'
+local function show(verb)
+  local entry = by_line[vim.fn.line('.')]
+  if not entry then
+    return require('sextant.ui.say').say('no task is on this line')
+  end
+  local part = entry.step and tostring(entry.step) or nil
+  require('sextant.rpc.channel').send(verb, { task = entry.task, part = part, root = root })
+end
+
+-- Keys of the history, and the action of each.
 local HISTORY = {
-  { 'd', 'AgentDiff', 'Show the last change as a diff' },
-  { 'u', 'AgentUndo', 'Take back what is marked with undo' },
-  { 'r', 'AgentRedo', 'Bring back what is marked with redo' },
-  { 't', 'AgentTrace', 'Show the trace of the last task' },
-  { 'R', 'AgentHistory', 'Make the list again' },
+  {
+    'd',
+    function()
+      show('diff')
+    end,
+    'Show the change under the cursor as a diff',
+  },
+  { 'u', '<Cmd>AgentUndo<CR>', 'Take back what is marked with undo' },
+  { 'r', '<Cmd>AgentRedo<CR>', 'Bring back what is marked with redo' },
+  {
+    't',
+    function()
+      show('trace')
+    end,
+    'Show the trace of the task under the cursor',
+  },
+  { 'R', '<Cmd>AgentHistory<CR>', 'Make the list again' },
 }
 
 --- Maps the actions of the history page, and makes it again after an undo or a redo.
 ---@param buf integer
-local function history_keys(buf)
+---@param event { root: string, entries?: sextant.PageEntry[] }
+local function history_keys(buf, event)
+  root, by_line = event.root, {}
+  for _, entry in ipairs(event.entries or {}) do
+    by_line[entry.line] = entry
+  end
   local help = {}
   for _, key in ipairs(HISTORY) do
-    scratch.map(buf, key[1], '<Cmd>' .. key[2] .. '<CR>', key[3])
+    scratch.map(buf, key[1], key[2], key[3])
     help[#help + 1] = ('%s  %s'):format(key[1], key[3])
   end
   scratch.map(buf, 'g?', function()
@@ -53,10 +92,10 @@ local function diff_page(buf, win)
 end
 
 --- Opens the window below and enters it: the reader asked for it.
----@param markdown string
----@param name? string what it is, for the buffer's name
-function M.open(markdown, name)
-  local win = scratch.open(name or 'trace', vim.split(markdown, '\n', { plain = true }))
+---@param event { markdown: string, root: string, entries?: sextant.PageEntry[] }
+---@param name string what it is, for the buffer's name
+function M.open(event, name)
+  local win = scratch.open(name, vim.split(event.markdown, '\n', { plain = true }))
   local buf = api.nvim_win_get_buf(win)
   for _, lhs in ipairs({ '<CR>', 'gf' }) do
     scratch.map(buf, lhs, function()
@@ -64,7 +103,7 @@ function M.open(markdown, name)
     end, 'Go to the code of the name under the cursor')
   end
   if name == 'history' then
-    history_keys(buf)
+    history_keys(buf, event)
   end
   if name == 'diff' then
     diff_page(buf, win)

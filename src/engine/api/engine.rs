@@ -233,12 +233,12 @@ impl Engine {
         locate_name::locate(&self.session.workspace, name).await
     }
 
-    /// What the last task changed, or a part of it, as one diff of all its files.
+    /// What a task changed (the last one for `None`), or a part of it, as one diff of all its files.
     ///
     /// # Errors
-    /// No task has changed anything, or the part changed nothing.
-    pub async fn changed_text(&self, part: &Target) -> Result<String, Failure> {
-        changed_text::changed_text(&self.session.edits, part).await
+    /// No task has changed anything, the texts of this one are gone, or the part changed nothing.
+    pub async fn changed_text(&self, task: Option<&str>, part: &Target) -> Result<String, Failure> {
+        changed_text::changed_text(&self.session.edits, task, part).await
     }
 
     /// The request that hands the user's remarks of the review to the agent.

@@ -16,14 +16,18 @@ use sextant_text::symbols::symbol_path::SymbolPath;
 /// Unchanged lines around a hunk.
 const CONTEXT: u32 = 3;
 
-/// The diff of the last task that changed something, or of a part of it.
+/// The diff of a task, or of a part of it; of the last task that changed something for `None`.
 ///
 /// # Errors
-/// No task has changed anything, or the part changed nothing.
-pub(crate) async fn changed_text(edits: &EditService, part: &Target) -> Result<String, Failure> {
+/// No task has changed anything, the texts of this one are gone, or the part changed nothing.
+pub(crate) async fn changed_text(edits: &EditService, task: Option<&str>, part: &Target) -> Result<String, Failure> {
     let stack = stack::stack(edits).await;
-    let known = stack.tasks.iter().find(|known| known.place != UndoPlace::Removed);
-    let Some(known) = known else { return Err(Failure::user("no task has changed anything here", "")) };
+    let wanted = |name: &str| task.is_none_or(|task| task == name);
+    let known = stack.tasks.iter().find(|known| known.place != UndoPlace::Removed && wanted(&known.task));
+    let Some(known) = known else {
+        let gone = "the texts of this task were removed to make room for others";
+        return Err(Failure::user(if task.is_some() { gone } else { "no task has changed anything here" }, ""));
+    };
     let journal = stack::journal(&edits.store, known).await?;
     let changes = match part {
         Target::Step(step) => of_step(&journal, *step),

@@ -5,6 +5,17 @@ use serde::{Deserialize, Serialize};
 use sextant_base::failure::Failure;
 use sextant_model::step::{LastResult, Spoken};
 
+/// The task, or the step of it, that a line of a page is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageEntry {
+    /// From 1.
+    pub line: usize,
+    pub task: String,
+    /// The number that `undo` takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<usize>,
+}
+
 /// One line of the quickfix list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuickfixEntry {
@@ -163,6 +174,9 @@ pub enum Event {
     Page {
         name: String,
         markdown: String,
+        /// The work that lines of the page name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        entries: Vec<PageEntry>,
     },
     /// The kept conversations of the workspace, newest first.
     Log {

@@ -113,7 +113,7 @@ async fn look(
         "agent.stats" => page(engine, link, command, agent.statistics().await?).await,
         "agent.diff" => {
             agent.recover().await;
-            let diff = agent.changed_text(&Target::parse(&given.text)).await?;
+            let diff = agent.changed_text(None, &Target::parse(&given.text)).await?;
             // A changed line may begin a fence itself.
             page(engine, link, command, format!("# What was changed\n\n`````diff\n{}\n`````", diff.trim_end())).await
         }

@@ -24,7 +24,7 @@ impl NvimDoor {
     }
 
     /// The workspace whose `root` a command names, as the plan window does; else that of the last command.
-    pub(super) fn meant(&self, json: &str) -> Option<Arc<UsedWorkspace>> {
+    pub(crate) fn meant(&self, json: &str) -> Option<Arc<UsedWorkspace>> {
         let given = serde_json::from_str::<Value>(json).unwrap_or_default();
         let Some(root) = given["root"].as_str().map(Path::new) else {
             return lock(&self.current).clone();

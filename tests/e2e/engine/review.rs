@@ -82,7 +82,12 @@ async fn an_undo_of_the_task_leaves_nothing_to_review() {
     let shown = wish(&engine, ReviewAction::Show, ReviewScope::All, "").await;
     assert!(shown.files.is_empty(), "{shown:?}");
     assert_eq!(
-        engine.session.changed_text(&sextant::engine::Target::Task).await.map_err(|error| error.message).unwrap_err(),
+        engine
+            .session
+            .changed_text(None, &sextant::engine::Target::Task)
+            .await
+            .map_err(|error| error.message)
+            .unwrap_err(),
         "the task of “edits of claude” changed nothing that stands"
     );
 }

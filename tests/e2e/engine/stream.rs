@@ -251,11 +251,14 @@ async fn what_a_door_shows_of_its_own_is_about_no_task() {
     let first = Listener::new(&engine);
     let ending = engine.session.ask(&request("look"), &engine.cancel).await;
     let second = Listener::new(&engine);
-    engine.session.emit(Event::Page { name: "memory".into(), markdown: "# M".into() });
+    engine.session.emit(Event::Page { name: "memory".into(), markdown: "# M".into(), entries: Vec::new() });
     assert!(end(&engine, ending));
     let first = same(&mut engine, first, second);
     let page = first.given.iter().find(|envelope| {
-        envelope.event == TaskEvent::Shown { event: Event::Page { name: "memory".into(), markdown: "# M".into() } }
+        envelope.event
+            == TaskEvent::Shown {
+                event: Event::Page { name: "memory".into(), markdown: "# M".into(), entries: Vec::new() },
+            }
     });
     assert!(page.is_some_and(|page| page.task.is_none()), "{page:?}");
     assert!(first.given.last().is_some_and(|last| last.task.is_some()), "the end of a task is its own");

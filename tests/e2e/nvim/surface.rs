@@ -208,3 +208,37 @@ async fn the_history_undoes_and_shows_what_stands_afterwards() {
     nvim.screen.shows("“change f” ← undo").await;
     assert_eq!(project.read("a.py"), TEXT.replace("return 1", "return 11"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_keys_of_the_history_act_on_the_work_under_the_cursor() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let edit =
+        |old: &str, new: &str| step("edit_file", json!({"path": "a.py", "old_string": old, "new_string": new}), false);
+    let server = ModelServer::start([edit("return 1", "return 11"), edit("return 2", "return 22")]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    for request in ["AgentAsk! change f", "AgentAsk! change total"] {
+        nvim.command(request).await;
+        nvim.finished().await;
+    }
+    let lines = "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')";
+    for (row, key, name, holds_text) in [
+        ("change f", "d", "diff", "+    return 11"),
+        ("step 1: a.py::f", "d", "diff", "+    return 11"),
+        ("change total", "d", "diff", "+        return 22"),
+        ("change f", "t", "trace", "change f"),
+        ("change total", "t", "trace", "change total"),
+    ] {
+        nvim.command("AgentHistory").await;
+        assert!(
+            holds(&nvim, &format!("vim.fn.bufname() == 'sextant://history' and vim.fn.search('{row}', 'w') > 0")).await
+        );
+        nvim.keys(key).await;
+        let page = format!("vim.fn.bufname() == 'sextant://{name}' and {lines}:find('{holds_text}', 1, true) ~= nil");
+        assert!(holds(&nvim, &page).await, "{row} {key}\n{}", nvim.screen.text());
+    }
+    nvim.command("AgentHistory").await;
+    assert!(holds(&nvim, "vim.fn.bufname() == 'sextant://history'").await);
+    nvim.keys("ggd").await;
+    nvim.screen.shows("no task is on this line").await;
+}

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::durable::stack::{self, UndoPlace};
 use crate::edit::{edit_transaction, recover};
+use crate::editor::event::PageEntry;
 use crate::state::edit_service::EditService;
 use crate::state::journal::{CheckpointKind, Journal};
 use crate::state::plan_service::PlanService;
@@ -133,21 +134,30 @@ fn done(journal: &Journal) -> ChangingTask {
 
 /// The list as a reader sees it.
 pub fn markdown(history: &History) -> String {
+    page(history).0
+}
+
+/// The same, with the task and step of each line.
+pub fn page(history: &History) -> (String, Vec<PageEntry>) {
     let mut lines = vec!["# What was done and undone".to_owned(), String::new()];
+    let mut entries = Vec::new();
     if history.tasks.is_empty() {
         lines.push("Nothing was changed here yet.".to_owned());
     }
     for done in &history.tasks {
         let next = if history.undo.as_ref() == Some(&done.task) { " ← undo" } else { "" };
         lines.push(format!("- “{}”{}{next}", clean(&done.request), done.state.word()));
+        entries.push(PageEntry { line: lines.len(), task: done.task.clone(), step: None });
         for step in &done.steps {
             let changed: Vec<String> = step.changed.iter().map(|name| clean(name)).collect();
             lines.push(format!("  - step {}: {}{}", step.number, changed.join(", "), step.state.word()));
+            entries.push(PageEntry { line: lines.len(), task: done.task.clone(), step: Some(step.number) });
         }
         if let Some((_, part)) = history.redo.as_ref().filter(|(task, _)| *task == done.task) {
             let part = if part.is_empty() { "all of it".to_owned() } else { Target::parse(part).words() };
             lines.push(format!("  - ← redo: {}", clean(&part)));
+            entries.push(PageEntry { line: lines.len(), task: done.task.clone(), step: None });
         }
     }
-    lines.join("\n")
+    (lines.join("\n"), entries)
 }
