@@ -150,6 +150,19 @@ local function commands(health, options)
   end
 end
 
+-- The part of the help about an option of `setup()` that is wrong, or that was meant.
+---@param problem string
+---@return string tag
+local function help_of(problem)
+  local name = problem:match('^option `([^`]+)`') or problem:match('did you mean `([^`]+)`')
+  for _, row in ipairs(require('sextant.options').rows) do
+    if row.name == name then
+      return 'sextant-option-' .. name
+    end
+  end
+  return 'sextant-options'
+end
+
 function M.check()
   local health = vim.health
   health.start('sextant')
@@ -161,8 +174,9 @@ function M.check()
   local options, problems = require('sextant.options').resolve(require('sextant').given)
   if #problems == 0 then
     health.ok('options')
-  else
-    health.error('setup(): ' .. table.concat(problems, '; '), { 'see :help sextant-options' })
+  end
+  for _, problem in ipairs(problems) do
+    health.error('setup(): ' .. problem, { 'see :help ' .. help_of(problem) })
   end
   local found = binary(health, options)
   process(health, found and #problems == 0)

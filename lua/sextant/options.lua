@@ -1,6 +1,8 @@
 --- Defines the options: one row each, from which the defaults, the checks and the message to the binary derive.
 --
 -- `tests/docs.rs` compares the classes below and the help with the rows, and names what is missing.
+local nearest = require('sextant.nearest_name')
+
 local M = {}
 
 ---@class sextant.Options
@@ -291,20 +293,37 @@ end
 
 local LUA_TYPES = { boolean = 'boolean', integer = 'number', number = 'number', string = 'string' }
 
+-- A value in a message, in one short line.
+local function shown(value)
+  return (vim.inspect(value, { newline = ' ', indent = '' }):gsub('^(' .. ('.'):rep(40) .. ').+$', '%1…'))
+end
+
 ---@param row sextant.Option
 ---@param problems string[]
 local function check_value(row, value, problems)
   local wanted = LUA_TYPES[row.type] or 'table'
+  local must
   if type(value) ~= wanted then
-    problems[#problems + 1] = ('option `%s` must be a %s'):format(row.name, wanted)
+    must = row.choices and ('one of ' .. table.concat(row.choices, ', ')) or ('a ' .. wanted)
   elseif row.choices and not vim.list_contains(row.choices, value) then
-    problems[#problems + 1] = ('option `%s` must be one of %s'):format(row.name, table.concat(row.choices, ', '))
+    must = ('one of %s%s'):format(table.concat(row.choices, ', '), nearest.hint(value, row.choices))
   elseif wanted == 'number' and (value < 0 or row.type == 'integer' and value % 1 ~= 0) then
-    problems[#problems + 1] = ('option `%s` must be %s, 0 at least'):format(
-      row.name,
-      row.type == 'integer' and 'a whole number' or 'a number'
-    )
+    must = row.type == 'integer' and 'a whole number, 0 at least' or 'a number, 0 at least'
   end
+  if must then
+    problems[#problems + 1] = ('option `%s` is %s and must be %s'):format(row.name, shown(value), must)
+  end
+end
+
+-- The names that a name at this place may be meant for: those beside it, and every option.
+---@return string[]
+local function names(defaults, path)
+  local known = vim.tbl_map(function(key)
+    return path .. key
+  end, vim.tbl_keys(defaults))
+  vim.list_extend(known, vim.tbl_keys(by_name))
+  table.sort(known)
+  return known
 end
 
 local function check(given, defaults, path, problems)
@@ -314,9 +333,9 @@ local function check(given, defaults, path, problems)
     if row then
       check_value(row, value, problems)
     elseif not section then
-      problems[#problems + 1] = ('unknown option `%s`'):format(name)
+      problems[#problems + 1] = ('unknown option `%s`%s'):format(name, nearest.hint(name, names(defaults, path)))
     elseif type(value) ~= 'table' then
-      problems[#problems + 1] = ('option `%s` must be a table'):format(name)
+      problems[#problems + 1] = ('option `%s` is %s and must be a table'):format(name, shown(value))
     else
       check(value, defaults[key], name .. '.', problems)
     end

@@ -142,3 +142,30 @@ async fn what_a_command_calls_an_error_is_one_without_a_map() {
     assert!(list[2].ends_with("a.py:2: W: f: long word"), "{list:#?}");
     assert!(list[3].ends_with("a.py:2: N: f: odd word"), "{list:#?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_option_that_is_wrong_is_named_with_its_value_and_what_is_allowed() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    let options = "{ mode = 'plannr', modle = {}, height = 3, quickfix = { opn = true, open = 1 }, \
+                   limits = { steps = -1 }, save = true, zzzzzz = 1 }";
+    let mut nvim = Nvim::start(&project, options, &[]).await;
+    nvim.command("checkhealth sextant").await;
+    let lines: Vec<String> = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)").await;
+    let text = lines.join("\n");
+    for (problem, tag) in [
+        ("option `mode` is \"plannr\" and must be one of planner, supervised; did you mean `planner`?", "option-mode"),
+        ("unknown option `modle`; did you mean `model`?", "option-model"),
+        ("unknown option `height`; did you mean `window.height`?", "option-window.height"),
+        ("unknown option `quickfix.opn`; did you mean `quickfix.open`?", "option-quickfix.open"),
+        ("option `quickfix.open` is 1 and must be a boolean", "option-quickfix.open"),
+        ("option `limits.steps` is -1 and must be a whole number, 0 at least", "option-limits.steps"),
+        ("option `save` is true and must be one of if_clean, never", "option-save"),
+        ("unknown option `zzzzzz`", "options"),
+    ] {
+        let found = text.contains(&format!("ERROR setup(): {problem}\n  - ADVICE:\n    - see :help |sextant-{tag}|\n"));
+        assert!(found, "{problem}\n{text}");
+    }
+    nvim.command("AgentAsk fix this").await;
+    let message = nvim.wait("message").await;
+    assert!(message["text"].as_str().is_some_and(|text| text.contains("did you mean `window.height`?")), "{message}");
+}
