@@ -63,10 +63,31 @@ function M.plan_lines(event)
   return lines
 end
 
+-- Gets the user's answer to the open question, as a line of the conversation.
+---@type fun(line: string)
+local heard
+
+--- The conversation takes each answer of the user's.
+---@param run fun(line: string)
+function M.on_answer(run)
+  heard = run
+end
+
+---@param answer integer|string
+local function quote(answer)
+  local now = status.now()
+  local option = type(answer) == 'number' and (now.options or {})[answer]
+  local words = option and ('%d. %s'):format(answer, option) or type(answer) == 'string' and answer
+  if heard and now.question and words then
+    heard('> ' .. words:gsub('\n', '\n> '))
+  end
+end
+
 --- Answers with a number of an option, or with words.
 ---@param answer integer|string
 ---@param root? string
 function M.answer(answer, root)
+  quote(answer)
   local given = type(answer) == 'number' and { choice = answer } or { words = answer }
   given.root = root
   require('sextant.rpc.channel').send('answer', given)

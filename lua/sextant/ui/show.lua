@@ -59,6 +59,8 @@ local function refused(event)
   emit('SextantFailed', event)
 end
 
+require('sextant.ui.question').on_answer(answer.line)
+
 -- Shows a question in the answer window, and in the plan's if one is shown. Without a window it becomes a message.
 local function question(event)
   local questions = require('sextant.ui.question')

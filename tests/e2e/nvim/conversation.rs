@@ -39,15 +39,19 @@ async fn a_question_is_answered_by_a_number_in_the_window_or_in_words() {
     nvim.wait("SextantQuestion").await;
     nvim.command("AgentShow").await;
     assert!(holds(&nvim, "require('sextant').status().state == 'question'").await);
+    let shown = nvim.answer().await;
+    let first = shown.lines().find(|line| line.starts_with("  1. ")).expect("an option");
     nvim.keys("1").await;
     nvim.wait("SextantQuestion").await;
     assert!(project.root().join("made").exists());
+    nvim.answered(&format!("> {}", first.trim())).await;
     let offered: Vec<String> = nvim.lua("return vim.fn.getcompletion('AgentAnswer ', 'cmdline')").await;
     assert!(offered[0].starts_with("1 ") && offered.len() == 3, "{offered:?}");
     nvim.command("AgentAnswer use the file that is there").await;
     nvim.finished().await;
     assert!(!project.root().join("other").exists(), "words are no consent");
     assert!(last_prompt(&server).contains("use the file that is there"), "{}", last_prompt(&server));
+    nvim.answered("> use the file that is there").await;
     // Without a question, a number is a count.
     nvim.keys("gg2j").await;
     assert_eq!(nvim.lua::<usize>("return vim.fn.line('.')").await, 3);
@@ -67,6 +71,7 @@ async fn the_question_for_a_consent_shows_what_would_be_written() {
     nvim.screen.shows("1. ").await;
     nvim.command("AgentAnswer 3").await;
     nvim.finished().await;
+    nvim.answered("> 3. ").await;
     assert_eq!(project.read("conftest.py"), "import os\n");
 }
 
