@@ -113,7 +113,7 @@ local function finish(edit, buf, was_unsaved, save, tick)
 end
 
 local function open_new(path)
-  local buf = vim.fn.bufadd(path)
+  local buf = buffers.add(path)
   vim.cmd('noswapfile call bufload(' .. buf .. ')')
   vim.bo[buf].buflisted = true
   return buf

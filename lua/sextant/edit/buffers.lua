@@ -33,6 +33,13 @@ end
 ---@type table<integer, { known: boolean }>
 local opened = {}
 
+--- The buffer of a file, under the name that `:edit` in the current folder gives it.
+---@param path string absolute
+---@return integer buf
+function M.add(path)
+  return vim.fn.bufadd(vim.fn.fnamemodify(path, ':.'))
+end
+
 --- Opens a file hidden: no window, no swap prompt, not listed, with its autocmds (file type, servers).
 ---@return integer buf
 function M.open(path)
@@ -41,7 +48,7 @@ function M.open(path)
     return buf
   end
   local known = vim.fn.bufexists(path) == 1
-  buf = vim.fn.bufadd(path)
+  buf = M.add(path)
   vim.cmd('noswapfile call bufload(' .. buf .. ')')
   opened[buf] = { known = known }
   return buf

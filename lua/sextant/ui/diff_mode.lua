@@ -124,7 +124,8 @@ local function close_from_code(code, before)
 end
 
 local function show(path, hunks, full_path)
-  vim.cmd({ cmd = 'tabedit', args = { full_path }, magic = { file = false, bar = false } })
+  local name = vim.fn.fnamemodify(full_path, ':.')
+  vim.cmd({ cmd = 'tabedit', args = { name }, magic = { file = false, bar = false } })
   local win, code = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local before = lines_before(api.nvim_buf_get_lines(code, 0, -1, false), hunks)
   if not before then

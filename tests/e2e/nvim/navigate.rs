@@ -1,6 +1,6 @@
 //! Finding and renaming without a model: a place is gone to, uses are a list, a rename is one edit of the server's.
 
-use crate::nvim::ask::{BOTH, options};
+use crate::nvim::ask::{BOTH, options, step};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::nvim::Nvim;
 use crate::support::project::Project;
@@ -25,6 +25,7 @@ async fn where_is_goes_there_and_the_jumplist_leads_back() {
     nvim.finished().await;
     assert!(holds(&nvim, "vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'helpers.py'").await);
     assert_eq!(nvim.lua::<Vec<usize>>("return vim.api.nvim_win_get_cursor(0)").await, [5, 4]);
+    assert_eq!(nvim.lua::<String>("return vim.fn.bufname()").await, "helpers.py", "named as `:edit helpers.py` does");
     nvim.keys("<C-o>").await;
     assert!(holds(&nvim, "vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'main.py' and vim.fn.line('.') == 5").await);
 }
@@ -57,6 +58,9 @@ async fn who_uses_fills_a_list_by_the_servers_references() {
     nvim.command("AgentAsk who uses helper").await;
     nvim.finished().await;
     assert!(holds(&nvim, "#vim.fn.getqflist() == 3").await, "{:?}", nvim.quickfix().await);
+    let names: Vec<String> =
+        nvim.lua("return vim.tbl_map(function(item) return vim.fn.bufname(item.bufnr) end, vim.fn.getqflist())").await;
+    assert!(names.iter().all(|name| !name.contains('/')), "{names:?}");
     let list = nvim.quickfix().await;
     assert!(list[0].starts_with("Sextant: uses of helpers.py::helper"), "{list:?}");
     assert!(
@@ -99,4 +103,29 @@ async fn from_a_list_the_entry_under_the_cursor_is_meant() {
     nvim.finished().await;
     let asked = server.requests()[0].said_by("user").to_owned();
     assert!(asked.contains("helpers.py::other") && !asked.contains("main.py::run"), "{asked}");
+}
+
+/// A file that was edited without a window is named, once a jump or a review opens it, as `:edit` names it.
+#[tokio::test(flavor = "multi_thread")]
+async fn code_that_the_agent_has_opened_is_named_from_the_folder() {
+    let project = Project::new(&[("main.py", MAIN), ("pkg/helpers.py", HELPERS)]);
+    let change = json!({"path": "pkg/helpers.py", "old_string": "helper(1)", "new_string": "helper(11)"});
+    let create = json!({"path": "pkg/new.py", "content": "x = 1\n"});
+    let script = [step("edit_file", change, true), step("write_file", create, false)];
+    let server = ModelServer::start(script).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &[]).await;
+    nvim.edit("main.py").await;
+    nvim.command("AgentAsk! change pkg/helpers.py and create pkg/new.py").await;
+    nvim.finished().await;
+    nvim.command("AgentReview").await;
+    assert!(holds(&nvim, "vim.fn.bufname() == 'pkg/helpers.py'").await, "{}", nvim.screen.text());
+    nvim.command("AgentReview close").await;
+    nvim.command("AgentDiff").await;
+    assert!(holds(&nvim, "vim.fn.bufname() == 'sextant://diff'").await);
+    nvim.keys("D").await;
+    assert!(holds(&nvim, "vim.wo.diff and vim.fn.bufname() == 'pkg/helpers.py'").await, "{}", nvim.screen.text());
+    let names: Vec<String> = nvim
+        .lua("return vim.tbl_map(function(info) return vim.fn.bufname(info.bufnr) end, vim.fn.getbufinfo({ buflisted = 1 }))")
+        .await;
+    assert!(names.contains(&"pkg/new.py".to_owned()) && names.iter().all(|name| !name.starts_with('/')), "{names:?}");
 }
