@@ -127,9 +127,21 @@ end
 -- The words of the progress message.
 local shown = ''
 
+-- How long a notice stays on the command line before progress may take its place, in milliseconds.
+local NOTICE_MS = 5000
+local noticed = 0
+
+--- A message is being shown that the user must have time to read.
+function M.notice()
+  noticed = vim.uv.hrtime()
+end
+
 ---@param text string
 ---@param status 'running'|'success'
 local function show_message(text, status)
+  if noticed > 0 and seconds(noticed) * 1000 < NOTICE_MS then
+    return
+  end
   -- A message that does not fit would wait for a key.
   shown = require('sextant.ui.say').cut(text, math.max(1, vim.v.echospace - #'Sextant: ' - MARGIN))
   message_id = neovim.progress(message_id, shown, status)

@@ -59,6 +59,14 @@ local function refused(event)
   emit('SextantFailed', event)
 end
 
+-- Shows that an earlier task waits for the user: in the answer, and in a message where that is out of sight.
+---@param text string
+local function notice(text)
+  answer.line('… ' .. text)
+  status.notice()
+  say.say(text, nil, not answer.waits() and { 'answer' } or nil)
+end
+
 require('sextant.ui.question').on_answer(answer.line)
 
 -- Shows a question in the answer window, and in the plan's if one is shown. Without a window it becomes a message.
@@ -149,20 +157,19 @@ local renderers = {
   end,
   interrupted = function(event)
     local how_far = event.of > 0 and (', %d of %s done'):format(event.done, say.counted(event.of, 'step')) or ''
-    local text = ('a task was interrupted: “%s”%s. :AgentResume goes on, :AgentUndo takes it back'):format(
+    local text = ('a task was interrupted, :AgentResume goes on: “%s”%s; :AgentUndo takes it back'):format(
       event.request,
       how_far
     )
     for _, note in ipairs(event.notes) do
       answer.line('… ' .. note)
     end
-    answer.line('… ' .. text)
-    say.say(text, nil, not answer.waits() and { 'answer' } or nil)
+    notice(text)
     emit('SextantInterrupted', event)
   end,
   waiting = function(event)
-    answer.line(
-      ('… “%s” waits, %d of %s done; :AgentResume goes on with it, :AgentUndo takes it back'):format(
+    notice(
+      ('“%s” waits, %d of %s done; :AgentResume goes on with it, :AgentUndo takes it back'):format(
         event.request,
         event.done,
         say.counted(event.of, 'step')

@@ -118,6 +118,30 @@ async fn a_neovim_that_lives_on_is_told_of_the_plan_that_was_interrupted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_notice_of_an_interrupted_plan_stays_in_sight_behind_the_first_command() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let first = [plan(&["f", "g"]), replace("return 1", "return 11", false), Reply::Stall("{".into())];
+    let server = ModelServer::start(first).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change both").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("<CR>").await;
+    server.requests_seen(3).await;
+    nvim.child().kill().await.expect("killed");
+    server.push(plan(&["g"]));
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.command("set laststatus=2 noruler noshowcmd").await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change g").await;
+    nvim.wait("SextantInterrupted").await;
+    nvim.wait("SextantPlan").await;
+    nvim.screen.shows("Sextant plan · waiting for approval").await;
+    nvim.screen.shows("Sextant: a task was interrupted, :AgentResume goes on: “change both”").await;
+    assert!(!nvim.prompts().await, "{}", nvim.screen.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_plan_that_waits_is_told_at_the_first_command_of_a_new_neovim_and_goes_on_by_its_key() {
     let project = Project::new(&[("a.py", TEXT)]);
     let server = ModelServer::start([plan(&["f", "g"]), replace("return 1", "return 11", false)]).await;
