@@ -17,6 +17,7 @@ end
 ---@return string
 function M.statusline()
   local status = require('sextant.status')
+  status.in_line()
   return status.now().state == 'idle' and '' or status.line()
 end
 

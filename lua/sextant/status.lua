@@ -169,7 +169,17 @@ function M.watch(show)
   bars[#bars + 1] = show
 end
 
+local is_in_line = false
+
+--- The user's own status line asks for the words: it is drawn again whenever they are other ones.
+function M.in_line()
+  is_in_line = true
+end
+
 local function show_bars()
+  if is_in_line then
+    vim.cmd('redrawstatus!')
+  end
   for _, win in ipairs(require('sextant.ui.scratch').windows('answer')) do
     local bar = '%#SextantPhase# ' .. bar_line()
     if vim.wo[win].winbar ~= bar and api.nvim_win_get_height(win) > 1 then

@@ -50,6 +50,45 @@ async fn the_wait_for_the_model_and_its_retries_can_be_seen() {
     assert!(!nvim.prompts().await);
 }
 
+/// The recipes of the help, as they stand there. lualine.nvim itself is not at hand: its part is to call the component.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_recipes_for_status_lines_show_what_a_task_waits_for() {
+    let help = include_str!("../../../doc/sextant.txt");
+    let recipes = help.split("lualine.nvim: >lua\n").nth(1).and_then(|rest| rest.split("\n<").next()).expect("recipes");
+    let (line, lualine) = recipes.split_once('\n').expect("two recipes");
+    let project = Project::new(&[("a.py", TEXT)]);
+    let server = ModelServer::start([Reply::Stall("{".into()), answer("done")]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &[]).await;
+    nvim.command("set laststatus=3").await;
+    nvim.edit("a.py").await;
+    let taken = "package.preload.lualine = function()
+            return { setup = function(given) _G.component = given.sections.lualine_x[1] end }
+        end";
+    nvim.lua::<bool>(&format!("{line}\n{taken}\n{lualine}\nreturn true")).await;
+    let name = if nvim.has("nvim-0.12").await { "a.py" } else { "" };
+    assert!(status_row(&nvim).contains(name), "{}", nvim.screen.text());
+    nvim.command("AgentAsk do something").await;
+    server.requests_seen(1).await;
+    nvim.screen.shows("waiting for the model").await;
+    assert!(holds(&nvim, "_G.component():find('waiting for the model') ~= nil").await);
+    nvim.command("call win_execute(bufwinid('sextant://answer'), 'close') | echo").await;
+    while !status_row(&nvim).contains("2 s in all") {
+        assert!(
+            holds(&nvim, "true").await && nvim.lua::<f64>("return require('sextant').status().elapsed").await < 60.0
+        );
+    }
+    assert!(status_row(&nvim).contains(name), "{}", nvim.screen.text());
+    nvim.command("AgentStop").await;
+    nvim.failed().await;
+    assert!(holds(&nvim, "_G.component() == ''").await);
+}
+
+fn status_row(nvim: &Nvim) -> String {
+    let text = nvim.screen.text();
+    let rows: Vec<&str> = text.lines().collect();
+    rows[rows.len() - 2].to_owned()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_in_the_answer_leads_to_its_code() {
     let project = Project::new(&[("a.py", TEXT), ("b.py", "x = 1\n")]);
