@@ -6,6 +6,7 @@ mod code_excerpt;
 mod compact_judgement;
 pub(crate) mod elided;
 mod introduced_fix;
+mod kept_modifiers;
 mod take;
 mod tries;
 

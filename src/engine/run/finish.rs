@@ -20,6 +20,7 @@ use crate::state::edit_baseline::{doubt, without_late, without_others};
 use crate::state::edit_service::EditService;
 use crate::state::in_flight::RunningStart;
 use crate::state::journal::Journal;
+use crate::state::look_reach::LookReach;
 use crate::state::outcome::Outcome;
 use crate::state::render::{self, Line};
 use crate::state::snapshots::{Snapshot, SnapshotKey, Snapshots, with_created};
@@ -72,13 +73,11 @@ pub(crate) async fn finish(
     listed::show(&edits.hub, work, &new, &verdict.pending).await;
     reached::keep_open(&edits.hub.looked, &new.iter().filter_map(|found| found.diagnostic.location.file()).collect())
         .await;
-    let word = match &work.reports.reach {
-        Some(reach) if word.is_empty() => reach.words(),
-        Some(reach) => format!("{word}. {}", reach.words()),
-        None => word.to_owned(),
-    };
+    let reach = work.reports.reach.as_ref().map(LookReach::words);
+    let word = Some(word.to_owned()).filter(|word| !word.is_empty());
+    let word: Vec<String> = word.into_iter().chain(reach).chain(work.remarks.iter().cloned()).collect();
     let judged = unfit_ending::judge(edits.hub.needs_providers, work, counts, came_to, &files, &verdict);
-    let mut summary = summary(&word, &files, &verdict, floor, work.spent.now().used);
+    let mut summary = summary(&word.join(". "), &files, &verdict, floor, work.spent.now().used);
     summary.extend(judged.why.iter().flat_map(|why| [" ", why, "."]));
     let themes = stop::soon(&cancel, themes(&new)).await.unwrap_or_default();
     summary.extend(themes.iter().flat_map(|line| ["\n", line]));

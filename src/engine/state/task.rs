@@ -66,6 +66,8 @@ pub(crate) struct TaskWork {
     pub events: TaskEvents,
     pub intent: TaskIntent,
     pub reports: TaskReports,
+    /// What its summary says of its edits beside their diagnostics.
+    pub(crate) remarks: Vec<String>,
     /// The text of each file as the model has seen it last.
     pub seen: SeenTexts,
     /// Its usage: an observer counts it.
@@ -274,6 +276,7 @@ impl Task {
             events,
             intent: TaskIntent { current_file, read_only, ..TaskIntent::default() },
             reports: TaskReports::default(),
+            remarks: Vec::new(),
             seen: SeenTexts::default(),
             spent,
             notes,

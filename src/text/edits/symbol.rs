@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::edits::indent::indent;
 use crate::edits::symbol::content::Content;
-pub use crate::edits::symbol::content::outline_in_place;
+pub use crate::edits::symbol::content::{outline_in_place, text_in_place};
 pub(crate) use crate::edits::symbol::layout::dedent;
 use crate::edits::{TextEdit, line_ends};
 use crate::symbols::language::Language;

@@ -27,6 +27,9 @@ pub struct Language {
     /// The text of `queries/<folder>/hidden.scm`: what a text hides from other files, where all the rest is its offer.
     /// `src/text/symbols/interface/visible_offers.rs` explains its captures. Empty where that is not known.
     pub hidden: &'static str,
+    /// The text of `queries/<folder>/modifiers.scm`: the words before a name that a new text must not lose.
+    /// `src/text/symbols/modifiers.rs` explains its captures. Empty where there are none.
+    pub modifiers: &'static str,
     /// The words of a line that makes names of other files usable.
     pub import_words: &'static [&'static str],
     pub import_form: ImportForm,
@@ -173,6 +176,12 @@ impl Language {
         (!self.hidden.is_empty()).then(|| self.compiled(&COMPILED, self.hidden)).flatten()
     }
 
+    /// The compiled query of modifiers, in the same way.
+    pub(crate) fn modifiers_query(&self) -> Option<Arc<tree_sitter::Query>> {
+        static COMPILED: OnceLock<Compiled> = OnceLock::new();
+        (!self.modifiers.is_empty()).then(|| self.compiled(&COMPILED, self.modifiers)).flatten()
+    }
+
     /// Whether the offer of its texts to other files is known.
     pub fn has_offers(&self) -> bool {
         !self.interface.is_empty() || !self.hidden.is_empty()
@@ -263,7 +272,7 @@ mod tests {
 
     #[test]
     fn every_query_compiles_and_names_its_captures() {
-        let known: [&[&str]; 4] = [
+        let known: [&[&str]; 5] = [
             &["name", "owner", "members", "declarator", "wrapper", "wrapped", "prefix", "decorator", "comment"],
             &["import", "guard", "guarded", "comment"],
             &[
@@ -304,11 +313,11 @@ mod tests {
                 "unfilled",
             ],
             &["hidden", "shown", "body", "result", "star", "own", "inner", "nameless", "effect", "comment"],
+            &["visibility", "modifier", "async", "await", "follows", "place"],
         ];
         for language in LANGUAGES {
-            for (text, known) in
-                [language.query, language.imports, language.interface, language.hidden].into_iter().zip(known)
-            {
+            let texts = [language.query, language.imports, language.interface, language.hidden, language.modifiers];
+            for (text, known) in texts.into_iter().zip(known) {
                 let query = tree_sitter::Query::new(&(language.grammar)(), text)
                     .unwrap_or_else(|error| panic!("{}: {error}", language.name));
                 for name in query.capture_names() {
@@ -327,6 +336,7 @@ mod tests {
             assert_eq!(language.imports_query().is_some(), !language.imports.is_empty());
             assert_eq!(language.interface_query().is_some(), !language.interface.is_empty());
             assert_eq!(language.hidden_query().is_some(), !language.hidden.is_empty());
+            assert_eq!(language.modifiers_query().is_some(), !language.modifiers.is_empty());
         }
     }
 

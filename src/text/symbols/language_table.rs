@@ -17,6 +17,7 @@ pub(super) const BRACES: Language = Language {
     imports: "",
     interface: "",
     hidden: "",
+    modifiers: "",
     import_words: &[],
     import_form: ImportForm::Line,
     sharing: Sharing::Nowhere,

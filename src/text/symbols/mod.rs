@@ -4,6 +4,7 @@ pub mod imports;
 pub mod interface;
 pub mod language;
 mod language_table;
+pub mod modifiers;
 pub mod outline;
 pub mod path_spelling;
 mod recent_texts;

@@ -3,6 +3,7 @@
 mod closed_files;
 pub(crate) mod headers;
 pub(crate) mod rows;
+mod small_replies;
 mod unasked;
 
 use std::process::{Command, Output};

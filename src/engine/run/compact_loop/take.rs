@@ -1,6 +1,6 @@
 //! Takes the new text of the requested piece out of a reply, or reports why the reply has none.
 
-use crate::run::compact_loop::elided;
+use crate::run::compact_loop::{elided, kept_modifiers};
 use crate::state::task_scope::source;
 use sextant_model::compact_reply::{CompactFault, ReplyPieces, pieces};
 use sextant_text::edits::apply_text::apply;
@@ -31,6 +31,8 @@ pub(crate) struct TakenText {
     pub(crate) content: String,
     /// Imports that the reply adds to those of the file.
     pub(crate) imports: Vec<String>,
+    /// The modifiers of the old text that the reply had lost.
+    pub(crate) kept: Vec<String>,
 }
 
 /// Takes the new text out of a reply; `cut` means that the limit of tokens ended it.
@@ -100,7 +102,7 @@ fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Res
     let Some(found) = found else {
         let imports = added(asked, language, &part);
         if !imports.is_empty() && imports::only_imports_differ(language, "", &part) {
-            return Ok(TakenText { content: old(asked).to_owned(), imports });
+            return Ok(TakenText { content: old(asked).to_owned(), imports, kept: Vec::new() });
         }
         let others: Vec<&str> = outline.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
         return Err(match others.as_slice() {
@@ -126,7 +128,8 @@ fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Res
         let problem = format!("it uses `{other}`, which is defined outside of `{plain}`: all has to be in `{plain}`");
         return Err(CompactFault { text: Some(content), ..unread(&problem) });
     }
-    Ok(TakenText { content, imports: added(asked, language, &part) })
+    let kept_modifiers::KeptModifiers { text, kept } = kept_modifiers::of_symbol(asked, language, content);
+    Ok(TakenText { content: text, imports: added(asked, language, &part), kept })
 }
 
 /// A syntax error with the line that it is in, where the piece can be read by itself.
@@ -209,20 +212,23 @@ fn file(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Resul
     let missing: Vec<&String> = old.iter().filter(|name| !new.contains(name)).collect();
     let removes = !sextant_model::request_kind::removals(asked.request).is_empty();
     if missing.is_empty() || removes && new.len() > 1 {
-        return whole(asked, part);
+        let taken = whole(asked, part)?;
+        let kept_modifiers::KeptModifiers { text, kept } = kept_modifiers::of_file(asked, language, taken.content);
+        return Ok(TakenText { content: text, kept, ..taken });
     }
     if new.is_empty() || new.iter().any(|name| !old.contains(name)) {
         let first = missing.first().map_or("", |name| name.as_str());
         return Err(unread(&format!("`{first}` is missing in it: the complete text of the file is needed")));
     }
     // The reply holds only the changes: the rest stays as it is.
-    let mut text = asked.text.to_owned();
+    let (mut text, mut kept) = (asked.text.to_owned(), Vec::new());
     for name in &new {
         let one = AskedPiece { text: &text, names: name, ..asked };
         let taken = symbol(one, language, part)?;
         text = placed(one, language, &taken)?;
+        kept.extend(taken.kept);
     }
-    Ok(TakenText { content: text, imports: Vec::new() })
+    Ok(TakenText { content: text, imports: Vec::new(), kept })
 }
 
 fn whole(asked: AskedPiece<'_>, part: &str) -> Result<TakenText, CompactFault> {
@@ -232,7 +238,7 @@ fn whole(asked: AskedPiece<'_>, part: &str) -> Result<TakenText, CompactFault> {
     if part.trim().is_empty() {
         return Err(unread("it holds no code"));
     }
-    Ok(TakenText { content: format!("{}\n", part.trim_end()), imports: Vec::new() })
+    Ok(TakenText { content: format!("{}\n", part.trim_end()), ..TakenText::default() })
 }
 
 /// The file with a taken text in it.

@@ -139,6 +139,7 @@ async fn attempt(
     }
     let verdict = compact_judgement::judge(edits, model, task, &course.before, piece, cancel).await?;
     if verdict.problems.is_empty() {
+        remark(&mut task.work, target_name(piece), &taken);
         return Ok(Ok(()));
     }
     // The model goes on from the text that the reports are about.
@@ -156,6 +157,18 @@ async fn attempt(
         course.best = Some(TriedText { taken, verdict });
     }
     Ok(Err(CompactFault { text, problems, ..CompactFault::default() }))
+}
+
+/// Notes for the summary what a reply had lost and the text has again.
+fn remark(work: &mut TaskWork, piece: &str, taken: &TakenText) {
+    if !taken.kept.is_empty() {
+        let words = taken.kept.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+        work.remarks.push(format!("{words} of {piece} stays, which the reply left out"));
+    }
+}
+
+fn target_name(piece: &ShownPiece) -> &str {
+    if piece.names.is_empty() { &piece.path } else { &piece.names }
 }
 
 fn asked<'t>(request: &'t str, piece: &'t ShownPiece) -> AskedPiece<'t> {
@@ -186,6 +199,7 @@ async fn settle(
     if let Err(problem) = put(edits, model, task, &piece, &best.taken).await {
         return if cancel.is_cancelled() { Err(Failure::cancelled()) } else { Ok(TargetEnd::Unsolved(problem)) };
     }
+    remark(&mut task.work, target_name(&piece), &best.taken);
     if best.verdict.has_offered_fix {
         compact_judgement::with_offered_fix(edits, model, task, &course.before, &piece, cancel).await?;
     }

@@ -41,10 +41,16 @@ impl Content {
 /// The symbols of content that takes the place of a symbol. A member means something in its class only, so it is read
 /// there.
 pub fn outline_in_place(text: &str, language: &Language, target: &Symbol, content: &str) -> Outline {
+    let whole = text_in_place(text, target, content);
+    let start = target.extent.start;
+    let end = whole.len() - (text.len() - target.extent.end);
+    Outline::parse(language, &whole).within(start..end, content.len())
+}
+
+/// A text with content in the place of a symbol, as it is written.
+pub fn text_in_place(text: &str, target: &Symbol, content: &str) -> String {
     let (before, after) = (&text[..target.extent.start], &text[target.extent.end..]);
-    let ended = super::separators::as_before(text, target, content);
-    let outline = Outline::parse(language, &format!("{before}{ended}{after}"));
-    outline.within(before.len()..before.len() + ended.len(), content.len())
+    format!("{before}{}{after}", super::separators::as_before(text, target, content))
 }
 
 impl Head {

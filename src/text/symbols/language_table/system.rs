@@ -11,6 +11,7 @@ pub(super) const RUST: Language = Language {
     query: include_str!("../../../../queries/rust/symbols.scm"),
     imports: include_str!("../../../../queries/rust/imports.scm"),
     hidden: include_str!("../../../../queries/rust/hidden.scm"),
+    modifiers: include_str!("../../../../queries/rust/modifiers.scm"),
     import_words: &["use", "mod", "extern"],
     import_form: ImportForm::Whole,
     sharing: Sharing::Everywhere,
@@ -64,6 +65,7 @@ pub(super) const C: Language = Language {
     query: include_str!("../../../../queries/c/symbols.scm"),
     imports: include_str!("../../../../queries/c/imports.scm"),
     hidden: include_str!("../../../../queries/c/hidden.scm"),
+    modifiers: include_str!("../../../../queries/c/modifiers.scm"),
     import_words: &["include", "import"],
     import_form: ImportForm::Whole,
     kin: "c",
@@ -103,6 +105,10 @@ pub(super) const CPP: Language = Language {
         include_str!("../../../../queries/cpp/hidden.scm"),
         include_str!("../../../../queries/c/hidden.scm")
     ),
+    modifiers: concat!(
+        include_str!("../../../../queries/cpp/modifiers.scm"),
+        include_str!("../../../../queries/c/modifiers.scm")
+    ),
     structural_kinds: &[SymbolKind::Class, SymbolKind::Type],
     exact_strings: &["string_literal", "raw_string_literal"],
     ..C
@@ -115,6 +121,7 @@ pub(super) const JAVA: Language = Language {
     grammar: || tree_sitter_java::LANGUAGE.into(),
     query: include_str!("../../../../queries/java/symbols.scm"),
     imports: include_str!("../../../../queries/java/imports.scm"),
+    modifiers: include_str!("../../../../queries/java/modifiers.scm"),
     strings: &["string_literal"],
     blocks: &[
         "program",

@@ -23,6 +23,7 @@ pub(super) const JAVASCRIPT: Language = Language {
         include_str!("../../../../queries/ecmascript/hidden.scm"),
         include_str!("../../../../queries/javascript/hidden.scm")
     ),
+    modifiers: include_str!("../../../../queries/ecmascript/modifiers.scm"),
     import_words: &["import", "from", "require", "mock"],
     module_words: &["import", "export"],
     kin: "javascript",
@@ -61,6 +62,10 @@ pub(super) const TYPESCRIPT: Language = Language {
     hidden: concat!(
         include_str!("../../../../queries/ecmascript/hidden.scm"),
         include_str!("../../../../queries/typescript/hidden.scm")
+    ),
+    modifiers: concat!(
+        include_str!("../../../../queries/ecmascript/modifiers.scm"),
+        include_str!("../../../../queries/typescript/modifiers.scm")
     ),
     typed_comments: false,
     cheats: &[("dead_code", NEVER), ("error_swallowed", SWALLOWED), ("type_asserted", ASSERTED)],

@@ -1,0 +1,78 @@
+//! Replies of a small model whose code does not stand as its symbol does in the file.
+
+use serde_json::Value;
+
+use super::{configure, sextant};
+use crate::cli::outcome;
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::project::Project;
+
+/// A file with one symbol to change, a reply, and the file after it.
+struct SmallReply {
+    file: &'static str,
+    text: &'static str,
+    line: usize,
+    reply: &'static str,
+    after: &'static str,
+}
+
+/// Asks at the line of a file without any checker but that of the syntax.
+async fn ask(project: &Project, given: &SmallReply, request: &str, replies: &[&str]) -> (Value, Vec<String>) {
+    let fenced = |code: &&str| Reply::Text(format!("```\n{code}\n```"));
+    let server = ModelServer::start(replies.iter().map(fenced).collect::<Vec<_>>()).await;
+    let model = "provider = \"openai_compatible\"\nmodel = \"m\"\ncontext = 8192\nmax_attempts = 1";
+    configure(project, &format!("[model]\n{model}\nstyle = \"compact\"\nbase_url = \"{}\"\n", server.url()));
+    let place = format!("{}:{}", given.file, given.line);
+    let empty = project.beside("no-servers").display().to_string();
+    let output = sextant(project, &["ask", request, "--file", &place, "--json", "--servers", &empty]);
+    let asked = server.requests().iter().map(|request| request.said_by("user").to_owned()).collect();
+    (outcome(&output)["outcome"].clone(), asked)
+}
+
+const SHORTENED: &[SmallReply] = &[
+    SmallReply {
+        file: "a.ts",
+        text: "export function total(prices: number[]): number {\n  return prices.length + 1;\n}\n",
+        line: 2,
+        reply: "function total(prices: number[]): number {\n  return prices.length;\n}",
+        after: "export function total(prices: number[]): number {\n  return prices.length;\n}\n",
+    },
+    SmallReply {
+        file: "a.rs",
+        text: "pub struct Cart;\n\nimpl Cart {\n    pub(crate) fn total(&self) -> u8 {\n        2\n    }\n}\n",
+        line: 5,
+        reply: "fn total(&self) -> u8 {\n    1\n}",
+        after: "pub struct Cart;\n\nimpl Cart {\n    pub(crate) fn total(&self) -> u8 {\n        1\n    }\n}\n",
+    },
+    SmallReply {
+        file: "a.lua",
+        text: "local function total(a)\n  return a + 1\nend\n\nreturn { total }\n",
+        line: 2,
+        reply: "function total(a)\n  return a\nend",
+        after: "local function total(a)\n  return a\nend\n\nreturn { total }\n",
+    },
+    SmallReply {
+        file: "A.java",
+        text: "class A {\n  public static int total(int a) {\n    return a + 1;\n  }\n}\n",
+        line: 3,
+        reply: "int total(int a) {\n  return a;\n}",
+        after: "class A {\n  public static int total(int a) {\n    return a;\n  }\n}\n",
+    },
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_modifier_that_a_reply_loses_stays_and_the_summary_says_so() {
+    for given in SHORTENED {
+        let project = Project::new(&[(given.file, given.text)]);
+        let (outcome, asked) = ask(&project, given, "total is one too much", &[given.reply]).await;
+        assert_eq!(project.read(given.file), given.after, "{}: {outcome} {asked:#?}", given.file);
+        assert_eq!(outcome["ok"], true, "{}: {outcome}", given.file);
+        let summary = outcome["summary"].as_str().unwrap_or_default();
+        assert!(summary.contains("stays, which the reply left out"), "{}: {summary}", given.file);
+    }
+    let given = &SHORTENED[0];
+    let project = Project::new(&[(given.file, given.text)]);
+    let (outcome, _) = ask(&project, given, "total is one too much, and no longer exported", &[given.reply]).await;
+    assert_eq!(project.read(given.file), given.after.replace("export ", ""), "the request speaks of it: {outcome}");
+    assert!(!outcome["summary"].as_str().unwrap_or_default().contains("left out"), "{outcome}");
+}
