@@ -11,3 +11,7 @@
 (for_in_statement "await" @await)
 ; The body decides whether a member needs an object.
 (method_definition "static" @follows)
+; A member has none of these words.
+(function_declaration "function" @alone)
+(generator_function_declaration "function" @alone)
+(export_statement ["export" "default"] @alone)

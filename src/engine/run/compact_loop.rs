@@ -5,6 +5,7 @@ mod choose;
 mod code_excerpt;
 mod compact_judgement;
 pub(crate) mod elided;
+mod fits_place;
 mod introduced_fix;
 mod kept_modifiers;
 mod take;

@@ -313,7 +313,7 @@ mod tests {
                 "unfilled",
             ],
             &["hidden", "shown", "body", "result", "star", "own", "inner", "nameless", "effect", "comment"],
-            &["visibility", "modifier", "async", "await", "follows", "place"],
+            &["visibility", "modifier", "async", "await", "follows", "place", "alone"],
         ];
         for language in LANGUAGES {
             let texts = [language.query, language.imports, language.interface, language.hidden, language.modifiers];

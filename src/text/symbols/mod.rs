@@ -4,6 +4,7 @@ pub mod imports;
 pub mod interface;
 pub mod language;
 mod language_table;
+pub mod member_form;
 pub mod modifiers;
 pub mod outline;
 pub mod path_spelling;

@@ -76,3 +76,43 @@ async fn a_modifier_that_a_reply_loses_stays_and_the_summary_says_so() {
     assert_eq!(project.read(given.file), given.after.replace("export ", ""), "the request speaks of it: {outcome}");
     assert!(!outcome["summary"].as_str().unwrap_or_default().contains("left out"), "{outcome}");
 }
+
+const ALONE: &[SmallReply] = &[
+    SmallReply {
+        file: "a.ts",
+        text: "class Cart {\n  prices = [1];\n\n  total(): number {\n    return 2;\n  }\n}\n",
+        line: 5,
+        reply: "function total(): number {\n  return 1;\n}",
+        after: "class Cart {\n  prices = [1];\n\n  total(): number {\n    return 1;\n  }\n}\n",
+    },
+    SmallReply {
+        file: "a.hpp",
+        text: "class Cart {\n  int total() { return 2; }\n};\n",
+        line: 2,
+        reply: "int Cart::total() { return 1; }",
+        after: "class Cart {\n  int total() { return 1; }\n};\n",
+    },
+    SmallReply {
+        file: "a.rs",
+        text: "struct Cart;\n\nimpl Cart {\n    fn total(&self) -> u8 {\n        2\n    }\n}\n",
+        line: 5,
+        reply: "impl Cart {\n    fn total(&self) -> u8 {\n        1\n    }\n}",
+        after: "struct Cart;\n\nimpl Cart {\n    fn total(&self) -> u8 {\n        1\n    }\n}\n",
+    },
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_that_a_reply_writes_as_if_it_stood_alone_is_taken_as_a_member() {
+    for given in ALONE {
+        let project = Project::new(&[(given.file, given.text)]);
+        let (outcome, asked) = ask(&project, given, "total is one too much", &[given.reply]).await;
+        assert_eq!(project.read(given.file), given.after, "{}: {outcome} {asked:#?}", given.file);
+        assert_eq!((&outcome["ok"], asked.len()), (&Value::Bool(true), 1), "{}: {outcome}", given.file);
+    }
+    let (given, wrong) = (&ALONE[0], "const total = (): number => {\n  return 1;\n};");
+    let project = Project::new(&[(given.file, given.text)]);
+    let (outcome, asked) = ask(&project, given, "total is one too much", &[wrong, given.reply]).await;
+    assert_eq!(project.read(given.file), given.after, "{outcome}");
+    let line = "`const total = (): number => {` does not fit in the place of `total(): number {`";
+    assert!(asked.len() == 2 && asked[1].contains(line), "{asked:#?}");
+}

@@ -1,6 +1,6 @@
 //! Takes the new text of the requested piece out of a reply, or reports why the reply has none.
 
-use crate::run::compact_loop::{elided, kept_modifiers};
+use crate::run::compact_loop::{elided, fits_place, kept_modifiers};
 use crate::state::task_scope::source;
 use sextant_model::compact_reply::{CompactFault, ReplyPieces, pieces};
 use sextant_text::edits::apply_text::apply;
@@ -126,6 +126,10 @@ fn symbol(asked: AskedPiece<'_>, language: &'static Language, part: &str) -> Res
     }
     if let Some(other) = beside(asked, language, &outline, &content, plain) {
         let problem = format!("it uses `{other}`, which is defined outside of `{plain}`: all has to be in `{plain}`");
+        return Err(CompactFault { text: Some(content), ..unread(&problem) });
+    }
+    let content = fits_place::as_member(asked, language, content);
+    if let Some(problem) = fits_place::misfit(asked, language, &content) {
         return Err(CompactFault { text: Some(content), ..unread(&problem) });
     }
     let kept_modifiers::KeptModifiers { text, kept } = kept_modifiers::of_symbol(asked, language, content);

@@ -296,3 +296,48 @@ fn a_symbol_keeps_the_modifiers_that_a_reply_has_lost() {
     let asked = AskedPiece { text, language: language::of_path("a.ts"), names: "f", request: "f is internal now" };
     assert_eq!(take(asked, &fenced(code), false).unwrap().content, code, "the request speaks of it");
 }
+
+#[test]
+fn a_member_that_is_answered_as_if_it_stood_alone_is_brought_into_its_class() {
+    let ts = "class Cart {\n  total(): number {\n    return 1;\n  }\n\n  count() {\n    return 2;\n  }\n}\n";
+    let js = "const cart = {\n  total() {\n    return 1;\n  },\n};\n";
+    let hpp = "class Cart {\n  int total() { return 1; }\n};\n";
+    let rs = "impl Cart {\n    /// Sums.\n    fn total(&self) -> u8 {\n        1\n    }\n}\n";
+    for (path, text, code) in [
+        ("a.ts", ts, "function total(): number {\n  return 3;\n}"),
+        ("a.ts", ts, "export function total(): number {\n  return 3;\n}"),
+        ("a.ts", ts, "class Cart {\n  total(): number {\n    return 3;\n  }\n}"),
+        ("a.js", js, "function total() {\n  return 3;\n}"),
+        ("a.js", js, "const cart = {\n  total() {\n    return 3;\n  },\n};"),
+        ("a.hpp", hpp, "int Cart::total() { return 3; }"),
+        ("a.rs", rs, "impl Cart {\n    fn total(&self) -> u8 {\n        3\n    }\n}"),
+        ("a.rs", rs, "impl Cart {\n    /// Sums.\n    fn total(&self) -> u8 {\n        3\n    }\n\n    fn x() {}\n}"),
+    ] {
+        let names = if path == "a.js" { "cart::total" } else { "Cart::total" };
+        assert_eq!(of_text(path, text, names, code), Ok(text.replace('1', "3")), "{path}: {code}");
+    }
+    let ts = ts.replace("total()", "async *total()").replace(": number", "");
+    let code = "async function* total() {\n  return 3;\n}";
+    assert_eq!(of_text("a.ts", &ts, "Cart::total", code), Ok(ts.replace('1', "3").replace("*total", "* total")));
+}
+
+#[test]
+fn a_text_that_does_not_fit_in_its_place_is_refused_with_its_line() {
+    let ts = "class Cart {\n  total(): number {\n    return 1;\n  }\n}\n";
+    let go = "package a\n\nfunc (c *Cart) Total() int {\n\treturn 1\n}\n";
+    let rs = "impl Cart {\n    fn total(&self) -> u8 {\n        1\n    }\n}\n";
+    for (path, text, names, code, line) in [
+        (
+            "a.ts",
+            ts,
+            "Cart::total",
+            "const total = (): number => {\n  return 3;\n};",
+            "`const total = (): number => {`",
+        ),
+        ("a.go", go, "Cart::Total", "func Total() int {\n\treturn 3\n}", "`func (c *Cart) Total() int {`"),
+        ("a.rs", rs, "Cart::total", "let total = |cart: &Cart| 3;", "`total`"),
+    ] {
+        let problem = of_text(path, text, names, code).expect_err(path);
+        assert!(problem.contains(line), "{path}: {problem}");
+    }
+}
