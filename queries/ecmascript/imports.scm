@@ -5,3 +5,6 @@
 ((variable_declaration (variable_declarator value: (call_expression function: (identifier) @_function))) @import
   (#eq? @_function "require"))
 (comment) @comment
+; What stands above the imports.
+(hash_bang_line) @opening
+(program (expression_statement (string)) @opening)

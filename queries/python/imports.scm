@@ -7,3 +7,6 @@
 ((if_statement condition: (_) @_condition consequence: (block) @guarded !alternative) @guard
   (#match? @_condition "(^|\\.)TYPE_CHECKING$"))
 (comment) @comment
+; What stands above the imports.
+((comment) @opening (#match? @opening "^#(!|.*coding[:=])"))
+(module (expression_statement (string)) @opening)

@@ -19,7 +19,8 @@ pub struct Language {
     /// The text of `queries/<folder>/symbols.scm`; `src/text/symbols/outline/definitions.rs` explains its captures.
     pub query: &'static str,
     /// The text of `queries/<folder>/imports.scm`. Captures: `@import`, `@comment`, and `@guard` with its `@guarded`
-    /// block, which counts as an import if it holds nothing else. Empty where imports are not known.
+    /// block, which counts as an import if it holds nothing else; `@opening` stands above all imports. Empty where
+    /// imports are not known.
     pub imports: &'static str,
     /// The text of `queries/<folder>/interface.scm`: the offer of a text to other files. The file explains its
     /// captures. Empty where the offer is not known.
@@ -274,7 +275,7 @@ mod tests {
     fn every_query_compiles_and_names_its_captures() {
         let known: [&[&str]; 5] = [
             &["name", "owner", "members", "declarator", "wrapper", "wrapped", "prefix", "decorator", "comment"],
-            &["import", "guard", "guarded", "comment"],
+            &["import", "guard", "guarded", "comment", "opening"],
             &[
                 "function",
                 "class",

@@ -5,6 +5,7 @@ use crate::state::task_scope::source;
 use sextant_model::compact_reply::{CompactFault, ReplyPieces, pieces};
 use sextant_text::edits::apply_text::apply;
 use sextant_text::edits::symbol::{self as symbol_edit, SymbolAction, edit};
+use sextant_text::symbols::import_place::{self, ImportPlace};
 use sextant_text::symbols::imports;
 use sextant_text::symbols::language::Language;
 use sextant_text::symbols::outline::Outline;
@@ -264,32 +265,15 @@ pub(crate) fn placed(
     Ok(with_imports(&one, language, &taken.imports))
 }
 
-/// A text with more imports, behind its last one, or else behind the opening of the file.
+/// A text with more imports, below the others at its head, or else below what opens the file.
 fn with_imports(text: &str, language: &Language, more: &[String]) -> String {
     if more.is_empty() {
         return text.to_owned();
     }
-    let Some(tree) = language.tree(text) else { return text.to_owned() };
-    let root = tree.root_node();
-    let mut cursor = root.walk();
-    let nodes: Vec<_> = root.children(&mut cursor).collect();
-    let known = imports::places(language, text);
-    let last = nodes.iter().rev().find(|node| known.iter().any(|place| place.start == node.start_byte()));
-    let opens = |kind: &str| kind.ends_with("comment") || kind.contains("package") || kind.starts_with("hash_bang");
-    let opening = nodes
-        .iter()
-        .take_while(|node| opens(node.kind()) || node.named_child(0).is_some_and(|child| child.kind() == "string"));
-    let line_end = |at: usize| match text[..at].ends_with('\n') {
-        true => at,
-        false => text[at..].find('\n').map_or(text.len(), |end| at + end + 1),
-    };
-    let (at, gap) = match (last, opening.last()) {
-        (Some(node), _) => (line_end(node.end_byte()), ""),
-        (None, Some(node)) => (line_end(node.end_byte()), "\n"),
-        (None, None) => (0, ""),
-    };
+    let ImportPlace { at, has_imports } = import_place::of_text(language, text);
     let (head, tail) = text.split_at(at);
-    let blank = if last.is_none() && !tail.is_empty() && !tail.starts_with('\n') { "\n" } else { "" };
+    let gap = if has_imports || head.is_empty() { "" } else { "\n" };
+    let blank = if !has_imports && !tail.is_empty() && !tail.starts_with('\n') { "\n" } else { "" };
     let end = if head.is_empty() || head.ends_with('\n') { "" } else { "\n" };
     format!("{head}{end}{gap}{}\n{blank}{tail}", more.join("\n"))
 }

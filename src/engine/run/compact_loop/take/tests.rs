@@ -341,3 +341,103 @@ fn a_text_that_does_not_fit_in_its_place_is_refused_with_its_line() {
         assert!(problem.contains(line), "{path}: {problem}");
     }
 }
+
+#[test]
+fn an_import_stands_below_the_others_or_below_what_opens_the_file() {
+    for (path, text, import, wanted) in [
+        ("a.py", "# About f.\ndef f(): ...\n", "import re", "import re\n\n# About f.\ndef f(): ...\n"),
+        (
+            "a.py",
+            "#!/usr/bin/python\n# About f.\ndef f(): ...\n",
+            "import re",
+            "#!/usr/bin/python\n\nimport re\n\n# About f.\ndef f(): ...\n",
+        ),
+        (
+            "a.py",
+            "\"\"\"Doc.\"\"\"\n# About f.\ndef f(): ...\n",
+            "import re",
+            "\"\"\"Doc.\"\"\"\n\nimport re\n\n# About f.\ndef f(): ...\n",
+        ),
+        (
+            "a.py",
+            "import os\n\nif TYPE_CHECKING:\n    import a\n\n\ndef f(): ...\n\n\nimport late\n",
+            "import re",
+            "import os\nimport re\n\nif TYPE_CHECKING:\n    import a\n\n\ndef f(): ...\n\n\nimport late\n",
+        ),
+        (
+            "a.ts",
+            "/** About f. */\nfunction f() {}\n",
+            "import r from 'r';",
+            "import r from 'r';\n\n/** About f. */\nfunction f() {}\n",
+        ),
+        (
+            "a.ts",
+            "// Licence.\n\n/** About f. */\nfunction f() {}\n",
+            "import r from 'r';",
+            "// Licence.\n\nimport r from 'r';\n\n/** About f. */\nfunction f() {}\n",
+        ),
+        (
+            "a.js",
+            "#!/usr/bin/env node\n'use strict';\n// About f.\nfunction f() {}\n",
+            "import r from 'r';",
+            "#!/usr/bin/env node\n'use strict';\n\nimport r from 'r';\n\n// About f.\nfunction f() {}\n",
+        ),
+        (
+            "a.rs",
+            "//! Module.\n\n#![allow(dead_code)]\n\n/// About f.\nfn f() {}\n",
+            "use std::io;",
+            "//! Module.\n\n#![allow(dead_code)]\n\nuse std::io;\n\n/// About f.\nfn f() {}\n",
+        ),
+        (
+            "a.rs",
+            "/// About f.\nfn f() {}\n\nmod b {\n    use c;\n}\n",
+            "use std::io;",
+            "use std::io;\n\n/// About f.\nfn f() {}\n\nmod b {\n    use c;\n}\n",
+        ),
+        (
+            "a.go",
+            "// Package a.\npackage a\n\n// F does.\nfunc F() {}\n",
+            "import \"fmt\"",
+            "// Package a.\npackage a\n\nimport \"fmt\"\n\n// F does.\nfunc F() {}\n",
+        ),
+        (
+            "A.java",
+            "package a;\n/** About. */\nclass A {}\n",
+            "import b.C;",
+            "package a;\n\nimport b.C;\n\n/** About. */\nclass A {}\n",
+        ),
+        (
+            "a.h",
+            "#ifndef A_H\n#define A_H\n#include \"b.h\"\n\n// About f.\nint f();\n#endif\n",
+            "#include <x.h>",
+            "#ifndef A_H\n#define A_H\n#include \"b.h\"\n#include <x.h>\n\n// About f.\nint f();\n#endif\n",
+        ),
+        (
+            "a.h",
+            "// Licence.\n#pragma once\n// About f.\nint f();\n",
+            "#include <x.h>",
+            "// Licence.\n#pragma once\n\n#include <x.h>\n\n// About f.\nint f();\n",
+        ),
+        (
+            "a.c",
+            "#include <a.h>\n#ifdef W\n#include <w.h>\n#endif\n\nint f(void) { return 1; }\n",
+            "#include <x.h>",
+            "#include <a.h>\n#include <x.h>\n#ifdef W\n#include <w.h>\n#endif\n\nint f(void) { return 1; }\n",
+        ),
+        (
+            "a.lua",
+            "-- About f.\nlocal function f() end\n",
+            "local r = require('r')",
+            "local r = require('r')\n\n-- About f.\nlocal function f() end\n",
+        ),
+        (
+            "a.sh",
+            "#!/bin/bash\n# About f.\nf() { :; }\n",
+            ". ./r.sh",
+            "#!/bin/bash\n\n. ./r.sh\n\n# About f.\nf() { :; }\n",
+        ),
+    ] {
+        let language = language::of_path(path).unwrap();
+        assert_eq!(with_imports(text, language, &[import.to_owned()]), wanted, "{path}: {text}");
+    }
+}
