@@ -78,6 +78,9 @@ async fn what_may_be_meant_well_is_done_and_not_counted_also_over_two_edits() {
     assert_eq!(outcome["fixed"], 0, "{outcome}");
     let summary = outcome["summary"].as_str().unwrap_or_default();
     assert!(summary.contains("1 not counted as fixed: it widens a type to Any"), "{summary}");
+    assert!(summary.contains("Not done: what was reported is hidden: it widens"), "{summary}");
+    assert_eq!(outcome["ok"], false, "nothing was repaired: {outcome}");
+    assert_eq!(outcome["usage"]["calls"], 4, "the end was objected to once: {outcome}");
     // Repaired after all: then it counts.
     let project = Project::new(&[("a.py", TEXT)]);
     let edits = vec![
@@ -89,6 +92,7 @@ async fn what_may_be_meant_well_is_done_and_not_counted_also_over_two_edits() {
     ];
     let (outcome, _) = ask(&project, "fix the errors", FILE, edits).await;
     assert_eq!((project.read("a.py").contains("Any"), &outcome["fixed"]), (false, &json!(1)), "{outcome}");
+    assert_eq!(outcome["ok"], true, "{outcome}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

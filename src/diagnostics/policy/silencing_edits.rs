@@ -76,6 +76,7 @@ const RULES: &[RepairRule] = &[
     more(EMPTIED, Weight::Asked, "it empties a function"),
     more(WIDENED, Weight::NotCounted, "it widens a type to Any"),
     more("type_asserted", Weight::NotCounted, "it states a type that nothing holds it to"),
+    more("unwrapped", Weight::NotCounted, "it stops the program where a value is missing"),
     more("import_kept", Weight::NotCounted, "it names an import so that it counts as used"),
     more("one_platform", Weight::NotCounted, "it hides code from the checkers of other versions and platforms"),
     more("handed_on", Weight::NotCounted, "it hands on a value that no checker follows"),

@@ -348,6 +348,7 @@ fn is_asked_for(rule: &str, words: &str) -> bool {
         "body_emptied" => one_of(&["stub", "empty", "vacía", "leer"]),
         "error_swallowed" => one_of(&["swallow", "suppress", "except", "catch", "captura"]),
         "type_asserted" => one_of(&["cast("]) || mentions::orders(words, "cast"),
+        "unwrapped" => one_of(&["unwrap", "expect", "panic"]),
         "import_kept" => one_of(&["export", "reexport", "__all__", "exporta", "fachada", "facade"]),
         "one_platform" => one_of(&["version", "platform", "windows", "linux", "macos", "plataforma", "versión"]),
         "handed_on" => one_of(&["eval", "exec", "globals", "locals", "__import__"]),

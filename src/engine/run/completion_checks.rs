@@ -1,4 +1,5 @@
-//! Objects to the end of a model that claims to be done: it leaves new errors, or has changed nothing.
+//! Objects to the end of a model that claims to be done: it leaves new errors, only hides what was reported, or has
+//! changed nothing.
 
 use crate::edit::change;
 use crate::plan::work_mode::Mode;
@@ -48,9 +49,17 @@ pub(crate) async fn unfinished(
             errors: Vec::new(),
         });
     }
-    let errors = errors(&finish::known_verdict(edits, work).await);
+    let verdict = finish::known_verdict(edits, work).await;
+    let errors = errors(&verdict);
     if errors.is_empty() {
-        return None;
+        let text = |reason: &str| {
+            format!(
+                "It is not over: what was reported is hidden and not repaired: {reason}. Repair the cause, or answer \
+                 why that cannot be done."
+            )
+        };
+        let hidden = hidden(&work.journal, &verdict);
+        return hidden.map(|reason| Unfinished { text: text(reason), errors: Vec::new() });
     }
     let text = "It is not over: these errors are new since the task began. Fix them, undo what caused them, or \
                 answer why they are wrong.";
@@ -61,6 +70,13 @@ pub(crate) async fn unfinished(
 pub(crate) fn errors(verdict: &Verdict) -> Vec<String> {
     let errors = verdict.new_from(Severity::Error);
     errors.take(LISTED).map(|found| Line::of(found).text("")).collect()
+}
+
+/// Why nothing is repaired although it was requested to fix reports and some are gone; `None` where one is repaired.
+pub(crate) fn hidden<'v>(journal: &Journal, verdict: &'v Verdict) -> Option<&'v str> {
+    let request = &journal.request;
+    let is_wanted = request_kind::asks_report_repair(request) || request_kind::classify(request) == Ask::Repair;
+    verdict.not_counted.first().filter(|_| is_wanted && verdict.fixed.is_empty()).map(String::as_str)
 }
 
 /// Whether the request asks for a change, as far as its words show. Where they do not show it, an answer alone may end

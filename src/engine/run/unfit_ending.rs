@@ -101,7 +101,7 @@ pub(crate) fn judge(
         return WorkVerdict::default();
     }
     if came_to == CameTo::End
-        && let Some(why) = left_undone(needs_providers, work)
+        && let Some(why) = left_undone(needs_providers, work).or_else(|| only_hidden(&work.journal, verdict))
     {
         return not_done(why);
     }
@@ -132,6 +132,11 @@ fn left_undone(needs_providers: bool, work: &TaskWork) -> Option<String> {
     }
     let quoted: Vec<String> = narrowed.undone.iter().map(|what| format!("“{what}”")).collect();
     (!quoted.is_empty()).then(|| format!("Not done: {} needs a language model", quoted.join(", ")))
+}
+
+/// The reason of a request to fix reports of which none is repaired and some are gone by an edit that hides them.
+fn only_hidden(journal: &Journal, verdict: &Verdict) -> Option<String> {
+    completion_checks::hidden(journal, verdict).map(|reason| format!("Not done: what was reported is hidden: {reason}"))
 }
 
 /// Whether the model could only name the need for another model: it serves repairs alone.

@@ -1,8 +1,9 @@
 //! Replies of a small model whose code does not stand as its symbol does in the file.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{configure, sextant};
+use super::rows::{ROWS, Row};
+use super::{configure, project, sextant};
 use crate::cli::outcome;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
@@ -115,4 +116,54 @@ async fn a_member_that_a_reply_writes_as_if_it_stood_alone_is_taken_as_a_member(
     assert_eq!(project.read(given.file), given.after, "{outcome}");
     let line = "`const total = (): number => {` does not fit in the place of `total(): number {`";
     assert!(asked.len() == 2 && asked[1].contains(line), "{asked:#?}");
+}
+
+/// A row with an error in its symbol, a text that only hides it, and one that repairs it.
+struct HiddenError {
+    row: &'static str,
+    error: (&'static str, &'static str),
+    hides: &'static str,
+    reason: &'static str,
+    repairs: &'static str,
+}
+
+const HIDDEN: &[HiddenError] = &[
+    HiddenError {
+        row: "typescript",
+        error: ("return this.prices.reduce((sum, price) => sum + price, 1);", "return this.prices.size;"),
+        hides: "total(): number {\n  return (this.prices as any).size;\n}",
+        reason: "it widens a type to Any",
+        repairs: "total(): number {\n  return this.prices.length;\n}",
+    },
+    HiddenError {
+        row: "rust",
+        error: ("self.prices.iter().sum::<u32>() + 1", "self.prices.first()"),
+        hides: "pub fn total(&self) -> u32 {\n    *self.prices.first().unwrap()\n}",
+        reason: "it stops the program where a value is missing",
+        repairs: "pub fn total(&self) -> u32 {\n    self.prices.first().copied().unwrap_or(0)\n}",
+    },
+];
+
+async fn repair(row: &Row, case: &HiddenError, style: &str, replies: Vec<Reply>) -> (Value, Vec<String>, String) {
+    let project = project(row);
+    let before = project.read(row.file).replace(case.error.0, case.error.1);
+    project.write(row.file, &before);
+    let (outcome, asked) = super::ask(&project, row, "fix the type errors in total", style, replies).await;
+    (outcome, asked, project.read(row.file))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_report_that_is_only_hidden_is_asked_for_again_and_is_no_success() {
+    for case in HIDDEN {
+        let row = ROWS.iter().find(|row| row.name == case.row).expect("a row");
+        let before = row.files[1].1.replace(case.error.0, case.error.1);
+        let fence = |code: &str| Reply::Text(format!("```\n{code}\n```"));
+        let (outcome, asked, text) = repair(row, case, "compact", vec![fence(case.hides), fence(case.repairs)]).await;
+        assert!(asked.len() == 2 && asked[1].contains(case.reason), "{}: {outcome} {asked:#?}", case.row);
+        assert_eq!((&outcome["ok"], &outcome["fixed"]), (&json!(true), &json!(1)), "{}: {outcome}", case.row);
+        assert_ne!(text, before, "{}", case.row);
+        let cheats = vec![fence(case.hides), fence(case.hides), fence(case.hides)];
+        let (outcome, _, text) = repair(row, case, "compact", cheats).await;
+        assert_eq!((&outcome["ok"], &text), (&json!(false), &before), "{}: {outcome}", case.row);
+    }
 }

@@ -9,7 +9,7 @@ use regex::Regex;
 use crate::policy::silencing_edits::{Things, note};
 use sextant_base::lock::lock;
 use sextant_base::suppressions;
-use sextant_text::symbols::language::{self, Language};
+use sextant_text::symbols::language::{self, LANGUAGES, Language};
 
 /// Code that makes tests skip, and errors that are caught and dropped.
 static SKIPPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -20,8 +20,6 @@ static SKIPPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 static SWALLOWED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\bcatch\s*(?:\([^)]*\))?\s*\{\s*\}").ok());
-static ANY: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"\bas\s+(?:any|never)\b|:\s*any\b|<any>|\bas\s+unknown\s+as\b").ok());
 static CHECK: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\b(?:debug_|static_)?assert\w*\s*[!(]|\b(?:ensure|bail)!\s*\(|\breturn\s+Err\s*\(|\bexpect\s*\(|\bpanic!?\s*\(|\bthrow\s|\brequire(?:NotNull)?\s*\(|\bt\.(?:Error|Fatal)\w*\(").ok()
 });
@@ -67,6 +65,8 @@ fn codes(rest: &str) -> Vec<String> {
 pub(super) fn things(path: &str, text: &str) -> Things {
     let mut things = Things::new();
     let language = language::of_path(path);
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let row = language.or_else(|| LANGUAGES.iter().find(|row| row.embedded_in.contains(&ending)));
     let strings = language.filter(|_| suppressions::lines(text) > 0).map(|row| strings(row, text)).unwrap_or_default();
     for line in text.split_inclusive('\n') {
         let start = line.as_ptr() as usize - text.as_ptr() as usize;
@@ -75,12 +75,11 @@ pub(super) fn things(path: &str, text: &str) -> Things {
             suppressions(&mut things, line.trim_end());
         }
     }
-    for (rule, pattern) in language.iter().flat_map(|row| row.cheats) {
+    for (rule, pattern) in row.iter().flat_map(|row| row.cheats) {
         for found in compiled(pattern).iter().flat_map(|pattern| pattern.find_iter(text)) {
             note(&mut things, rule, found.as_str());
         }
     }
-    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
     if !CODE.contains(&ending) {
         return things;
     }
@@ -92,9 +91,6 @@ pub(super) fn things(path: &str, text: &str) -> Things {
     count("test_skipped", &SKIPPED);
     count("error_swallowed", &SWALLOWED);
     count("check_removed", &CHECK);
-    if ["ts", "tsx", "mts", "cts", "vue", "svelte"].contains(&ending) {
-        count("any_annotation", &ANY);
-    }
     things
 }
 
@@ -134,11 +130,10 @@ fn compiled(pattern: &'static str) -> Option<Regex> {
 mod tests {
     use super::*;
     use crate::policy::silencing_edits::RULES;
-    use sextant_text::symbols::language::LANGUAGES;
 
     #[test]
     fn patterns_are_valid() {
-        for pattern in [&SKIPPED, &SWALLOWED, &ANY, &CHECK] {
+        for pattern in [&SKIPPED, &SWALLOWED, &CHECK] {
             assert!(pattern.is_some());
         }
         for (rule, pattern) in LANGUAGES.iter().flat_map(|row| row.cheats) {

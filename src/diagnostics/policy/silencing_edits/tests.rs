@@ -127,6 +127,13 @@ fn other_languages_are_read_by_their_marks() {
         ("a.ts", "if (false) { x(); }", "dead_code"),
         ("a.ts", "const z = y!.name;", "type_asserted"),
         ("a.ts", "const z = y as Cart;", "type_asserted"),
+        ("a.ts", "const z = y as string;", "type_asserted"),
+        ("a.ts", "const z = (y as unknown) as Set<string>", "any_annotation"),
+        ("a.ts", "const z = <Cart><unknown>y", "any_annotation"),
+        ("a.vue", "const z = y as any;", "any_annotation"),
+        ("a.rs", "let y = z().unwrap();", "unwrapped"),
+        ("a.lua", "local z = y --[[@as any]]", "any_cast"),
+        ("a.lua", "---@cast y any", "any_cast"),
         ("a.js", "y().catch(() => {});", "error_swallowed"),
     ] {
         assert_eq!(rules(path, "x\n", &format!("{added}\nx\n")), [rule], "{added}");

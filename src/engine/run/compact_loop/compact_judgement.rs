@@ -5,6 +5,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::diagnostics::{collect_diagnostics, reported};
+use crate::edit::edit_guard;
 use crate::run::act;
 use crate::run::compact_loop::code_excerpt::ShownPiece;
 use crate::run::compact_loop::{code_excerpt, introduced_fix};
@@ -107,7 +108,8 @@ async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, piece: &Sho
     let mut known = before.clone();
     // A file that was first looked at right before the edit has its baseline there.
     add_missing(&mut known, &task.work.reports.start);
-    let compared = comparison::compared(&known, &collect_diagnostics::known(hub).await, &[]).await;
+    let mut compared = comparison::compared(&known, &collect_diagnostics::known(hub).await, &[]).await;
+    edit_guard::discount_all(&task.work.journal, &task.work.intent.consent, &mut compared);
     let text = hub.workspace.editor.read(&piece.path).await.map(|document| document.text).unwrap_or_default();
     let words = |found: &LocatedDiagnostic| {
         if found.symbol.file == piece.path {
@@ -126,6 +128,11 @@ async fn look(hub: &DiagnosticsHub, task: &Task, before: &Snapshots, piece: &Sho
         reports: new.iter().filter(|found| found.symbol.file == piece.path).map(|found| (*found).clone()).collect(),
         ..TryVerdict::default()
     };
+    if request_kind::asks_report_repair(&task.work.request) {
+        verdict.left += compared.not_counted.len();
+        let hidden = compared.not_counted.first().map(|reason| format!("{reason}: that hides what is reported"));
+        verdict.problems.extend(hidden);
+    }
     let is_new = |found: &LocatedDiagnostic| new.iter().any(|one| one.diagnostic == found.diagnostic);
     for found in left(hub, &task.work.request, &piece.path, &piece.names).await.iter().filter(|found| !is_new(found)) {
         verdict.left += 1;

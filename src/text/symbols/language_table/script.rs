@@ -52,6 +52,7 @@ pub(super) const LUA: Language = Language {
         ("test_skipped", r"\bpending\s*\("),
         ("check_removed", r"\b(?:assert|error)\s*\("),
         ("error_swallowed", r"(?m)^\s*pcall\s*\("),
+        ("any_cast", r"--\[\[\s*@as\s+any\b|---\s*@cast\s+\w+\s+any\b"),
     ],
     blocks: &["chunk", "block", "table_constructor"],
     ..BRACES

@@ -23,6 +23,7 @@ pub(super) const RUST: Language = Language {
         ("dead_code", r"\bif\s+false\s*\{|#!?\[\s*cfg\s*\(\s*any\s*\(\s*\)"),
         ("error_swallowed", r"\blet\s+_\s*=|\.ok\(\)\s*;"),
         ("type_asserted", r"\btransmute\b"),
+        ("unwrapped", r"\.unwrap\(\)"),
     ],
     blocks: &["source_file", "block", "declaration_list", "field_declaration_list", "enum_variant_list", "match_block"],
     ..BRACES

@@ -7,7 +7,10 @@ const NEVER: &str = r"\bif\s*\(\s*(?:false|0)\s*\)";
 const SWALLOWED: &str =
     r"\.catch\(\s*(?:\(\s*\w*\s*\)|\w+)\s*=>\s*(?:\{\s*\}|undefined|null|void 0)\s*\)|\.catch\(\s*noop\s*\)";
 /// A value that is declared to be there, or to have a type.
-const ASSERTED: &str = r"[\w)\]]!\s*[.;,)\]]|\w\s+as\s+[A-Z][\w.<>\[\]]*\s*[;)]";
+const ASSERTED: &str =
+    r"[\w)\]]!\s*[.;,)\]]|[\w)\]]\s+as\s+(?:[A-Z][\w.<>\[\]]*|string|number|boolean|bigint|object)(?:\[\])*\s*[;)]";
+/// A type that no checker holds to anything, or a cast through one that leads everywhere.
+const ANY: &str = r"\bas\s+(?:any|never)\b|:\s*any\b|<(?:any|unknown)>|\bas\s+unknown\s*\)*\s*as\b";
 
 #[cfg(feature = "lang-web")]
 pub(super) const JAVASCRIPT: Language = Language {
@@ -68,7 +71,12 @@ pub(super) const TYPESCRIPT: Language = Language {
         include_str!("../../../../queries/typescript/modifiers.scm")
     ),
     typed_comments: false,
-    cheats: &[("dead_code", NEVER), ("error_swallowed", SWALLOWED), ("type_asserted", ASSERTED)],
+    cheats: &[
+        ("dead_code", NEVER),
+        ("error_swallowed", SWALLOWED),
+        ("type_asserted", ASSERTED),
+        ("any_annotation", ANY),
+    ],
     blocks: &[
         "program",
         "statement_block",
