@@ -133,6 +133,18 @@ async fn what_is_no_whole_text_is_asked_for_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_reply_that_cannot_be_used_is_in_the_trace_without_its_secrets() {
+    let project = cart();
+    let reply = Reply::Text("I would remove the one.\nAPI_KEY=sk-abcdefghijklmnopqrstuvwxyz123456".to_owned());
+    let ran = ask(&project, "total is one too much", vec![reply, fence(TOTAL)]).await;
+    let trace = ran.outcome["trace"].as_array().expect("a trace");
+    let kept = trace.iter().find(|entry| entry["about"] == "a reply").unwrap_or_else(|| panic!("{}", ran.outcome));
+    let reason = kept["reason"].as_str().unwrap_or_default();
+    assert!(reason.starts_with("it does not define `total`"), "{reason}");
+    assert!(reason.contains("\nI would remove the one.") && !reason.contains("abcdefghij"), "{reason}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_new_goes_back_with_its_own_text_and_is_mended() {
     let project = cart();
     let wrong = fence("def total(self) -> float:\n    return sum(self.costs)");

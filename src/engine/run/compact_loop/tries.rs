@@ -17,8 +17,8 @@ use crate::run::compact_loop::{ask_model, given_up};
 use crate::run::run_loop::RESULTS;
 use crate::state::edit_service::EditService;
 use crate::state::snapshots::Snapshots;
-use crate::state::stop;
 use crate::state::task::{Task, TaskWork};
+use crate::state::{stop, unusable_reply};
 use sextant_base::failure::Failure;
 use sextant_base::one_line::headline;
 use sextant_diagnostics::policy::{Effect, Trace};
@@ -126,6 +126,8 @@ async fn attempt(
     let taken = match take::take(asked, &reply.text, reply.cut) {
         Ok(taken) => taken,
         Err(fault) => {
+            let problem = headline(&fault.problems.join("; "));
+            unusable_reply::keep(&task.work.events, task.work.step, model.name(), &problem, &reply.text);
             course.unchanged += u32::from(fault.unchanged);
             return Ok(Err(fault));
         }
