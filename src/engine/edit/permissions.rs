@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::diagnostics::{collect_diagnostics, reported};
 use crate::state::authority::{self, Basis, KINDS};
 use crate::state::diagnostics_hub::DiagnosticsHub;
-use crate::state::edit_request::EditRequest;
+use crate::state::edit_request::{self, EditRequest};
 use crate::state::task::{Task, TaskWork};
 use crate::state::task_scope::{self, Scope};
 use sextant_base::failure::{Failure, FailureKind, tool_failure};
@@ -20,12 +20,15 @@ use sextant_diagnostics::policy::decide::{self, ChangeSize};
 use sextant_diagnostics::policy::{Effect, PolicyLimits, Trace, stop};
 use sextant_diagnostics::{grouping, syntax};
 use sextant_model::request_kind;
+use sextant_text::symbols::language;
+use sextant_text::symbols::path_spelling;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// Refuses an edit that goes further than the task was asked to go. Called before anything is written.
 pub(crate) fn permit(needs_providers: bool, work: &mut TaskWork, wanted: &[EditRequest]) -> Result<(), Failure> {
     let basis = authority::basis_of(&work.intent, work.mode, &work.request, needs_providers);
     if basis == Basis::Asked {
-        return Ok(());
+        return keep_wanted(work, wanted);
     }
     let mut lost = authority::lost(wanted);
     lost.retain(|path| !authority::put_elsewhere(&work.journal, path) && !authority::made_here(&work.journal, path));
@@ -63,6 +66,50 @@ pub(crate) fn permit(needs_providers: bool, work: &mut TaskWork, wanted: &[EditR
         ));
     }
     Ok(())
+}
+
+/// Words of a request to which a deletion may answer without a verb of removal.
+const GOES: &str = "rid gone dead unused unneeded needless superfluous redundant deprecated longer anymore instead \
+    lugar sobra statt überflüssig ungenutzt";
+
+/// Refuses an edit that does nothing but delete a symbol which the user's request names and wants to have. A small model
+/// deletes what it was to write.
+fn keep_wanted(work: &TaskWork, wanted: &[EditRequest]) -> Result<(), Failure> {
+    let request = &work.journal.request;
+    let goes = || GOES.split_whitespace().any(|word| authority::has_word(&request.to_lowercase(), word));
+    if work.intent.client.is_some() || work.intent.is_direct || !wanted.iter().all(only_deletes) || goes() {
+        return Ok(());
+    }
+    let is_wanted = |path: &String| {
+        let names = SymbolPath::parse(path).names;
+        let name = path_spelling::last_name(&names);
+        !name.is_empty()
+            && authority::has_word(request, name)
+            && !authority::says(request, path, &work.scope)
+            && !authority::put_elsewhere(&work.journal, path)
+    };
+    let Some(kept) = authority::lost(wanted).into_iter().find(is_wanted) else { return Ok(()) };
+    let reason = "the request names it, and does not ask for its deletion";
+    work.events.trace(work.step.max(1), Trace::new(Effect::Refused, format!("deletion of {kept}"), "wanted", reason));
+    Err(tool_failure(
+        format!("this would delete {kept}; {reason}; nothing was written"),
+        "give its new text with replace; where it has to move, write it there first",
+    ))
+}
+
+/// Whether an edit adds no line of code but the filler of an empty block.
+fn only_deletes(want: &EditRequest) -> bool {
+    let (EditRequest::Change { document, .. }, Some(after)) = (want, edit_request::intended(want)) else {
+        return false;
+    };
+    let filler = language::of_path(&document.path).and_then(|language| language.filler).map(|(_, filler)| filler);
+    let lines = |text: &str| -> Vec<String> {
+        let code = text.lines().map(str::trim).filter(|line| !line.is_empty() && Some(*line) != filler);
+        code.map(str::to_owned).collect()
+    };
+    let (before, after) = (lines(&document.text), lines(&after));
+    let mut old = before.iter();
+    after.len() < before.len() && after.iter().all(|line| old.any(|other| other == line))
 }
 
 /// Refuses to begin on reports that are too many to weigh, or that hold too little.

@@ -1,10 +1,13 @@
 //! Replies of a small model whose code does not stand as its symbol does in the file.
 
 use serde_json::{Value, json};
+use sextant::symbols::language;
+use sextant::symbols::outline::Outline;
 
 use super::rows::{ROWS, Row};
 use super::{configure, project, sextant};
 use crate::cli::outcome;
+use crate::nvim::ask::step;
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
 
@@ -20,9 +23,19 @@ struct SmallReply {
 /// Asks at the line of a file without any checker but that of the syntax.
 async fn ask(project: &Project, given: &SmallReply, request: &str, replies: &[&str]) -> (Value, Vec<String>) {
     let fenced = |code: &&str| Reply::Text(format!("```\n{code}\n```"));
-    let server = ModelServer::start(replies.iter().map(fenced).collect::<Vec<_>>()).await;
+    ask_in("compact", project, given, request, replies.iter().map(fenced).collect()).await
+}
+
+async fn ask_in(
+    style: &str,
+    project: &Project,
+    given: &SmallReply,
+    request: &str,
+    replies: Vec<Reply>,
+) -> (Value, Vec<String>) {
+    let server = ModelServer::start(replies).await;
     let model = "provider = \"openai_compatible\"\nmodel = \"m\"\ncontext = 8192\nmax_attempts = 1";
-    configure(project, &format!("[model]\n{model}\nstyle = \"compact\"\nbase_url = \"{}\"\n", server.url()));
+    configure(project, &format!("[model]\n{model}\nstyle = \"{style}\"\nbase_url = \"{}\"\n", server.url()));
     let place = format!("{}:{}", given.file, given.line);
     let empty = project.beside("no-servers").display().to_string();
     let output = sextant(project, &["ask", request, "--file", &place, "--json", "--servers", &empty]);
@@ -166,4 +179,34 @@ async fn a_report_that_is_only_hidden_is_asked_for_again_and_is_no_success() {
         let (outcome, _, text) = repair(row, case, "compact", cheats).await;
         assert_eq!((&outcome["ok"], &text), (&json!(false), &before), "{}: {outcome}", case.row);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_deletes_what_the_request_asks_to_write_is_refused() {
+    for (given, symbol) in SHORTENED.iter().zip(["total", "Cart::total", "total", "A::total"]) {
+        let path = format!("{}::{symbol}", given.file);
+        let edit = |action: &str, content: &str| {
+            step("edit_symbol", json!({"symbol": path, "action": action, "content": content}), true)
+        };
+        let source = project_source(given);
+        let delete = step("edit_file", json!({"path": given.file, "old_string": source, "new_string": ""}), true);
+        for first in [edit("delete", ""), delete] {
+            let project = Project::new(&[(given.file, given.text)]);
+            let end = json!({"action": null, "reasoning": "", "continue": false, "confidence": 1, "answer": "ok"});
+            let replies = vec![first, edit("replace", given.reply), Reply::Json(end)];
+            let (outcome, asked) = ask_in("step", &project, given, "write total, without the one", replies).await;
+            let refused = asked.iter().any(|asked| asked.contains("does not ask for its deletion"));
+            assert!(refused && project.read(given.file).contains("total"), "{}: {outcome} {asked:#?}", given.file);
+        }
+        let project = Project::new(&[(given.file, given.text)]);
+        let (outcome, _) = ask_in("step", &project, given, "delete total", vec![edit("delete", "")]).await;
+        assert!(!project.read(given.file).contains("total("), "{}: {outcome}", given.file);
+    }
+}
+
+/// The symbol of a file as it stands there.
+fn project_source(given: &SmallReply) -> String {
+    let outline = Outline::parse(language::of_path(given.file).expect("a row"), given.text);
+    let symbol = outline.symbols.iter().find(|symbol| symbol.name == "total").expect("the symbol");
+    given.text[symbol.extent.clone()].to_owned()
 }
