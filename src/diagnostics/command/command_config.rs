@@ -87,6 +87,10 @@ pub struct Mapping {
     pub message: String,
     /// The tool's own suggestion for a fix.
     pub suggestion: Option<String>,
+    /// The words beside the place of an item; the pointer starts there.
+    pub label: Option<String>,
+    /// The parts of an item that say how it may be fixed, where there is no `suggestion`.
+    pub help: Option<HelpParts>,
     /// Where the documents name the parts of a project that were read, and whether all of them were.
     pub units: Option<Units>,
 }
@@ -119,6 +123,18 @@ pub struct Spans {
     /// Points from a place in a macro of another project, which has an absolute path, to the place that uses the macro.
     #[serde(default)]
     pub expansion: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HelpParts {
+    /// The list of parts.
+    pub at: String,
+    /// Points to the level of a part, which is this one for help.
+    pub level: String,
+    pub is: String,
+    /// Points to the text of a part.
+    pub message: String,
 }
 
 /// The unit of a column.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::command::command_config::{CommandFormat, Mapping, Spans, Units};
+use crate::command::command_config::{CommandFormat, HelpParts, Mapping, Spans, Units};
 use crate::command::files_read::Artifact;
 use crate::finding::{Finding, FindingPlace};
 use crate::sarif;
@@ -154,9 +154,24 @@ fn json_finding(mapping: &Mapping, item: &Value, first: (u32, u32)) -> Option<Fi
         severity: word(item, &mapping.severity),
         code: word(item, &mapping.code),
         message,
-        suggestion: word(item, &mapping.suggestion),
+        suggestion: word(item, &mapping.suggestion)
+            .or_else(|| help(mapping.help.as_ref(), item, word(span, &mapping.label))),
         columns: None,
     })
+}
+
+/// The label of an item and the first of its parts that are help. They are no part of the message, by which diagnostics
+/// are compared.
+fn help(parts: Option<&HelpParts>, item: &Value, label: Option<String>) -> Option<String> {
+    let first = parts.and_then(|parts| {
+        let all = item.pointer(&parts.at)?.as_array()?;
+        let is_help = |part: &&Value| part.pointer(&parts.level).and_then(Value::as_str) == Some(&parts.is);
+        // The address of a lint's page helps nobody who cannot open it.
+        let texts = all.iter().filter(is_help).filter_map(|part| part.pointer(&parts.message)?.as_str());
+        texts.map(str::trim).find(|text| !text.contains("://")).map(str::to_owned)
+    });
+    let said: Vec<String> = label.into_iter().chain(first).collect();
+    (!said.is_empty()).then(|| said.join("; "))
 }
 
 /// The place in the project that a place in a macro of another one comes from.
@@ -246,6 +261,13 @@ mod tests {
         );
         assert_eq!((cargo.file.as_deref(), cargo.start, cargo.end), (Some("src/lib.rs"), at(2, 4), at(2, 7)));
         assert_eq!((cargo.code.as_deref(), cargo.severity.as_deref()), (Some("E0308"), Some("error")));
+        let helped = one(
+            "clippy",
+            r#"{"reason":"compiler-message","message":{"message":"type annotations needed","level":"error","code":{"code":"E0282"},"spans":[{"file_name":"a.rs","is_primary":true,"line_start":1,"column_start":1,"label":"cannot infer type"}],"children":[{"level":"note","message":"a note"},{"level":"help","message":"visit https://rust-lang.github.io"},{"level":"help","message":"consider giving `x` an explicit type"}]}}"#,
+        );
+        assert_eq!(helped.message, "type annotations needed", "it is compared by its message");
+        assert_eq!(helped.suggestion.as_deref(), Some("cannot infer type; consider giving `x` an explicit type"));
+        assert_eq!(cargo.suggestion, None);
         let tsc = one(
             "tsc",
             "src/a (b).ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.\n  More on it.\n",

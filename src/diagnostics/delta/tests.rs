@@ -345,6 +345,19 @@ fn severity_is_no_part_of_identity() {
 }
 
 #[test]
+fn what_a_tool_suggests_is_no_part_of_identity() {
+    let (text, mut before) = read("a.rs", "let x = bad⟨E⟩;\n");
+    let mut after = before.clone();
+    before[0].suggested_action = Some("cannot infer type".to_owned());
+    after[0].suggested_action = Some("consider giving `x` an explicit type".to_owned());
+    let change = SnapshotChange {
+        files: vec![SnapshotFile { path: "a.rs", before: Some(&text), after: Some(&text) }],
+        renames: Vec::new(),
+    };
+    assert_eq!(shown(&delta(&change, &before, &after)), "");
+}
+
+#[test]
 fn a_large_file_is_matched_whole() {
     let function = |i: usize| {
         format!(

@@ -111,7 +111,8 @@ impl EditAnswer {
             return out.join("\n");
         }
         out.push(self.headline());
-        let line = |line: &Line| format!("  {}", line.text(&self.path));
+        let help = |line: &Line| line.suggested_action.as_ref().map(|help| format!("\n    help: {help}"));
+        let line = |line: &Line| format!("  {}{}", line.text(&self.path), help(line).unwrap_or_default());
         let (usual, listed): (Vec<&Line>, Vec<&Line>) =
             self.diagnostics.new_diagnostics.iter().partition(|line| self.usual.is_usual(line));
         out.extend(listed.into_iter().map(line));

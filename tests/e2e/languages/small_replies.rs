@@ -210,3 +210,28 @@ fn project_source(given: &SmallReply) -> String {
     let symbol = outline.symbols.iter().find(|symbol| symbol.name == "total").expect("the symbol");
     given.text[symbol.extent.clone()].to_owned()
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_model_reads_what_rustc_says_beside_its_message() {
+    let row = ROWS.iter().find(|row| row.name == "rust").expect("a row");
+    let project = project(row);
+    let broken =
+        "    pub fn total(&self) -> u32 {\n        let found = \"1\".parse().unwrap_or_default();\n        1\n    }";
+    let fence = |code: &str| Reply::Text(format!("```\n{code}\n```"));
+    let replies = vec![fence(broken), fence(row.answer)];
+    let (outcome, asked) = super::ask(&project, row, "total is one too much", "compact", replies).await;
+    assert_eq!(asked.len(), 2, "{outcome} {asked:#?}");
+    assert!(asked[1].contains("type annotations needed"), "{}", asked[1]);
+    assert!(asked[1].contains("consider giving `found` an explicit type"), "{}", asked[1]);
+    let project = self::project(row);
+    let first = super::edit(row, ("self.prices.iter().sum::<u32>() + 1", "\"1\""), true);
+    let (_, asked) = super::ask(
+        &project,
+        row,
+        "total is one too much",
+        "step",
+        vec![first, super::edit(row, ("\"1\"", "1"), false)],
+    )
+    .await;
+    assert!(asked[1].contains("help: expected `u32`, found `&str`"), "{}", asked[1]);
+}

@@ -154,6 +154,8 @@ pub(super) fn bears(request: &str, found: &LocatedDiagnostic) -> bool {
 pub(super) fn line(found: &LocatedDiagnostic, text: &str) -> String {
     let code = text.lines().nth((found.line as usize).saturating_sub(1)).unwrap_or_default();
     let message = found.diagnostic.message.trim().lines().take(2).collect::<Vec<_>>().join(" ");
+    let help = found.diagnostic.suggested_action.as_deref().map(|help| format!(" ({help})")).unwrap_or_default();
+    let message = format!("{message}{help}");
     compact_reply::report(&mask(code), &message)
 }
 
