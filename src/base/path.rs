@@ -50,6 +50,11 @@ pub fn relative(root: &Path, path: &Path) -> Option<String> {
     Some(parts?.join("/"))
 }
 
+/// The same, and for a path outside the root the path itself, which is absolute.
+pub fn relative_or_absolute(root: &Path, path: &Path) -> Option<String> {
+    relative(root, path).or_else(|| normalize(path).to_str().map(str::to_owned))
+}
+
 pub fn to_uri(path: &Path) -> Option<String> {
     Url::from_file_path(path).ok().map(String::from)
 }
@@ -70,6 +75,8 @@ mod tests {
         assert_eq!(relative(root, Path::new("/w/a/../b.py")), Some("b.py".into()));
         assert_eq!(relative(root, Path::new("/w/../etc/passwd")), None);
         assert_eq!(relative(root, Path::new("/wx/b.py")), None, "components are compared, not characters");
+        let named = |path: &str| relative_or_absolute(root, Path::new(path));
+        assert_eq!((named("/w/a.py"), named("/w/../b.py")), (Some("a.py".into()), Some("/b.py".into())));
     }
 
     #[test]

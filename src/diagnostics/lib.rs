@@ -15,6 +15,7 @@ pub mod grouping;
 pub mod located;
 pub mod merge;
 pub mod model;
+pub mod outside;
 pub mod pair_count;
 pub mod policy;
 pub mod program;

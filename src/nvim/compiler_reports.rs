@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::editor::{NvimEditor, converted};
 use crate::lua_messages::{ClientReport, CompiledElsewhere, List};
 use sextant_diagnostics::disk;
-use sextant_diagnostics::model::{Freshness, Report, Unasked};
+use sextant_diagnostics::model::{Diagnostic, Freshness, Report, Unasked};
+use sextant_diagnostics::outside;
 use sextant_diagnostics::policy::confidence;
 use sextant_diagnostics::unasked;
 
@@ -25,8 +26,7 @@ impl NvimEditor {
             ..own.clone()
         };
         let mut reports = Vec::new();
-        let inside = elsewhere.into_iter().filter(|file| self.owns(&file.path));
-        for CompiledElsewhere { path, earlier, items } in inside {
+        for CompiledElsewhere { path, earlier, items } in elsewhere {
             let Some(text) = disk::text(Path::new(&path)).await else { continue };
             let (text, confidence): (Arc<str>, _) = (text.into(), confidence::of_server(Freshness::Exact));
             let read = |items| converted(client.clone(), self.relative(&path), items, encoding, &text, confidence);
@@ -35,6 +35,12 @@ impl NvimEditor {
                 None => None,
             };
             let diagnostics = read(items).await;
+            if !self.owns(&path) {
+                let earlier = earlier.unwrap_or_default();
+                let message = |one: &Diagnostic| one.message.clone();
+                reports.extend(outside::report(&own.provider, &path, &earlier, &diagnostics, message));
+                continue;
+            }
             let unasked = Some(Unasked { text: Arc::clone(&text), earlier });
             reports.push(Report { diagnostics, freshness: Freshness::Exact, note: None, unasked, ..empty(&path) });
         }

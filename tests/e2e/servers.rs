@@ -618,7 +618,8 @@ async fn what_a_run_of_the_compiler_changes_in_a_file_that_nobody_asked_about_is
     let run =
         |kind: &str| json!({"notify": ["$/progress", {"token": "rust-analyzer/flycheck/0", "value": {"kind": kind}}]});
     let at_rest = json!({"notify": ["experimental/serverStatus", {"health": "ok", "quiescent": true}]});
-    let closed = |items: Value| json!({"publish": {"file": "b.py", "version": "none", "items": items}});
+    let publish = |file: &str, items: &Value| json!({"publish": {"file": file, "version": "none", "items": items}});
+    let closed = |items: &Value| publish("b.py", items);
     let place = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
     let unused = json!([{"range": place, "severity": 2, "message": "never used"}]);
     let on = json!({
@@ -626,8 +627,8 @@ async fn what_a_run_of_the_compiler_changes_in_a_file_that_nobody_asked_about_is
         PULL: [{"reply": {"pull": "scan"}}],
         "rust-analyzer/runFlycheck": [run("begin"), run("report"), run("end")],
         "textDocument/didSave": [
-            [run("begin"), run("report"), closed(unused), run("end")],
-            [run("begin"), run("report"), {"wait_for": "compiled"}, closed(json!([])), run("end")],
+            [run("begin"), run("report"), closed(&unused), publish("../out.py", &unused), run("end")],
+            [run("begin"), run("report"), {"wait_for": "compiled"}, closed(&json!([])), run("end")],
         ],
     });
     let fake = Fake::new(&named("rust-analyzer", &on));
@@ -647,6 +648,10 @@ async fn what_a_run_of_the_compiler_changes_in_a_file_that_nobody_asked_about_is
     write("one\n");
     let reports = fake.server.fetch(&[a("one\n")], Deadline::after_ms(PATIENCE_MS)).await;
     assert_eq!(unasked(&reports), [("b.py".to_owned(), 0, 1)]);
+    let outside = reports.iter().find(|report| report.file.ends_with("/out.py")).expect("a report");
+    let note = outside.note.as_deref().unwrap_or_default();
+    assert_eq!(outside.freshness, Freshness::Unavailable);
+    assert!(note.contains("outside of this workspace") && note.contains("never used"), "{note}");
     // The news of a run that ends after the deadline comes with its answer.
     write("two\n");
     let reports = fake.server.fetch(&[a("two\n")], Deadline::after_ms(300)).await;

@@ -53,6 +53,10 @@ pub struct CommandConfig {
     /// The lines of its output that are absolute paths name the files that it has read.
     #[serde(default)]
     pub lists_files: bool,
+    /// Arguments with which its program prints the path of a file. Relative names in its output begin in that file's
+    /// folder. Without arguments they begin in the root.
+    #[serde(default)]
+    pub names_from: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,6 +4,7 @@ pub mod background;
 pub mod capture;
 pub mod command_config;
 pub mod files_read;
+mod names_from;
 pub mod read_output;
 pub mod run_program;
 
@@ -25,9 +26,10 @@ use crate::model::{self, Diagnostic, DiagnosticsProvider, FileText, Freshness, L
 use crate::server::language_id::language_id;
 use crate::server_facts::{NOT_REACHED, OTHER_UNSAVED};
 use crate::unasked::{self, ChangedFindings, LastRun};
-use crate::{cargo_units, disk, program};
+use crate::{cargo_units, disk, outside, program};
 use sextant_base::deadline::Deadline;
 use sextant_base::lock::lock;
+use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_base::positions::LineIndex;
 
@@ -132,6 +134,9 @@ impl CommandProvider {
             let why = format!("it ended with exit status {} and nothing that can be read{words}", ran.status);
             return Err(unavailable(why));
         }
+        let limit = own.min(deadline.left());
+        let resolved = names_from::resolve(program, &self.config.names_from, &self.root, &mut output.findings, limit);
+        resolved.await.map_err(unavailable)?;
         output.files_read = if self.config.lists_files {
             Some(files_read::listed(&self.root, &text))
         } else {
@@ -217,8 +222,25 @@ impl CommandProvider {
             return Some(NOT_A_PART.to_owned());
         }
         let at = output.findings.iter().filter(|one| one.severity.as_deref() == Some("error"));
-        let at = at.filter_map(|one| one.file.as_deref()).next().unwrap_or("another part");
-        Some(NOT_REACHED.replace("{file}", at))
+        let at = at.filter_map(|one| self.named(one)).next().unwrap_or_else(|| "another part".to_owned());
+        Some(NOT_REACHED.replace("{file}", &at))
+    }
+
+    /// The file of a finding: relative to the root, or absolute if it is outside.
+    fn named(&self, finding: &Finding) -> Option<String> {
+        let name = finding.file.as_deref().filter(|name| !name.is_empty())?;
+        path::relative_or_absolute(&self.root, &self.root.join(name))
+    }
+
+    /// The run has read a file that nobody asked about.
+    fn has_read(&self, output: &CommandOutput, path: &str) -> bool {
+        match &output.only_read {
+            Some(units) if outside::is_outside(path) => {
+                cargo_units::has_read(&self.root, units.iter().map(String::as_str), path)
+            }
+            None if outside::is_outside(path) => true,
+            _ => self.unread(output, path).is_none(),
+        }
     }
 
     /// Findings of one file as diagnostics.
@@ -235,11 +257,11 @@ impl CommandProvider {
     async fn unasked(&self, output: &CommandOutput, asked: &[&FileText], began: SystemTime) -> Vec<Report> {
         let mut found: BTreeMap<String, BTreeSet<Finding>> = BTreeMap::new();
         for finding in &output.findings {
-            if let Some(path) = finding.file_in(&self.root).filter(|path| self.covers(path)) {
+            if let Some(path) = self.named(finding).filter(|path| self.covers(path)) {
                 found.entry(path).or_default().insert(finding.clone());
             }
         }
-        let has_read = |path: &str| self.unread(output, path).is_none();
+        let has_read = |path: &str| self.has_read(output, path);
         let mut changed = lock(&self.last).take(&self.root, began, found, has_read);
         changed.retain(|file| asked.iter().all(|one| one.path != file.path));
         let more = changed.split_off(changed.len().min(unasked::MOST));
@@ -255,6 +277,10 @@ impl CommandProvider {
     }
 
     async fn unasked_report(&self, file: ChangedFindings<BTreeSet<Finding>>) -> Option<Report> {
+        if outside::is_outside(&file.path) {
+            let [earlier, now] = [file.earlier.unwrap_or_default(), file.now].map(Vec::from_iter);
+            return outside::report(&self.source, &file.path, &earlier, &now, |one| one.message.clone());
+        }
         let text: Arc<str> = disk::text(&self.root.join(&file.path)).await?.into();
         let now = FileText { path: file.path, text: Arc::clone(&text) };
         let earlier = file.earlier.map(|earlier| self.located(&earlier, &now));

@@ -36,6 +36,7 @@ fn config(script: &str, by_file: bool) -> CommandConfig {
         confidence: Confidence::Medium,
         ran: vec![0, 1],
         lists_files: false,
+        names_from: Vec::new(),
     }
 }
 

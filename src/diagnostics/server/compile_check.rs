@@ -178,7 +178,7 @@ async fn take(
 
 /// The reason why the file was left out: another part of the project has an error, and this one has not been heard of.
 pub(super) fn not_reached(inner: &Inner, compiler: &CompileRuns, path: &str) -> Option<String> {
-    let file = |uri| sextant_base::path::relative(&inner.root, &sextant_base::path::from_uri(uri)?);
+    let file = |uri| sextant_base::path::relative_or_absolute(&inner.root, &sextant_base::path::from_uri(uri)?);
     let filled: Vec<(String, bool)> =
         compiler.filled().filter_map(|(uri, is_error)| Some((file(uri)?, is_error))).collect();
     let (broken, _) = filled.iter().find(|(_, is_error)| *is_error)?;

@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::disk;
 use crate::model::{Freshness, Report, Unasked};
 use crate::policy::confidence;
 use crate::server::compile_check::{not_reached, source};
-use crate::server::received::SentDiagnostic;
+use crate::server::received::{SentDiagnostic, SentText};
 use crate::server::server_client::ServerConnection;
 use crate::server::{Inner, read_diagnostics};
 use crate::unasked::{self, ChangedFindings};
+use crate::{disk, outside};
 use sextant_base::lock::lock;
 use sextant_base::path;
 
@@ -34,7 +34,7 @@ pub(super) async fn reports(inner: &Inner, run: &ServerConnection, asked: &[Stri
 fn changed(inner: &Inner) -> Vec<ChangedFindings<Vec<SentDiagnostic>>> {
     let compiler = lock(&inner.observed.compiler);
     let Some(began) = compiler.last().map(|run| run.began) else { return Vec::new() };
-    let file = |uri: &str| path::relative(&inner.root, &path::from_uri(uri)?);
+    let file = |uri: &str| path::relative_or_absolute(&inner.root, &path::from_uri(uri)?);
     let found: BTreeMap<String, Vec<SentDiagnostic>> =
         compiler.uris().filter_map(|uri| Some((file(uri)?, compiler.items(uri)))).collect();
     let has_read = |path: &str| not_reached(inner, &compiler, path).is_none();
@@ -42,6 +42,9 @@ fn changed(inner: &Inner) -> Vec<ChangedFindings<Vec<SentDiagnostic>>> {
 }
 
 async fn report(inner: &Inner, run: &ServerConnection, file: ChangedFindings<Vec<SentDiagnostic>>) -> Option<Report> {
+    if outside::is_outside(&file.path) {
+        return outside::report(&source(inner), &file.path, &file.earlier.unwrap_or_default(), &file.now, message);
+    }
     let text: Arc<str> = disk::text(&inner.root.join(&file.path)).await?.into();
     let confidence = confidence::of_server(Freshness::Exact);
     let source = source(inner);
@@ -56,4 +59,10 @@ async fn report(inner: &Inner, run: &ServerConnection, file: ChangedFindings<Vec
         return Some(Report { provider: source, freshness: Freshness::Unavailable, note, ..report });
     }
     Some(Report { provider: source, diagnostics, note: None, unasked: Some(Unasked { text, earlier }), ..report })
+}
+
+fn message(item: &SentDiagnostic) -> String {
+    let (SentText::Plain(message) | SentText::Marked { value: message }) =
+        item.fields().and_then(|fields| fields.message).unwrap_or_else(|| SentText::Plain(String::new()));
+    message
 }

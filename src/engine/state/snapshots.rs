@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use sextant_diagnostics::model::{Diagnostic, Freshness, Report, Unasked};
+use sextant_diagnostics::outside;
 
 /// A fresh report and its text. `text` is `None` where the file does not exist.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +57,10 @@ impl SnapshotStore {
 
     /// Takes a report on a file that nobody asked about.
     pub(crate) fn take_unasked(&mut self, report: &Report, unasked: &Unasked) {
+        if outside::is_outside(&report.file) {
+            self.silent.remove(&(report.file.clone(), report.provider.clone()));
+            return;
+        }
         let is_unasked = self.unasked.contains(&report.file) || self.of(&report.file).next().is_none();
         self.take(report, &unasked.text);
         self.unasked.extend(is_unasked.then(|| report.file.clone()));
