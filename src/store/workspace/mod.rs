@@ -4,6 +4,7 @@ pub mod auto_executed;
 mod bare_names;
 pub mod beneath;
 mod hard_links;
+mod ignore_rules;
 pub mod import_lines;
 pub mod importers;
 pub mod private;

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use ignore::WalkBuilder;
 
+use crate::workspace::ignore_rules::IgnoreRules;
 use crate::workspace::root::Root;
 use crate::workspace::secret_files::is_secret;
-use crate::workspace::workspace_files::is_ignored;
+use crate::workspace::workspace_files;
 use sextant_base::path;
 
 /// The most entries that are looked at; the entries behind them all count as private.
@@ -25,10 +26,11 @@ pub enum Sweep {
 
 /// The first private file below a folder (relative to the root, empty for the root), and the reason.
 pub fn first_below(root: &Root, folder: &str, sweep: Sweep) -> Option<(String, &'static str)> {
-    let mut walk = WalkBuilder::new(root.join(folder));
-    walk.standard_filters(sweep == Sweep::Listed).require_git(false).git_global(false).follow_links(false);
+    let every = || WalkBuilder::new(root.join(folder)).standard_filters(false).build();
+    let walk = if sweep == Sweep::Listed { workspace_files::walk(root, folder) } else { every() };
+    let rules = IgnoreRules::new(root);
     let mut left = MOST;
-    for entry in walk.build().flatten() {
+    for entry in walk.flatten() {
         let Some(inside) = entry.path().strip_prefix(root.path()).ok().and_then(Path::to_str) else { continue };
         if left == 0 {
             return Some((folder.to_owned(), "has more files than are looked at"));
@@ -44,7 +46,7 @@ pub fn first_below(root: &Root, folder: &str, sweep: Sweep) -> Option<(String, &
         if is_secret(inside) {
             return Some((inside.to_owned(), "may hold secrets"));
         }
-        if sweep != Sweep::Listed && is_ignored(root, inside) {
+        if sweep != Sweep::Listed && rules.is_ignored(inside) {
             return Some((inside.to_owned(), "is left out of version control"));
         }
     }

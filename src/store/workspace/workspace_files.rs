@@ -1,9 +1,9 @@
 //! Lists the files that version control would keep, without the hidden ones.
 
-use ignore::WalkBuilder;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::{Walk, WalkBuilder};
 
 use crate::workspace::beneath;
+use crate::workspace::ignore_rules::IgnoreRules;
 use crate::workspace::root::{PathError, Root};
 use crate::workspace::secret_files::{is_linked_to_secret, is_secret};
 use sextant_base::path::{self, is_hidden};
@@ -27,12 +27,7 @@ pub struct Listing {
 /// symbolic links, secrets, names that are not UTF-8 or hold invisible characters, and folders that cannot be read. The
 /// files kept under a limit are the first of each folder in order, independent of the order of the disk.
 pub fn list(root: &Root, folder: &str, limit: usize) -> Listing {
-    let walk = WalkBuilder::new(root.join(folder))
-        .require_git(false)
-        // The user's own excludes would make two users' agents see two different projects.
-        .git_global(false)
-        .sort_by_file_name(|a, b| a.cmp(b))
-        .build();
+    let walk = walk(root, folder);
     let mut out = Listing::default();
     for entry in walk.flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file())) {
         let inside = entry.path().strip_prefix(root.path()).ok().and_then(|path| path.to_str());
@@ -49,6 +44,18 @@ pub fn list(root: &Root, folder: &str, limit: usize) -> Listing {
     }
     out.files.sort();
     out
+}
+
+/// Goes through the files below a folder that are neither hidden nor left out of version control. The user's own excludes
+/// would make two users' agents see two different projects: they do not count.
+pub(crate) fn walk(root: &Root, folder: &str) -> Walk {
+    let rules = IgnoreRules::new(root);
+    let mut walk = WalkBuilder::new(root.join(folder));
+    walk.standard_filters(false).hidden(true).sort_by_file_name(|a, b| a.cmp(b)).filter_entry(move |entry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        entry.depth() == 0 || !rules.leaves_out(entry.path(), is_folder)
+    });
+    walk.build()
 }
 
 /// The folder that somebody names, relative to the root and without links; empty for the root itself.
@@ -88,36 +95,10 @@ fn listed_bytes(root: &Root, path: &str, bytes: u64) -> Option<Vec<u8>> {
     beneath::bytes(root.path(), path, bytes)
 }
 
-/// Whether the project's own rules leave a file out of version control: `.gitignore` of its folder and of those above
-/// it, `.ignore`, and `.git/info/exclude`. A folder that is left out takes its whole content along.
+/// Whether the project's own rules leave a file out of version control. A folder that is left out takes its whole content
+/// along.
 pub fn is_ignored(root: &Root, path: &str) -> bool {
-    let parts: Vec<&str> = path.split('/').collect();
-    let mut rules = vec![rules_of(root, "", &[".git/info/exclude", ".gitignore", ".ignore"])];
-    let mut here = String::new();
-    for (at, part) in parts.iter().enumerate() {
-        let folder = here.clone();
-        here = if here.is_empty() { (*part).to_owned() } else { format!("{here}/{part}") };
-        if at > 0 {
-            rules.push(rules_of(root, &folder, &[".gitignore", ".ignore"]));
-        }
-        let is_folder = at + 1 < parts.len();
-        // The nearest rule that knows the path decides.
-        let decided =
-            rules.iter().rev().map(|rules| rules.matched(root.join(&here), is_folder)).find(|found| !found.is_none());
-        if decided.is_some_and(|found| found.is_ignore()) {
-            return true;
-        }
-    }
-    false
-}
-
-fn rules_of(root: &Root, folder: &str, names: &[&str]) -> Gitignore {
-    let mut builder = GitignoreBuilder::new(root.join(folder));
-    for name in names {
-        // A missing file has no rules; a file that can be read in part has the rules of that part.
-        let _ = builder.add(root.join(folder).join(name));
-    }
-    builder.build().unwrap_or_else(|_| Gitignore::empty())
+    IgnoreRules::new(root).is_ignored(path)
 }
 
 /// Bytes of the largest file that is worked on: a text takes some twenty times as much once it is parsed, compared and
