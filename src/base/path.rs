@@ -59,6 +59,11 @@ pub fn to_uri(path: &Path) -> Option<String> {
     Url::from_file_path(path).ok().map(String::from)
 }
 
+/// Recognizes a URI of a part of a file, such as a notebook's cell. Positions there are not those of the file.
+pub fn is_part(uri: &str) -> bool {
+    Url::parse(uri).is_ok_and(|url| url.fragment().is_some())
+}
+
 /// The path of a `file:` URI; `None` for every other scheme and for text that is not a URI.
 pub fn from_uri(uri: &str) -> Option<PathBuf> {
     let url = Url::parse(uri).ok()?;
@@ -100,6 +105,8 @@ mod tests {
         let uri = to_uri(path).expect("absolute");
         assert_eq!(from_uri(&uri).as_deref(), Some(path));
         assert_eq!(from_uri("untitled:1"), None);
+        assert!(is_part("file:///w/n.ipynb#cell1") && !is_part("file:///w/n.ipynb"));
+        assert!(!is_part(&to_uri(Path::new("/w/c#/a.py")).expect("absolute")), "a name may have the mark");
         assert_eq!(from_uri("not a uri"), None);
     }
 }

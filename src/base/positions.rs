@@ -201,6 +201,16 @@ impl LineIndex {
         start..self.offset(text, range.end, encoding).max(start)
     }
 
+    /// The same for a range that LSP allows: a character behind its line's end is that end, and the line behind the last
+    /// one is the end of the text. `None` for any other range, such as one of another text.
+    pub fn allowed_byte_range(&self, text: &str, range: Range, encoding: Encoding) -> Option<ops::Range<usize>> {
+        let (start, end) = (range.start, range.end);
+        let is_inside = |at: Position| (at.line as usize) < self.line_count();
+        let is_behind = |at: Position| at.line as usize == self.line_count() && at.character == 0;
+        let is_allowed = start <= end && is_inside(start) && (is_inside(end) || is_behind(end));
+        is_allowed.then(|| self.byte_range(text, range, encoding))
+    }
+
     pub fn range(&self, text: &str, bytes: ops::Range<usize>, encoding: Encoding) -> Range {
         Range { start: self.position(text, bytes.start, encoding), end: self.position(text, bytes.end, encoding) }
     }
@@ -231,6 +241,21 @@ mod tests {
         assert_eq!(index.offset(text, at(0, 99), Encoding::Utf16), 6, "drawn back to the end of the line");
         assert_eq!(index.offset(text, at(9, 0), Encoding::Utf16), text.len());
         assert_eq!(index.offset(text, at(0, 2), Encoding::Utf16), 1, "inside a surrogate pair: its start");
+    }
+
+    #[test]
+    fn a_range_of_another_text_is_not_drawn_back() {
+        let text = "ab\nc";
+        let bytes = |a, b, c, d| {
+            let range = Range { start: at(a, b), end: at(c, d) };
+            LineIndex::new(text).allowed_byte_range(text, range, Encoding::Utf16)
+        };
+        assert_eq!(bytes(0, 0, 1, 1), Some(0..4));
+        assert_eq!(bytes(0, 1, 0, 99), Some(1..2), "a character behind its line's end");
+        assert_eq!(bytes(0, 0, 2, 0), Some(0..4), "the end of the text");
+        for (a, b, c, d) in [(2, 0, 2, 0), (0, 0, 2, 1), (0, 0, 3, 0), (1, 0, 0, 0), (0, 0, u32::MAX, 0)] {
+            assert_eq!(bytes(a, b, c, d), None, "{a}:{b} to {c}:{d}");
+        }
     }
 
     fn extreme() -> impl Strategy<Value = u32> {

@@ -108,6 +108,7 @@ pub(super) async fn change(
     let encoding = server.encoding();
     for (path, texts) in &mut change.files {
         let Ok(document) = editor.read(path).await else { continue };
+        change.operations.extend(workspace_edit::misfit(path, &document.text, texts, encoding));
         let index = LineIndex::new(&document.text);
         for (range, _) in texts.iter_mut() {
             *range = index.convert(&document.text, *range, encoding, Encoding::Utf16);

@@ -32,6 +32,7 @@ impl LanguageServers for NvimEditor {
         let mut change = workspace_edit::read(&fix.edit, &self.root);
         for (file, edits) in &mut change.files {
             let text = self.fetch(file).await?.1;
+            change.operations.extend(workspace_edit::misfit(file, &text, edits, fix.encoding));
             let index = LineIndex::new(&text);
             for (range, _) in edits {
                 *range = index.convert(&text, *range, fix.encoding, Encoding::Utf16);

@@ -5,6 +5,7 @@ mod exact;
 mod hostile;
 mod http;
 mod joined;
+mod places;
 mod sizes;
 mod typing;
 

@@ -89,6 +89,8 @@ pub(crate) fn places(value: &Value) -> Vec<NamedPlace> {
         let range = |key: &str| value.get(key).and_then(|range| serde_json::from_value::<Range>(range.clone()).ok());
         let uri = value.get("uri").or_else(|| value.get("targetUri"))?.as_str()?;
         let range = range("range").or_else(|| range("targetSelectionRange")).or_else(|| range("targetRange"))?;
+        // Lines of a notebook's cell are not those of its file.
+        let range = if path::is_part(uri) { Range::default() } else { range };
         Some(NamedPlace { file: path::from_uri(uri)?, range })
     };
     let mut found: Vec<NamedPlace> = match value {
@@ -135,6 +137,8 @@ mod tests {
         assert_eq!(found, [("/w/a.py".into(), 2), ("/w/a.py".into(), 9), ("/w/b.py".into(), 1)]);
         let link = json!([{"targetUri": "file:///w/a.py", "targetRange": range(1), "targetSelectionRange": range(2)}]);
         assert_eq!(places(&link)[0].range.start.line, 2);
+        let cell = json!({"uri": "file:///w/n.ipynb#c2", "range": range(7)});
+        assert_eq!(places(&cell)[0].range, Range::default());
         for none in
             [json!(null), json!([]), json!("x"), json!({"uri": 3}), json!({"uri": "http://x", "range": range(1)})]
         {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::editor::WorkspaceChange;
 use sextant_base::path;
-use sextant_base::positions::Range;
+use sextant_base::positions::{Encoding, LineIndex, Range};
 
 /// Reads `changes` and `documentChanges`. Edits of files outside the root are named in `operations`.
 ///
@@ -35,7 +35,17 @@ fn target(operation: &Value) -> &str {
     ["uri", "oldUri"].iter().find_map(|key| operation.get(key).and_then(Value::as_str)).unwrap_or("?")
 }
 
+/// The extension of notebooks. A server counts lines in their cells, and their files are JSON.
+const NOTEBOOK: &str = "ipynb";
+
 fn add(out: &mut WorkspaceChange, uri: &str, edits: Option<&Value>, root: &Path) {
+    if path::from_uri(uri)
+        .is_some_and(|file| path::is_part(uri) || file.extension().is_some_and(|kind| kind == NOTEBOOK))
+    {
+        let file = path::from_uri(uri).and_then(|file| path::relative_or_absolute(root, &file)).unwrap_or_default();
+        out.operations.push(format!("edit a cell of {file}, which has to be changed in its notebook by hand"));
+        return;
+    }
     let Some(file) = path::from_uri(uri).and_then(|p| path::relative(root, &p)) else {
         out.operations.push(format!("edit {uri}, which is outside the workspace"));
         return;
@@ -55,9 +65,18 @@ fn add(out: &mut WorkspaceChange, uri: &str, edits: Option<&Value>, root: &Path)
     }
 }
 
+/// The reason why edits of a file do not fit its text, in words that follow those of an operation.
+pub fn misfit(file: &str, text: &str, edits: &[(Range, String)], encoding: Encoding) -> Option<String> {
+    let index = LineIndex::new(text);
+    let is_misfit = |range: &Range| index.allowed_byte_range(text, *range, encoding).is_none();
+    let (range, _) = edits.iter().find(|(range, _)| is_misfit(range))?;
+    Some(format!("an edit of {file} from line {}, which is no place in its text", range.start.line.saturating_add(1)))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use sextant_base::positions::Position;
 
     use super::*;
 
@@ -70,10 +89,26 @@ mod tests {
             {"textDocument": {"uri": "file:///etc/x.py"}, "edits": []},
         ]});
         let change = read(&edit, Path::new("/w"));
-        assert_eq!(change.files, vec![("a.py".into(), vec![(serde_json::from_value(range).unwrap(), "x".into())])]);
+        assert_eq!(
+            change.files,
+            vec![("a.py".into(), vec![(serde_json::from_value(range.clone()).unwrap(), "x".into())])]
+        );
         assert_eq!(change.operations.len(), 2);
+        for uri in ["file:///w/n.ipynb#cell2", "file:///w/n.ipynb"] {
+            let change = read(&json!({"changes": {uri: [{"range": range, "newText": "x"}]}}), Path::new("/w"));
+            assert_eq!((change.files.len(), change.operations.len()), (0, 1), "{uri}");
+            assert!(change.operations[0].starts_with("edit a cell of n.ipynb"), "{change:?}");
+        }
         let old = json!({"changes": {"file:///w/a.py": [{"newText": 3}]}});
         let change = read(&old, Path::new("/w"));
         assert_eq!(change.operations, vec!["an edit of a.py that cannot be read"]);
+    }
+
+    #[test]
+    fn edits_that_do_not_fit_a_text_are_named_with_the_reason() {
+        let at = |line| Range { start: Position { line, character: 0 }, end: Position { line, character: 9 } };
+        let said = |text: &str, line| misfit("a.py", text, &[(at(line), String::new())], Encoding::Utf16);
+        assert_eq!(said("x = 1\r\n", 0), None);
+        assert!(said("x = 1\n", 4).is_some_and(|why| why.contains("line 5")));
     }
 }

@@ -160,10 +160,7 @@ async fn read(
 ) -> Result<Option<Renaming>, Failure> {
     let edit = workspace_edit::read(&asked.said.value, workspace.root.path());
     if let Some(operation) = edit.operations.first() {
-        return Err(tool_failure(
-            format!("{} wants more than edits in the workspace: {operation}; nothing was changed", asked.provider),
-            "search finds the places, and edit_file changes them",
-        ));
+        return Err(unfit(asked, operation));
     }
     let mut renaming = Renaming::default();
     let mut listed: Vec<_> = edit.files.into_iter().filter(|(_, edits)| !edits.is_empty()).collect();
@@ -182,6 +179,9 @@ async fn read(
         };
         if asked.said.versions.get(&path).is_some_and(|version| *version != document.version) {
             return Ok(None);
+        }
+        if let Some(misfit) = workspace_edit::misfit(&path, &document.text, &edits, asked.said.encoding) {
+            return Err(unfit(asked, &misfit));
         }
         let Some(texts) = texts(&document, edits, asked) else { return Ok(None) };
         renaming.places.push((path.clone(), texts.len()));
@@ -210,6 +210,13 @@ async fn read(
     let mut seen = std::collections::BTreeSet::new();
     renaming.outside.retain(|name| seen.insert(name.clone()));
     Ok(Some(renaming))
+}
+
+fn unfit(asked: &AnsweredName, operation: &str) -> Failure {
+    tool_failure(
+        format!("{} wants more than edits in the workspace: {operation}; nothing was changed", asked.provider),
+        "search finds the places, and edit_file changes them",
+    )
 }
 
 /// The edits in bytes, sorted. `None` where a replaced text is not the old name: the server has another text than the
