@@ -105,10 +105,13 @@ impl WideMark {
 }
 
 /// The line starts of one text. Lines end at `\n`; a `\r` before it belongs to the line end.
+///
+/// So editors count. For LSP any other `\r` ends a line too, and some servers count so: see [`Self::has_lone_return`].
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Vec<usize>,
     len: usize,
+    lone_return: bool,
     /// Marks of a text with more than ASCII, where a column is not a number of bytes: a server may name thousands of
     /// places at the end of one endless line.
     marks: Vec<WideMark>,
@@ -119,7 +122,14 @@ impl LineIndex {
         let mut starts = vec![0];
         starts.extend(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i + 1));
         let marks = if text.is_ascii() { Vec::new() } else { WideMark::of(text) };
-        Self { starts, len: text.len(), marks }
+        let lone_return = text.match_indices('\r').any(|(at, _)| text.as_bytes().get(at + 1) != Some(&b'\n'));
+        Self { starts, len: text.len(), lone_return, marks }
+    }
+
+    /// Recognizes a text with a `\r` without a `\n`: a server's lines may not be these, and a place of a server is
+    /// unknown.
+    pub fn has_lone_return(&self) -> bool {
+        self.lone_return
     }
 
     /// The units before a byte offset on a character boundary.
@@ -279,7 +289,35 @@ mod tests {
         assert!(serde_json::from_str::<Position>("{\"line\":\"1\",\"character\":0}").is_err());
     }
 
+    /// The place of a position by LSP's own lines.
+    fn lsp_offset(text: &str, position: Position) -> Option<usize> {
+        let (mut line, mut start, mut here) = (0, 0, 0);
+        for part in text.split_inclusive(['\r', '\n']) {
+            here += part.len();
+            if part.ends_with('\r') && text[here..].starts_with('\n') {
+                continue;
+            }
+            if line == position.line {
+                let of_line = text[start..here].trim_end_matches(['\r', '\n']);
+                let chars = of_line.char_indices().map(|(at, _)| at).chain([of_line.len()]);
+                return chars.take(position.character as usize + 1).last().map(|at| start + at);
+            }
+            (line, start) = (line + 1, here);
+        }
+        None
+    }
+
     proptest! {
+        #[test]
+        fn a_text_without_a_lone_return_has_lsps_lines(
+            text in "[aä\n\r]{0,30}", line in 0u32..12, character in 0u32..12,
+        ) {
+            let index = LineIndex::new(&text);
+            if !index.has_lone_return() && let Some(offset) = lsp_offset(&text, at(line, character)) {
+                prop_assert_eq!(index.offset(&text, at(line, character), Encoding::Utf32), offset);
+            }
+        }
+
         #[test]
         fn whatever_was_sent_is_a_range_of_the_text(
             text in "[aä😀\n]{0,30}", numbers in (extreme(), extreme(), extreme(), extreme()),

@@ -37,13 +37,15 @@ impl Finding {
         path::relative(root, &root.join(self.file.as_deref()?)).filter(|file| !file.is_empty())
     }
 
-    /// Its place in a text, in UTF-16. A place outside of the text becomes the whole file.
+    /// Its place in a text, in UTF-16. A place outside of the text becomes the whole file, and so does one in a text whose
+    /// lines the tool may count otherwise.
     ///
     /// Without an end it is the word that begins there, without a column the text of the line.
     pub fn location(&self, file: &str, text: &str, index: &LineIndex, columns: Encoding) -> Location {
         let whole = Location::File { file: file.to_owned() };
         let columns = self.columns.unwrap_or(columns);
-        let Some(start) = self.start.filter(|start| (start.line as usize) < index.line_count()) else { return whole };
+        let is_known = |start: &FindingPlace| !index.has_lone_return() && (start.line as usize) < index.line_count();
+        let Some(start) = self.start.filter(is_known) else { return whole };
         let line = index.line_range(text, start.line as usize);
         let indent = text[line.clone()].len() - text[line.clone()].trim_start().len();
         let offset = |line: u32, character: u32| index.offset(text, Position { line, character }, columns);

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use sextant_base::deadline::Deadline;
-use sextant_base::positions::Range;
+use sextant_base::positions::{Encoding, LineIndex, Range};
 
 /// LSP's four severities; smaller is worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -86,6 +86,15 @@ pub enum Location {
 }
 
 impl Location {
+    /// The place that a server names in a text; the whole file where the server's lines may not be ours.
+    pub fn sent(file: &str, text: &str, index: &LineIndex, range: Range, encoding: Encoding) -> Self {
+        let file = file.to_owned();
+        if index.has_lone_return() {
+            return Self::File { file };
+        }
+        Self::Range { file, range: index.convert(text, range, encoding, Encoding::Utf16) }
+    }
+
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Range { file, .. } | Self::File { file } => Some(file),
@@ -208,6 +217,16 @@ pub trait DiagnosticsProvider: Send + Sync {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_in_a_text_whose_lines_a_server_counts_otherwise_is_the_file() {
+        let is_range = |text: &str| {
+            let index = LineIndex::new(text);
+            Location::sent("a.py", text, &index, Range::default(), Encoding::Utf16).range().is_some()
+        };
+        assert!(is_range("a\r\nb\n"));
+        assert!(!is_range("a\rb\n") && !is_range("a\r\r\nb\r\r\n") && !is_range("a\r"));
+    }
 
     #[test]
     fn what_is_too_long_is_cut_between_characters() {

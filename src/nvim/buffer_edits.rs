@@ -67,18 +67,15 @@ pub(super) fn diagnostics(
     let index = LineIndex::new(text);
     items
         .iter()
-        .map(|item| {
-            let range = index.convert(text, item.range, encoding, Encoding::Utf16);
-            Diagnostic {
-                source: format!("lsp:{client}"),
-                severity: severity(item),
-                code: item.code.as_deref().map(model::name),
-                message: model::message(&item.message),
-                location: Location::Range { file: file.to_owned(), range },
-                confidence,
-                suggested_action: None,
-                evidence: Some("language server".to_owned()),
-            }
+        .map(|item| Diagnostic {
+            source: format!("lsp:{client}"),
+            severity: severity(item),
+            code: item.code.as_deref().map(model::name),
+            message: model::message(&item.message),
+            location: Location::sent(file, text, &index, item.range, encoding),
+            confidence,
+            suggested_action: None,
+            evidence: Some("language server".to_owned()),
         })
         .collect()
 }

@@ -286,11 +286,13 @@ fn did_close(document: &OpenDocument) -> DocumentNotice {
 }
 
 fn did_change(document: &OpenDocument, before: &str, by_range: Option<Encoding>) -> DocumentNotice {
-    let text = document.text.to_string();
+    let (text, index) = (document.text.to_string(), LineIndex::new(before));
+    // The server may see the end in another line.
+    let by_range = by_range.filter(|_| !index.has_lone_return());
     let change: TextDocumentContentChangeEvent = match by_range {
         None => TextDocumentContentChangeWholeDocument { text }.into(),
         Some(encoding) => {
-            let end = LineIndex::new(before).position(before, before.len(), encoding);
+            let end = index.position(before, before.len(), encoding);
             let end = Position { line: end.line, character: end.character };
             TextDocumentContentChangePartial::new(Range { start: Position::default(), end }, None, text).into()
         }

@@ -25,14 +25,14 @@ pub(super) fn diagnostics(
         .take(model::MOST)
         .filter_map(|item| {
             let fields = item.fields()?;
-            let range = index.convert(text, fields.range?, encoding, Encoding::Utf16);
+            let location = Location::sent(file, text, &index, fields.range?, encoding);
             let (SentText::Plain(message) | SentText::Marked { value: message }) = fields.message?;
             Some(Diagnostic {
                 source: source.to_owned(),
                 severity: Severity::from_lsp(fields.severity),
                 code: fields.code.map(code),
                 message: model::message(&message),
-                location: Location::Range { file: file.to_owned(), range },
+                location,
                 confidence,
                 suggested_action: None,
                 evidence: evidence(&fields.related_information.unwrap_or_default()),

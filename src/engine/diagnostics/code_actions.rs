@@ -8,6 +8,7 @@ use regex::Regex;
 
 use crate::diagnostics::triage;
 use crate::editor::event::Event;
+use crate::editor::workspace_edit::LONE_RETURN;
 use crate::editor::{Editor, Fix, FixAnswers};
 use crate::events::stream::EventStream;
 use crate::events::task_events::TaskEvents;
@@ -79,6 +80,7 @@ pub(crate) async fn offers(
     known_offers.unanswered.clear();
     let at_once = if most == usize::MAX { AT_ONCE } else { 1 };
     let mut asked = 0;
+    say_unasked(workspace, events, known_offers, found).await;
     for items in found.chunks(at_once) {
         if offers.len() >= most || deadline.passed() {
             return (offers, asked);
@@ -101,6 +103,25 @@ pub(crate) async fn offers(
         asked += items.len();
     }
     (offers, asked)
+}
+
+/// Reports once why a file gets no fixes: its diagnostics have no known places.
+async fn say_unasked(
+    workspace: &Workspace,
+    events: &EventStream,
+    offers: &mut OfferReports,
+    found: &[LocatedDiagnostic],
+) {
+    for item in found.iter().filter(|item| item.diagnostic.location.range().is_none()) {
+        let file = &item.symbol.file;
+        if !offers.unasked.contains(file)
+            && let Ok(document) = workspace.editor.read(file).await
+            && LineIndex::new(&document.text).has_lone_return()
+        {
+            offers.unasked.insert(file.clone());
+            events.show(Event::Progress { text: format!("no fix is asked for in {file}, {LONE_RETURN}") });
+        }
+    }
 }
 
 /// Asks the servers about some diagnostics; `None` for one that names no place.

@@ -65,9 +65,16 @@ fn add(out: &mut WorkspaceChange, uri: &str, edits: Option<&Value>, root: &Path)
     }
 }
 
+/// The reason why no place of a server in a text is known.
+pub(crate) const LONE_RETURN: &str =
+    "where a carriage return stands without a line feed and servers count lines otherwise";
+
 /// The reason why edits of a file do not fit its text, in words that follow those of an operation.
 pub fn misfit(file: &str, text: &str, edits: &[(Range, String)], encoding: Encoding) -> Option<String> {
     let index = LineIndex::new(text);
+    if index.has_lone_return() && !edits.is_empty() {
+        return Some(format!("an edit of {file}, {LONE_RETURN}"));
+    }
     let is_misfit = |range: &Range| index.allowed_byte_range(text, *range, encoding).is_none();
     let (range, _) = edits.iter().find(|(range, _)| is_misfit(range))?;
     Some(format!("an edit of {file} from line {}, which is no place in its text", range.start.line.saturating_add(1)))
@@ -110,5 +117,9 @@ mod tests {
         let said = |text: &str, line| misfit("a.py", text, &[(at(line), String::new())], Encoding::Utf16);
         assert_eq!(said("x = 1\r\n", 0), None);
         assert!(said("x = 1\n", 4).is_some_and(|why| why.contains("line 5")));
+        for text in ["x = 1\r", "x = 1\r\r\ny\r\r\n", "# a\rb\n"] {
+            assert!(said(text, 0).is_some_and(|why| why.contains("carriage return")), "{text:?}");
+        }
+        assert_eq!(misfit("a.py", "x\r", &[], Encoding::Utf16), None, "nothing to place");
     }
 }

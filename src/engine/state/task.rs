@@ -140,6 +140,8 @@ pub(crate) struct TaskReports {
 pub(crate) struct OfferReports {
     /// Servers that have not answered about the fixes of a diagnostic, by symbol and message.
     pub(crate) unanswered: BTreeMap<String, Vec<String>>,
+    /// Files that no server is asked about, because it may count their lines otherwise.
+    pub(crate) unasked: BTreeSet<String>,
     /// Providers that were waited for when they were asked for fixes, and whether they answered at last.
     pub(crate) waited: BTreeMap<String, bool>,
     /// Diagnostics without an offered fix when the servers were asked last: asked about again after the rest.

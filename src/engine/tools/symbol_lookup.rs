@@ -3,6 +3,7 @@
 use crate::editor::Document;
 use crate::editor::editor_error::EditorError;
 use crate::editor::editor_lookup::{LookupAnswer, NameLookup, SaidOfName, Worth, worth};
+use crate::editor::workspace_edit::LONE_RETURN;
 use crate::state::workspace::Workspace;
 use crate::target::{self, SymbolPlace};
 use sextant_base::deadline::Deadline;
@@ -73,7 +74,15 @@ async fn once(
     let place = target::place(workspace, symbol).await?;
     let (offset, name) = named(&place, name)?;
     let document = &place.document;
-    let at = LineIndex::new(&document.text).position(&document.text, offset, Encoding::Utf8);
+    let index = LineIndex::new(&document.text);
+    if index.has_lone_return() {
+        let why = format!("no language server is asked about {}, {LONE_RETURN}", document.path);
+        return Err(tool_failure(
+            why,
+            "search finds the name as text; with one kind of line end the server can be asked",
+        ));
+    }
+    let at = index.position(&document.text, offset, Encoding::Utf8);
     let beside = beside(&workspace.root, document, &name, question).await;
     let (path, version) = (document.path.clone(), document.version);
     let wanted = NameLookup { path, version, at, question: question.clone(), beside };
