@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod deadline;
 pub mod failure;
+pub mod given_secrets;
 pub mod hint;
 pub mod lock;
 pub mod one_line;

@@ -117,3 +117,54 @@ async fn files_of_secrets_and_ignored_files_are_open_to_nobody_who_did_not_name_
     let (_, prompts) = ask(&project, "read private/notes.txt and say more", &[], "", script, &[]).await;
     assert!(prompts[1].contains("ignored-word"), "the request names it: {}", prompts[1]);
 }
+
+/// The texts and the contents of a record, every row of every table.
+fn record_of(project: &Project) -> String {
+    let conn = rusqlite::Connection::open(project.record().file()).expect("the memory file");
+    let named = |sql: &str| -> Vec<String> {
+        let mut question = conn.prepare(sql).expect("a query");
+        let rows = question.query_map([], |row| row.get(0)).expect("rows");
+        rows.map(|row| row.expect("a row")).collect()
+    };
+    let mut all = String::new();
+    for table in named("SELECT name FROM sqlite_master WHERE type = 'table'") {
+        let mut question = conn.prepare(&format!("SELECT * FROM \"{table}\"")).expect("a query");
+        let columns = question.column_count();
+        let mut rows = question.query([]).expect("rows");
+        while let Some(row) = rows.next().expect("a row") {
+            for column in 0..columns {
+                if let Ok(rusqlite::types::ValueRef::Text(bytes) | rusqlite::types::ValueRef::Blob(bytes)) =
+                    row.get_ref(column)
+                {
+                    all.push_str(&format!("{table}: {}\n", String::from_utf8_lossy(bytes)));
+                }
+            }
+        }
+    }
+    all
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_user_s_words_are_kept_without_tokens_and_passwords_and_the_model_gets_the_password() {
+    let project = Project::new(&[("a.py", &format!("x = 1\nKEY = \"{}\"\n", token()))]);
+    let (password, word) = ("hunter2SuperSecret", "swordfish");
+    let request = format!("set x to 2. my key is {} and password: {password}, the contraseña es {word}", token());
+    let write = json!({"path": "b.py", "old_string": password, "new_string": "y"});
+    let script = vec![step("read_file", json!({"path": "a.py"}), true), step("edit_file", write, true), done()];
+    let state = project.state_home();
+    let state = state.to_str().expect("a path");
+    let variables = [("XDG_STATE_HOME", state)];
+    let (_, prompts) = ask(&project, &request, &["--file", "a.py"], "", script, &variables).await;
+    assert!(prompts.first().expect("a prompt").contains(&format!("password: {password}")), "{prompts:?}");
+    let kept = record_of(&project);
+    assert!(kept.contains("tasks: ") && kept.contains("conversations: ") && kept.contains("set x to 2"), "{kept}");
+    for secret in [token().as_str(), password, word] {
+        let leaks: Vec<&str> = kept.lines().filter(|line| line.contains(secret)).collect();
+        assert!(leaks.is_empty(), "{secret}: {leaks:#?}");
+    }
+    for arguments in [&["why"][..], &["why", "--list"], &["why", "--json"]] {
+        let shown = crate::durable::said(&crate::cli::sextant(&project, arguments));
+        assert!(shown.contains("set x to 2") && shown.contains("[secret removed]"), "{shown}");
+        assert!(!shown.contains(&token()) && !shown.contains(password) && !shown.contains(word), "{shown}");
+    }
+}

@@ -33,6 +33,10 @@ struct StoredLine {
 
 /// Stores the additions to the baseline since it was last stored.
 pub(crate) async fn keep_baseline(events: &EventStream, durable: &Durable, work: &TaskWork, keep: &mut Keep) {
+    // A task that has changed nothing compares nothing: the texts that it has only read stay out of the record.
+    if work.journal.is_empty() {
+        return;
+    }
     let new: Vec<_> = work.reports.start.iter().filter(|(key, _)| !keep.baseline.contains(key)).collect();
     if new.is_empty() {
         return;

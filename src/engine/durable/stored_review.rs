@@ -65,7 +65,7 @@ pub(crate) async fn forget(store: &TaskStore, filter: &Forget) {
 /// Stores the review as it is now; nothing waits for a record that does not exist.
 pub(crate) async fn save(review: &ReviewStore) {
     let Some(Some(record)) = review.record.get().cloned() else { return };
-    let now = review.now();
+    let now = review.now().kept();
     let written = tokio::task::spawn_blocking(move || {
         match record.look() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),

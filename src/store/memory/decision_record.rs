@@ -7,6 +7,7 @@ use crate::memory::entries::{known_session, session};
 use crate::memory::entry::names;
 use crate::memory::memory_error::Result;
 use crate::memory::store::{self, Memory};
+use sextant_base::given_secrets::hide_given;
 
 names! {
     Event {
@@ -44,7 +45,8 @@ impl Memory {
             let sql = "INSERT INTO trace (session, task, step, event, subject, reason, detail, timestamp) \
                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
             for record in &records {
-                let TraceRecord { task, step, event, subject, reason, timestamp, .. } = record;
+                let TraceRecord { task, step, event, subject, timestamp, .. } = record;
+                let reason = hide_given(&record.reason);
                 let detail = serde_json::to_string(&record.detail)?;
                 let session = session(conn, &record.session)?;
                 conn.prepare_cached(sql)?.execute((session, task, step, event, subject, reason, detail, timestamp))?;

@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::memory::entry::{COLUMNS, Entry, EntryId, Kind, NewEntry, from_row};
 use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
+use sextant_base::given_secrets::hide_given;
 
 /// The number of newest entries that are searched for the end of a chat.
 pub const RECENT: i64 = 1000;
@@ -129,7 +130,7 @@ fn insert(conn: &Connection, entry: &NewEntry) -> Result<EntryId> {
         entry.mode,
         entry.kind,
         entry.role,
-        &entry.content,
+        hide_given(&entry.content),
         serde_json::to_string(&entry.tools)?,
         serde_json::to_string(&entry.files)?,
         entry.relevance,

@@ -10,6 +10,7 @@ pub mod entries;
 pub mod entry;
 pub mod examine_file;
 pub mod forget;
+mod kept_words;
 pub mod learnings;
 pub mod memory_error;
 pub mod metrics;

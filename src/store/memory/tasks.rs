@@ -4,6 +4,7 @@ use rusqlite::{OptionalExtension, Row};
 use serde_json::Value;
 
 use crate::memory::entries::{known_session, session};
+use crate::memory::kept_words::without_secrets;
 use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
 
@@ -70,13 +71,17 @@ const COLUMNS: &str = "SELECT task, sessions.name, owner, phase, \
 impl Memory {
     /// Keeps the state over the one before; `revision` is given by the store. With `expected`, only if the stored
     /// revision is that one: the result is `None` if another process was faster.
-    pub fn save_task(&self, new: TaskState, said: &KeptTalk, expected: Option<i64>) -> Result<Option<i64>> {
-        let state = serde_json::to_string(&new.state)?;
-        let (drops, said) = match said {
+    pub fn save_task(&self, mut new: TaskState, said: &KeptTalk, expected: Option<i64>) -> Result<Option<i64>> {
+        let (drops, mut said) = match said {
             KeptTalk::Nothing => (true, None),
             KeptTalk::AsItWas => (false, None),
-            KeptTalk::This(said) => (false, Some(serde_json::to_string(said)?)),
+            KeptTalk::This(said) => (false, Some(said.clone())),
         };
+        let mut values = vec![&mut new.state];
+        values.extend(said.as_mut());
+        without_secrets(&mut values);
+        let state = serde_json::to_string(&new.state)?;
+        let said = said.map(|said| serde_json::to_string(&said)).transpose()?;
         self.write(move |conn| {
             let sql = "SELECT revision FROM tasks WHERE task = ?1";
             let stored: Option<i64> = conn.prepare_cached(sql)?.query_row([&new.task], |row| row.get(0)).optional()?;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::memory::entries::{known_session, session};
 use crate::memory::memory_error::Result;
 use crate::memory::store::{self, Memory};
+use sextant_base::given_secrets::GivenSecrets;
 
 /// Tasks whose entries are kept.
 const TASKS: i64 = 1000;
@@ -34,7 +35,14 @@ pub struct TracedTask {
 impl Memory {
     /// Adds entries to the trace of a task, behind the existing ones.
     pub fn add_traced(&self, name: &str, task: &str, request: &str, entries: Vec<TracedEntry>) -> Result<()> {
-        let (name, task, request) = (name.to_owned(), task.to_owned(), request.to_owned());
+        let given = GivenSecrets::of([request]);
+        let (name, task, request) = (name.to_owned(), task.to_owned(), given.hide(request).into_owned());
+        let hide = |entry: TracedEntry| TracedEntry {
+            about: given.hide(&entry.about).into_owned(),
+            reason: given.hide(&entry.reason).into_owned(),
+            ..entry
+        };
+        let entries: Vec<TracedEntry> = entries.into_iter().map(hide).collect();
         self.write(move |conn| {
             let sql =
                 "INSERT INTO traced_tasks (session, task, request) VALUES (?1, ?2, ?3) ON CONFLICT (task) DO NOTHING";

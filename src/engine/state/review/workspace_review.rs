@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::state::journal::FileChange;
 use crate::state::review::file_review::{FileReview, HunkPick};
 use crate::state::review::review_hunk::names;
+use sextant_base::given_secrets::hide_given;
 
 /// Most rejections that can be had back, and the most bytes of their texts.
 const REJECTIONS: usize = 20;
@@ -81,6 +82,13 @@ pub(crate) struct Decided {
 }
 
 impl WorkspaceReview {
+    /// The form that is stored: without passwords in the user's remarks. The texts stay byte for byte.
+    pub(crate) fn kept(mut self) -> Self {
+        let decided = self.rejected.iter_mut().chain(&mut self.undone).flat_map(|one| &mut one.notes);
+        decided.chain(&mut self.notes).for_each(|note| note.reason = hide_given(&note.reason));
+        self
+    }
+
     /// Takes in an edit of the agent, or an undo of one.
     pub(crate) fn edited(&mut self, change: &FileChange, is_undo: bool) {
         let before = change.before.as_deref().unwrap_or_default();

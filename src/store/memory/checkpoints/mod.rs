@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::memory::entries::{known_session, mark, session};
 use crate::memory::entry::EntryId;
+use crate::memory::kept_words::without_secrets_beside_texts;
 use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::project::unsigned;
 use crate::memory::store::{self, Memory};
@@ -90,7 +91,8 @@ impl Memory {
         self.keep_checkpoint(new, None)
     }
 
-    fn keep_checkpoint(&self, new: NewCheckpoint, owner: Option<String>) -> Result<i64> {
+    fn keep_checkpoint(&self, mut new: NewCheckpoint, owner: Option<String>) -> Result<i64> {
+        without_secrets_beside_texts(&mut new.state);
         self.write(move |conn| {
             let session = session(conn, &new.session)?;
             let sql = "INSERT INTO checkpoints (session, task, step, reason, state, mark, created, last_used, owner, once) \

@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::Value;
 
 use crate::memory::checkpoints::{FileState, NewCheckpoint, finish, sweep};
+use crate::memory::kept_words::without_secrets_beside_texts;
 use crate::memory::memory_error::{MemoryError, Result};
 use crate::memory::store::{self, Memory};
 use crate::memory::tasks;
@@ -24,9 +25,10 @@ impl Memory {
         &self,
         id: i64,
         after: Vec<(String, FileState)>,
-        state: Value,
+        mut state: Value,
         gone: Vec<i64>,
     ) -> Result<()> {
+        without_secrets_beside_texts(&mut state);
         let state = serde_json::to_string(&state)?;
         self.write(move |conn| {
             finish(conn, id, &after)?;
