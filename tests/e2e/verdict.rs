@@ -167,7 +167,7 @@ async fn a_request_whose_only_edit_was_refused_is_not_done() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_whose_only_edit_left_its_scope_names_that_edit_and_the_way_out() {
     let refused = "Not done: edit_file b.py was refused: b.py is outside the scope of this task (a.py); name it in the \
-                   request, point at more of the project, or make a plan.";
+                   request, point at more of the project (`--file`, a range, the workspace), or make a plan.";
     for (request, done) in [("print the sum in f", false), ("f should return 2", false), ("what does f return?", true)]
     {
         let script = vec![step("edit_file", replace("b.py", "return 2"), false), end()];
@@ -178,6 +178,37 @@ async fn a_request_whose_only_edit_left_its_scope_names_that_edit_and_the_way_ou
         assert_eq!((output.status.code(), &ended["ok"]), (status, &json!(done)), "{request}: {}", said(&output));
         let names_it = ended["summary"].as_str().is_some_and(|text| text.contains(refused));
         assert_eq!(names_it, !done, "{request}: {ended}");
+    }
+}
+
+/// The refused half counts until another edit makes it; a try that was made otherwise does not.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_whose_second_edit_left_its_scope_is_done_in_part_only() {
+    let text = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 1\n";
+    let edit = |symbol: &str| {
+        let content = format!("def {}() -> int:\n    return 2", symbol.rsplit(':').next().unwrap_or_default());
+        ("edit_symbol", json!({"action": "replace", "symbol": symbol, "content": content}))
+    };
+    let both = ("edit_file", json!({"path": "a.py", "old_string": text, "new_string": text.replace('1', "2")}));
+    for (script, is_done) in [
+        (vec![vec![edit("a.py::f")], vec![edit("a.py::g")]], false),
+        (vec![vec![edit("a.py::f"), edit("a.py::g")]], false),
+        (vec![vec![edit("a.py::g")], vec![edit("a.py::f")]], false),
+        (vec![vec![both], vec![edit("a.py::f")]], true),
+        (vec![vec![edit("a.py::f")]], true),
+    ] {
+        let mut replies: Vec<Reply> = script.iter().map(|uses| calls("", uses)).collect();
+        replies.push(calls("Both return 2 now.", &[done()]));
+        let files = &[("a.py", text)];
+        let scripted = Scripted::new(files, "conversation", json!([publish()]), 1000, replies).await;
+        let output = scripted.run(&["ask", "make f return 2 and the other too", "--file", "a.py:1", "--json"]);
+        let ended = outcome(&output)["outcome"].clone();
+        let status = Some(i32::from(!is_done));
+        assert_eq!((output.status.code(), &ended["ok"]), (status, &json!(is_done)), "{script:?}: {}", said(&output));
+        assert_eq!(ended["files"], json!(["a.py"]), "{script:?}: {ended}");
+        let summary = ended["summary"].as_str().unwrap_or_default();
+        let names_it = summary.contains("Not done: edit_symbol a.py::g was refused: ") && summary.contains("`--file`");
+        assert_eq!(names_it, !is_done, "{script:?}: {summary}");
     }
 }
 

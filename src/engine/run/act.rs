@@ -178,8 +178,14 @@ async fn end(
     let step = task.work.step;
     // A fix that is gone is no judgement on the edits.
     if called.edits() && tool != apply_fix::TOOL.name {
+        let target = called.subject.named().to_owned();
         let refused = ran.as_ref().err().cloned();
-        task.counts.refused = refused.map(|failure| RefusedEdit { call: about.clone(), failure });
+        let refused = refused.map(|failure| RefusedEdit { call: about.clone(), target: target.clone(), failure });
+        match &refused {
+            Some(refused) => task.counts.left_out.refused(refused),
+            None => task.counts.left_out.made(&target, task.work.journal.checkpoints.get(edits..).unwrap_or_default()),
+        }
+        task.counts.refused = refused;
     }
     let (ok, mut text) = match ran {
         Ok(answer) => {

@@ -10,7 +10,6 @@ use serde_json::Value;
 use crate::edit::questions::{self, UserQuestion};
 use crate::editor::event::QuestionKind;
 use crate::events::fact::TaskFact;
-use crate::events::task_events::TaskEvents;
 use crate::plan::plan_progress::{Objection, PlanProgress};
 use crate::plan::work_mode::Mode;
 use crate::state::approvals::UserAnswer;
@@ -114,7 +113,7 @@ pub(crate) async fn run(
             Ok(asked) if matches!(course.contract, Contract::Supervised(_)) => {
                 Control::Ends(objects(asked.question.clone(), asked.question, asked.options.unwrap_or_default()))
             }
-            Ok(asked) => Control::Answer(ask(edits, model, &mut work.scope, &work.events, work.step, asked).await),
+            Ok(asked) => Control::Answer(ask(edits, model, work, asked).await),
             Err(failure) => Control::Answer(Err(failure)),
         }),
         _ => None,
@@ -129,17 +128,9 @@ fn objects(reason: String, question: String, options: Vec<String>) -> Ended {
     Ended::Objected(Objection { reason, question, options })
 }
 
-async fn ask(
-    edits: &EditService,
-    model: &dyn Model,
-    scope: &mut Scope,
-    task_events: &TaskEvents,
-    step_number: u32,
-    asked: AskUser,
-) -> Result<String, Failure> {
+async fn ask(edits: &EditService, model: &dyn Model, work: &mut TaskWork, asked: AskUser) -> Result<String, Failure> {
     let question = clean(&asked.question);
-    let step = step_number;
-    let wanted = wider(&edits.workspace, scope, &asked.allow.unwrap_or_default()).await?;
+    let wanted = wider(&edits.workspace, &work.scope, &asked.allow.unwrap_or_default()).await?;
     let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
     let (text, options) = if names.is_empty() {
         let given: Vec<String> = asked.options.unwrap_or_default().iter().map(|option| clean(option)).collect();
@@ -159,7 +150,7 @@ async fn ask(
     };
     let began = std::time::Instant::now();
     let answer = questions::ask_user(&edits.approvals, UserQuestion::of(kind, &text, &options)).await;
-    task_events.did(TaskFact::UserWaited { time: began.elapsed() });
+    work.events.did(TaskFact::UserWaited { time: began.elapsed() });
     let answer = answer.map_err(|failure| {
         tool_failure(failure.message, "go on without it, within \"May edit\"; say in your answer what is left")
     })?;
@@ -167,15 +158,16 @@ async fn ask(
         UserAnswer::Option(choice) => (choice, options.get(choice.saturating_sub(1)).cloned().unwrap_or_default()),
         UserAnswer::Words(words) => (0, words),
     };
-    task_events.trace(step, Trace::new(Effect::Asked, &text, model.name(), &answer));
+    work.events.trace(work.step, Trace::new(Effect::Asked, &text, model.name(), &answer));
     if wanted.is_empty() {
         return Ok(format!("The user answers: {answer}"));
     }
     if choice != 1 {
+        work.intent.consent.declined.extend(names);
         return Ok(format!("The user answers: {answer}. \"May edit\" stays as it is."));
     }
-    *scope = scope.widened(&wanted);
-    Ok(format!("The user answers: yes. May edit now: {}", scope.described().join(", ")))
+    work.scope = work.scope.widened(&wanted);
+    Ok(format!("The user answers: yes. May edit now: {}", work.scope.described().join(", ")))
 }
 
 /// The files and symbols that a model names; each of them exists or may be created.

@@ -105,9 +105,17 @@ pub(crate) fn judge(
     {
         return not_done(why);
     }
-    if came_to == CameTo::End && work.mode == Mode::Simple && files.is_empty() {
+    let is_question = request_kind::is_plain_question(&work.request);
+    let is_simple = came_to == CameTo::End && work.mode == Mode::Simple;
+    if is_simple
+        && !files.is_empty()
+        && let Some(left_out) = counts.left_out.words(&work.intent.consent.declined).filter(|_| !is_question)
+    {
+        return not_done(format!("Not done: {left_out}"));
+    }
+    if is_simple && files.is_empty() {
         // A refused edit names the cause; that a change was wanted only names the lack.
-        if let Some(refused) = counts.refused.as_ref().filter(|_| !request_kind::is_plain_question(&work.request)) {
+        if let Some(refused) = counts.refused.as_ref().filter(|_| !is_question) {
             return not_done(format!("Not done: {}", refused.words()));
         }
         if completion_checks::asks_for_change(&work.journal, &work.intent) {

@@ -41,6 +41,8 @@ pub(crate) enum Basis {
 pub(crate) struct Consent {
     /// Symbols whose deletion the user has allowed.
     pub(crate) allowed: BTreeSet<String>,
+    /// Files and symbols that the user, when asked, has not let the task edit.
+    pub(crate) declined: BTreeSet<String>,
     /// The deletions that the running step was refused.
     pub(crate) withheld: BTreeSet<String>,
     /// The diagnostics that the last refused edit would introduce, in a question's words.

@@ -1,18 +1,28 @@
-//! An edit that was refused, in words for the user.
+//! An edit that was refused, in words for the user, and the refused edits that a task has not made good.
 
+use std::collections::BTreeSet;
+
+use crate::state::journal::Checkpoint;
 use crate::state::task_scope;
-use sextant_base::failure::Failure;
+use sextant_base::failure::{Failure, FailureKind};
 use sextant_base::one_line::headline;
 use sextant_base::secrets::mask;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The way out of a scope. Its own hint speaks to the model, which cannot take it.
-const WIDER: &str = "name it in the request, point at more of the project, or make a plan";
+const WIDER: &str = "name it in the request, point at more of the project (`--file`, a range, the workspace), or make a \
+                     plan";
+
+/// The most refused edits that a task remembers.
+const MOST: usize = 20;
 
 /// An edit that was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RefusedEdit {
     /// The tool and its target.
     pub(crate) call: String,
+    /// The symbol or file, as the call names it.
+    pub(crate) target: String,
     pub(crate) failure: Failure,
 }
 
@@ -24,6 +34,49 @@ impl RefusedEdit {
         let parts = [cause.as_str(), way_out].into_iter().filter(|part| !part.is_empty());
         format!("{} was refused: {}", headline(&self.call), parts.collect::<Vec<_>>().join("; "))
     }
+
+    /// Only the user can let it through: it leaves the scope, or needs a consent that nobody could give.
+    fn needs_user(&self) -> bool {
+        task_scope::is_refusal(&self.failure) || self.failure.kind == FailureKind::User
+    }
+
+    /// Whether later edits have changed its target.
+    fn is_made_good(&self, target: &str, changes: &[Checkpoint]) -> bool {
+        let own = SymbolPath::parse(&self.target);
+        let within = |names: &str| names == own.names || names.starts_with(&format!("{}::", own.names));
+        let changed = |symbol: &String| {
+            let symbol = SymbolPath::parse(symbol);
+            symbol.file == own.file && (own.names.is_empty() || within(&symbol.names))
+        };
+        target == self.target || changes.iter().flat_map(|change| &change.symbols).any(changed)
+    }
+}
+
+/// The refused edits of a task that only the user could let through, and whose targets no later edit has changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut(Vec<RefusedEdit>);
+
+impl LeftOut {
+    /// Takes in an edit that was refused.
+    pub(crate) fn refused(&mut self, edit: &RefusedEdit) {
+        if edit.needs_user() && self.0.len() < MOST && self.0.iter().all(|known| known.target != edit.target) {
+            self.0.push(edit.clone());
+        }
+    }
+
+    /// Takes in the changes of an edit with this target.
+    pub(crate) fn made(&mut self, target: &str, changes: &[Checkpoint]) {
+        self.0.retain(|edit| !edit.is_made_good(target, changes));
+    }
+
+    /// The first of them, and the number of the others; `None` where nothing is left out. The user's own no is the end
+    /// of an edit.
+    pub(crate) fn words(&self, declined: &BTreeSet<String>) -> Option<String> {
+        let mut left = self.0.iter().filter(|edit| !declined.contains(&edit.target));
+        let first = left.next()?.words();
+        let others = left.count();
+        Some(if others == 0 { first } else { format!("{first} (and {others} more)") })
+    }
 }
 
 #[cfg(test)]
@@ -32,13 +85,48 @@ mod tests {
     use crate::state::task_scope::Scope;
     use sextant_base::failure::tool_failure;
 
+    fn refused(target: &str, failure: Failure) -> RefusedEdit {
+        RefusedEdit { call: format!("edit_file {target}"), target: target.to_owned(), failure }
+    }
+
+    fn outside(target: &str) -> RefusedEdit {
+        refused(target, Scope::Files(vec!["a.py".to_owned()]).outside(target))
+    }
+
     #[test]
     fn a_refused_edit_is_named_with_its_cause_and_the_user_s_way_out() {
-        let of = |failure: Failure| RefusedEdit { call: "edit_file b.py".to_owned(), failure }.words();
-        let outside = of(Scope::Files(vec!["a.py".to_owned()]).outside("b.py"));
         let cause = "edit_file b.py was refused: b.py is outside the scope of this task (a.py)";
-        assert_eq!(outside, format!("{cause}; {WIDER}"));
-        let locked = of(tool_failure("b.py is read-only", "make it writable"));
-        assert_eq!(locked, "edit_file b.py was refused: b.py is read-only; make it writable");
+        assert_eq!(outside("b.py").words(), format!("{cause}; {WIDER}"));
+        let locked = refused("b.py", tool_failure("b.py is read-only", "make it writable"));
+        assert_eq!(locked.words(), "edit_file b.py was refused: b.py is read-only; make it writable");
+    }
+
+    #[test]
+    fn a_refused_edit_is_left_out_until_another_edit_changes_its_target() {
+        let changed = |symbol: &str| [Checkpoint { symbols: vec![symbol.to_owned()], ..Checkpoint::default() }];
+        for (target, change, is_left) in [
+            ("a.py::g", "a.py::f", true),
+            ("a.py::g", "b.py::g", true),
+            ("a.py::g", "a.py::g", false),
+            ("a.py::A", "a.py::A::f", false),
+            ("a.py::A::f", "a.py::A", true),
+            ("b.py", "b.py::f", false),
+            ("b.py", "a.py::f", true),
+        ] {
+            let mut left = LeftOut::default();
+            left.refused(&outside(target));
+            left.made("edited", &changed(change));
+            assert_eq!(left.words(&BTreeSet::new()).is_some(), is_left, "{target}, {change}");
+        }
+        let mut left = LeftOut::default();
+        left.refused(&refused("b.py", tool_failure("old_string is not in b.py", "read it again")));
+        assert_eq!(left.words(&BTreeSet::new()), None, "a model can repair this by itself");
+        left.refused(&refused("b.py", Failure::user("this needs an answer", "ask in the editor")));
+        left.refused(&outside("c.py"));
+        assert_eq!(
+            left.words(&BTreeSet::new()).as_deref(),
+            Some("edit_file b.py was refused: this needs an answer; ask in the editor (and 1 more)")
+        );
+        assert_eq!(left.words(&BTreeSet::from(["b.py".to_owned(), "c.py".to_owned()])), None);
     }
 }

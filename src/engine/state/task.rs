@@ -22,7 +22,7 @@ use crate::state::notes_log::NotesLog;
 use crate::state::offered::Offered;
 use crate::state::read_cache::Answered;
 use crate::state::read_views::SeenTexts;
-use crate::state::refused_edit::RefusedEdit;
+use crate::state::refused_edit::{LeftOut, RefusedEdit};
 use crate::state::risk::Risk;
 use crate::state::snapshots::{SnapshotKey, Snapshots};
 use crate::state::task_scope::Scope;
@@ -237,6 +237,8 @@ pub(crate) struct TaskCounts {
     pub errors: u32,
     /// The last edit that was tried, where it was refused.
     pub refused: Option<RefusedEdit>,
+    /// The refused edits that are still to be made.
+    pub left_out: LeftOut,
     /// Offered fixes that were applied since this work began.
     pub applied: usize,
 }
