@@ -14,8 +14,8 @@ use sextant_serve::rpc::api::agent_api::UndoPart;
 #[derive(Debug, Args)]
 pub(super) struct UndoArguments {
     /// `step` for the last step, a step's number, or a symbol as `Cart::total` [default: all of the task]
-    #[arg(default_value = "", hide_default_value = true)]
-    target: String,
+    #[arg(value_parser = named)]
+    target: Option<String>,
     /// Why: kept, and shown to the model when it is about to do the like again
     #[arg(long, default_value = "", hide_default_value = true)]
     because: String,
@@ -33,6 +33,14 @@ pub(super) struct UndoArguments {
     join: JoinOptions,
 }
 
+/// A target that names something. An empty one may be a script's variable without a value, and no wish to undo it all.
+fn named(text: &str) -> Result<String, String> {
+    match text.trim() {
+        "" => Err("it is empty; name `step`, a number or a symbol, or leave it out for all of the task".to_owned()),
+        named => Ok(named.to_owned()),
+    }
+}
+
 pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
     if arguments.list {
         let look: headless_run::HeadlessRun<'_> = &|session, _request, _cancel| {
@@ -45,7 +53,8 @@ pub(super) fn run(arguments: &UndoArguments) -> ExitCode {
         };
         return headless_run::run_without(&arguments.folder, None, look, None);
     }
-    let (target, partial, because) = (arguments.target.clone(), arguments.partial, arguments.because.clone());
+    let target = arguments.target.clone().unwrap_or_default();
+    let (partial, because) = (arguments.partial, arguments.because.clone());
     let wish = UndoRequest { target: Target::parse(&target), partial, reason: because.clone() };
     let own: headless_run::HeadlessRun<'_> = &move |session, _request, _cancel| {
         let wish = wish.clone();

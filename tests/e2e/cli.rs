@@ -119,6 +119,18 @@ fn a_subcommand_takes_the_options_that_it_uses() {
     assert!(said.contains("nothing to undo"), "an undo needs no model: {said}");
 }
 
+/// A script's variable without a value names no part of a task.
+#[test]
+fn an_undo_of_an_empty_target_is_an_error_and_no_undo_of_all() {
+    let project = Project::new(&[("a.py", "x = 1\n")]);
+    for target in ["", "  "] {
+        let output = sextant(&project, &["undo", target]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && said.contains("name `step`, a number or a symbol"), "{target:?}: {said}");
+        assert!(!said.contains("nothing to undo"), "{said}");
+    }
+}
+
 #[test]
 fn the_ways_out_are_those_of_a_shell_and_each_is_named_once() {
     let project = Project::new(&[("a.py", "x = 1\n")]);

@@ -41,7 +41,7 @@ impl From<EditorError> for Failure {
             EditorError::Exists(_) => "edit it instead of creating it".into(),
             EditorError::Stale(_) => "read it again and repeat the edit on the current text".into(),
             EditorError::Conflict(_) => Hint::from("resolve it in the editor first").and(HintCode::Buffer),
-            EditorError::Locked { .. } => "make it editable in the editor first, then ask again".into(),
+            EditorError::Locked { .. } => "make it writable first, then ask again".into(),
             EditorError::Elsewhere { session, .. } => format!(
                 "ask there (in a shell with --session {session}), or write and close it there; nothing was changed"
             )

@@ -101,10 +101,12 @@ fn known_to_git(root: &Root, work: &TaskWork, subject: &Subject) -> Result<(), F
     {
         return Ok(());
     }
-    Err(tool_failure(
-        format!("{path} is left out of version control, and the request does not name it"),
-        "go on without it; the user can name it in the request",
-    ))
+    // A client outside has no request.
+    let (why, way_out) = match work.intent.client {
+        Some(_) => ("", "go on without it, or let the user make this change"),
+        None => (", and the request does not name it", "go on without it; the user can name it in the request"),
+    };
+    Err(tool_failure(format!("{path} is left out of version control{why}"), way_out))
 }
 
 /// Whether the file to write can belong to the scope. The edit itself checks which part of its text may change, in

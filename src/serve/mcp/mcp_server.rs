@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, InitializeResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProtocolVersion, ServerCapabilities, Tool,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, Implementation, InitializeResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ServerCapabilities, Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::mcp::calls_in_flight::CallsInFlight;
 use crate::mcp::tool_results;
+use crate::mcp::unread_request;
 use crate::mcp::workspaces::{Workspaces, folder};
 use crate::rpc::rpc_failure::is_gone;
 use sextant_base::clock::new_id;
@@ -274,6 +275,14 @@ impl ServerHandler for McpServer {
             }
         };
         Ok(result.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(unread_request::error_of(request.method, request.params.as_ref()))
     }
 
     async fn on_roots_list_changed(&self, _: NotificationContext<RoleServer>) {

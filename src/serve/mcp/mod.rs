@@ -7,4 +7,5 @@ mod mcp_server;
 pub mod mcp_workspace;
 pub mod stdio;
 mod tool_results;
+mod unread_request;
 mod workspaces;

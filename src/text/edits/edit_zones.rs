@@ -23,7 +23,7 @@ pub enum EditScope {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeError {
     #[error(
-        "the edit reaches outside its scope on line {line} (`{text}`{}); edit that symbol by name, or ask for a wider scope",
+        "the edit reaches outside its scope on line {line} (`{text}`{})",
         symbol.as_ref().map_or(", module level".into(), |symbol| format!(", in {symbol}"))
     )]
     Outside {

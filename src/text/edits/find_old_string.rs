@@ -58,7 +58,8 @@ pub struct Occurrences {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     #[error(
-        "old_string is empty; quote the text to replace, or use insert_before, insert_after or write_file to add text"
+        "old_string is empty; quote the text to replace. To add text, quote the line beside it, and repeat that line in \
+         new_string"
     )]
     EmptyOld,
     #[error("old_string and new_string are the same; there is nothing to change")]

@@ -211,3 +211,48 @@ async fn no_path_leads_out_of_the_workspace() {
     assert!(!outside.join("new.txt").exists());
     assert!(client.end().await.success());
 }
+
+/// A method that exists is never answered as if it did not.
+#[tokio::test]
+async fn a_call_with_parameters_of_another_form_is_answered_with_the_form() {
+    let project = Project::new(&[("a.txt", "one\n")]);
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    for (params, why) in [
+        (json!({"name": "read_file", "arguments": ["a.txt"]}), "arguments is a list, not an object"),
+        (json!({"name": "read_file", "arguments": "a.txt"}), "arguments is a text, not an object"),
+        (json!({"arguments": {}}), "name is missing, not a text"),
+        (json!(null), "params is missing, not an object"),
+    ] {
+        client.send(&json!({"jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": params})).await;
+        let answer = answered(&mut client, &json!("call")).await;
+        assert_eq!(answer["error"]["code"], -32602, "{params}: {answer}");
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains(why) && message.contains("`arguments`"), "{params}: {message}");
+    }
+    client.send(&json!({"jsonrpc": "2.0", "id": "call", "method": "no/such", "params": {}})).await;
+    assert_eq!(answered(&mut client, &json!("call")).await["error"]["code"], -32601);
+    assert!(client.end().await.success());
+}
+
+/// A client has the tools of its list, no request, and perhaps no editor.
+#[tokio::test]
+async fn a_refusal_names_nothing_that_a_client_does_not_have() {
+    let project =
+        Project::new(&[("a.txt", "one\n"), ("locked.txt", "one\n"), (".gitignore", "out/\n"), ("out/a.txt", "one\n")]);
+    let mut locked = std::fs::metadata(project.root().join("locked.txt")).expect("a file").permissions();
+    locked.set_readonly(true);
+    std::fs::set_permissions(project.root().join("locked.txt"), locked).expect("a permission");
+    let mut client = McpClient::open(&project, "codex", &[]).await;
+    for (edit, way_out) in [
+        (replace("a.txt", "", "two"), "quote the line beside it"),
+        (replace("out/a.txt", "one", "two"), "let the user make this change"),
+        (replace("locked.txt", "one", "two"), "make it writable"),
+    ] {
+        let said = client.refused("edit_file", edit.clone()).await;
+        assert!(said.contains(way_out), "{edit}: {said}");
+        for word in ["insert_before", "the request", "in the editor first"] {
+            assert!(!said.contains(word), "{edit}: {said}");
+        }
+    }
+    assert!(client.end().await.success());
+}

@@ -60,6 +60,8 @@ fn inside_is_fine_with_the_rest_of_its_lines() {
 fn outside_is_refused_and_named() {
     let error = change(&["a"], "return 2", "return 3").unwrap_err();
     assert_eq!(error, ScopeError::Outside { line: 9, text: "return 2".into(), symbol: Some("b".into()) });
+    // The caller may have named that symbol: the way out is the scope's.
+    assert_eq!(error.to_string(), "the edit reaches outside its scope on line 9 (`return 2`, in b)");
     let error = change(&["a"], "import os", "import sys").unwrap_err();
     assert!(error.to_string().contains("line 1 (`import os`, module level)"), "{error}");
     let error = change(&["m"], "def n(self)", "def n(self, x)").unwrap_err();
