@@ -93,7 +93,7 @@ fn line_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
 
 /// A line of a comment that imports nothing, in a language with comments of C: an example of use in a documentation.
 /// A comment of JavaScript may import a type.
-fn is_comment(language: &Language, line: &str) -> bool {
+pub(super) fn is_comment(language: &Language, line: &str) -> bool {
     let line = line.trim_start();
     let Some((open, close)) = language.block_comments.iter().find(|(open, _)| *open == "/*") else { return false };
     let is_inside = |rest: &str| !rest.trim_start().starts_with("as ");

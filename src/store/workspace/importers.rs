@@ -3,11 +3,12 @@
 //! The reading is by words: a line that mentions the name of a module counts as an import of every module of that name.
 //! It names too many files rather than too few, and works without a search path or an environment.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::workspace::import_lines::{import_words, module_name, module_names, names_module};
+use crate::workspace::module_alias::{Aliases, InstalledPackages, may_be_any};
 use crate::workspace::root::Root;
 use crate::workspace::source_text;
 use crate::workspace::workspace_files;
@@ -30,6 +31,8 @@ struct ImportLines {
     changed: Option<SystemTime>,
     bytes: u64,
     words: BTreeSet<String>,
+    /// The ends of the names in its imports that may be aliases.
+    aliases: Aliases,
     /// The members of its classes that others fulfil by their members alone.
     structural: BTreeSet<String>,
     language: &'static Language,
@@ -37,13 +40,15 @@ struct ImportLines {
 }
 
 impl ImportLines {
-    fn of(language: &'static Language, path: &str, text: &str) -> Self {
+    fn of(packages: &mut InstalledPackages<'_>, language: &'static Language, path: &str, text: &str) -> Self {
+        let aliases = packages.aliases(language, path, text);
         let (words, structural) = (import_words(language, path, text), structural_members(language, text));
         let first = |line: &str| line.trim_start().split(|c: char| !c.is_alphanumeric()).next().map(str::to_owned);
         let is_module = |line| first(line).is_some_and(|word| language.module_words.contains(&word.as_str()));
         let is_script = !language.module_words.is_empty() && !text.lines().any(is_module);
-        let sharing = if is_script { Sharing::Everywhere } else { language.sharing };
-        Self { changed: None, bytes: 0, words, structural, language, sharing }
+        let is_open = language.global_marks.iter().any(|mark| text.contains(mark));
+        let sharing = if is_script || is_open { Sharing::Everywhere } else { language.sharing };
+        Self { changed: None, bytes: 0, words, aliases, structural, language, sharing }
     }
 
     fn names(&self, path: &str) -> bool {
@@ -57,6 +62,7 @@ impl Importers {
         let listing = workspace_files::list(root, "", LISTED);
         self.more = listing.more;
         let mut known = std::mem::take(&mut self.files);
+        let mut packages = InstalledPackages::of(root);
         for path in listing.files {
             let listed = source_text::language_of(&path).filter(|language| !language.import_words.is_empty());
             let Some(language) = listed else { continue };
@@ -65,7 +71,7 @@ impl Importers {
             let lines = known.remove(&path).filter(|lines| lines.changed == changed && lines.bytes == bytes);
             let lines = lines.or_else(|| {
                 let text = source_text::of(root, &path)?;
-                Some(ImportLines { changed, bytes, ..ImportLines::of(language, &path, &text) })
+                Some(ImportLines { changed, bytes, ..ImportLines::of(&mut packages, language, &path, &text) })
             });
             if let Some(lines) = lines {
                 self.files.insert(path, lines);
@@ -74,7 +80,7 @@ impl Importers {
         for (path, text) in open {
             if let Some(language) = source_text::language_of(path).filter(|language| !language.import_words.is_empty())
             {
-                self.files.insert(path.clone(), ImportLines::of(language, path, text));
+                self.files.insert(path.clone(), ImportLines::of(&mut packages, language, path, text));
             }
         }
     }
@@ -144,11 +150,14 @@ impl Importers {
         for (file, lines) in &self.files {
             lines.words.iter().for_each(|word| by_word.entry(word).or_default().push(file));
         }
+        let aliased = self.aliased();
         let mut found: Vec<String> = Vec::new();
         let mut seen: BTreeSet<&str> = BTreeSet::from([path]);
         let mut next: VecDeque<&str> = VecDeque::from([path]);
         while let Some(file) = next.pop_front() {
             let mut direct = self.direct(&by_word, file);
+            let kin = kin(file);
+            direct.extend(aliased.iter().filter(|(_, of)| *of == kin).map(|(file, _)| *file));
             direct.sort_unstable();
             for importer in direct {
                 if seen.insert(importer) {
@@ -163,6 +172,13 @@ impl Importers {
         sharers.sort_unstable();
         found.extend(sharers.into_iter().map(str::to_owned));
         found
+    }
+
+    /// The files with an import that may mean any file, with the kin of their languages.
+    fn aliased(&self) -> Vec<(&str, &'static str)> {
+        let modules: HashSet<&str> = self.files.keys().map(|file| module_name(file)).collect();
+        let files = self.files.iter().filter(|(_, lines)| may_be_any(&lines.aliases, &modules));
+        files.map(|(file, lines)| (file.as_str(), lines.language.kin)).collect()
     }
 
     /// The files whose import lines may name this one.
@@ -211,126 +227,4 @@ fn structural_members(language: &Language, text: &str) -> BTreeSet<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn workspace(files: &[(&str, &str)]) -> (tempfile::TempDir, Importers) {
-        let dir = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = dir.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        let mut importers = Importers::default();
-        importers.refresh(&Root::new(dir.path()).unwrap(), &HashMap::new());
-        (dir, importers)
-    }
-
-    #[test]
-    fn importers_are_found_in_every_form_of_an_import_and_through_others() {
-        let (_dir, importers) = workspace(&[
-            ("shop/__init__.py", "from .cart import Cart\n"),
-            ("shop/cart.py", "import json\n"),
-            ("shop/deep/a.py", "from ..cart import (\n    Cart,\n)\n"),
-            ("shop/deep/b.py", "    from .. import cart\n"),
-            ("shop/deep/c.py", "from .. import \\\n    cart as c\n"),
-            ("shop/deep/d.py", "from . import e\n"),
-            ("app.py", "import shop\n"),
-            ("main.py", "import app\n"),
-            ("other.py", "import json\ncart = 1\n"),
-        ]);
-        let expected = ["shop/__init__.py", "shop/deep/a.py", "shop/deep/b.py", "shop/deep/c.py", "app.py", "main.py"];
-        assert_eq!(importers.of("shop/cart.py"), expected);
-        assert_eq!(importers.of("main.py"), Vec::<String>::new());
-    }
-
-    #[test]
-    fn an_import_behind_another_statement_or_before_a_comment_is_one() {
-        let (_dir, importers) = workspace(&[
-            ("cart.py", ""),
-            ("a.py", "if True: import cart\n"),
-            ("b.py", "x = 1; from cart import *\n"),
-            ("c.py", "from shop import (  # all of them (but one)\n    other,  # not (this)\n    cart,\n)\n"),
-            ("d.py", "\u{feff}import cart\r\n"),
-            ("e.py", "x = {'import': 1}  # import cart\n"),
-            ("f.py", "x = '#'; from cart import Cart\n"),
-        ]);
-        assert_eq!(importers.of("cart.py"), ["a.py", "b.py", "c.py", "d.py", "f.py"]);
-        assert!(importers.imports_name("b.py", "anything") && !importers.imports_name("a.py", "anything"));
-    }
-
-    #[test]
-    fn an_example_in_a_comment_is_no_import_and_a_type_of_a_comment_is_one() {
-        let (_dir, importers) = workspace(&[
-            ("cart.ts", "export const x = 1\n"),
-            ("a.ts", "/**\n * import { x } from 'cart';\n */\n// import 'cart'\nlet y = 1;\n"),
-            ("b.ts", "/* of old */ import { x } from './cart';\n"),
-            ("c.ts", "import\n  * as cart from './cart';\n"),
-            ("d.js", "/** @typedef {import('./cart').X} X */\n"),
-            ("e.js", "/**\n * @import { X } from './cart'\n */\n"),
-            ("f.ts", "/* old\n */ import { x } from './cart';\n"),
-        ]);
-        assert_eq!(importers.of("cart.ts"), ["b.ts", "c.ts", "d.js", "e.js", "f.ts"]);
-        assert!(!importers.imports_name("a.ts", "anything"));
-    }
-
-    #[test]
-    fn notebooks_other_encodings_and_stubs_of_a_package_are_read() {
-        let notebook = r#"{"cells": [{"cell_type": "code", "source": ["import os\n", "import cart\n"]}]}"#;
-        let (dir, mut importers) = workspace(&[
-            ("cart.py", ""),
-            ("a.ipynb", notebook),
-            ("shop-stubs/__init__.pyi", "from .deep import x as x\n"),
-            ("shop-stubs/deep.pyi", "from . import y\n"),
-            ("b.py", "import shop\n"),
-        ]);
-        std::fs::write(dir.path().join("c.py"), b"# caf\xe9\nfrom cart import Cart\n").unwrap();
-        importers.refresh(&Root::new(dir.path()).unwrap(), &HashMap::new());
-        assert_eq!(importers.of("cart.py"), ["a.ipynb", "c.py"]);
-        assert_eq!(importers.of("shop-stubs/__init__.pyi"), ["b.py", "shop-stubs/deep.pyi"]);
-    }
-
-    #[test]
-    fn a_star_import_passes_everything_on() {
-        let (_dir, importers) = workspace(&[
-            ("core.py", ""),
-            ("api.py", "from core import *\n"),
-            ("shop/__init__.py", "from api import *\n"),
-            ("app.py", "from shop import feature\n"),
-        ]);
-        assert_eq!(importers.passing_on("core.py"), ["api.py", "shop/__init__.py"]);
-        assert_eq!(importers.named(&BTreeSet::from(["shop", "core"])), ["core.py", "shop/__init__.py"]);
-    }
-
-    #[test]
-    fn a_text_that_is_open_counts_and_not_the_one_on_disk() {
-        let (dir, mut importers) = workspace(&[("a.py", ""), ("b.py", "import json\n"), ("c.py", "import a\n")]);
-        let open = HashMap::from([
-            ("b.py".to_owned(), "import a\n".into()),
-            ("c.py".to_owned(), "class P(Protocol):\n    def run(self): ...\n".into()),
-        ]);
-        let root = Root::new(dir.path()).unwrap();
-        importers.refresh(&root, &open);
-        assert_eq!(importers.of("a.py"), ["b.py"]);
-        assert!(importers.is_structural_member("run") && !importers.is_structural_member("walk"));
-        importers.refresh(&root, &HashMap::new());
-        assert_eq!(importers.of("a.py"), ["c.py"]);
-    }
-
-    #[test]
-    fn a_changed_file_is_read_again_and_a_removed_one_forgotten() {
-        let (dir, mut importers) = workspace(&[("a.py", "x = 1\n"), ("b.py", "import a\n"), ("c.py", "import a\n")]);
-        assert_eq!(importers.of("a.py"), ["b.py", "c.py"]);
-        std::fs::write(dir.path().join("b.py"), "import json\n").unwrap();
-        std::fs::remove_file(dir.path().join("c.py")).unwrap();
-        std::fs::write(dir.path().join("d.py"), "from a import x\n").unwrap();
-        importers.refresh(&Root::new(dir.path()).unwrap(), &HashMap::new());
-        assert_eq!(importers.of("a.py"), ["d.py"]);
-    }
-
-    #[test]
-    fn a_circle_of_imports_ends_and_a_file_is_no_importer_of_itself() {
-        let (_dir, importers) = workspace(&[("a.py", "import a\nimport b\n"), ("b.py", "import a\n")]);
-        assert_eq!(importers.of("a.py"), ["b.py"]);
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@ mod hard_links;
 mod ignore_rules;
 pub mod import_lines;
 pub mod importers;
+mod module_alias;
 pub mod private;
 pub mod record_folder;
 pub mod root;

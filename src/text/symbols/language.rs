@@ -38,6 +38,10 @@ pub struct Language {
     pub sharing: Sharing,
     /// The words at the start of a line without which a text is no module, so that all files see its names.
     pub module_words: &'static [&'static str],
+    /// The parts of a module by which its names are visible without an import all the same.
+    pub global_marks: &'static [&'static str],
+    /// The folder of installed packages, where the name of another module may be an alias of any file.
+    pub package_folder: Option<&'static str>,
     /// The first of the languages that use each other's names.
     pub kin: &'static str,
     /// The endings of files that hold code of this language in another one.
@@ -313,7 +317,20 @@ mod tests {
                 "target",
                 "unfilled",
             ],
-            &["hidden", "shown", "body", "result", "star", "own", "inner", "nameless", "effect", "comment"],
+            &[
+                "hidden",
+                "shown",
+                "body",
+                "result",
+                "star",
+                "own",
+                "inner",
+                "nameless",
+                "effect",
+                "comment",
+                "condition",
+                "conditional",
+            ],
             &["visibility", "modifier", "async", "await", "follows", "place", "alone"],
         ];
         for language in LANGUAGES {

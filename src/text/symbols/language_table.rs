@@ -22,6 +22,8 @@ pub(super) const BRACES: Language = Language {
     import_form: ImportForm::Line,
     sharing: Sharing::Nowhere,
     module_words: &[],
+    global_marks: &[],
+    package_folder: None,
     kin: "",
     embedded_in: &[],
     folder_files: &[],

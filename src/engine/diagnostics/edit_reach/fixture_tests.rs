@@ -80,6 +80,11 @@ fn edits_reach_the_files_that_they_break_in_typescript() {
 }
 
 #[test]
+fn edits_reach_the_files_that_import_by_an_alias_or_not_at_all() {
+    hold(include_str!("../../../../tests/fixtures/reach/aliases.txt"), 2);
+}
+
+#[test]
 fn edits_reach_the_files_that_they_break_in_javascript() {
     hold(include_str!("../../../../tests/fixtures/reach/javascript.txt"), 8);
 }

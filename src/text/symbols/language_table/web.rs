@@ -29,6 +29,8 @@ pub(super) const JAVASCRIPT: Language = Language {
     modifiers: include_str!("../../../../queries/ecmascript/modifiers.scm"),
     import_words: &["import", "from", "require", "mock"],
     module_words: &["import", "export"],
+    global_marks: &["declare global", "declare module", "export as namespace"],
+    package_folder: Some("node_modules"),
     kin: "javascript",
     folder_files: &["index"],
     structural_kinds: &[SymbolKind::Class, SymbolKind::Interface, SymbolKind::Type, SymbolKind::Variable],

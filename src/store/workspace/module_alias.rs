@@ -1,0 +1,137 @@
+//! Finds the imports of a file that may be aliases of other files: `#core`, `@lib`, the package of a monorepo.
+//!
+//! The name of a module that is no path and no installed package is configured somewhere. No configuration is read:
+//! such an import may mean any file. Where a path is behind the name (`@/shop/cart`), its last part is the file's.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
+
+use crate::workspace::import_lines::is_comment;
+use crate::workspace::root::Root;
+use sextant_text::symbols::language::Language;
+
+/// The words before the string that names a module.
+const BEFORE: [&str; 4] = ["from", "import", "require", "mock"];
+
+/// The last parts of a file's aliases, without endings; empty for an alias that is one name.
+pub(super) type Aliases = BTreeSet<String>;
+
+/// Whether a file with these aliases may import any file, since no file has the name that an alias ends with.
+pub(super) fn may_be_any(aliases: &Aliases, modules: &HashSet<&str>) -> bool {
+    aliases.iter().any(|last| last.is_empty() || !modules.contains(last.as_str()))
+}
+
+/// The packages that lie in a workspace and above it, looked up once each.
+pub(super) struct InstalledPackages<'a> {
+    root: &'a Root,
+    known: HashMap<PathBuf, bool>,
+}
+
+impl<'a> InstalledPackages<'a> {
+    pub(super) fn of(root: &'a Root) -> Self {
+        Self { root, known: HashMap::new() }
+    }
+
+    /// The aliases in the imports of a file.
+    pub(super) fn aliases(&mut self, language: &Language, path: &str, text: &str) -> Aliases {
+        let Some(folder) = language.package_folder else { return Aliases::new() };
+        let mut found = Aliases::new();
+        let names: BTreeSet<&str> = text.lines().filter(|line| !is_comment(language, line)).flat_map(modules).collect();
+        for name in names.into_iter().filter(|name| is_bare(name)) {
+            let (package, tail) = split(name);
+            if !self.is_installed(folder, path, package) {
+                let last = tail.rsplit('/').next().unwrap_or_default();
+                found.insert(last.split('.').next().unwrap_or_default().to_owned());
+            }
+        }
+        found
+    }
+
+    /// Whether a folder of packages on the way up holds this one. A link to a package of the workspace itself is none
+    /// that was installed.
+    fn is_installed(&mut self, folder: &str, path: &str, package: &str) -> bool {
+        let file = self.root.join(path);
+        for above in file.ancestors().skip(1) {
+            let place = above.join(folder).join(package);
+            let known = self.known.get(&place).copied();
+            let is_there = known.unwrap_or_else(|| {
+                let real = std::fs::canonicalize(&place).ok();
+                real.is_some_and(|real| {
+                    let is_own = real.starts_with(self.root.path());
+                    !is_own || real.components().any(|part| part.as_os_str() == folder)
+                })
+            });
+            self.known.insert(place, is_there);
+            if is_there {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// The names of modules that a line imports.
+fn modules(line: &str) -> impl Iterator<Item = &str> {
+    let is_import = |before: &str| {
+        let before = before.trim_end().trim_end_matches('(').trim_end();
+        BEFORE.iter().any(|word| before.ends_with(word))
+    };
+    let quotes = |c: char| matches!(c, '"' | '\'' | '`');
+    let mut parts = line.split(quotes);
+    let mut before = parts.next().unwrap_or_default();
+    std::iter::from_fn(move || {
+        loop {
+            let name = parts.next()?;
+            let found = is_import(before);
+            before = parts.next().unwrap_or_default();
+            if found {
+                return Some(name);
+            }
+        }
+    })
+}
+
+/// Whether the name of a module is neither a path nor an address.
+fn is_bare(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with(['.', '/']) && !name.contains([':', ' ', '$', '\\', '*', '?'])
+}
+
+/// The package and the path behind it: `@acme/shop` and `cart`.
+fn split(name: &str) -> (&str, &str) {
+    let is_scoped = name.starts_with('@') && !name.starts_with("@/");
+    let slash = name.match_indices('/').nth(usize::from(is_scoped)).map(|(at, _)| at);
+    slash.map_or((name, ""), |at| (&name[..at], &name[at + 1..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::source_text;
+
+    #[test]
+    fn names_that_are_no_path_and_no_installed_package_are_aliases() {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["node_modules/react", "node_modules/@acme", "packages/app", "packages/lib"] {
+            std::fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        std::os::unix::fs::symlink("../../packages/lib", dir.path().join("node_modules/@acme/pricing")).unwrap();
+        let root = Root::new(dir.path()).unwrap();
+        let mut packages = InstalledPackages::of(&root);
+        for (line, aliases) in [
+            ("import { total } from \"#core\";", &[""][..]),
+            ("import { total } from '@acme/pricing';", &[""]),
+            ("export * from '@/shop/cart.js';", &["cart"]),
+            ("const m = await import(`@acme/pricing/deep/cart`);", &["cart"]),
+            ("const a = require('react'), b = require('#db');", &[""]),
+            ("import React from 'react/jsx';", &[]),
+            ("import { x } from './cart'; import fs from 'node:fs';", &[]),
+            ("const words = Array.of('#core', \"from\");", &[]),
+        ] {
+            let language = source_text::language_of("packages/app/a.ts").unwrap();
+            let found = packages.aliases(language, "packages/app/a.ts", line);
+            assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), aliases, "{line}");
+        }
+        let python = source_text::language_of("a.py").unwrap();
+        assert!(packages.aliases(python, "a.py", "from \"x\" import y").is_empty());
+    }
+}
