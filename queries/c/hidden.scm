@@ -2,6 +2,9 @@
 ; captures.
 (function_definition body: (compound_statement) @hidden)
 (preproc_include) @star
+(preproc_if condition: (_) @condition) @conditional
+(preproc_elif condition: (_) @condition) @conditional
+(preproc_ifdef name: (_) @condition) @conditional
 (parameter_declaration declarator: (identifier) @own)
 (parameter_declaration declarator: (pointer_declarator declarator: (identifier) @own))
 (comment) @comment

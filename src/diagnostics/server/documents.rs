@@ -14,7 +14,7 @@ use lsp_types::{
 };
 
 use crate::model::FileText;
-use crate::server::header_files::is_header;
+use crate::server::header_files::{includes, is_header};
 use crate::server::language_id::language_id;
 use crate::server::received::SentDiagnostic;
 use sextant_base::path;
@@ -152,7 +152,7 @@ impl SentDocuments {
         let (others, headers) = files
             .iter()
             .filter(is_other)
-            .fold((0, 0), |(others, headers), file| (others + 1, headers + u64::from(is_header(&file.path))));
+            .fold((0, 0), |(others, headers), file| (others + 1, headers + u64::from(self.is_included(&file.path))));
         self.headers += headers;
         if others > 0 {
             self.epoch += 1;
@@ -242,7 +242,13 @@ impl SentDocuments {
         // An answer under way may be for the project before.
         self.epoch += 1;
         self.edits += 1;
-        self.headers += paths.filter(|path| is_header(path)).count() as u64;
+        self.headers += paths.filter(|path| self.is_included(path)).count() as u64;
+    }
+
+    /// Whether the server reads a file as a part of others.
+    fn is_included(&self, path: &str) -> bool {
+        let mut open = self.files.values().filter(|document| document.open);
+        is_header(path) || self.keeps_headers && open.any(|document| includes(&document.text, path))
     }
 
     /// Takes a publish in; returns its path if that is an open file.

@@ -10,6 +10,14 @@ pub(super) fn is_header(path: &str) -> bool {
     SETTINGS.contains(&name) || name.rsplit_once('.').is_some_and(|(_, ending)| HEADERS.contains(&ending))
 }
 
+/// Whether a text includes a file of any name, as a test may include the source that it looks into.
+pub(super) fn includes(text: &str, path: &str) -> bool {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    text.lines()
+        .map(str::trim_start)
+        .any(|line| line.starts_with('#') && line.contains("include") && line.contains(name))
+}
+
 /// The lines of a C or C++ file that make up its preamble.
 pub(super) fn directives(text: &str) -> Vec<String> {
     text.lines().map(str::trim_start).filter(|line| line.starts_with('#')).map(str::to_owned).collect()
@@ -25,5 +33,7 @@ mod tests {
         assert!(known.iter().all(|path| is_header(path)), "{known:?}");
         let others = ["a.c", "h", "lib.h/a.cc", "package.json"];
         assert!(!others.iter().any(|path| is_header(path)), "{others:?}");
+        assert!(includes("int x;\n  #include \"../src/cart.c\"\n", "src/cart.c"));
+        assert!(!includes("// cart.c\n#include \"cart.h\"\n", "src/cart.c"));
     }
 }

@@ -35,7 +35,10 @@ impl LookReach {
 
 /// Endings of files that use each other's names.
 const FAMILIES: &[&[&str]] = &[
-    &["c", "h", "cc", "hh", "cpp", "hpp", "cxx", "hxx", "inl", "ipp", "m", "mm", "cu", "cuh"],
+    &[
+        "c", "h", "cc", "hh", "cpp", "hpp", "cxx", "hxx", "inl", "ipp", "inc", "def", "tcc", "tpp", "m", "mm", "cu",
+        "cuh",
+    ],
     &["ts", "tsx", "js", "jsx", "mts", "cts", "mjs", "cjs", "vue", "svelte", "astro"],
     &["java", "kt", "kts", "scala", "groovy"],
 ];

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::workspace::root::Root;
+use crate::workspace::source_text;
 use sextant_text::symbols::interface::{EVERYTHING, identifiers};
-use sextant_text::symbols::language::{self, ImportForm, Language};
+use sextant_text::symbols::language::{self, ImportForm, LANGUAGES, Language};
 
 /// The most lines of one import.
 const LONGEST: usize = 200;
@@ -55,6 +57,19 @@ fn package_name(folder: &str) -> &str {
     folder.strip_suffix("-stubs").unwrap_or(folder)
 }
 
+/// The names of files that every other one imports, where this file is the settings of a compiler that say so. They
+/// only widen a look.
+pub(super) fn forced_imports(root: &Root, path: &str) -> Vec<String> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let all = LANGUAGES.iter().flat_map(|language| language.forced_imports);
+    let Some((_, option)) = all.into_iter().find(|(file, _)| *file == name) else { return Vec::new() };
+    let text = source_text::of(root, path).unwrap_or_default();
+    let ends = |c: char| c.is_whitespace() || matches!(c, '"' | ',' | '\'' | '\\');
+    let values = text.split(option).skip(1).filter(|rest| !rest.starts_with('-'));
+    let files = values.filter_map(|rest| rest.trim_start_matches(ends).split(ends).next());
+    files.map(|file| file.rsplit('/').next().unwrap_or(file).to_owned()).collect()
+}
+
 /// The words of a file's imports. Leading dots count as the folders that they stand for.
 pub(super) fn import_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
     match language.import_form {
@@ -82,7 +97,7 @@ fn line_words(language: &Language, path: &str, text: &str) -> BTreeSet<String> {
             take_words(line, &mut words);
             words.extend(dotted_folders(path, line));
             (open, count) = (open + depth(line), count + 1);
-            if open <= 0 {
+            if open <= 0 && !line.trim_end().ends_with('\\') {
                 break;
             }
         }

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::workspace::import_lines::{import_words, module_name, module_names, names_module};
+use crate::workspace::import_lines::{forced_imports, import_words, module_name, module_names, names_module};
 use crate::workspace::module_alias::{Aliases, InstalledPackages, may_be_any};
 use crate::workspace::root::Root;
 use crate::workspace::source_text;
@@ -22,6 +22,8 @@ const LISTED: usize = 20_000;
 #[derive(Debug, Default)]
 pub struct Importers {
     files: HashMap<String, ImportLines>,
+    /// The names of files that the settings of a compiler include everywhere.
+    forced: BTreeSet<String>,
     /// Whether the workspace has more files than are listed.
     pub more: bool,
 }
@@ -63,7 +65,9 @@ impl Importers {
         self.more = listing.more;
         let mut known = std::mem::take(&mut self.files);
         let mut packages = InstalledPackages::of(root);
+        self.forced.clear();
         for path in listing.files {
+            self.forced.extend(forced_imports(root, &path));
             let listed = source_text::language_of(&path).filter(|language| !language.import_words.is_empty());
             let Some(language) = listed else { continue };
             let Ok(found) = std::fs::metadata(root.join(&path)) else { continue };
@@ -156,6 +160,9 @@ impl Importers {
         let mut next: VecDeque<&str> = VecDeque::from([path]);
         while let Some(file) = next.pop_front() {
             let mut direct = self.direct(&by_word, file);
+            if self.forced.contains(file.rsplit('/').next().unwrap_or(file)) {
+                direct.extend(self.sharers(file, Sharing::Everywhere));
+            }
             let kin = kin(file);
             direct.extend(aliased.iter().filter(|(_, of)| *of == kin).map(|(file, _)| *file));
             direct.sort_unstable();

@@ -34,8 +34,11 @@ impl<'a> InstalledPackages<'a> {
 
     /// The aliases in the imports of a file.
     pub(super) fn aliases(&mut self, language: &Language, path: &str, text: &str) -> Aliases {
-        let Some(folder) = language.package_folder else { return Aliases::new() };
         let mut found = Aliases::new();
+        if language.macro_modules && text.lines().any(|line| names_macro(language, line)) {
+            found.insert(String::new());
+        }
+        let Some(folder) = language.package_folder else { return found };
         let names: BTreeSet<&str> = text.lines().filter(|line| !is_comment(language, line)).flat_map(modules).collect();
         for name in names.into_iter().filter(|name| is_bare(name)) {
             let (package, tail) = split(name);
@@ -68,6 +71,18 @@ impl<'a> InstalledPackages<'a> {
         }
         false
     }
+}
+
+/// Whether a directive names its module by a macro, which is defined elsewhere: `#include CONFIG`.
+fn names_macro(language: &Language, line: &str) -> bool {
+    let directive = language.directive.and_then(|mark| line.trim_start().strip_prefix(mark)).map(str::trim_start);
+    let word = |word: &&&str| directive.is_some_and(|line| line.starts_with(**word));
+    let named = language.import_words.iter().find(word).and_then(|word| directive?.strip_prefix(word));
+    named.is_some_and(|name| name.starts_with([' ', '\t']) && name.trim_start().starts_with(is_name_start))
+}
+
+fn is_name_start(c: char) -> bool {
+    c.is_alphabetic() || c == '_'
 }
 
 /// The names of modules that a line imports.
@@ -130,6 +145,15 @@ mod tests {
             let language = source_text::language_of("packages/app/a.ts").unwrap();
             let found = packages.aliases(language, "packages/app/a.ts", line);
             assert_eq!(found.iter().map(String::as_str).collect::<Vec<_>>(), aliases, "{line}");
+        }
+        let c = source_text::language_of("a.c").unwrap();
+        for (text, is_any) in [
+            ("#include CONFIG\n", true),
+            ("  #  include  _CONF // here\n", true),
+            ("#include \"a.h\"\n#include <b.h>\n#included x\n", false),
+            ("// #include CONFIG\n#define include X\n", false),
+        ] {
+            assert_eq!(packages.aliases(c, "a.c", text).contains(""), is_any, "{text}");
         }
         let python = source_text::language_of("a.py").unwrap();
         assert!(packages.aliases(python, "a.py", "from \"x\" import y").is_empty());

@@ -42,6 +42,10 @@ pub struct Language {
     pub global_marks: &'static [&'static str],
     /// The folder of installed packages, where the name of another module may be an alias of any file.
     pub package_folder: Option<&'static str>,
+    /// Settings of compilers, and the option in them before a file that all others import.
+    pub forced_imports: &'static [(&'static str, &'static str)],
+    /// Whether a directive may name the module that it imports by a macro.
+    pub macro_modules: bool,
     /// The first of the languages that use each other's names.
     pub kin: &'static str,
     /// The endings of files that hold code of this language in another one.

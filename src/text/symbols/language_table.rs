@@ -24,6 +24,8 @@ pub(super) const BRACES: Language = Language {
     module_words: &[],
     global_marks: &[],
     package_folder: None,
+    forced_imports: &[],
+    macro_modules: false,
     kin: "",
     embedded_in: &[],
     folder_files: &[],

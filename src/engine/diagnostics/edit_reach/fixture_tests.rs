@@ -101,7 +101,7 @@ fn edits_reach_the_files_that_they_break_in_go() {
 
 #[test]
 fn edits_reach_the_files_that_they_break_in_c() {
-    hold(include_str!("../../../../tests/fixtures/reach/c.txt"), 13);
+    hold(include_str!("../../../../tests/fixtures/reach/c.txt"), 17);
 }
 
 #[test]

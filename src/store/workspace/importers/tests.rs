@@ -95,6 +95,24 @@ fn an_alias_may_mean_any_file_where_no_file_has_the_name_that_it_ends_with() {
 }
 
 #[test]
+fn headers_are_imported_by_macros_by_settings_and_through_files_of_other_endings() {
+    let (_dir, importers) = workspace(&[
+        ("compile_flags.txt", "-I.\n-include\nlib/forced.h\n"),
+        ("lib/forced.h", "#include \"base.h\"\n"),
+        ("base.h", ""),
+        ("cart.h", ""),
+        ("all.inc", "#include \"cart.h\"\n"),
+        ("a.c", "#include \"all.inc\"\n"),
+        ("b.c", "#include \\\n  \"cart.h\"\n"),
+        ("c.c", "#include CONFIG\n"),
+        ("d.c", "int x;\n"),
+    ]);
+    assert_eq!(importers.of("cart.h"), ["all.inc", "b.c", "c.c", "a.c"]);
+    assert_eq!(importers.of("base.h")[..2], ["c.c", "lib/forced.h"]);
+    assert_eq!(importers.of("base.h").len(), 7);
+}
+
+#[test]
 fn what_a_module_declares_for_all_needs_no_import() {
     let (_dir, importers) = workspace(&[
         ("g.ts", "export {};\ndeclare global { interface Window { foo: number } }\n"),

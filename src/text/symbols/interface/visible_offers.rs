@@ -2,7 +2,8 @@
 //!
 //! Of the query, `@hidden` is a stretch that no other file can observe, unless it is `@shown` too. A `@body` without a
 //! `@result` inside is hidden as well. `@comment` means nothing for others. `@own` names something for its symbol
-//! alone, and `@inner` something for its file alone. A statement with a `@star` passes on everything of other files, a
+//! alone, and `@inner` something for its file alone. A symbol in a `@conditional` stretch is there by its `@condition`.
+//! A statement with a `@star` passes on everything of other files, a
 //! `@nameless` one is used under any name, and an `@effect` defines nothing.
 
 use std::collections::{BTreeSet, HashMap};
@@ -26,6 +27,8 @@ struct HiddenPlaces {
     inner: BTreeSet<usize>,
     nameless: Vec<Range<usize>>,
     effects: Vec<Range<usize>>,
+    /// Stretches, and the condition of each.
+    conditions: Vec<(Range<usize>, Range<usize>)>,
 }
 
 impl HiddenPlaces {
@@ -57,8 +60,11 @@ impl HiddenPlaces {
             is_outer
         });
         let inner = list("inner").into_iter().map(|range| range.start).collect();
+        // Both lists are in source order, and a condition stands at the head of its stretch.
+        let (stretches, conditions) = (list("conditional"), list("condition"));
+        let conditions = stretches.into_iter().zip(conditions).collect();
         let [stars, own, nameless, effects] = ["star", "own", "nameless", "effect"].map(list);
-        Self { cuts, stars, own, inner, nameless, effects }
+        Self { cuts, stars, own, inner, nameless, effects, conditions }
     }
 
     /// The parts of a stretch outside of the cuts and of these further ones.
@@ -131,10 +137,15 @@ impl VisibleReader<'_> {
         };
         let is_wanted = |at, word: &str| at != symbol.name_range.start && (!own.contains(word) || self.is_member(at));
         let mut offer = self.offer(&pieces, is_wanted);
+        let at = symbol.name_range.start;
+        for (_, condition) in self.places.conditions.iter().filter(|(stretch, _)| stretch.contains(&at)) {
+            let condition = &self.text[condition.clone()];
+            offer.outward.push_str(&without_layout(condition));
+            offer.mentions.extend(identifiers(condition).map(str::to_owned));
+        }
         offer.owner.clone_from(&symbol.owner);
         offer.is_decorated = symbol.kind == SymbolKind::Impl;
         offer.is_structural = self.language.structural_kinds.contains(&symbol.kind);
-        let at = symbol.name_range.start;
         let is_nameless = |one: &Range<usize>| one.start <= at && one.end >= symbol.declaration.end;
         let mut out: Vec<(usize, Offer)> = Vec::new();
         if symbol.parent.is_none() && self.places.nameless.iter().any(is_nameless) {

@@ -69,7 +69,10 @@ pub(super) const C: Language = Language {
     modifiers: include_str!("../../../../queries/c/modifiers.scm"),
     import_words: &["include", "import"],
     import_form: ImportForm::Whole,
+    forced_imports: &[("compile_flags.txt", "-include"), ("compile_commands.json", "-include")],
+    macro_modules: true,
     kin: "c",
+    embedded_in: &["inc", "def", "tcc", "tpp"],
     exact_strings: &["string_literal"],
     directive: Some('#'),
     cheats: &[
