@@ -111,7 +111,9 @@ function M.open(event, name)
   -- The plan floats above all else and would hide it.
   require('sextant.ui.plan').make_way()
   api.nvim_set_current_win(win)
-  api.nvim_win_set_cursor(win, { 1, 0 })
+  -- The keys of a list act on the line under the cursor.
+  local first = event.entries and event.entries[1]
+  api.nvim_win_set_cursor(win, { first and first.line or 1, 0 })
 end
 
 return M

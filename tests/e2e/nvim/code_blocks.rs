@@ -73,7 +73,8 @@ async fn a_block_is_applied_to_the_symbol_that_it_defines_and_taken_back_byte_fo
     nvim.command("only | AgentHistory").await;
     nvim.screen.shows("“apply a code block to cart.py::Cart::add” ← undo").await;
     nvim.keys("t").await;
-    nvim.screen.shows("**acted** edit_symbol cart.py::Cart::add — the user applied a code block").await;
+    let traced = "vim.fn.bufname() == 'sextant://trace' and vim.fn.search('edit_symbol cart.py::Cart::add — the user applied a code block', 'nw') > 0";
+    assert!(holds(&nvim, traced).await, "{}", nvim.screen.text());
     in_code(&nvim).await;
     nvim.command("only").await;
     nvim.command("AgentUndo").await;
