@@ -135,7 +135,7 @@ fn is_name(value: &str) -> bool {
     NAMES.contains(&value.to_lowercase().as_str())
 }
 
-/// Whether a value is that of a secret wherever it stands: letters and digits, not one word of prose or code.
+/// Recognizes the value of a secret wherever it stands: letters and digits, not one word of prose or code.
 fn is_distinct(value: &str) -> bool {
     value.len() >= DISTINCT && value.contains(|c: char| c.is_ascii_digit()) && value.contains(char::is_alphabetic)
 }

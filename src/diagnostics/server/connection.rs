@@ -282,7 +282,7 @@ async fn listen(
 /// The most lines of a stack trace behind an error.
 const TRACE: u32 = 60;
 
-/// Whether a line begins with the name of an error: `error: no such file`, `ModuleNotFoundError: …`.
+/// Recognizes a line that begins with the name of an error: `error: no such file`, `ModuleNotFoundError: …`.
 fn names_error(line: &str) -> bool {
     line.split_once(':').is_some_and(|(name, _)| !name.contains(' ') && name.to_lowercase().ends_with("error"))
 }

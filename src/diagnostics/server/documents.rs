@@ -245,7 +245,7 @@ impl SentDocuments {
         self.headers += paths.filter(|path| self.is_included(path)).count() as u64;
     }
 
-    /// Whether the server reads a file as a part of others.
+    /// Recognizes a file that the server reads as a part of others.
     fn is_included(&self, path: &str) -> bool {
         let mut open = self.files.values().filter(|document| document.open);
         is_header(path) || self.keeps_headers && open.any(|document| includes(&document.text, path))

@@ -10,7 +10,7 @@ pub(super) fn is_header(path: &str) -> bool {
     SETTINGS.contains(&name) || name.rsplit_once('.').is_some_and(|(_, ending)| HEADERS.contains(&ending))
 }
 
-/// Whether a text includes a file of any name, as a test may include the source that it looks into.
+/// Recognizes a text that includes a file of any name, as a test may include the source that it looks into.
 pub(super) fn includes(text: &str, path: &str) -> bool {
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
     text.lines()

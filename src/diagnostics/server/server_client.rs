@@ -45,7 +45,7 @@ pub(crate) enum PullMethod {
 }
 
 impl PullMethod {
-    /// Whether the lists come by publish.
+    /// True if the lists come by publish.
     pub(crate) fn publishes(self) -> bool {
         matches!(self, Self::Diagnose | Self::Push)
     }

@@ -233,7 +233,7 @@ impl Engine {
         locate_name::locate(&self.session.workspace, name).await
     }
 
-    /// What a task changed (the last one for `None`), or a part of it, as one diff of all its files.
+    /// The changes of a task (the last one for `None`), or of a part of it, as one diff of all its files.
     ///
     /// # Errors
     /// No task has changed anything, the texts of this one are gone, or the part changed nothing.

@@ -97,7 +97,7 @@ fn keep_wanted(work: &TaskWork, wanted: &[EditRequest]) -> Result<(), Failure> {
     ))
 }
 
-/// Whether an edit adds no line of code but the filler of an empty block.
+/// Recognizes an edit that adds no line of code but the filler of an empty block.
 fn only_deletes(want: &EditRequest) -> bool {
     let (EditRequest::Change { document, .. }, Some(after)) = (want, edit_request::intended(want)) else {
         return false;

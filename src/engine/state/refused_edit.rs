@@ -40,7 +40,7 @@ impl RefusedEdit {
         task_scope::is_refusal(&self.failure) || self.failure.kind == FailureKind::User
     }
 
-    /// Whether later edits have changed its target.
+    /// True once later edits have changed its target.
     fn is_made_good(&self, target: &str, changes: &[Checkpoint]) -> bool {
         let own = SymbolPath::parse(&self.target);
         let within = |names: &str| names == own.names || names.starts_with(&format!("{}::", own.names));

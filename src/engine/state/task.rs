@@ -66,7 +66,7 @@ pub(crate) struct TaskWork {
     pub events: TaskEvents,
     pub intent: TaskIntent,
     pub reports: TaskReports,
-    /// What its summary says of its edits beside their diagnostics.
+    /// The sentences of its summary about its edits, beside their diagnostics.
     pub(crate) remarks: Vec<String>,
     /// The text of each file as the model has seen it last.
     pub seen: SeenTexts,

@@ -32,7 +32,7 @@ impl ReadingPages {
         Self { folder, written: Mutex::default() }
     }
 
-    /// Whether a document is a file beside the session's socket.
+    /// Recognizes a document that is a file beside the session's socket.
     pub(super) fn has(&self, uri: &str) -> bool {
         path::from_uri(uri).is_some_and(|file| file.parent() == Some(&self.folder))
     }

@@ -21,7 +21,7 @@ const READ: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 struct CurrentWork {
     what: String,
-    /// Whether the words have times of their own.
+    /// True if the words have times of their own.
     timed: bool,
     since: Instant,
     tokens: u64,

@@ -16,7 +16,7 @@ const BEFORE: [&str; 4] = ["from", "import", "require", "mock"];
 /// The last parts of a file's aliases, without endings; empty for an alias that is one name.
 pub(super) type Aliases = BTreeSet<String>;
 
-/// Whether a file with these aliases may import any file, since no file has the name that an alias ends with.
+/// True if a file with these aliases may import any file, since no file has the name that an alias ends with.
 pub(super) fn may_be_any(aliases: &Aliases, modules: &HashSet<&str>) -> bool {
     aliases.iter().any(|last| last.is_empty() || !modules.contains(last.as_str()))
 }
@@ -50,8 +50,8 @@ impl<'a> InstalledPackages<'a> {
         found
     }
 
-    /// Whether a folder of packages on the way up holds this one. A link to a package of the workspace itself is none
-    /// that was installed.
+    /// Looks for this package in the folders of packages on the way up. A link to a package of the workspace itself does
+    /// not count as installed.
     fn is_installed(&mut self, folder: &str, path: &str, package: &str) -> bool {
         let file = self.root.join(path);
         for above in file.ancestors().skip(1) {
@@ -73,7 +73,7 @@ impl<'a> InstalledPackages<'a> {
     }
 }
 
-/// Whether a directive names its module by a macro, which is defined elsewhere: `#include CONFIG`.
+/// Recognizes a directive that names its module by a macro, which is defined elsewhere: `#include CONFIG`.
 fn names_macro(language: &Language, line: &str) -> bool {
     let directive = language.directive.and_then(|mark| line.trim_start().strip_prefix(mark)).map(str::trim_start);
     let word = |word: &&&str| directive.is_some_and(|line| line.starts_with(**word));
@@ -106,7 +106,7 @@ fn modules(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the name of a module is neither a path nor an address.
+/// Recognizes the name of a module that is neither a path nor an address.
 fn is_bare(name: &str) -> bool {
     !name.is_empty() && !name.starts_with(['.', '/']) && !name.contains([':', ' ', '$', '\\', '*', '?'])
 }

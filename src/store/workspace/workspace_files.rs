@@ -95,7 +95,7 @@ fn listed_bytes(root: &Root, path: &str, bytes: u64) -> Option<Vec<u8>> {
     beneath::bytes(root.path(), path, bytes)
 }
 
-/// Whether the project's own rules leave a file out of version control. A folder that is left out takes its whole content
+/// True if the project's own rules leave a file out of version control. A folder that is left out takes its whole content
 /// along.
 pub fn is_ignored(root: &Root, path: &str) -> bool {
     IgnoreRules::new(root).is_ignored(path)

@@ -24,7 +24,7 @@ impl CodeFile<'_> {
         std::iter::successors(symbol, |symbol| self.outline.symbols[*symbol].parent)
     }
 
-    /// The symbols at the cursor that others can name, innermost first. A function inside a function is none.
+    /// The symbols at the cursor that others can name, innermost first; no function inside a function.
     pub(super) fn named_at_cursor(&self) -> Vec<usize> {
         let mut chain: Vec<usize> = self.around(self.at_cursor()).collect();
         let outer_code = chain.iter().rposition(|symbol| self.symbol(*symbol).kind.is_code());

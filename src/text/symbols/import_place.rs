@@ -15,7 +15,7 @@ use crate::symbols::outline::Outline;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportPlace {
     pub at: usize,
-    /// Whether another import stands right above.
+    /// True if another import stands right above.
     pub has_imports: bool,
 }
 
@@ -52,7 +52,7 @@ pub fn of_text(language: &Language, text: &str) -> ImportPlace {
     ImportPlace { at, has_imports: false }
 }
 
-/// Whether a text begins with a blank line, or with the end of the file.
+/// Recognizes a text that begins with a blank line, or with the end of the file.
 fn is_apart(rest: &str) -> bool {
     let code = rest.trim_start();
     code.is_empty() || rest[..rest.len() - code.len()].matches('\n').count() > 1

@@ -29,7 +29,7 @@ pub struct Language {
     /// `src/text/symbols/interface/visible_offers.rs` explains its captures. Empty where that is not known.
     pub hidden: &'static str,
     /// The text of `queries/<folder>/modifiers.scm`: the words before a name that a new text must not lose.
-    /// `src/text/symbols/modifiers.rs` explains its captures. Empty where there are none.
+    /// `src/text/symbols/modifiers.rs` explains its captures. Empty in a language without any.
     pub modifiers: &'static str,
     /// The words of a line that makes names of other files usable.
     pub import_words: &'static [&'static str],
@@ -44,7 +44,7 @@ pub struct Language {
     pub package_folder: Option<&'static str>,
     /// Settings of compilers, and the option in them before a file that all others import.
     pub forced_imports: &'static [(&'static str, &'static str)],
-    /// Whether a directive may name the module that it imports by a macro.
+    /// True if a directive may name the module that it imports by a macro.
     pub macro_modules: bool,
     /// The first of the languages that use each other's names.
     pub kin: &'static str,

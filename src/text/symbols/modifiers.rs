@@ -44,7 +44,7 @@ struct HeaderModifier {
     text: String,
 }
 
-/// What the query finds of one symbol.
+/// The findings of the query about one symbol.
 #[derive(Debug, Default)]
 struct FoundModifiers {
     /// In source order.

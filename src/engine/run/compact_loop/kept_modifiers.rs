@@ -77,7 +77,7 @@ fn lost_of(asked: AskedPiece<'_>, language: &'static Language, content: &str) ->
     Some(lost.into_iter().filter(is_inside).map(|one| LostModifier { at: one.at - start, ..one }).collect())
 }
 
-/// Whether the request speaks of modifiers, other than to keep them. A name (`export_rows`) is no such word.
+/// Recognizes a request that speaks of modifiers, other than to keep them. A name (`export_rows`) is no such word.
 fn mentions_modifiers(asked: AskedPiece<'_>, lost: &[LostModifier]) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let words: Vec<&str> = asked.request.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()).collect();
