@@ -134,10 +134,9 @@ fn an_undo_of_an_empty_target_is_an_error_and_no_undo_of_all() {
 #[test]
 fn the_ways_out_are_those_of_a_shell_and_each_is_named_once() {
     let project = Project::new(&[("a.py", "x = 1\n")]);
-    for (arguments, wanted) in [
-        (vec!["undo"], "only what Sextant itself changed is undone here\n"),
-        (vec!["stats"], "`sextant ask` does something there\n"),
-    ] {
+    for (arguments, wanted) in
+        [(vec!["undo"], "no change of Sextant's is left\n"), (vec!["stats"], "`sextant ask` does something there\n")]
+    {
         let output = Command::new(env!("CARGO_BIN_EXE_sextant"))
             .args(&arguments)
             .current_dir(project.root())

@@ -56,7 +56,8 @@ pub(super) fn cut(text: &str, most: usize) -> String {
         return text.to_owned();
     }
     let end = text.char_indices().nth(most.saturating_sub(2)).map_or(text.len(), |(at, _)| at);
-    let word = text[..end].rfind(' ').filter(|start| end - start <= WORD).unwrap_or(end);
+    let is_whole = text[end..].starts_with(' ');
+    let word = text[..end].rfind(' ').filter(|start| !is_whole && end - start <= WORD).unwrap_or(end);
     format!("{} …", text[..word].trim_end_matches([',', ' ']))
 }
 
@@ -80,6 +81,7 @@ mod tests {
         let long = line(&"seven é ".repeat(LINE));
         assert!(long.ends_with("seven é …") || long.ends_with("é seven …"), "{long}");
         assert_eq!(cut("changed a.py. 2 new diagnostics, 1 fixed.", 35), "changed a.py. 2 new diagnostics …");
+        assert_eq!(cut("changed a.py. 2 new diagnostics, 1 fixed.", 34), "changed a.py. 2 new diagnostics …");
         assert_eq!(cut("changed a.py.", 35), "changed a.py.");
         let summary = "nothing was changed. about 1,2 tokens in 2 calls. Not done: x. y.";
         assert_eq!(cost_last(summary), "nothing was changed. Not done: x. y. about 1,2 tokens in 2 calls.");
