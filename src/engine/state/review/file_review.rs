@@ -209,8 +209,12 @@ impl FileReview {
         (buffer, left)
     }
 
-    /// Brings rejected text back, as hunks that wait. `None` where the place was changed since.
+    /// Brings rejected text back, as hunks that wait. `None` where the place was changed since, or where lines of it stand
+    /// already: an undo in the editor, with other typing, brought them.
     pub(crate) fn bring_back(&mut self, with: &str, without: &str, now: &str) -> Option<String> {
+        if stands_already(with, without, now) {
+            return None;
+        }
         let buffer = apply(now, &carried(without, with, now)?).ok()?;
         self.agent = self.carried_on([without, with], [now, &buffer])?.into();
         self.typed(&buffer);
@@ -224,6 +228,17 @@ impl FileReview {
         }
         apply(&self.agent, &carried(from, to, &self.agent)?).ok()
     }
+}
+
+/// True if lines that lead back to a text were put at their places since.
+fn stands_already(with: &str, without: &str, now: &str) -> bool {
+    let since = line_edits(without, now);
+    let is_there = |back: &TextEdit, put: &TextEdit| {
+        let touches = put.range.start <= back.range.end && back.range.start <= put.range.end;
+        let mut lines = back.text.lines().filter(|line| !line.trim().is_empty());
+        touches && lines.any(|line| put.text.lines().any(|other| other == line))
+    };
+    line_edits(without, with).iter().any(|back| since.iter().any(|put| is_there(back, put)))
 }
 
 /// The edits from one text to another one, at their places in a third text that came from the first.

@@ -554,6 +554,16 @@ fn typing_between_agent_lines_is_the_users_once_the_agent_removes_one_of_them() 
     assert!(world.review.files[PATH].baseline.contains("t3"), "{:?}", world.review.files[PATH]);
 }
 
+#[test]
+fn a_rejection_that_an_undo_beside_typing_brought_back_in_part_is_not_brought_back_twice() {
+    let mut world = World::new();
+    world.act(&Act::Agent { at: 8, gone: 0, new: 2 });
+    world.act(&Act::Agent { at: 10, gone: 0, new: 2 });
+    world.act(&Act::Reject { hunk: 0, part: None });
+    world.act(&Act::UndoReject { typing: Some((7, 2, 0)) });
+    world.act(&Act::BringBack);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
