@@ -192,11 +192,15 @@ fn accept(
 ) -> Result<String, Failure> {
     let meant = meant(now, scope)?;
     let names: Vec<(String, Vec<String>)> = named(&meant);
-    service.store.review.change(|review| {
-        for (path, ids) in &names {
-            review.accept(path, &wanted(ids, lines_of(scope)), text_of(texts, path));
-        }
-    });
+    let accept_all = |review: &mut WorkspaceReview| -> usize {
+        let accepted =
+            names.iter().map(|(path, ids)| review.accept(path, &wanted(ids, lines_of(scope)), text_of(texts, path)));
+        accepted.map(|decided| decided.conflicts).sum()
+    };
+    if service.store.review.change(accept_all) > 0 {
+        let message = format!("nothing was accepted: {} was edited since", what(&meant, scope));
+        return Err(Failure::user(message, "accept the whole change"));
+    }
     Ok(format!("accepted {}", what(&meant, scope)))
 }
 

@@ -214,6 +214,10 @@ async fn typing_moves_the_changes_and_a_restart_keeps_them() {
     nvim.command("AgentReview reject all").await;
     nvim.screen.shows("nothing was rejected").await;
     assert!(lines(&nvim).await.contains("return 22 + 1"));
+    nvim.keys("Vga").await;
+    nvim.screen.shows("nothing was accepted").await;
+    nvim.command("AgentReview accept hunk").await;
+    closed(&nvim).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

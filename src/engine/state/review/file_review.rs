@@ -138,11 +138,15 @@ impl FileReview {
             let overlaps = |edit: &TextEdit| edit.range.start < range.end && edit.range.end > range.start;
             edits.iter().any(|edit| overlaps(edit) || range.is_empty() && touches(std::slice::from_ref(edit), range))
         };
-        let gone: Vec<WaitingHunk> = self
-            .unplaced()
-            .into_iter()
-            .filter(|hunk| touches(&typed, &hunk.new) && !inside(&apart, &hunk.old))
-            .collect();
+        // Lines of the hunk that still stand beside its old ones were not undone: they wait.
+        let is_partly_there = |hunk: &WaitingHunk| {
+            let new: Vec<&str> = self.agent[hunk.new.clone()].lines().filter(|line| !line.trim().is_empty()).collect();
+            let mut beside = apart.iter().filter(|edit| touches(std::slice::from_ref(edit), &hunk.old));
+            beside.any(|edit| edit.text.lines().any(|line| new.contains(&line)))
+        };
+        let is_undone =
+            |hunk: &WaitingHunk| touches(&typed, &hunk.new) && !inside(&apart, &hunk.old) && !is_partly_there(hunk);
+        let gone: Vec<WaitingHunk> = self.unplaced().into_iter().filter(is_undone).collect();
         let back: Vec<TextEdit> =
             gone.iter().map(|hunk| TextEdit::new(hunk.new.clone(), &self.baseline[hunk.old.clone()])).collect();
         if let Ok(agent) = apply(&self.agent, &back) {
@@ -170,12 +174,17 @@ impl FileReview {
         self.typed(after);
     }
 
-    /// Accepts hunks: they belong to the baseline from now on.
-    pub(crate) fn accept(&mut self, picks: &[HunkPick], now: &str) {
+    /// Accepts hunks: they belong to the baseline from now on. Returns the picks that stay: parts of hunks that were
+    /// changed since. Their lines are no longer those that the user sees.
+    pub(crate) fn accept(&mut self, picks: &[HunkPick], now: &str) -> Vec<usize> {
         let pending = self.pending(now);
-        let mut edits = Vec::new();
+        let (mut edits, mut left) = (Vec::new(), Vec::new());
         for pick in picks {
             let Some(hunk) = pending.get(pick.hunk) else { continue };
+            if hunk.place.is_none() && pick.lines.is_some() {
+                left.push(pick.hunk);
+                continue;
+            }
             let (old, new) = (&self.baseline[hunk.old.clone()], &self.agent[hunk.new.clone()]);
             edits.push(TextEdit::new(hunk.old.clone(), accepted(old, new, pick.lines.as_ref())));
         }
@@ -184,6 +193,7 @@ impl FileReview {
             self.baseline = baseline.into();
         }
         self.typed(now);
+        left
     }
 
     /// Rejects hunks. Returns the text that the buffer gets, and the picks that were changed since and stay.
@@ -225,6 +235,18 @@ impl FileReview {
     pub(crate) fn carried_on(&self, [from, to]: [&str; 2], [before, after]: [&str; 2]) -> Option<String> {
         if *self.agent == *before {
             return Some(after.to_owned());
+        }
+        self.carried_beside(from, to)
+    }
+
+    /// The agent's text after a step between two texts. `None` where lines that the step adds could stand before or after
+    /// other lines of the agent's text.
+    pub(crate) fn carried_beside(&self, from: &str, to: &str) -> Option<String> {
+        let since = line_edits(from, &self.agent);
+        let added = line_edits(from, to).into_iter().filter(|edit| edit.range.is_empty());
+        let mut points = added.map(|edit| edit.range);
+        if points.any(|point| since.iter().any(|edit| edit.range == point)) {
+            return None;
         }
         apply(&self.agent, &carried(from, to, &self.agent)?).ok()
     }

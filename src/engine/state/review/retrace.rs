@@ -46,16 +46,13 @@ impl WorkspaceReview {
         let list = if direction == Direction::Undo { &self.rejected } else { &self.undone };
         let found = retraced(list, path, now, direction);
         let (Some(&place), Some(start)) = (found.places.last(), found.texts.last()) else { return };
-        let mut file = self.files.get(path).cloned().unwrap_or_else(|| FileReview {
+        let file = self.files.get(path).cloned().unwrap_or_else(|| FileReview {
             made: list[place].made && start.is_empty(),
             ..FileReview::new(path, Some(&start.as_str().into()))
         });
-        file.typed(start);
-        for (at, place) in found.places.iter().enumerate().rev() {
-            let (ends, buffers) = (direction.ends(&list[*place]), [&*found.texts[at + 1], &*found.texts[at]]);
-            let Some(after) = file.carried_on(ends, buffers) else { return };
-            file.agent = after.into();
-        }
+        let steps: Vec<[&str; 2]> = found.places.iter().map(|place| direction.ends(&list[*place])).collect();
+        let redone = if direction == Direction::Redo { before_typing(&file, &steps) } else { None };
+        let Some(file) = redone.or_else(|| after_typing(&file, &steps, &found.texts)) else { return };
         self.files.insert(path.to_owned(), file);
         for place in found.places.iter().rev() {
             match direction {
@@ -95,6 +92,26 @@ impl WorkspaceReview {
             one.settled |= carried(&one.without, &one.with, now).is_none();
         }
     }
+}
+
+/// The review after steps, the last one first. Typing that came with them is taken in later, so it cannot fall into the
+/// place of a hunk that a redo rejects.
+fn before_typing(file: &FileReview, steps: &[[&str; 2]]) -> Option<FileReview> {
+    let mut file = file.clone();
+    for [from, to] in steps.iter().rev() {
+        file.agent = file.carried_beside(from, to)?.into();
+    }
+    Some(file)
+}
+
+/// The review after the typing that came with steps, and after these steps.
+fn after_typing(file: &FileReview, steps: &[[&str; 2]], texts: &[String]) -> Option<FileReview> {
+    let mut file = file.clone();
+    file.typed(texts.last()?);
+    for (at, ends) in steps.iter().enumerate().rev() {
+        file.agent = file.carried_on(*ends, [&*texts[at + 1], &*texts[at]])?.into();
+    }
+    Some(file)
 }
 
 /// The steps that led to a text. A key goes over the list from its end, so the last step is the oldest entry.

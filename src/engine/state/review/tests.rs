@@ -431,9 +431,14 @@ impl World {
             .filter(|(at, _)| if paired { chosen(*at) } else { first })
             .map(|(_, line)| line.clone())
             .collect();
+        let is_part = lines.is_some();
         let wanted = WantedHunks::Hunk(&name, lines);
         if accepts {
-            self.review.accept(PATH, &wanted, &now);
+            let decided = self.review.accept(PATH, &wanted, &now);
+            assert_eq!(decided.conflicts, usize::from(!placed && is_part), "a part without a place stays");
+            if decided.conflicts > 0 {
+                return;
+            }
             for line in news.iter().chain(&olds) {
                 let known = self.lines.get_mut(line).unwrap();
                 known.accepted = known.there;
@@ -501,6 +506,8 @@ impl World {
     fn bring_back(&mut self) {
         let now = self.text();
         let Some((_, text)) = self.review.bring_back(&now) else { return };
+        // The editor's undo removes the lines again from here, as a redo of the rejection does.
+        self.redoable.extend(self.undoable.pop());
         let (then, back) = (self.buffer.clone(), split(&text));
         for line in &then {
             self.lines.get_mut(line).unwrap().there = back.contains(line);
@@ -562,6 +569,52 @@ fn a_rejection_that_an_undo_beside_typing_brought_back_in_part_is_not_brought_ba
     world.act(&Act::Reject { hunk: 0, part: None });
     world.act(&Act::UndoReject { typing: Some((7, 2, 0)) });
     world.act(&Act::BringBack);
+}
+
+#[test]
+fn a_part_of_a_hunk_whose_lines_came_back_is_not_accepted_out_of_order() {
+    let mut world = World::new();
+    world.act(&Act::Type { at: 8, gone: 0, new: 1 });
+    world.act(&Act::Agent { at: 7, gone: 2, new: 0 });
+    world.act(&Act::UndoTyping);
+    world.act(&Act::Agent { at: 5, gone: 2, new: 2 });
+    world.act(&Act::Agent { at: 3, gone: 2, new: 1 });
+    world.act(&Act::Accept { hunk: 0, part: Some((1, 1)) });
+}
+
+#[test]
+fn lines_of_the_agent_that_stand_beside_a_part_that_was_undone_by_hand_still_wait() {
+    let mut world = World::new();
+    world.act(&Act::Type { at: 0, gone: 2, new: 1 });
+    world.act(&Act::Agent { at: 7, gone: 0, new: 1 });
+    world.act(&Act::Type { at: 8, gone: 0, new: 1 });
+    world.act(&Act::Agent { at: 0, gone: 2, new: 2 });
+    world.act(&Act::Agent { at: 8, gone: 1, new: 2 });
+    world.act(&Act::Reject { hunk: 1, part: Some((0, 1)) });
+    world.act(&Act::UndoReject { typing: None });
+    world.act(&Act::Accept { hunk: 0, part: None });
+    world.act(&Act::RedoReject);
+}
+
+#[test]
+fn a_redo_that_comes_with_typing_in_its_place_keeps_the_order_of_lines() {
+    let mut world = World::new();
+    world.act(&Act::Type { at: 3, gone: 1, new: 0 });
+    world.act(&Act::Agent { at: 3, gone: 1, new: 0 });
+    world.act(&Act::Reject { hunk: 0, part: None });
+    world.act(&Act::UndoReject { typing: None });
+    world.act(&Act::UndoTyping);
+}
+
+#[test]
+fn a_redo_beside_typing_that_is_kept_apart_keeps_the_order_of_lines() {
+    let mut world = World::new();
+    world.act(&Act::Agent { at: 6, gone: 1, new: 0 });
+    world.act(&Act::Agent { at: 4, gone: 1, new: 2 });
+    world.act(&Act::Type { at: 5, gone: 2, new: 0 });
+    world.act(&Act::Reject { hunk: 1, part: None });
+    world.act(&Act::UndoReject { typing: None });
+    world.act(&Act::RedoReject);
 }
 
 proptest! {

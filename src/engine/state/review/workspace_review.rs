@@ -140,10 +140,10 @@ impl WorkspaceReview {
         let Some(file) = self.files.get_mut(path) else { return Decided::default() };
         let picks = wanted.picks(file, now);
         let before = file.pending(now).len();
-        file.accept(&picks, now);
+        let conflicts = file.accept(&picks, now).len();
         self.decided += decided_by(before, file.pending(now).len(), &picks);
         self.drop_done();
-        Decided::default()
+        Decided { conflicts, ..Decided::default() }
     }
 
     /// Rejects hunks. The caller gives the buffer the text of the outcome, or keeps the review as it was.
