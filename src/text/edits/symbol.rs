@@ -92,9 +92,15 @@ pub fn edit(
     }
     let edit = match action {
         SymbolAction::InsertBefore => {
-            let gap = "\n".repeat(1 + separation(text, language, outline, symbol, &new));
+            let at = target.extent.start;
             let content = separators::ended(target, &content);
-            TextEdit::new(target.extent.start..target.extent.start, format!("{content}{gap}{}", place.indent))
+            let is_on_line = !text[layout::line_start(text, at)..at].trim().is_empty();
+            let gap = if is_on_line && target.separator.is_some() && layout::fits_on_line(language, &content) {
+                " ".to_owned()
+            } else {
+                "\n".repeat(1 + separation(text, language, outline, symbol, &new)) + &place.indent
+            };
+            TextEdit::new(at..at, format!("{content}{gap}"))
         }
         SymbolAction::InsertAfter => {
             let blank = separation(text, language, outline, symbol, &new);
@@ -211,10 +217,9 @@ fn delete(text: &str, language: &Language, target: &Symbol) -> TextEdit {
     }
     let start = layout::line_start(text, extent.start);
     let end = layout::line_end(text, extent.end);
-    let own = &text[start..extent.start];
-    if !own.trim().is_empty() {
-        // Other code on the line stays.
-        return TextEdit::new(extent, "");
+    let (own, behind) = (&text[start..extent.start], &text[extent.end..end]);
+    if !own.trim().is_empty() || !language.is_only_comments(behind) {
+        return TextEdit::new(layout::with_blanks(text, start..end, extent), "");
     }
     if let Some(filler) = layout::filler(text, language, target.declaration.start..extent.end) {
         return TextEdit::new(extent.start..end, filler);

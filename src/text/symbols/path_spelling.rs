@@ -62,20 +62,35 @@ pub(crate) fn part(text: &str) -> (&str, Option<usize>) {
 }
 
 /// The parts of a path that is written as code or in another tool's way: `Cart.total`, `Cart/total`, `Cart->total()`,
-/// `impl Cart::total`, `<Cart<T> as Total>::total`.
+/// `Cart#total`, `impl Cart::total`, `<Cart<T> as Total>::total`.
 pub(crate) fn loose_parts(path: &str) -> Vec<String> {
     let path = path.trim();
     let path = path.split_once('(').filter(|(_, rest)| rest.ends_with(')')).map_or(path, |(name, _)| name);
+    // `empty?` is a name in some languages.
+    if let Some(name) = path.strip_suffix('?') {
+        let mut out = loose_parts(name);
+        out.last_mut().filter(|last| !last.starts_with('`')).into_iter().for_each(|last| last.push('?'));
+        return out;
+    }
     let mut out = Vec::new();
     for part in parts(&of_type(path)) {
         if part.starts_with('`') {
             out.push(part.to_owned());
             continue;
         }
-        let pieces = part.split(['.', '/', ':', '\\']).flat_map(|piece| piece.split("->"));
+        let pieces = part.split(['.', '/', ':', '\\']).flat_map(|piece| piece.split("->")).flat_map(member_of);
         out.extend(pieces.map(|piece| owner(piece.trim())).filter(|piece| !piece.is_empty()));
     }
     out
+}
+
+/// A class and its member, as documentation of Ruby and JavaScript writes them: `Cart#total`. The `#` of a number or of
+/// a private name stays.
+fn member_of(piece: &str) -> Vec<&str> {
+    let is_member = |(class, member): &(&str, &str)| {
+        !class.is_empty() && !member.is_empty() && !member.starts_with(|c: char| c.is_ascii_digit())
+    };
+    piece.split_once('#').filter(is_member).map_or_else(|| vec![piece], |(class, member)| vec![class, member])
 }
 
 /// `<Cart as Total>::total` and `impl Total for Cart::total` as `Cart::total`.
@@ -152,6 +167,7 @@ mod tests {
             "Cart/total",
             "Cart->total()",
             "Cart:total",
+            "Cart#total",
             "Cart.total(a, b)",
             "impl Cart::total",
             "impl Total for Cart<T>::total",
@@ -160,6 +176,9 @@ mod tests {
         ] {
             assert_eq!(loose_parts(path), ["Cart", "total"], "{path}");
         }
+        assert_eq!(loose_parts("Cart.empty?"), ["Cart", "empty?"]);
+        assert_eq!(loose_parts("Cart.#priv"), ["Cart", "#priv"]);
+        assert_eq!(loose_parts("Cart.total#2"), ["Cart", "total#2"]);
         assert_eq!(loose_parts("shop::`Suite.Name`"), ["shop", "`Suite.Name`"]);
     }
 }

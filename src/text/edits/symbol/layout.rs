@@ -16,6 +16,19 @@ pub(super) fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |end| at + text[at..at + end].trim_end_matches('\r').len())
 }
 
+/// True if code can stand behind this text on its line.
+pub(super) fn fits_on_line(language: &Language, content: &str) -> bool {
+    !content.contains('\n') && language.without_comment(content) == content
+}
+
+/// The range of code with the blanks that would be left over once it is gone; other code on its line stays.
+pub(super) fn with_blanks(text: &str, line: Range<usize>, code: Range<usize>) -> Range<usize> {
+    let (before, behind) = (&text[line.start..code.start], &text[code.end..line.end]);
+    let rest = behind.trim_start();
+    let is_apart = before.is_empty() || before.ends_with([' ', '\t']);
+    if is_apart && !rest.is_empty() { code.start..line.end - rest.len() } else { code }
+}
+
 /// Takes one indentation off every line that has it. Lines stay lines.
 pub(crate) fn dedent(text: &str, indent: &str) -> String {
     let lines = text.split('\n').map(|line| line.strip_prefix(indent).unwrap_or(line));
