@@ -38,6 +38,7 @@ test: tools ## Check formats and lints, then run every test against the real edi
 	$(PYTHON) -m unittest discover -q -s tests/agent_bench
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 	$(CARGO) test --locked --workspace --no-fail-fast
+	$(CARGO) test --locked -p sextant-text --features lang-more --lib
 	$(PYTHON) tests/clients/run.py --light
 	$(PYTHON) tests/clients/fuzz.py
 

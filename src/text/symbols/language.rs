@@ -282,7 +282,18 @@ mod tests {
     #[test]
     fn every_query_compiles_and_names_its_captures() {
         let known: [&[&str]; 5] = [
-            &["name", "owner", "members", "declarator", "wrapper", "wrapped", "prefix", "decorator", "comment"],
+            &[
+                "name",
+                "owner",
+                "members",
+                "declarator",
+                "wrapper",
+                "wrapped",
+                "prefix",
+                "suffix",
+                "decorator",
+                "comment",
+            ],
             &["import", "guard", "guarded", "comment", "opening"],
             &[
                 "function",

@@ -3,6 +3,8 @@
 use super::language::{ImportForm, Language, Sharing};
 
 mod data;
+#[cfg(feature = "lang-more")]
+mod more;
 mod script;
 mod system;
 mod web;
@@ -85,4 +87,14 @@ pub static LANGUAGES: &[Language] = &[
     data::TOML,
     #[cfg(feature = "lang-data")]
     data::MARKDOWN,
+    #[cfg(feature = "lang-more")]
+    more::RUBY,
+    #[cfg(feature = "lang-more")]
+    more::PHP,
+    #[cfg(feature = "lang-more")]
+    more::CSHARP,
+    #[cfg(feature = "lang-more")]
+    more::KOTLIN,
+    #[cfg(feature = "lang-more")]
+    more::ZIG,
 ];

@@ -21,8 +21,23 @@ struct Section {
     expected: String,
 }
 
-fn folder() -> std::path::PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/languages")
+/// A file of fixtures.
+struct Fixture {
+    name: String,
+    text: String,
+}
+
+fn fixtures() -> Vec<Fixture> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/languages");
+    let more = cfg!(feature = "lang-more").then(|| folder.join("more"));
+    let files =
+        [Some(folder), more].into_iter().flatten().flat_map(|folder| std::fs::read_dir(folder).unwrap().flatten());
+    let texts = files.filter(|file| file.file_type().unwrap().is_file());
+    let read = |file: std::fs::DirEntry| Fixture {
+        name: file.file_name().into_string().unwrap(),
+        text: std::fs::read_to_string(file.path()).unwrap(),
+    };
+    texts.map(read).collect()
 }
 
 fn sections(text: &str) -> Vec<Section> {
@@ -90,8 +105,7 @@ fn names(outline: &Outline) -> BTreeMap<String, usize> {
 #[test]
 fn every_language_has_its_fixtures() {
     for language in LANGUAGES {
-        let files = std::fs::read_dir(folder()).unwrap().flatten();
-        let texts = files.map(|file| std::fs::read_to_string(file.path()).unwrap());
+        let texts = fixtures().into_iter().map(|file| file.text);
         let is_of = |section: &Section| {
             let file = section.head.split(' ').nth(1).unwrap_or_default();
             language::of_path(file).is_some_and(|found| found.name == language.name)
@@ -106,12 +120,10 @@ fn the_fixtures_hold() {
     let only = std::env::var("LANGUAGE").unwrap_or_default();
     let mut cases = 0;
     let mut problems = Vec::new();
-    for file in std::fs::read_dir(folder()).unwrap().flatten() {
-        let name = file.file_name().into_string().unwrap();
+    for Fixture { name, text } in fixtures() {
         if !name.starts_with(&only) {
             continue;
         }
-        let text = std::fs::read_to_string(file.path()).unwrap();
         let mut source = ("", String::new());
         let parts = sections(&text);
         for section in &parts {
@@ -154,32 +166,47 @@ fn edit_of(file: &str, text: &str, action: &str, path: &str, content: &str) -> S
     }
 }
 
+/// A file, an import in it, and a line that is none.
+const IMPORTS: &[[&str; 3]] = &[
+    ["a.rs", "use std::fmt;\n", "fn f() {}\n"],
+    ["a.ts", "import { a } from './a';\n", "const x = 1;\n"],
+    ["a.tsx", "import A from './a';\n", "f();\n"],
+    ["a.js", "const a = require('./a');\n", "const b = load('./a');\n"],
+    ["a.go", "import \"fmt\"\n", "var x int\n"],
+    ["a.c", "#include <stdio.h>\n", "int x;\n"],
+    ["a.hpp", "#include \"a.h\"\n", "#define X 1\n"],
+    ["A.java", "import a.B;\n", "class C {}\n"],
+    ["a.lua", "local a = require('a')\n", "local b = load('a')\n"],
+    ["a.sh", "source a.sh\n", "echo a\n"],
+];
+
+const MORE_IMPORTS: &[[&str; 3]] = &[
+    ["a.rb", "require_relative 'a'\n", "puts 'a'\n"],
+    ["a.php", "use A\\B;\n", "function f() {}\n"],
+    ["a.cs", "using A.B;\n", "class C { }\n"],
+    ["a.kt", "import a.B\n", "val x = 1\n"],
+    ["a.zig", "const a = @import(\"a.zig\");\n", "const b = 1;\n"],
+];
+
 #[test]
 fn imports_are_known_where_a_language_has_some() {
-    for (file, import, other) in [
-        ("a.rs", "use std::fmt;\n", "fn f() {}\n"),
-        ("a.ts", "import { a } from './a';\n", "const x = 1;\n"),
-        ("a.tsx", "import A from './a';\n", "f();\n"),
-        ("a.js", "const a = require('./a');\n", "const b = load('./a');\n"),
-        ("a.go", "import \"fmt\"\n", "var x int\n"),
-        ("a.c", "#include <stdio.h>\n", "int x;\n"),
-        ("a.hpp", "#include \"a.h\"\n", "#define X 1\n"),
-        ("A.java", "import a.B;\n", "class C {}\n"),
-        ("a.lua", "local a = require('a')\n", "local b = load('a')\n"),
-        ("a.sh", "source a.sh\n", "echo a\n"),
-    ] {
+    let more = if cfg!(feature = "lang-more") { MORE_IMPORTS } else { &[] };
+    for [file, import, other] in IMPORTS.iter().chain(more) {
         let language = language::of_path(file).unwrap();
-        let text = format!("{import}{other}");
+        let opening = if *file == "a.php" { "<?php\n" } else { "" };
+        let (text, other) = (format!("{opening}{import}{other}"), format!("{opening}{other}"));
         assert_eq!(imports(language, &text), [import.trim_end()], "{file}");
-        assert!(only_imports_differ(language, &text, other) && !only_imports_differ(language, &text, import), "{file}");
+        assert!(
+            only_imports_differ(language, &text, &other) && !only_imports_differ(language, &text, import),
+            "{file}"
+        );
     }
 }
 
 #[test]
 fn every_symbol_of_the_fixtures_can_be_found_kept_copied_and_deleted() {
     let mut problems = Vec::new();
-    for file in std::fs::read_dir(folder()).unwrap().flatten() {
-        let text = std::fs::read_to_string(file.path()).unwrap();
+    for Fixture { text, .. } in fixtures() {
         for section in sections(&text).into_iter().filter(|section| section.head.starts_with("outline ")) {
             let name = section.head.split(' ').nth(1).unwrap_or_default();
             let language = language::of_path(name).unwrap();

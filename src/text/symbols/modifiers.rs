@@ -208,6 +208,31 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "lang-more")]
+    #[test]
+    fn a_lost_modifier_is_known_in_the_rows_on_request() {
+        for (path, old, new, wanted) in [
+            (
+                "a.cs",
+                "class A { public async Task F() { } }",
+                "class A { Task F() { } }",
+                "class A { public async Task F() { } }",
+            ),
+            ("a.kt", "private suspend fun f() = 1", "fun f() = 2", "private suspend fun f() = 2"),
+            (
+                "a.php",
+                "<?php class A { private function f() {} }",
+                "<?php class A { function f() {} }",
+                "<?php class A { private function f() {} }",
+            ),
+            ("a.zig", "pub inline fn f() void {}", "fn f() void {}", "pub inline fn f() void {}"),
+        ] {
+            assert_eq!(kept(path, old, new), wanted, "{path}: {old}");
+        }
+        let (old, new) = ("class A { static int F() { return 1; } }", "class A { int F() { return x; } }");
+        assert_eq!(kept("a.cs", old, new), new);
+    }
+
     #[test]
     fn a_modifier_that_was_exchanged_or_follows_from_the_body_is_not_lost() {
         for (path, old, new) in [

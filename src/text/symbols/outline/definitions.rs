@@ -3,7 +3,8 @@
 //! A pattern captures a definition by the name of its kind, with one or more `@name`s, or with a C `@declarator` that
 //! holds the name. `@owner` is the code that names its owner, `@members` (of an `@impl`) the owner of what is inside. A
 //! pattern of its own captures `@wrapper` and the only `@wrapped` node inside that it belongs to. `@prefix` is a
-//! sibling above that belongs to a definition, `@decorator` one inside of it, and `@comment` a comment that may.
+//! sibling above that belongs to a definition, `@decorator` one inside of it, and `@comment` a comment that may. `@suffix`
+//! is a sibling that begins on the last line of a definition and belongs to it.
 //!
 //! `#set!` decides the rest: `name` (a fixed one), `prefix`, `suffix` and `join` of names, `path` (the name is a path of
 //! its own, with that between its parts), `types` (names are types, without parameters and path), `functions` (a
@@ -65,13 +66,16 @@ impl Definitions {
         let mut out = Self::default();
         let mut wrappers: HashMap<(usize, usize), Node> = HashMap::new();
         let mut held: HashMap<(usize, usize), usize> = HashMap::new();
+        let mut suffixes: Vec<Range<usize>> = Vec::new();
         let mut cursor = tree_sitter::QueryCursor::new();
         let mut matches = cursor.matches(query, tree.root_node(), text.as_bytes());
         while let Some(one) = matches.next() {
             let mut captured = MatchCaptures::default();
             for capture in one.captures() {
                 let name = query.capture_names()[capture.index as usize];
-                if !captured.take(name, capture.node) {
+                if name == "suffix" {
+                    suffixes.push(capture.node.byte_range());
+                } else if !captured.take(name, capture.node) {
                     out.leading.take(name, text, capture.node.byte_range());
                 }
             }
@@ -100,6 +104,12 @@ impl Definitions {
             // Some grammars count the line end as a part of a node.
             let code = text[definition.node.clone()].trim_end().len();
             definition.node.end = definition.node.start + code;
+            for suffix in &suffixes {
+                let gap = text.get(definition.node.end..suffix.start);
+                if gap.is_some_and(|gap| !gap.contains('\n')) {
+                    definition.node.end = suffix.end;
+                }
+            }
         }
         // Nested definitions may end together; the outer one starts first.
         out.all.sort_by_key(|one| (one.node.start, std::cmp::Reverse(one.node.end), one.pattern, one.name_range.start));
