@@ -148,8 +148,19 @@ function M.stopped()
   return vim.tbl_keys(names)
 end
 
+---@type table<vim.lsp.Client, integer> seconds since 1970
+local since = setmetatable({}, { __mode = 'k' })
+
+--- When the client was first seen attached, in seconds since 1970.
+---@param client vim.lsp.Client
+---@return integer
+function M.attached_since(client)
+  return since[client] or 0
+end
+
 ---@param client vim.lsp.Client
 function M.note_attached(client)
+  since[client] = since[client] or os.time()
   stopped[client.name] = nil
   enabled[client.name] = vim.lsp.is_enabled(client.name) or nil
 end

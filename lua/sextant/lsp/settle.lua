@@ -8,6 +8,7 @@ local jobs = require('sextant.lsp.jobs')
 local neovim = require('sextant.neovim')
 local publishes = require('sextant.lsp.publishes')
 local servers = require('sextant.lsp.servers')
+local unattached = require('sextant.lsp.unattached')
 local ways = require('sextant.lsp.strategies')
 
 local M = {}
@@ -288,6 +289,25 @@ local function cut_short(job)
   return entry(job, 'timeout')
 end
 
+-- Asks, once each client has been brought the changes of files that it is not attached to.
+---@param edited string[] paths
+local function begin(asked, edited)
+  local unsaved = {}
+  for _, job in ipairs(asked) do
+    local client = job.client
+    unsaved[client] = unsaved[client] or { unattached.bring(client, edited) }
+    local path = unsaved[client][1]
+    if path then
+      job:give_up(
+        'unavailable',
+        'the unsaved text of ' .. path .. ' is not known to this client, which has another root'
+      )
+    else
+      ways.begin(job)
+    end
+  end
+end
+
 --- Answers with one entry for each client of each file.
 ---@param params { files: { path: string, bystander: boolean? }[], ms: integer }
 function M.settle(params, reply)
@@ -325,9 +345,7 @@ function M.settle(params, reply)
     end
   end
   left = left + #asked
-  for _, job in ipairs(asked) do
-    ways.begin(job)
-  end
+  begin(asked, edited)
   left = left - 1
   if left == 0 then
     return answer()

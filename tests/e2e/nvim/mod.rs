@@ -30,6 +30,7 @@ mod reach;
 mod record;
 mod review;
 mod room;
+mod roots;
 mod said;
 mod screens;
 mod seen;
