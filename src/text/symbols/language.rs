@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::symbols::recent_texts::RecentTexts;
 use crate::symbols::symbol_kind::SymbolKind;
+use crate::symbols::unchecked_code::UncheckedMarks;
 
 pub use crate::symbols::language_table::LANGUAGES;
 
@@ -54,6 +55,8 @@ pub struct Language {
     pub folder_files: &'static [&'static str],
     /// The kinds of symbols that others fulfil by their members alone, or that ask others for members.
     pub structural_kinds: &'static [SymbolKind],
+    /// The marks of code that a checker may leave out.
+    pub unchecked: Option<UncheckedMarks>,
     /// Whether comments declare types.
     pub typed_comments: bool,
     /// Members by which the types of the standard library are fulfilled (`SupportsRead` by `read`).

@@ -32,6 +32,7 @@ pub(super) const BRACES: Language = Language {
     embedded_in: &[],
     folder_files: &[],
     structural_kinds: &[],
+    unchecked: None,
     typed_comments: false,
     structural_members: &[],
     structural_word: None,

@@ -12,6 +12,7 @@ pub mod path_spelling;
 mod recent_texts;
 pub mod symbol_kind;
 pub mod symbol_path;
+pub mod unchecked_code;
 
 #[cfg(test)]
 mod language_tests;

@@ -2,6 +2,7 @@
 
 use super::{BRACES, ImportForm, Language, Sharing};
 use crate::symbols::symbol_kind::SymbolKind;
+use crate::symbols::unchecked_code::UncheckedMarks;
 
 #[cfg(feature = "lang-system")]
 pub(super) const RUST: Language = Language {
@@ -18,6 +19,14 @@ pub(super) const RUST: Language = Language {
     kin: "rust",
     folder_files: &["mod", "lib", "main"],
     structural_kinds: &[SymbolKind::Interface],
+    unchecked: Some(UncheckedMarks {
+        before: &[("attribute_item", "#[cfg(")],
+        inside: &[("inner_attribute_item", "#![cfg(")],
+        whole: &[("macro_invocation", "cfg_if!"), ("macro_invocation", "cfg_if::cfg_if!")],
+        checked: &["test)", "not(test)", "any(test,", "debug_assertions)", "unix)"],
+        examples: &["///", "//!"],
+        compiled: &["rust", "no_run", "should_panic", "edition", "test_harness"],
+    }),
     exact_strings: &["string_literal", "raw_string_literal"],
     cheats: &[
         ("dead_code", r"\bif\s+false\s*\{|#!?\[\s*cfg\s*\(\s*any\s*\(\s*\)"),
