@@ -3,7 +3,7 @@
 //! The reading is by words: a line that mentions the name of a module counts as an import of every module of that name.
 //! It names too many files rather than too few, and works without a search path or an environment.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -11,6 +11,7 @@ use crate::workspace::import_lines::{forced_imports, import_words, module_name, 
 use crate::workspace::module_alias::{Aliases, InstalledPackages, may_be_any};
 use crate::workspace::root::Root;
 use crate::workspace::source_text;
+use crate::workspace::unlisted_files::{self, OutOfSight};
 use crate::workspace::workspace_files;
 use sextant_text::symbols::interface::{self, EVERYTHING, identifiers};
 use sextant_text::symbols::language::{ImportForm, Language, Sharing};
@@ -24,6 +25,10 @@ pub struct Importers {
     files: HashMap<String, ImportLines>,
     /// The names of files that the settings of a compiler include everywhere.
     forced: BTreeSet<String>,
+    /// The files that are not opened.
+    out_of_sight: BTreeMap<String, OutOfSight>,
+    /// The links in the workspace, with their targets in it.
+    links: Vec<(String, String)>,
     /// Whether the workspace has more files than are listed.
     pub more: bool,
 }
@@ -45,11 +50,8 @@ impl ImportLines {
     fn of(packages: &mut InstalledPackages<'_>, language: &'static Language, path: &str, text: &str) -> Self {
         let aliases = packages.aliases(language, path, text);
         let (words, structural) = (import_words(language, path, text), structural_members(language, text));
-        let first = |line: &str| line.trim_start().split(|c: char| !c.is_alphanumeric()).next().map(str::to_owned);
-        let is_module = |line| first(line).is_some_and(|word| language.module_words.contains(&word.as_str()));
-        let is_script = !language.module_words.is_empty() && !text.lines().any(is_module);
         let is_open = language.global_marks.iter().any(|mark| text.contains(mark));
-        let sharing = if is_script || is_open { Sharing::Everywhere } else { language.sharing };
+        let sharing = if is_script(language, text) || is_open { Sharing::Everywhere } else { language.sharing };
         Self { changed: None, bytes: 0, words, aliases, structural, language, sharing }
     }
 
@@ -62,11 +64,15 @@ impl Importers {
     /// Reads the changes on disk since the last time. Open files are given with their texts. Blocks.
     pub fn refresh(&mut self, root: &Root, open: &HashMap<String, Arc<str>>) {
         let listing = workspace_files::list(root, "", LISTED);
-        self.more = listing.more;
+        let unlisted = unlisted_files::of(root);
+        self.more = listing.more || unlisted.more;
+        self.links = unlisted.links;
+        self.out_of_sight = unlisted.files.iter().filter_map(|(file, why)| Some((file.clone(), (*why)?))).collect();
+        self.out_of_sight.retain(|file, _| !open.contains_key(file));
         let mut known = std::mem::take(&mut self.files);
         let mut packages = InstalledPackages::of(root);
         self.forced.clear();
-        for path in listing.files {
+        for path in listing.files.into_iter().chain(unlisted.files.into_keys()) {
             self.forced.extend(forced_imports(root, &path));
             let listed = source_text::language_of(&path).filter(|language| !language.import_words.is_empty());
             let Some(language) = listed else { continue };
@@ -74,7 +80,7 @@ impl Importers {
             let (changed, bytes) = (found.modified().ok(), found.len());
             let lines = known.remove(&path).filter(|lines| lines.changed == changed && lines.bytes == bytes);
             let lines = lines.or_else(|| {
-                let text = source_text::of(root, &path)?;
+                let text = source_text::of(root, self.target(&path))?;
                 Some(ImportLines { changed, bytes, ..ImportLines::of(&mut packages, language, &path, &text) })
             });
             if let Some(lines) = lines {
@@ -87,6 +93,39 @@ impl Importers {
                 self.files.insert(path.clone(), ImportLines::of(&mut packages, language, path, text));
             }
         }
+    }
+
+    /// The reason for which a file is not opened, if there is one.
+    pub fn out_of_sight(&self, file: &str) -> Option<OutOfSight> {
+        self.out_of_sight.get(file).copied()
+    }
+
+    /// The file that a path leads to, where the path is a link.
+    pub fn target<'a>(&'a self, path: &'a str) -> &'a str {
+        self.links.iter().find(|(link, _)| link == path).map_or(path, |(_, target)| target)
+    }
+
+    /// The other paths of a file, through links to it or to a folder above it.
+    fn other_paths(&self, file: &str) -> Vec<String> {
+        let behind = |(link, target): &(String, String)| {
+            let rest = file.strip_prefix(target.as_str())?;
+            (rest.is_empty() || rest.starts_with('/')).then(|| format!("{link}{rest}"))
+        };
+        self.links.iter().filter_map(behind).collect()
+    }
+
+    /// Whether a file names a link on another path of this one, and so may import it by that path.
+    pub fn names_link(&self, importer: &str, path: &str) -> bool {
+        let leads = |(_, target): &&(String, String)| {
+            path.strip_prefix(target.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let lines = self.files.get(importer);
+        let is_named = |(link, _): &(String, String)| {
+            let name = link.rsplit('/').next().unwrap_or(link).split('.').next().unwrap_or_default();
+            !path.split(['/', '.']).any(|part| part == name)
+                && lines.is_some_and(|lines| identifiers(name).all(|word| lines.words.contains(word)))
+        };
+        self.links.iter().filter(leads).any(is_named)
     }
 
     /// Whether a class somewhere is fulfilled by a member of this name.
@@ -150,6 +189,20 @@ impl Importers {
     /// The files that import this one, in one line or through others, or that need no import; the nearest first, then
     /// by name.
     pub fn of(&self, path: &str) -> Vec<String> {
+        self.importing(path, true)
+    }
+
+    /// Those that import a file only by a path with a link in it.
+    pub fn through_links(&self, path: &str) -> BTreeSet<String> {
+        let with_links = || self.importing(path, true).into_iter().collect();
+        let mut found: BTreeSet<String> = if self.links.is_empty() { BTreeSet::new() } else { with_links() };
+        if !found.is_empty() {
+            self.importing(path, false).iter().for_each(|file| _ = found.remove(file));
+        }
+        found
+    }
+
+    fn importing(&self, path: &str, follows_links: bool) -> Vec<String> {
         let mut by_word: HashMap<&str, Vec<&str>> = HashMap::new();
         for (file, lines) in &self.files {
             lines.words.iter().for_each(|word| by_word.entry(word).or_default().push(file));
@@ -160,6 +213,9 @@ impl Importers {
         let mut next: VecDeque<&str> = VecDeque::from([path]);
         while let Some(file) = next.pop_front() {
             let mut direct = self.direct(&by_word, file);
+            for other in if follows_links { self.other_paths(file) } else { Vec::new() } {
+                direct.extend(self.direct(&by_word, &other));
+            }
             if self.forced.contains(file.rsplit('/').next().unwrap_or(file)) {
                 direct.extend(self.sharers(file, Sharing::Everywhere));
             }
@@ -200,6 +256,13 @@ impl Importers {
         candidates.filter(|file| self.is_direct(file, path)).collect()
     }
 
+    /// The files that see the names of this one while it is no module.
+    pub fn everywhere(&self, path: &str) -> Vec<String> {
+        let mut found: Vec<String> = self.sharers(path, Sharing::Everywhere).map(str::to_owned).collect();
+        found.sort_unstable();
+        found
+    }
+
     /// The files that need no import to use the names of this one.
     fn sharers(&self, path: &str, sharing: Sharing) -> impl Iterator<Item = &str> {
         let (kin, own) = (kin(path), folder(path));
@@ -211,6 +274,13 @@ impl Importers {
         let of_kin = self.files.iter().filter(move |(_, lines)| lines.language.kin == kin);
         of_kin.map(|(file, _)| file.as_str()).filter(move |file| is_sharer(file))
     }
+}
+
+/// Whether a text is no module, so that all files see its names.
+pub fn is_script(language: &Language, text: &str) -> bool {
+    let first = |line: &str| line.trim_start().split(|c: char| !c.is_alphanumeric()).next().map(str::to_owned);
+    let is_module = |line| first(line).is_some_and(|word| language.module_words.contains(&word.as_str()));
+    !language.module_words.is_empty() && !text.lines().any(is_module)
 }
 
 fn language(path: &str) -> Option<&'static Language> {

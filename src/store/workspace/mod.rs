@@ -14,4 +14,6 @@ pub mod root;
 pub mod secret_files;
 pub mod source_text;
 pub mod text_search;
+mod tracked_files;
+pub mod unlisted_files;
 pub mod workspace_files;
