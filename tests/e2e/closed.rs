@@ -1,6 +1,8 @@
 //! What an edit breaks in files that nobody has open, at every door, with the real type checker.
 
+mod conditional;
 pub(crate) mod shapes;
+mod unlisted;
 
 use std::sync::Arc;
 
@@ -131,6 +133,17 @@ async fn a_new_file_that_takes_the_place_of_another_module_is_answered_with_what
     // Where the package is not installed, the import itself was reported before, and what it hid counts as revealed.
     let reported = format!("{}{}", made["new_diagnostics"], made["revealed"]);
     assert!(reported.contains("app.py"), "{made}");
+    assert!(client.end().await.success());
+}
+
+#[tokio::test]
+async fn a_new_file_is_answered_with_what_it_breaks_before_any_server_has_reported() {
+    let project = project();
+    let mut client = McpClient::with_servers(&project, "codex").await;
+    let stub = "class Cart: ...\n";
+    let made = client.edit("write_file", json!({"path": "shop/items.pyi", "content": stub})).await;
+    assert_eq!(made["diagnostics_status"], "complete", "{made}");
+    assert!(made["new_diagnostics"].to_string().contains("shop/user.py"), "{made}");
     assert!(client.end().await.success());
 }
 

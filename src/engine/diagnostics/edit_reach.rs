@@ -1,29 +1,19 @@
 //! The reach of an edit: the files that use a name which the edit removes or changes.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
 
 use crate::diagnostics::importer_chain::{self, ImporterChain};
-use crate::state::look_reach::family;
+use crate::diagnostics::line_reach;
+use crate::diagnostics::unchecked_uses::{self, UncheckedFiles, UncheckedUses};
+use crate::state::unlooked::Unread;
 use sextant_base::lock::lock;
-use sextant_store::workspace::importers::Importers;
+use sextant_store::workspace::importers::{self, Importers};
 use sextant_store::workspace::root::Root;
 use sextant_store::workspace::source_text;
-use sextant_store::workspace::workspace_files;
-use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer, identifiers};
+use sextant_store::workspace::unlisted_files::OutOfSight;
+use sextant_text::symbols::interface::{self, ChangedWords, EVERYTHING, Offer};
 use sextant_text::symbols::language::{self, Language};
-
-/// Letters of the shortest identifier that counts where a language has no symbols.
-const SHORTEST: usize = 3;
-/// Words of the usual languages that are no names.
-const KEYWORDS: &str = "\
-    and async await bool boolean break case catch char class const continue default delete else end enum export \
-    extends false final finally float for from func function impl implements import include int interface let \
-    local match mut namespace new nil not null number package private protected pub public readonly require \
-    return self static string struct super switch then this throw trait true try type typeof undefined unsigned \
-    use using var void where while yield";
-/// Files that are searched where a language has no symbols.
-const LISTED: usize = 20_000;
 
 /// A file with its text before and after an edit.
 #[derive(Clone, Debug)]
@@ -34,6 +24,14 @@ pub(crate) struct TextChange {
     pub(crate) after: String,
 }
 
+impl TextChange {
+    /// Whether the text becomes a module, or is one no more: all files saw its names, or see them now.
+    fn turns(&self, language: &Language) -> bool {
+        let was_script = self.before.as_deref().map(|before| importers::is_script(language, before));
+        was_script.is_some_and(|was| was != importers::is_script(language, &self.after))
+    }
+}
+
 /// The places that an edit may break.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EditReach {
@@ -41,6 +39,8 @@ pub(crate) struct EditReach {
     pub(crate) names: BTreeSet<String>,
     /// The files that use one of these names, or one that follows from them. The likeliest first.
     pub(crate) files: Vec<String>,
+    /// Files in reach that are not opened, or not all of which is checked.
+    pub(crate) unread: UncheckedFiles,
     /// Whether there may be more, because the workspace is too large for a full search.
     pub(crate) more: bool,
     /// The places of names that a server can be asked about.
@@ -72,10 +72,15 @@ impl EditReach {
         }
     }
 
+    fn take_unread(&mut self, unread: UncheckedFiles) {
+        unread.into_iter().for_each(|(why, files)| self.unread.entry(why).or_default().extend(files));
+    }
+
     fn extend(&mut self, other: Self) {
         self.names.extend(other.names);
         let new: Vec<String> = other.files.into_iter().filter(|file| !self.files.contains(file)).collect();
         self.files.extend(new);
+        self.take_unread(other.unread);
         self.more |= other.more;
         self.places.extend(other.places);
         self.kept.extend(other.kept);
@@ -100,10 +105,13 @@ pub(crate) fn of(
             Some((language, before?, interface::offers(language, &change.after)?))
         });
         let Some((language, before, after)) = offered else {
-            reach.extend(of_lines(&workspace, change));
+            reach.extend(line_reach::of(&workspace, change));
             continue;
         };
-        if interface::changed_words(&before, &after, &|_| false).is_empty() && change.before.is_some() {
+        let old = change.before.as_deref().unwrap_or_default();
+        reach.take_unread(unchecked_uses::changed(&change.path, old, &change.after));
+        let turns = change.turns(language);
+        if interface::changed_words(&before, &after, &|_| false).is_empty() && change.before.is_some() && !turns {
             continue;
         }
         let mut importers = lock(importers);
@@ -117,14 +125,13 @@ pub(crate) fn of(
         if change.before.is_none() {
             // An import that resolved to another module of this name, or to no module, resolves to this one.
             changed.words.insert(EVERYTHING.to_owned());
+        } else if turns {
+            let own = before.iter().chain(&after).filter(|offer| offer.owner.is_empty());
+            changed.words.extend(own.map(|offer| offer.word().to_owned()));
         }
-        let offered = OfferedChange {
-            path: &change.path,
-            language,
-            text: change.before.as_deref(),
-            before: &before,
-            after: &after,
-        };
+        let (path, text) = (change.path.as_str(), change.before.as_deref());
+        let offered =
+            OfferedChange { path, language, text, before: &before, after: &after, made: &change.after, turns };
         reach.extend(of_names(&workspace, &importers, &offered, changed));
     }
     reach.files.retain(|file| !changes.iter().any(|change| change.path == *file));
@@ -133,7 +140,7 @@ pub(crate) fn of(
 
 /// The texts of a workspace: those that are open, and those on disk.
 pub(super) struct WorkspaceTexts<'a> {
-    root: &'a Root,
+    pub(super) root: &'a Root,
     open: &'a HashMap<String, Arc<str>>,
 }
 
@@ -153,8 +160,12 @@ pub(super) struct OfferedChange<'a> {
     pub(super) path: &'a str,
     pub(super) language: &'static Language,
     text: Option<&'a str>,
+    /// The text after the edit.
+    made: &'a str,
     pub(super) before: &'a [Offer],
     pub(super) after: &'a [Offer],
+    /// Whether the text becomes a module, or is one no more.
+    pub(super) turns: bool,
 }
 
 impl OfferedChange<'_> {
@@ -181,13 +192,8 @@ fn of_names(
     change: &OfferedChange,
     mut changed: ChangedWords,
 ) -> EditReach {
-    let mut chain = ImporterChain::of(workspace, importers, change.path);
-    let is_awaited = |name: &String| {
-        let mut files = chain.files.iter().zip(&chain.words);
-        files.any(|(file, words)| words.contains(name) && importers.may_import_name(file, name))
-    };
-    let awaited: Vec<String> = changed.created.iter().filter(|name| is_awaited(name)).cloned().collect();
-    changed.words.extend(awaited);
+    let mut chain = ImporterChain::of(workspace, importers, change);
+    changed.words.extend(chain.awaited(importers, &changed));
     if changed.words.contains(EVERYTHING) {
         changed.words.extend(importer_chain::passed_on(workspace, importers, change));
     }
@@ -203,62 +209,63 @@ fn of_names(
     // Each module that offers everything of this one is named where a file has it from there.
     let mut passing = if names.contains(EVERYTHING) { importers.passing_on(change.path) } else { Vec::new() };
     passing.push(change.path.to_owned());
+    let through_links = importers.through_links(change.path);
     let (mut reach, mut then) = (EditReach { more: importers.more, ..EditReach::default() }, Vec::new());
     for (at, file) in chain.files.iter().enumerate() {
-        let is_direct = importers.is_direct(file, change.path);
         let has = |word: &str| chain.words[at].contains(word);
         let of_module =
             names.contains(EVERYTHING) && passing.iter().any(|module| importers.mentions_module(file, &has, module));
-        if of_module || chain.uses(at, &names) {
-            reach.files.push(file.clone());
-        } else if chain.uses(at, &words) {
-            then.push(file.clone());
-        } else {
+        let is_named = of_module || chain.uses(at, &names);
+        if !is_named && !chain.uses(at, &words) {
+            continue;
+        } else if let Some(why) = unread(importers, file) {
+            reach.unread.entry(why).or_default().insert(file.clone());
             continue;
         }
-        let offers = chain.offers.get(&at);
+        if through_links.contains(file) || importers.names_link(file, change.path) {
+            reach.unread.entry(Unread::ThroughLink).or_default().insert(file.clone());
+        }
+        (if is_named { &mut reach.files } else { &mut then }).push(file.clone());
         let is_unlike = |word: &String| behind.get(word).is_some_and(|files| files.contains(file));
         if of_module
             || chain.uses(at, &others)
             || chain.words[at].iter().any(is_unlike)
-            || offers.is_none_or(|offers| offers.iter().any(overrides))
+            || chain.offers.get(&at).is_none_or(|offers| offers.iter().any(overrides))
             || !workspace.is_plain(file)
         {
             reach.kept.insert(file.clone());
         }
-        if is_direct && placed.iter().any(|(name, _)| importers.imports_name(file, name)) {
+        if importers.is_direct(file, change.path) && placed.iter().any(|(name, _)| importers.imports_name(file, name)) {
             reach.importing.insert(file.clone());
         }
     }
     reach.files.extend(then);
+    let used = words.union(&names).filter(|word| *word != EVERYTHING).cloned().collect();
+    reach.take_unread(unchecked(&chain, change, &used, &reach.files));
     reach.places.extend(placed.into_iter().map(|(_, offset)| NamePlace { path: change.path.to_owned(), offset }));
     reach.names = names;
     reach
 }
 
-/// The files of the same kind that contain an identifier of a changed line.
-fn of_lines(workspace: &WorkspaceTexts, change: &TextChange) -> EditReach {
-    let kind = family(&change.path);
-    let Some(before) = &change.before else { return EditReach::default() };
-    let (old, new): (HashSet<&str>, HashSet<&str>) = (before.lines().collect(), change.after.lines().collect());
-    let changed = old.symmetric_difference(&new).flat_map(|line| identifiers(line));
-    let is_name = |word: &&str| {
-        word.len() >= SHORTEST
-            && !word.starts_with(|c: char| c.is_ascii_digit())
-            && KEYWORDS.split(' ').all(|keyword| keyword != *word)
-    };
-    let names: BTreeSet<String> = changed.filter(is_name).map(str::to_owned).collect();
-    if names.is_empty() || kind.is_empty() {
-        return EditReach::default();
-    }
-    let listing = workspace_files::list(workspace.root, "", LISTED);
-    let uses = |file: &String| {
-        let text = workspace.text(file).unwrap_or_default();
-        identifiers(&text).any(|word| names.contains(word))
-    };
-    let alike = listing.files.into_iter().filter(|file| family(file) == kind && *file != change.path);
-    let files: Vec<String> = alike.filter(uses).collect();
-    EditReach { names, kept: files.iter().cloned().collect(), files, more: listing.more, ..EditReach::default() }
+/// The files that use these words where no checker may read them.
+fn unchecked(
+    chain: &ImporterChain,
+    change: &OfferedChange,
+    words: &BTreeSet<String>,
+    files: &[String],
+) -> UncheckedFiles {
+    let mut uses = UncheckedUses::of(words);
+    uses.look(change.path, change.made);
+    chain.each_text(|file, text| uses.look(file, text));
+    uses.with_modules(files)
+}
+
+/// The reason for which an importer is not opened.
+fn unread(importers: &Importers, file: &str) -> Option<Unread> {
+    importers.out_of_sight(file).map(|why| match why {
+        OutOfSight::Ignored => Unread::Ignored,
+        OutOfSight::Linked => Unread::Link,
+    })
 }
 
 #[cfg(test)]

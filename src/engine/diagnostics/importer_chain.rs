@@ -24,11 +24,32 @@ pub(super) struct ImporterChain {
 }
 
 impl ImporterChain {
-    pub(super) fn of(workspace: &WorkspaceTexts, importers: &Importers, path: &str) -> Self {
-        let read = importers.of(path).into_iter().filter_map(|file| Some((workspace.text(&file)?, file)));
+    pub(super) fn of(workspace: &WorkspaceTexts, importers: &Importers, change: &OfferedChange) -> Self {
+        let mut files = importers.of(change.path);
+        if change.turns {
+            let new = importers.everywhere(change.path).into_iter().filter(|file| !files.contains(file));
+            files.extend(new.collect::<Vec<_>>());
+        }
+        let read = files.into_iter().filter_map(|file| {
+            let text = workspace.text(importers.target(&file))?;
+            Some((text, file))
+        });
         let (texts, files): (Vec<Arc<str>>, Vec<String>) = read.unzip();
         let words = texts.iter().map(|text| identifiers(text).map(str::to_owned).collect()).collect();
         Self { files, texts, words, offers: BTreeMap::new(), followed: BTreeMap::new() }
+    }
+
+    pub(super) fn each_text(&self, mut look: impl FnMut(&str, &str)) {
+        self.files.iter().zip(&self.texts).for_each(|(file, text)| look(file, text));
+    }
+
+    /// The new names that importers mention already.
+    pub(super) fn awaited(&self, importers: &Importers, changed: &ChangedWords) -> Vec<String> {
+        let is_awaited = |name: &&String| {
+            let mut files = self.files.iter().zip(&self.words);
+            files.any(|(file, words)| words.contains(*name) && importers.may_import_name(file, name))
+        };
+        changed.created.iter().filter(is_awaited).cloned().collect()
     }
 
     pub(super) fn uses(&self, at: usize, words: &BTreeSet<String>) -> bool {

@@ -157,7 +157,7 @@ async fn open(workspace: &Workspace, looked: &LookedFiles, reach: &EditReach, mo
         }
     }
     note_open(looked, &reached.documents, &loaded).await;
-    reached.unlooked = Unlooked::of(left, &reach.named(), reach.more);
+    reached.unlooked = Unlooked::of(left, &reach.named(), reach.more).with_unread(&reach.unread, &reach.named());
     reached
 }
 
@@ -223,10 +223,12 @@ async fn looks_further(hub: &DiagnosticsHub, edited: &[String]) -> bool {
     edited.iter().any(|path| {
         let spoke = ledger.of(path).any(|(provider, _)| further(provider));
         let may_speak = || ledger.silent().any(|(file, provider)| file == path && further(provider));
-        // No provider has reported on a file that does not exist yet; perhaps on others of its kind.
+        // No provider has reported on a file that does not exist yet; perhaps on others of its kind. Before the first
+        // report on any of them, one may look further.
         let speaks_of_alike = || {
-            let alike = ledger.snaps().into_keys().filter(|(file, _)| family(file) == family(path));
-            is_new(path) && alike.into_iter().any(|(_, provider)| further(&provider))
+            let known = ledger.snaps().into_keys();
+            let mut alike = known.filter(|(file, _)| family(file) == family(path)).peekable();
+            is_new(path) && (alike.peek().is_none() || alike.any(|(_, provider)| further(&provider)))
         };
         spoke || may_speak() || speaks_of_alike()
     })
@@ -272,5 +274,5 @@ pub(crate) async fn unlooked(hub: &DiagnosticsHub, journal: &Journal, reach_repo
     let is_known = |file: &String| elsewhere.reached.contains(file) || elsewhere.unrelated.contains(file);
     let is_left = |file: &&String| !is_known(file) && !loaded.contains(file);
     let left = reach.files.iter().filter(is_left).cloned().collect();
-    Unlooked::of(left, &reach.named(), reach.more).words()
+    Unlooked::of(left, &reach.named(), reach.more).with_unread(&reach.unread, &reach.named()).words()
 }

@@ -1,5 +1,7 @@
 //! The files in reach of edits that nobody has looked at.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use sextant_base::plural::counted;
 
 /// Files that an edit may have broken and that were not looked at, with the names that they use.
@@ -10,18 +12,56 @@ pub(crate) struct Unlooked {
     more: bool,
 }
 
+/// A reason for which a file in reach is not looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unread {
+    Ignored,
+    /// It is a link to another file.
+    Link,
+    /// It imports the edited file by a path with a link in it. Servers are notified of the file alone, and may keep the
+    /// text that they have read by the other path.
+    ThroughLink,
+    /// In code that is compiled on a condition, or in a module that is.
+    Conditional,
+    /// In an example of a comment.
+    Example,
+}
+
+impl Unread {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Ignored => "not looked at: git ignores it",
+            Self::Link => "not looked at: it is a link",
+            Self::Conditional => "in code that is compiled on a condition and may not be checked",
+            Self::Example => "in an example of a comment, which is not checked",
+            Self::ThroughLink => "by a link, whose text a server may keep",
+        }
+    }
+}
+
 /// The files of one edit, the likeliest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct UnlookedGroup {
     names: String,
     files: Vec<String>,
+    /// The reason in words.
+    why: &'static str,
 }
+
+const NOT_LOOKED_AT: &str = "not looked at";
 
 impl Unlooked {
     /// The files of one edit. The names come in words.
     pub(crate) fn of(files: Vec<String>, names: &str, more: bool) -> Self {
-        let groups = if files.is_empty() { Vec::new() } else { vec![UnlookedGroup { names: names.to_owned(), files }] };
-        Self { groups, more }
+        Self { groups: group(files, names, NOT_LOOKED_AT).into_iter().collect(), more }
+    }
+
+    /// Adds the files of one edit that are not opened, by reason.
+    pub(crate) fn with_unread(mut self, unread: &BTreeMap<Unread, BTreeSet<String>>, names: &str) -> Self {
+        let unread = unread.iter();
+        self.groups
+            .extend(unread.filter_map(|(why, files)| group(files.iter().cloned().collect(), names, why.words())));
+        self
     }
 
     /// Any file: the looked-at files are not known.
@@ -45,8 +85,10 @@ impl Unlooked {
         let group = |group: &UnlookedGroup| {
             let first = group.files.first().cloned().unwrap_or_default();
             match group.files.len() {
-                1 => format!("{first} (may use {}, not looked at)", group.names),
-                many => format!("{} that may use {}, not looked at, first {first}", counted(many, "file"), group.names),
+                1 => format!("{first} (may use {}, {})", group.names, group.why),
+                many => {
+                    format!("{} that may use {}, {}, first {first}", counted(many, "file"), group.names, group.why)
+                }
             }
         };
         let mut words: Vec<String> = self.groups.iter().map(group).collect();
@@ -55,6 +97,10 @@ impl Unlooked {
         }
         words
     }
+}
+
+fn group(files: Vec<String>, names: &str, why: &'static str) -> Option<UnlookedGroup> {
+    (!files.is_empty()).then(|| UnlookedGroup { names: names.to_owned(), files, why })
 }
 
 #[cfg(test)]
