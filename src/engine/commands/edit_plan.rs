@@ -14,6 +14,7 @@ use crate::state::plan_service::PlanService;
 use crate::state::taken_plan::TakenPlan;
 use sextant_base::failure::Failure;
 use sextant_base::hint::HintCode;
+use sextant_diagnostics::policy::{Effect, Trace};
 
 /// Why a document did not become the plan. The earlier plan stays.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +66,13 @@ pub(crate) async fn edit_plan(
         task.work.take_up(&edits.hub.events);
         task.work.events.did(TaskFact::PlanChanged { words: "edited by hand".to_owned(), changes });
         keep::keep(&edits.store, &task.work, &mut task.keep).await;
+    }
+    let named = rewritten::outside(&task.work.scope, &new);
+    if !named.is_empty() {
+        let names: Vec<String> = named.iter().map(ToString::to_string).collect();
+        let why = format!("the user's plan names {}", names.join(", "));
+        task.work.events.trace(1, Trace::new(Effect::Understood, "the scope", "named", why));
+        task.work.scope = task.work.scope.widened(&named);
     }
     task.progress.question = None;
     durable::keep_plan(&edits.store, &new, task).await;

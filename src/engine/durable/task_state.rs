@@ -194,7 +194,7 @@ impl RunState {
     /// Every path that the state names, each to be confirmed before the task is resumed.
     pub(crate) fn paths(&self) -> BTreeSet<&str> {
         let steps = self.plan.iter().flat_map(|plan| &plan.steps);
-        let symbols = steps.flat_map(|step| step.symbols.iter().chain(&step.creates));
+        let symbols = steps.flat_map(|step| step.symbols.iter().chain(&step.extent.creates));
         let mut paths: BTreeSet<&str> = symbols.map(|symbol| symbol.file.as_str()).collect();
         paths.extend(self.current_file.as_deref());
         paths.extend(self.scope.whole_files().iter().map(String::as_str));

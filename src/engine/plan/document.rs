@@ -51,6 +51,9 @@ const LABELS: [(&str, &str); 10] = [
 /// The details of a step, in the order in which they are written.
 const DETAILS: &str = "kind, symbols, because, with, after, creates, expect, check, fallback or outcome";
 
+/// The mark behind a file that a step may change everywhere.
+const WHOLE: &str = " (whole file)";
+
 /// Indentation of a part of a step.
 const PART: &str = "    ";
 
@@ -98,18 +101,15 @@ fn write_step(step: &Step, out: &mut String) {
             out.push_str(&format!("  - {name}: {text}\n"));
         }
     };
-    let paths = |symbols: &[SymbolPath]| {
-        symbols.iter().map(|symbol| code_span(&symbol.to_string())).collect::<Vec<_>>().join(", ")
-    };
     let list = |texts: Vec<String>| texts.join(", ");
     if step.kind != StepKind::Edit {
         detail("kind", step.kind.name());
     }
-    detail("symbols", &paths(&step.symbols));
+    detail("symbols", &marked(&step.symbols, step.extent.whole));
     detail("because", &step.because);
     detail("with", &list(step.inputs.iter().map(ToString::to_string).collect()));
     detail("after", &list(step.after.iter().map(ToString::to_string).collect()));
-    detail("creates", &paths(&step.creates));
+    detail("creates", &marked(&step.extent.creates, false));
     detail("expect", &step.expect);
     for check in &step.checks {
         detail("check", &check.to_string());
@@ -119,6 +119,15 @@ fn write_step(step: &Step, out: &mut String) {
     for part in &step.result.parts {
         out.push_str(&format!("{PART}- [{}] {}\n", mark(part.state), line(&part.title)));
     }
+}
+
+/// The paths as code. Files that are meant as a whole are marked.
+fn marked(symbols: &[SymbolPath], whole: bool) -> String {
+    let one = |symbol: &SymbolPath| {
+        let mark = if whole && symbol.names.is_empty() { WHOLE } else { "" };
+        format!("{}{mark}", code_span(&symbol.to_string()))
+    };
+    symbols.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Most steps of one plan; a user reads no more before approving it.
@@ -250,8 +259,12 @@ fn detail(step: &mut Step, given: &mut Vec<String>, item: &str) -> Result<(), St
     }
     given.push(name.to_owned());
     match name {
-        "symbols" => step.symbols = paths(text),
-        "creates" => step.creates = paths(text),
+        "symbols" => {
+            let whole = |name: &&str| name.trim_end().ends_with(WHOLE);
+            step.extent.whole = names(text).iter().any(whole);
+            step.symbols = paths(text);
+        }
+        "creates" => step.extent.creates = paths(text),
         "because" => step.because = line(text),
         "expect" => step.expect = line(text),
         "fallback" => step.fallback = line(text),
@@ -279,20 +292,25 @@ fn detail(step: &mut Step, given: &mut Vec<String>, item: &str) -> Result<(), St
     Ok(())
 }
 
-fn paths(text: &str) -> Vec<SymbolPath> {
+/// The names of a list. A name that is no identifier stands in backticks itself, and may hold a comma.
+fn names(text: &str) -> Vec<&str> {
     let mut quoted = false;
-    // A name that is no identifier stands in backticks itself, and may hold a comma.
-    let names = text.split(|c: char| {
+    let split = |c: char| {
         quoted ^= c == '`';
         c == ',' && !quoted
-    });
+    };
+    text.split(split).collect()
+}
+
+fn paths(text: &str) -> Vec<SymbolPath> {
     let bare = |name: &str| -> String {
         let name = name.trim();
+        let name = name.strip_suffix(WHOLE).unwrap_or(name).trim_end();
         let span = name.strip_prefix("`` ").and_then(|rest| rest.strip_suffix(" ``"));
         let span = span.or_else(|| name.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')));
         span.filter(|span| span.matches('`').count() % 2 == 0).unwrap_or(name).trim().to_owned()
     };
-    names.map(bare).filter(|name| !name.is_empty()).map(|name| SymbolPath::parse(&name)).collect()
+    names(text).into_iter().map(bare).filter(|name| !name.is_empty()).map(|name| SymbolPath::parse(&name)).collect()
 }
 
 /// A text as Markdown shows code, with its own backticks.

@@ -88,15 +88,14 @@ pub struct Step {
     pub kind: StepKind,
     #[serde(with = "as_text")]
     pub symbols: Vec<SymbolPath>,
+    #[serde(flatten)]
+    pub extent: StepExtent,
     pub because: String,
     pub expect: String,
     /// Values that earlier steps and the session hand to it.
     pub inputs: Vec<Input>,
     /// Numbers (from 1) of earlier steps that must be done before it, besides those that its inputs name.
     pub after: Vec<usize>,
-    /// Symbols and files that exist after it and not before.
-    #[serde(with = "as_text")]
-    pub creates: Vec<SymbolPath>,
     /// The checks that must hold after it.
     pub checks: Vec<Criterion>,
     /// The fallback that is tried once where the step fails; empty where there is none.
@@ -104,6 +103,18 @@ pub struct Step {
     pub state: StepState,
     #[serde(flatten)]
     pub result: StepResult,
+}
+
+/// How far a step goes beyond its symbols.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StepExtent {
+    /// Whether a path without names is a file as a whole, and not its module level: the user means it so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub whole: bool,
+    /// Symbols and files that exist after it and not before.
+    #[serde(with = "as_text")]
+    pub creates: Vec<SymbolPath>,
 }
 
 /// Outcome of a step; empty before it ran.

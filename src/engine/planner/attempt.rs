@@ -127,7 +127,7 @@ pub(crate) async fn try_step(
         .iter()
         .filter_map(|number| plan.steps.get(number.checked_sub(1)?))
         .filter(|before| before.state == StepState::Done)
-        .flat_map(|before| before.symbols.iter().chain(&before.creates).cloned())
+        .flat_map(|before| before.symbols.iter().chain(&before.extent.creates).cloned())
         .collect();
     let tried = carry_out::carry_out(edits, model, step, &context, &leaned, task, cancel).await;
     (task.work.scope, task.progress.course.inputs) = (whole, Vec::new());

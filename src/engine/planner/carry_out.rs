@@ -68,7 +68,7 @@ pub(crate) async fn carry_out(
 ) -> Result<Tried, Failure> {
     let done = task.work.journal.checkpoints.len();
     let mark = step.result.begun.map_or(done, |begun| begun.min(done));
-    let scope = scope_of(&context.symbols, &step.creates);
+    let scope = scope_of(step, &context.symbols);
     look_at_unknown(edits, &scope, cancel).await?;
     let expected = targets(&edits.hub, step, &scope).await;
     let before = collect_diagnostics::known(&edits.hub).await;
@@ -114,7 +114,7 @@ async fn run_parts(
     let (mut ended, mut parts) = (None, Vec::new());
     let (mut files, mut symbols) = (Vec::new(), Vec::new());
     for (number, portion) in (1..).zip(&portions) {
-        task.work.scope = scope_of(&portion.symbols, &step.creates);
+        task.work.scope = scope_of(step, &portion.symbols);
         if number == 1 {
             task.conversation.results.clear();
         }
@@ -273,15 +273,16 @@ async fn targets(hub: &DiagnosticsHub, step: &Step, scope: &Scope) -> usize {
     reported::in_scope(hub, scope).await.iter().filter(|found| named(&found.diagnostic.code)).count()
 }
 
-/// The symbols and files that a step may touch: its symbols, the created ones, and the place for them.
-fn scope_of(symbols: &[SymbolPath], creates: &[SymbolPath]) -> Scope {
-    let mut scope = symbols.to_vec();
-    for new in creates {
+/// The symbols and files that a step may touch: these of its own, the created ones, and the place for them.
+fn scope_of(step: &Step, symbols: &[SymbolPath]) -> Scope {
+    let (files, mut scope): (Vec<SymbolPath>, Vec<SymbolPath>) =
+        symbols.iter().cloned().partition(|symbol| step.extent.whole && symbol.names.is_empty());
+    for new in &step.extent.creates {
         for path in [place_of(new), new.clone()] {
             if !scope.contains(&path) {
                 scope.push(path);
             }
         }
     }
-    Scope::Symbols(scope)
+    Scope::Symbols(scope).widened(&files)
 }

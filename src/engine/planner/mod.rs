@@ -3,6 +3,7 @@
 pub(crate) mod alternatives;
 pub(crate) mod attempt;
 pub(crate) mod carry_out;
+pub(crate) mod complete_step;
 pub(crate) mod ending;
 pub(crate) mod make;
 pub(crate) mod plan_chat;

@@ -1,14 +1,18 @@
 //! Checks a plan that the user has rewritten as a document against the present plan and the project.
 
 use crate::plan::document::{self, Problem};
-use crate::plan::{Plan, Step, StepResult, StepState, step_numbers};
-use crate::planner::validate_plan;
+use crate::plan::{Plan, Step, StepExtent, StepResult, StepState, step_numbers};
+use crate::planner::{complete_step, validate_plan};
 use crate::state::edit_service::EditService;
 use crate::state::task_scope::Scope;
 use sextant_model::step::PlanReplyStep;
+use sextant_text::symbols::symbol_path::SymbolPath;
 
 /// The outcome of a step that the user has left out.
 const LEFT_OUT: &str = "left out by you";
+
+/// The fault of a document without a step.
+const NO_STEP: &str = "no step is left; `- [-]` leaves a step out and keeps it in sight";
 
 /// The plan of a document, or all of its faults, each with its line. Done steps stay as they are, with their results: a
 /// document has only their words.
@@ -22,9 +26,10 @@ pub(crate) async fn rewritten(
     let (lines, parts) = (document::step_lines(text), document::part_lines(text));
     let line = |index: usize| lines.get(index).copied().unwrap_or(1);
     let followed = step_numbers::follow(&standing.steps, &read.steps);
+    let known_of = |index: usize| followed.same[index].and_then(|at| standing.steps.get(at));
     let mut steps: Vec<Step> = Vec::new();
     for (index, step) in read.steps.into_iter().enumerate() {
-        let known = followed.same[index].and_then(|at| standing.steps.get(at));
+        let known = known_of(index);
         let had = |title: &str| known.is_some_and(|known| known.result.parts.iter().any(|part| part.title == title));
         for part in step.result.parts.iter().filter(|part| !had(&part.title)) {
             let at = parts.iter().find(|(_, title)| *title == part.title).map_or(line(index), |(at, _)| *at);
@@ -43,8 +48,7 @@ pub(crate) async fn rewritten(
         problems.push(Problem { line: 1, message });
     }
     if steps.is_empty() && problems.is_empty() && !standing.steps.is_empty() {
-        let message = "no step is left; `- [-]` leaves a step out and keeps it in sight".to_owned();
-        problems.push(Problem { line: 1, message });
+        problems.push(Problem { line: 1, message: NO_STEP.to_owned() });
     }
     if !problems.is_empty() {
         return Err(problems);
@@ -53,10 +57,19 @@ pub(crate) async fn rewritten(
         if steps[index].state != StepState::Open {
             continue;
         }
+        let whole = match completed(edits, scope, &mut steps[index], known_of(index)).await {
+            Ok(whole) => whole,
+            Err(message) => {
+                problems.push(Problem { line: line(index), message });
+                continue;
+            }
+        };
         let before: Vec<&Step> = steps[..index].iter().collect();
-        let (held, wrong) = validate_plan::check_step(edits, scope, as_reply(&steps[index]), &before).await;
+        // The document is the user's word: its steps may go beyond the scope of the request.
+        let (held, wrong) = validate_plan::check_step(edits, &Scope::Workspace, as_reply(&steps[index]), &before).await;
         problems.extend(wrong.into_iter().map(|message| Problem { line: line(index), message }));
-        steps[index] = Step { state: StepState::Open, ..held };
+        let extent = StepExtent { whole, ..held.extent };
+        steps[index] = Step { state: StepState::Open, extent, ..held };
     }
     let model = standing.model.clone();
     let plan = Plan { title: read.title, reason: read.reason, steps, model, declined: false };
@@ -81,9 +94,28 @@ fn merged(step: Step, known: Option<&Step>) -> Result<Step, String> {
     }
 }
 
+/// Completes an open step. Returns whether its paths without names are files as a whole: the user's own are.
+async fn completed(edits: &EditService, scope: &Scope, step: &mut Step, known: Option<&Step>) -> Result<bool, String> {
+    let kept = known.filter(|known| known.symbols == step.symbols && !step.symbols.is_empty());
+    complete_step::complete(&edits.workspace, scope, step).await?;
+    let has_file = !step.kind.only_looks() && step.symbols.iter().any(|symbol| symbol.names.is_empty());
+    Ok(has_file && (step.extent.whole || kept.is_none_or(|known| known.extent.whole)))
+}
+
+/// The subjects of the open steps that the scope does not hold.
+pub(crate) fn outside(scope: &Scope, plan: &Plan) -> Vec<SymbolPath> {
+    let open = plan.steps.iter().filter(|step| step.state == StepState::Open && !step.kind.only_looks());
+    let mut out: Vec<SymbolPath> = Vec::new();
+    for path in open.flat_map(|step| step.symbols.iter().chain(&step.extent.creates)) {
+        if !scope.holds(path) && !out.contains(path) {
+            out.push(path.clone());
+        }
+    }
+    out
+}
+
 fn as_reply(step: &Step) -> PlanReplyStep {
-    let texts =
-        |list: &[sextant_text::symbols::symbol_path::SymbolPath]| list.iter().map(ToString::to_string).collect();
+    let texts = |list: &[SymbolPath]| list.iter().map(ToString::to_string).collect();
     PlanReplyStep {
         title: step.title.clone(),
         symbols: texts(&step.symbols),
@@ -92,7 +124,7 @@ fn as_reply(step: &Step) -> PlanReplyStep {
         kind: step.kind.name().to_owned(),
         with: step.inputs.iter().map(ToString::to_string).collect(),
         after: step.after.clone(),
-        creates: texts(&step.creates),
+        creates: texts(&step.extent.creates),
         checks: step.checks.iter().map(ToString::to_string).collect(),
         fallback: step.fallback.clone(),
     }

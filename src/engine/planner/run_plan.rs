@@ -380,7 +380,7 @@ async fn invalid_steps(workspace: &Workspace, plan: &Plan) -> Vec<String> {
             let path = sextant_text::symbols::symbol_path::SymbolPath::parse(missing);
             plan.steps[..index].iter().any(|step| {
                 matches!(step.state, StepState::Open | StepState::Running)
-                    && step.creates.iter().any(|new| {
+                    && step.extent.creates.iter().any(|new| {
                         new.file == path.file && (new.names.is_empty() || path.names.starts_with(&new.names))
                     })
             })

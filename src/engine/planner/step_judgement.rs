@@ -137,10 +137,11 @@ fn changed_symbols(task: &Task, mark: usize) -> Vec<SymbolPath> {
     let checkpoints = task.work.journal.checkpoints.get(mark..).unwrap_or_default().to_vec();
     let changed = Journal { checkpoints, ..Journal::default() }.net();
     let mut out: Vec<SymbolPath> = Vec::new();
-    for symbol in task.work.scope.symbols() {
+    let files = task.work.scope.whole_files().iter().map(|file| SymbolPath::new(file, ""));
+    for symbol in task.work.scope.symbols().iter().cloned().chain(files) {
         let touched = changed.is_empty() || changed.iter().any(|change| change.path == symbol.file);
-        if touched && !out.contains(symbol) {
-            out.push(symbol.clone());
+        if touched && !out.contains(&symbol) {
+            out.push(symbol);
         }
     }
     out

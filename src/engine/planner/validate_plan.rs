@@ -3,7 +3,7 @@
 use crate::diagnostics::collect_diagnostics;
 use crate::memory::{self, chosen_preferences};
 use crate::plan::inputs::{self, Input, TARGET, Value};
-use crate::plan::{Plan, Step, StepKind, StepState, check_criteria};
+use crate::plan::{Plan, Step, StepExtent, StepKind, StepState, check_criteria};
 use crate::state::approvals::Approvals;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
@@ -96,7 +96,7 @@ pub(crate) async fn check_step(edits: &EditService, scope: &Scope, given: PlanRe
         expect: given.expect,
         inputs,
         after: given.after,
-        creates,
+        extent: StepExtent { creates, whole: false },
         checks,
         // Another look would need a model to think of it.
         fallback: if kind.only_looks() { String::new() } else { given.fallback },
@@ -117,8 +117,9 @@ async fn symbols_of(
     let mut symbols = Vec::new();
     for text in &given.symbols {
         let path = SymbolPath::parse(text);
-        let made_before =
-            before.iter().any(|step| step.state != StepState::Done && step.creates.iter().any(|new| makes(new, &path)));
+        let made_before = before
+            .iter()
+            .any(|step| step.state != StepState::Done && step.extent.creates.iter().any(|new| makes(new, &path)));
         let found = match target::planned_path(workspace, text).await {
             Err(_) if made_before => Ok(path),
             // A symbol that the step makes itself is in its scope.

@@ -2,8 +2,10 @@
 
 use serde_json::json;
 
-use crate::helix::{CART, PRICE};
-use crate::support::link_client::{EditorLink, engine};
+use crate::helix::{CART, PRICE, with_model};
+use crate::nvim::ask::step;
+use crate::support::link_client::{EditorLink, engine, hello};
+use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
 
 /// A project with a plan of two steps in an open page.
@@ -151,4 +153,48 @@ async fn a_step_below_the_last_one_is_taken_however_far_the_editor_has_drawn_it_
     let page = plan.clone();
     link.until("the step", |told| told.texts[&page].1.contains("\n- [ ] Look once more\n").then_some(())).await;
     assert!(link.text(&plan).contains("0 of 3 done"), "{}", link.text(&plan));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_of_the_users_own_needs_no_symbols_and_may_name_another_file() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let total =
+        json!({"title": "Change total", "symbols": ["cart.py::total"], "because": "asked", "expect": "changed"});
+    let plan = json!({"title": "One change", "reason": "asked", "steps": [total], "confidence": 1});
+    let call = |old: &str, new: &str| {
+        step("edit_file", json!({"path": "price.py", "old_string": old, "new_string": new}), false)
+    };
+    let edits = [call("import sys\n", ""), call("len(name)", "0")];
+    let server = ModelServer::start(std::iter::once(Reply::Json(plan)).chain(edits)).await;
+    let mut link = EditorLink::with(&project, hello(&project, None, with_model(&server))).await.expect("it takes us");
+    link.open("cart.py");
+    link.command("agent.plan", json!(["change total"]), Some(&link.uri("cart.py")));
+    let page = link.until("the page", |told| told.shown.first().cloned()).await;
+    let plan = page.clone();
+    link.until("the plan", |told| told.texts[&plan].1.contains("- [ ] ").then_some(())).await;
+    let text = link.text(&page);
+    link.type_text(&page, &format!("{text}- [ ] Look at it\n  - symbols: `nobody`\n"));
+    link.save(&page);
+    link.message("no single symbol nobody").await;
+    // A file alone, and a word of the file beside it; the first step is left out.
+    let own = "- [ ] Sort the imports of price.py\n- [ ] Let price in price.py be zero\n";
+    link.type_text(&page, &format!("{}{own}", text.replace("- [ ] ", "- [-] ")));
+    link.save(&page);
+    let plan = page.clone();
+    let completed = "- [ ] Sort the imports of price.py\n  - symbols: `price.py` (whole file)\n- [ ] Let price in price.py be zero\n  - symbols: `price.py::price`\n";
+    link.until("the steps", |told| told.texts[&plan].1.contains(completed).then_some(())).await;
+    // A second save of it changes nothing of that.
+    link.type_text(&page, &link.text(&page).replace("Sort the", "Sort all"));
+    link.save(&page);
+    let plan = page.clone();
+    let kept = "- [ ] Sort all imports of price.py\n  - symbols: `price.py` (whole file)\n";
+    link.until("the plan", |told| told.texts[&plan].1.contains(kept).then_some(())).await;
+    link.command("agent.approve", json!([]), Some(&page));
+    let plan = page.clone();
+    link.until("the end", |told| told.texts[&plan].1.contains("<!-- done").then_some(())).await;
+    assert_eq!(project.read("price.py"), "\n\ndef price(name: str) -> int:\n    return 0\n");
+    let asked: Vec<String> = server.requests().iter().map(|request| request.said_by("user").to_owned()).collect();
+    assert!(asked[1].contains("May edit: price.py\n"), "the file as a whole: {}", asked[1]);
+    assert!(asked[2].contains("May edit: price.py::price, the imports of price.py\n"), "{}", asked[2]);
 }

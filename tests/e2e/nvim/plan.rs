@@ -240,6 +240,34 @@ async fn the_plan_is_edited_as_text_and_faults_stand_on_their_lines() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_the_user_writes_without_symbols_is_completed_from_its_words_or_the_scope() {
+    let text = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
+    let project = Project::new(&[("a.py", text), ("b.py", text)]);
+    let step = json!({"title": "change f", "symbols": ["a.py::f"], "because": "asked", "expect": "changed"});
+    let plan = Reply::Json(json!({"title": "A change", "reason": "asked", "steps": [step], "confidence": 1}));
+    let server = ModelServer::start([plan]).await;
+    let mut nvim = Nvim::on_screen(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan change f").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("e").await;
+    nvim.screen.shows("makes this text the plan").await;
+    let lines = "['- [ ] Explain `g()` in b.py', '- [ ] Add a comment', '- [ ] Write new.py']";
+    nvim.command(&format!("call append(line('$'), {lines})")).await;
+    nvim.command("write").await;
+    let document = nvim.wait("SextantPlan").await;
+    let markdown = document["markdown"].as_str().unwrap();
+    for wanted in [
+        "- [ ] Explain `g()` in b.py\n  - symbols: `b.py::g`\n",
+        "- [ ] Add a comment\n  - symbols: `a.py` (whole file)\n",
+        "- [ ] Write new.py\n  - creates: `new.py`\n",
+        "- [ ] change f\n  - symbols: `a.py::f`\n",
+    ] {
+        assert!(markdown.contains(wanted), "{wanted}\n{markdown}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn in_the_plans_text_a_number_means_the_step_that_had_it() {
     let text = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n\n\ndef h() -> int:\n    return 3\n";
     let project = Project::new(&[("a.py", text)]);

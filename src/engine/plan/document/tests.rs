@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::plan::document::{MARKS, numbered, part_lines, read, step_lines, write};
 use crate::plan::inputs::{Input, TextPart as OutputPart, Value};
-use crate::plan::{Plan, Step, StepKind, StepPart, StepResult, StepState, check_criteria};
+use crate::plan::{Plan, Step, StepExtent, StepKind, StepPart, StepResult, StepState, check_criteria};
 use sextant_text::symbols::symbol_path::SymbolPath;
 
 #[test]
@@ -48,6 +48,16 @@ fn what_an_editor_leaves_of_a_box_is_no_part_of_the_title_and_a_detail_needs_no_
     assert_eq!(titles, ["Add a test (for mean)", "Sort a[0]"]);
     assert_eq!((plan.steps[0].symbols.len(), plan.steps[0].because.as_str()), (1, "so"));
     assert_eq!(read("# T\n- [ ] one\nnote: this\n").1[0].line, 3, "no detail");
+}
+
+#[test]
+fn a_file_as_a_whole_is_marked_and_read_again() {
+    let text = "# T\n\n- [ ] one\n  - symbols: `a.py` (whole file), `b.py::f`\n";
+    let (plan, problems) = read(text);
+    assert_eq!((problems, plan.steps[0].extent.whole), (Vec::new(), true));
+    assert_eq!(plan.steps[0].symbols, [SymbolPath::new("a.py", ""), SymbolPath::new("b.py", "f")]);
+    assert_eq!(write(&plan), text);
+    assert!(!read(&text.replace(" (whole file)", "")).0.steps[0].extent.whole);
 }
 
 #[test]
@@ -165,6 +175,7 @@ fn steps() -> impl Strategy<Value = Step> {
     (texts, rest).prop_map(|((title, because, expect, fallback, outcome), rest)| {
         let (symbols, creates, inputs, checks, parts, after, kind, state) = rest;
         let (kind, state) = (StepKind::ALL[kind].1, MARKS[state].1);
+        let extent = StepExtent { whole: symbols.iter().any(|symbol| symbol.names.is_empty()), creates };
         Step {
             title,
             kind,
@@ -173,7 +184,7 @@ fn steps() -> impl Strategy<Value = Step> {
             expect,
             inputs,
             after,
-            creates,
+            extent,
             checks,
             fallback,
             state,

@@ -1,0 +1,126 @@
+//! Completes a step that the user has written without symbols, from its words and the scope of the plan.
+
+use std::sync::Arc;
+
+use crate::plan::inputs::TARGET;
+use crate::plan::{Step, StepKind};
+use crate::run::request_names;
+use crate::state::analysis::Meaning;
+use crate::state::task_scope::Scope;
+use crate::state::workspace::Workspace;
+use crate::target;
+use sextant_text::symbols::symbol_path::SymbolPath;
+
+/// Gives a step the symbols or files that its words name, else those of the plan's scope. A file that stands alone is
+/// meant as a whole. A step that already has a subject stays as it is.
+///
+/// # Errors
+/// The words name nothing, or a name of several meanings, and the scope is the workspace.
+pub(crate) async fn complete(workspace: &Workspace, scope: &Scope, step: &mut Step) -> Result<(), String> {
+    let targeted = step.inputs.iter().any(|input| input.name == TARGET);
+    if !step.symbols.is_empty() || !step.extent.creates.is_empty() || targeted || step.kind == StepKind::Search {
+        return Ok(());
+    }
+    let files = scope.files();
+    let one_file = if let [only] = files.as_slice() { Some(only.as_str()) } else { None };
+    let everywhere = named(workspace, None, &step.title).await;
+    // Names are looked up in the file that stands beside them: `fix total in cart.py`.
+    let beside = files_of(&everywhere);
+    let here = if let [file] = beside.as_slice() { Some(file.as_str()) } else { one_file };
+    let meanings = if here.is_some() { named(workspace, here, &step.title).await } else { everywhere };
+    let found = subjects(&meanings, &step.title);
+    if !found.is_empty() {
+        step.symbols = found;
+    } else if let Some(new) = new_file(workspace, &step.title).await.filter(|_| step.kind == StepKind::Edit) {
+        step.extent.creates = vec![SymbolPath::new(new, "")];
+    } else if let Some(several) = meanings.iter().find(|meaning| meaning.sure && meaning.paths.len() > 1) {
+        let all: Vec<String> = several.paths.iter().map(ToString::to_string).collect();
+        return Err(format!("{} may be {}: add `symbols: …` with one of them", several.name, all.join(" or ")));
+    } else if *scope == Scope::Workspace {
+        return Err("it names no symbol and no file: name one in its words, or add `symbols: FILE::NAME`".to_owned());
+    } else {
+        let whole = scope.whole_files().iter().map(|file| SymbolPath::new(file, ""));
+        step.symbols = scope.symbols().iter().cloned().chain(whole).collect();
+    }
+    Ok(())
+}
+
+/// The meanings of the words. Plain words are looked up in `here`.
+async fn named(workspace: &Workspace, here: Option<&str>, words: &str) -> Vec<Meaning> {
+    let here: Option<(String, Arc<str>)> = match here {
+        Some(path) => target::document(workspace, path).await.ok().map(|document| (document.path, document.text)),
+        None => None,
+    };
+    let (root, words) = (workspace.root.clone(), words.to_owned());
+    let looked = tokio::task::spawn_blocking(move || request_names::analyse(&root, here.as_ref(), &words).meanings);
+    looked.await.unwrap_or_default()
+}
+
+/// The first file that the words name and that does not exist yet.
+async fn new_file(workspace: &Workspace, words: &str) -> Option<String> {
+    let (root, words) = (workspace.root.clone(), words.to_owned());
+    let looked = tokio::task::spawn_blocking(move || request_names::analyse(&root, None, &words).new_files);
+    looked.await.unwrap_or_default().into_iter().next()
+}
+
+fn files_of(meanings: &[Meaning]) -> Vec<String> {
+    subject(meanings, true).into_iter().filter(|path| path.names.is_empty()).map(|path| path.file).collect()
+}
+
+/// The paths of the names with one meaning, each once.
+fn subject(meanings: &[Meaning], sure: bool) -> Vec<SymbolPath> {
+    let mut found: Vec<SymbolPath> = Vec::new();
+    for meaning in meanings.iter().filter(|meaning| meaning.sure == sure) {
+        if let [one] = meaning.paths.as_slice()
+            && !found.contains(one)
+        {
+            found.push(one.clone());
+        }
+    }
+    found
+}
+
+/// The subject of a title: symbols before the files that hold them, and sure names before plain words. A single plain
+/// word behind the first one counts: the first one is the verb, whatever symbol has its name.
+fn subjects(meanings: &[Meaning], title: &str) -> Vec<SymbolPath> {
+    let sure = subject(meanings, true);
+    let has_symbol = |file: &str| sure.iter().any(|path| path.file == file && !path.names.is_empty());
+    let symbols: Vec<SymbolPath> =
+        sure.iter().filter(|path| !path.names.is_empty() || !has_symbol(&path.file)).cloned().collect();
+    if symbols.iter().any(|path| !path.names.is_empty()) {
+        return symbols;
+    }
+    let verb = title.split_whitespace().next().unwrap_or_default();
+    let plain: Vec<Meaning> = meanings.iter().filter(|meaning| meaning.name != verb).cloned().collect();
+    match subject(&plain, false).as_slice() {
+        [one] if symbols.is_empty() || symbols.iter().any(|file| file.file == one.file) => vec![one.clone()],
+        _ => symbols,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meaning(name: &str, sure: bool, paths: &[&str]) -> Meaning {
+        Meaning { name: name.into(), sure, paths: paths.iter().map(|path| SymbolPath::parse(path)).collect() }
+    }
+
+    #[test]
+    fn the_subject_is_what_the_words_name_without_doubt() {
+        let of = |title: &str, meanings: &[Meaning]| -> Vec<String> {
+            subjects(meanings, title).iter().map(ToString::to_string).collect()
+        };
+        let (file, total) =
+            (meaning("cart.py", true, &["cart.py"]), meaning("total", false, &["cart.py::Cart::total"]));
+        assert_eq!(of("Fix total in cart.py", &[file.clone(), total.clone()]), ["cart.py::Cart::total"]);
+        assert_eq!(of("total up cart.py", &[file.clone(), total.clone()]), ["cart.py"], "the verb is no symbol");
+        let sure = meaning("Cart::total", true, &["cart.py::Cart::total"]);
+        assert_eq!(of("Fix Cart.total in cart.py", &[sure, file.clone()]), ["cart.py::Cart::total"]);
+        let other = meaning("name", false, &["cart.py::name"]);
+        assert_eq!(of("Give total a name", &[total, other]), Vec::<String>::new(), "one of two plain words");
+        let both = meaning("size", true, &["a.py::size", "b.py::size"]);
+        assert_eq!(of("Fix `size`", &[both]), Vec::<String>::new());
+        assert_eq!(of("Sort imports of cart.py", &[file]), ["cart.py"]);
+    }
+}
