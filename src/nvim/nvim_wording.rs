@@ -118,8 +118,14 @@ mod tests {
 
     #[test]
     fn an_event_steers_no_terminal_and_its_paths_can_still_be_opened() {
-        let entry =
-            QuickfixEntry { path: "a\u{1b}.py".into(), line: 1, column: 1, kind: "E".into(), text: "b\u{9b}c".into() };
+        let entry = QuickfixEntry {
+            path: "a\u{1b}.py".into(),
+            line: 1,
+            column: 1,
+            kind: "E".into(),
+            text: "b\u{9b}c".into(),
+            sources: vec![],
+        };
         let title = "t\u{202e}".to_owned();
         let event = Event::Introduced { title, entries: vec![entry], open: false, amend: false, of: String::new() };
         let read: Value = serde_json::from_str(&json(None, &event).unwrap()).unwrap();

@@ -29,6 +29,9 @@ pub struct QuickfixEntry {
     pub kind: String,
     /// `Cart::total: message [code]`.
     pub text: String,
+    /// The providers that report it: `lsp:NAME`, `tool:NAME`. Empty for other lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
 }
 
 /// The subject of a question, which decides which answers given beforehand fit it.

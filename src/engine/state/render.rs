@@ -128,6 +128,7 @@ pub(crate) fn entry(found: &LocatedDiagnostic) -> QuickfixEntry {
             headline(&found.diagnostic.message),
             agreed(&found.sources, found.diagnostic.confidence)
         ),
+        sources: found.sources.clone(),
     }
 }
 

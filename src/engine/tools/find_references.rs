@@ -121,7 +121,7 @@ pub(crate) async fn uses(edits: &EditService, symbol: &str) -> Result<Vec<Quickf
             let within = if names.is_empty() { String::new() } else { format!("{names}: ") };
             let line = u32::try_from(number).unwrap_or(u32::MAX);
             let (kind, text) = (String::new(), format!("{within}{text}"));
-            entries.push(QuickfixEntry { path: path.clone(), line, column: 1, kind, text });
+            entries.push(QuickfixEntry { path: path.clone(), line, column: 1, kind, text, sources: Vec::new() });
         }
     }
     Ok(entries)

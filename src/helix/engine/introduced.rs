@@ -1,6 +1,7 @@
 //! Shows the diagnostics that tasks have introduced in the editor's list.
 //!
-//! Each stays until its line changes, or its task withdraws it.
+//! Each stays until its line changes, or its task withdraws it. One that a server of the editor shows is not shown a
+//! second time: the hover of its line names it as introduced.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
@@ -10,10 +11,10 @@ use serde_json::{Value, json};
 use crate::engine::EngineHost;
 use crate::engine::links::EngineLink;
 use crate::engine::open_documents::MirroredChange;
-use crate::link::{EngineSays, OwnDiagnostics};
+use crate::link::{EngineSays, OwnDiagnostics, OwnHover, OwnHovers};
 use sextant_base::lock::lock;
 use sextant_base::path;
-use sextant_base::positions::{Encoding, LineIndex};
+use sextant_base::positions::{Encoding, LineIndex, Position, Range};
 use sextant_engine::api::QuickfixEntry;
 use sextant_store::workspace::beneath;
 
@@ -22,6 +23,9 @@ const LARGEST: u64 = 8 << 20;
 
 /// The source of Sextant's diagnostics, as an editor names it.
 const SOURCE: &str = "sextant";
+
+/// The last column of a range that ends with its line.
+const END: u32 = 10_000;
 
 /// The most tasks of other programs whose findings are kept.
 const CLIENTS: usize = 8;
@@ -38,6 +42,8 @@ struct OwnFinding {
     text: String,
     severity: u8,
     message: String,
+    /// [`QuickfixEntry::sources`].
+    sources: Vec<String>,
 }
 
 /// The findings of one file, and the link that shows them.
@@ -77,7 +83,8 @@ impl OwnFindings {
                 column: (entry.column as usize).saturating_sub(1),
                 text,
                 severity: severity(&entry.kind),
-                message: format!("introduced: {}", entry.text),
+                message: entry.text.clone(),
+                sources: entry.sources.clone(),
             });
         }
         let changed = lock(&self.all).replace(of, new, texts);
@@ -117,9 +124,17 @@ impl OwnFindings {
             }
         }
         for uri in nobodys {
+            link.out.notify(&EngineSays::Hovers(OwnHovers { uri: uri.clone(), items: self.hovers(&uri) }));
             let diagnostics = self.words(engine, &uri, link.hello.encoding);
             link.out.notify(&EngineSays::Diagnostics(OwnDiagnostics { uri, diagnostics }));
         }
+    }
+
+    /// A file was opened or closed, or a server is gone: others show its reports now, or nobody does.
+    pub(super) fn look_again(&self, engine: &EngineHost, at: Option<&str>) {
+        let files: Vec<String> =
+            lock(&self.all).files.keys().filter(|uri| at.is_none_or(|at| at == *uri)).cloned().collect();
+        files.iter().for_each(|uri| self.publish(engine, uri));
     }
 
     fn publish(&self, engine: &EngineHost, uri: &str) {
@@ -128,14 +143,30 @@ impl OwnFindings {
         if let Some(file) = lock(&self.all).files.get_mut(uri) {
             file.owner = owner;
         }
+        for link in engine.buffers.links.all() {
+            let items = if Some(link.id) == owner { self.hovers(uri) } else { Vec::new() };
+            link.out.notify(&EngineSays::Hovers(OwnHovers { uri: uri.to_owned(), items }));
+        }
         engine.publish(uri, owner, |encoding| self.words(engine, uri, encoding));
+    }
+
+    /// Names each finding as introduced, at its line: a server's own diagnostic does not.
+    fn hovers(&self, uri: &str) -> Vec<OwnHover> {
+        let found = lock(&self.all).files.get(uri).map(|file| file.found.clone()).unwrap_or_default();
+        let hover = |found: &OwnFinding| {
+            let place = |character| Position { line: u32::try_from(found.line).unwrap_or(u32::MAX), character };
+            let markdown = format!("**Introduced by the agent** ({}): {}", word(found.severity), found.message);
+            OwnHover { range: Range { start: place(0), end: place(END) }, markdown }
+        };
+        found.iter().map(hover).collect()
     }
 
     fn words(&self, engine: &EngineHost, uri: &str, encoding: Encoding) -> Vec<Value> {
         let found = lock(&self.all).files.get(uri).map(|file| file.found.clone()).unwrap_or_default();
         let text = text_of(engine, uri);
         let index = LineIndex::new(&text);
-        found.iter().map(|found| found.words(&text, &index, encoding)).collect()
+        let unseen = |found: &&OwnFinding| !engine.shows_reports(uri, &found.sources);
+        found.iter().filter(unseen).map(|found| found.words(&text, &index, encoding)).collect()
     }
 }
 
@@ -192,8 +223,17 @@ impl OwnFinding {
         let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').filter(|end| *end > 0).unwrap_or(rest.len());
         json!({
             "range": index.range(text, start..start + word, encoding),
-            "severity": self.severity, "source": SOURCE, "message": self.message,
+            "severity": self.severity, "source": SOURCE, "message": format!("introduced: {}", self.message),
         })
+    }
+}
+
+fn word(severity: u8) -> &'static str {
+    match severity {
+        1 => "error",
+        2 => "warning",
+        3 => "information",
+        _ => "hint",
     }
 }
 
@@ -239,7 +279,8 @@ mod tests {
             column: 4,
             text: text.into(),
             severity: 1,
-            message: "introduced: x".into(),
+            message: "x".into(),
+            sources: Vec::new(),
         }
     }
 

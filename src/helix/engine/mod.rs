@@ -275,6 +275,7 @@ impl EngineHost {
         self.buffers.links.remove(link.id);
         self.buffers.mirror.left(link.id);
         self.arrange();
+        self.found.look_again(self, None);
     }
 
     fn arrange(&self) {
@@ -296,6 +297,7 @@ impl EngineHost {
                 }
                 self.used(link);
                 self.opened(&uri);
+                self.found.look_again(self, Some(&uri));
             }
             ProxySays::Changed(changed) => {
                 if let Some(change) = self.buffers.mirror.changed(link.id, changed) {
@@ -306,7 +308,10 @@ impl EngineHost {
                     self.changes.changed(self, &change);
                 }
             }
-            ProxySays::Closed(closed) => self.buffers.mirror.closed(link.id, &closed.uri),
+            ProxySays::Closed(closed) => {
+                self.buffers.mirror.closed(link.id, &closed.uri);
+                self.found.look_again(self, Some(&closed.uri));
+            }
             ProxySays::Saved(saved) => self.saved(link, &saved.uri),
             ProxySays::Command(command) => {
                 self.used(link);

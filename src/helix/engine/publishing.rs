@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::engine::EngineHost;
 use crate::link::{EngineSays, OwnDiagnostics};
 use sextant_base::positions::Encoding;
+use sextant_diagnostics::code_aliases;
 
 impl EngineHost {
     /// The link that has to show the diagnostics of a file: the one that has it open, else the one that was used last.
@@ -21,6 +22,18 @@ impl EngineHost {
             let diagnostics = if Some(link.id) == owner { words(link.hello.encoding) } else { Vec::new() };
             link.out.notify(&EngineSays::Diagnostics(OwnDiagnostics { uri: uri.to_owned(), diagnostics }));
         }
+    }
+
+    /// Whether the editor shows the reports of one of these providers on a file: it has the file open at that server.
+    pub(super) fn shows_reports(&self, uri: &str, sources: &[String]) -> bool {
+        let reports = |name: &str| {
+            let of_server = |source: &String| code_aliases::tool(source).split('/').next() == Some(name);
+            sources.iter().any(of_server)
+        };
+        self.buffers.links.all().iter().any(|link| {
+            let server = link.hello.server.as_ref();
+            server.is_some_and(|server| reports(&server.name)) && self.buffers.mirror.version_at(link.id, uri).is_some()
+        })
     }
 
     /// Sends a message to every proxy.

@@ -80,7 +80,9 @@ fn beside_pull(file: &ProxiedFile) -> Vec<Value> {
 
 /// `by_pull` is whether the editor gets Sextant's diagnostics in its pulls.
 fn message(uri: &str, version: Option<i64>, file: &ProxiedFile, by_pull: bool) -> Vec<u8> {
-    let mut all = beside_pull(file);
+    // The editor gets no report of a file that the engine alone has open.
+    let engine_alone = file.editor.is_none() && file.engine.is_some();
+    let mut all = if engine_alone { Vec::new() } else { beside_pull(file) };
     all.extend(file.own.iter().filter(|_| !by_pull).cloned());
     let mut params = json!({"uri": uri, "diagnostics": all});
     if let Some(version) = version {

@@ -1,6 +1,6 @@
 //! A scenario in a scripted Helix before the proxy, by its commands and what it is told.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use async_trait::async_trait;
@@ -189,39 +189,57 @@ impl Client for Helix {
 
     async fn introduced(&mut self, count: usize) -> Vec<Introduced> {
         let root = self.client.uri("");
-        if !self.pulls {
-            return self.client.wait("what was introduced", |seen| enough(&root, &seen.diagnostics, count));
-        }
-        let refreshes = |seen: &Seen| since(seen, 0, "workspace/diagnostic/refresh").count();
+        let news = |seen: &Seen| {
+            let methods = ["workspace/diagnostic/refresh", "textDocument/publishDiagnostics"];
+            methods.iter().map(|method| since(seen, 0, method).count()).sum::<usize>()
+        };
         loop {
-            let before = refreshes(&self.client.seen());
+            let before = news(&self.client.seen());
             let pulled = self.pull();
             let mut shown = self.client.seen().diagnostics.clone();
             for (uri, items) in pulled {
                 shown.entry(uri).or_default().extend(items);
             }
-            if let Some(enough) = enough(&root, &shown, count) {
-                return enough;
+            let own = self.marked(&root, &shown);
+            if own.len() >= count {
+                return own;
             }
-            self.client.wait("a refresh", |seen| (refreshes(seen) > before).then_some(()));
+            self.client.wait("more of it", |seen| (news(seen) > before).then_some(()));
         }
     }
 }
 
-/// What is ours of all diagnostics, where it is so much.
-fn enough(root: &str, shown: &BTreeMap<String, Vec<Value>>, count: usize) -> Option<Vec<Introduced>> {
-    let own = |(uri, item): (&String, &Value)| {
-        let text = item["message"].as_str()?.strip_prefix("introduced: ").filter(|_| item["source"] == "sextant")?;
-        let kind = match item["severity"].as_u64() {
-            Some(ERROR) => "E",
-            Some(WARNING) => "W",
-            _ => "I",
-        };
-        let path = uri.strip_prefix(root)?.trim_start_matches('/');
-        let line = item["range"]["start"]["line"].as_u64()? + 1;
-        Some((format!("{path}:{line}"), format!("{kind}: {text}")))
-    };
-    let all = shown.iter().flat_map(|(uri, items)| items.iter().map(move |item| (uri, item)));
-    let own: Vec<Introduced> = all.filter_map(own).collect();
-    (own.len() >= count).then_some(own)
+impl Helix {
+    /// What is marked as introduced: diagnostics of ours, and the server's own with a word in the hover of their line.
+    fn marked(&self, root: &str, shown: &BTreeMap<String, Vec<Value>>) -> Vec<Introduced> {
+        let mut marked = BTreeSet::new();
+        for (uri, item) in shown.iter().flat_map(|(uri, items)| items.iter().map(move |item| (uri, item))) {
+            let Some(path) = uri.strip_prefix(root).map(|path| path.trim_start_matches('/')) else { continue };
+            let at = item["range"]["start"]["line"].as_u64().expect("a line");
+            let place = format!("{path}:{}", at + 1);
+            let text = item["message"].as_str().unwrap_or_default();
+            if item["source"] == "sextant" {
+                let text = text.strip_prefix("introduced: ").expect("a mark");
+                marked.insert((place, format!("{}: {text}", kind(item["severity"].as_u64()))));
+                continue;
+            }
+            let position = json!({"textDocument": {"uri": uri}, "position": {"line": at, "character": 0}});
+            let answer = self.client.request("textDocument/hover", position);
+            for line in answer["result"]["contents"]["value"].as_str().unwrap_or_default().lines() {
+                let Some(named) = line.strip_prefix("**Introduced by the agent** (") else { continue };
+                let (severity, text) = named.split_once("): ").expect("a severity");
+                let number = ["error", "warning"].iter().position(|word| *word == severity).map(|at| at as u64 + 1);
+                marked.insert((place.clone(), format!("{}: {text}", kind(number))));
+            }
+        }
+        marked.into_iter().collect()
+    }
+}
+
+fn kind(severity: Option<u64>) -> &'static str {
+    match severity {
+        Some(ERROR) => "E",
+        Some(WARNING) => "W",
+        _ => "I",
+    }
 }

@@ -2,11 +2,14 @@
 
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use sextant::base::path;
 
-use crate::helix::CART;
+use crate::helix::{CART, PRICE, with_model};
+use crate::nvim::ask::step;
 use crate::support::helix_client::{HelixClient, HelixVersion};
 use crate::support::mcp::McpClient;
+use crate::support::model_server::ModelServer;
 use crate::support::project::Project;
 use crate::support::servers::tool;
 
@@ -61,4 +64,56 @@ async fn the_engine_asks_the_editors_own_server_of_an_edit_and_of_a_look() {
     helix.wait("what the server says", |seen| {
         seen.buffers[&page].text.contains("lsp:ruff: 2 diagnostics\n").then_some(())
     });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_diagnostic_that_the_editors_server_shows_is_not_shown_twice_and_known_as_introduced() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let server = [tool("ruff").display().to_string(), "server".to_owned()];
+    let mut command = proxy(&project, &[], &server);
+    command.env("PATH", "/usr/bin:/bin");
+    let edit = |path: &str, old: &str, new: &str, more| {
+        step("edit_file", json!({"path": path, "old_string": old, "new_string": new}), more)
+    };
+    let replies =
+        [edit("cart.py", "sum(prices)", "sum(price)", true), edit("price.py", "len(name)", "len(nam)", false)];
+    let model = ModelServer::start(replies).await;
+    let config = json!({"sextant": with_model(&model)});
+    let helix = HelixClient::configured(HelixVersion::Release, &mut command, project.root(), config);
+    let uri = helix.open("cart.py", "python");
+    served(&helix);
+    helix.command("agent.ask", json!(["change them", {"workspace": true}]));
+    let ours = |list: &[Value]| list.iter().filter(|one| one["source"] == "sextant").count();
+    let known =
+        |list: &[Value]| list.iter().filter(|one| one["message"].to_string().contains("Undefined name")).count();
+    // The file that is not open has Sextant's alone.
+    let closed = path::to_uri(&project.root().join("price.py")).expect("absolute");
+    helix.wait("the closed file", |seen| {
+        seen.diagnostics.get(&closed).filter(|list| ours(list) == 1 && known(list) == 1).map(drop)
+    });
+    helix.wait("the server's own", |seen| {
+        seen.diagnostics.get(&uri).filter(|list| ours(list) == 0 && known(list) == 1).map(drop)
+    });
+    let hover = |uri: &str, line: usize| {
+        let answer = helix.request(
+            "textDocument/hover",
+            json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": 1}}),
+        );
+        answer["result"]["contents"].to_string()
+    };
+    assert!(
+        hover(&uri, 4).contains("Introduced by the agent** (error): total: Undefined name `price` [F821]"),
+        "{}",
+        hover(&uri, 4)
+    );
+    assert!(!hover(&uri, 0).contains("Introduced"), "{}", hover(&uri, 0));
+    // Once it is open, its server shows it.
+    let opened = helix.open("price.py", "python");
+    assert_eq!(opened, closed);
+    helix.wait("the server's own", |seen| {
+        seen.diagnostics.get(&closed).filter(|list| ours(list) == 0 && known(list) == 1).map(drop)
+    });
+    assert!(hover(&closed, 4).contains("Introduced by the agent** (error): price:"), "{}", hover(&closed, 4));
+    helix.close(&closed);
+    helix.wait("Sextant's again", |seen| seen.diagnostics.get(&closed).filter(|list| ours(list) == 1).map(drop));
 }

@@ -90,8 +90,14 @@ fn a_new_diagnostic_stands_beside_the_hunk_of_its_line_or_symbol() {
     let after = "def f():\n    return ''\n\n\ndef g(x):\n    return 2\n";
     let mut file = FileReview::new("a.py", Some(&before.into()));
     file.edited(before, &after.into());
-    let entry =
-        |line, text: &str| QuickfixEntry { path: "a.py".into(), line, column: 1, kind: "E".into(), text: text.into() };
+    let entry = |line, text: &str| QuickfixEntry {
+        path: "a.py".into(),
+        line,
+        column: 1,
+        kind: "E".into(),
+        text: text.into(),
+        sources: vec![],
+    };
     let found = shown(&file, after, &[entry(2, "f: wrong"), entry(6, "g: unused"), entry(3, "h: elsewhere")]);
     let texts = |hunk: usize| found.hunks[hunk].diagnostics.iter().map(|one| one.text.as_str()).collect::<Vec<_>>();
     assert_eq!((texts(0), texts(1)), (vec!["f: wrong"], vec!["g: unused"]));
