@@ -29,7 +29,7 @@ const KEYS: &[(&str, &str)] = &[
     ("c", "@:lsp-workspace-command agent.change \"\"<left>"),
     ("y", ":lsp-workspace-command agent.approve"),
     ("n", ":lsp-workspace-command agent.step"),
-    ("r", "@:lsp-workspace-command agent.answer "),
+    ("r", "@:lsp-workspace-command agent.answer \"\"<left>"),
     ("s", ":lsp-workspace-command agent.stop"),
     ("u", ":lsp-workspace-command agent.undo"),
     ("U", ":lsp-workspace-command agent.redo"),

@@ -14,8 +14,8 @@ use sextant_base::path;
 use sextant_base::plural::counted;
 use sextant_diagnostics::model::Report;
 use sextant_engine::api::{
-    Command, Diagnostics, Engine, Event, Origin, PlanMode, Steps, Target, UndoRequest, busy, history, is_stop,
-    plan_change,
+    Command, Diagnostics, Engine, Event, Origin, PlanMode, Steps, Target, UndoRequest, UserAnswer, busy, history,
+    is_stop, plan_change,
 };
 
 /// The time limit of a look at a file's diagnostics, servers that still start included.
@@ -59,8 +59,7 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
             None => Err(Failure::user("agent.skip needs the number of a step", "write agent.skip 2")),
         },
         "agent.answer" => {
-            let choice = engine.question.choice(given.number, &given.text)?;
-            answer(engine, link, choice);
+            answer(engine, link, engine.question.answer(given.number, &given.text)?);
             Ok(())
         }
         "agent.stop" => run(engine, link, Command::Stop),
@@ -208,8 +207,9 @@ async fn approve(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, steps: Steps)
 }
 
 /// Takes an answer.
-pub(super) fn answer(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, choice: usize) {
-    if let Err(failure) = run(engine, link, Command::Answer(choice.into())) {
+pub(super) fn answer(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, answer: UserAnswer) {
+    engine.question.answered_with(&answer);
+    if let Err(failure) = run(engine, link, Command::Answer(answer)) {
         engine.refuse(Some(link), &failure);
     }
 }

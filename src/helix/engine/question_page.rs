@@ -12,6 +12,8 @@ use crate::engine::{commands, helix_wording, steps};
 use crate::link::{EngineSays, OwnActions};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
+use sextant_base::one_line::headline;
+use sextant_engine::api::UserAnswer;
 
 /// The first choice of a message: it decides nothing, and a stray key takes it.
 const LATER: &str = "Later";
@@ -20,6 +22,8 @@ const LATER: &str = "Later";
 #[derive(Debug, Default)]
 pub(super) struct QuestionAsked {
     held: std::sync::Mutex<Option<(String, Vec<String>)>>,
+    /// The words of the user's own that were given as the answer.
+    words: std::sync::Mutex<String>,
     /// The count of questions: an answer to an earlier question is not accepted.
     number: AtomicU64,
 }
@@ -50,6 +54,13 @@ impl QuestionAsked {
         }
     }
 
+    /// Keeps the words of an answer for the conversation.
+    pub(super) fn answered_with(&self, answer: &UserAnswer) {
+        if let UserAnswer::Words(words) = answer {
+            words.clone_into(&mut lock(&self.words));
+        }
+    }
+
     /// Withdraws the question. Its answer stands in the conversation, if there is one: `choice` counts from 1.
     pub(super) fn close(&self, engine: &EngineHost, choice: Option<usize>) {
         let was = lock(&self.held).take();
@@ -57,8 +68,10 @@ impl QuestionAsked {
         if let Some((_, options)) = was {
             self.offer(engine);
             engine.plan.set(engine, |shown| shown.question = None);
-            if let Some(option) = choice.and_then(|choice| options.get(choice.checked_sub(1)?)) {
-                engine.answers.block(&engine.buffers, &format!("→ {option}"));
+            let words = std::mem::take(&mut *lock(&self.words));
+            let chosen = choice.map(|choice| choice.checked_sub(1).and_then(|at| options.get(at)).unwrap_or(&words));
+            if let Some(answer) = chosen.filter(|answer| !answer.is_empty()) {
+                engine.answers.block(&engine.buffers, &format!("→ {}", headline(answer)));
             }
         }
     }
@@ -78,21 +91,24 @@ impl QuestionAsked {
         self.number.load(Ordering::SeqCst) == number
     }
 
-    /// The number of an answer, by its number or its words.
-    pub(super) fn choice(&self, number: Option<usize>, words: &str) -> Result<usize, Failure> {
-        let options = self.options();
-        if let Some(number) = number.or_else(|| words.parse().ok()) {
-            return Ok(number);
+    /// The meaning of an answer: an option by its number, its words or their beginning, else words of the user's own.
+    pub(super) fn answer(&self, number: Option<usize>, words: &str) -> Result<UserAnswer, Failure> {
+        if let Some(number) = number.filter(|_| words.is_empty()).or_else(|| words.parse().ok()) {
+            return Ok(UserAnswer::Option(number));
         }
-        let Some(options) = options else { return Err(Failure::user("no question is open", "")) };
-        let words = words.to_lowercase();
-        let whole = options.iter().position(|option| option.to_lowercase() == words);
-        let begins = |option: &String| !words.is_empty() && option.to_lowercase().starts_with(&words);
+        let options = self.options();
+        if words.is_empty() {
+            let list = (1..).zip(options.iter().flatten()).map(|(number, option)| format!("{number} {option}"));
+            let list: Vec<String> = list.collect();
+            let hint = if list.is_empty() { "write agent.answer 1".to_owned() } else { list.join(", ") };
+            return Err(Failure::user("the answer is empty", hint));
+        }
+        let (low, options) = (words.to_lowercase(), options.unwrap_or_default());
+        let whole = options.iter().position(|option| option.to_lowercase() == low);
+        let begins = |option: &String| option.to_lowercase().starts_with(&low);
         let only = options.iter().position(begins).filter(|_| options.iter().filter(|one| begins(one)).count() == 1);
-        whole.or(only).map(|index| index + 1).ok_or_else(|| {
-            let list: Vec<String> = (1..).zip(&options).map(|(number, option)| format!("{number} {option}")).collect();
-            Failure::user("the answer has to be one of those offered", list.join(", "))
-        })
+        let words = || UserAnswer::Words(words.to_owned());
+        Ok(whole.or(only).map_or_else(words, |index| UserAnswer::Option(index + 1)))
     }
 }
 
@@ -125,7 +141,7 @@ async fn ask_in_message(
     let title = answer["title"].as_str();
     let chosen = options.iter().position(|option| Some(option.as_str()) == title);
     if let Some(index) = chosen.filter(|_| engine.question.is(number)) {
-        commands::answer(&engine, &link, index + 1);
+        commands::answer(&engine, &link, (index + 1).into());
     }
 }
 
@@ -134,18 +150,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_a_number_or_the_beginning_of_one_option() {
+    fn an_answer_is_a_number_the_beginning_of_one_option_or_words() {
         let question = QuestionAsked::default();
-        assert!(question.choice(None, "no").is_err(), "nothing is asked");
-        assert_eq!(question.choice(Some(2), ""), Ok(2), "the asker may be another process");
+        assert!(question.answer(None, "").unwrap_err().hint.text().contains("agent.answer 1"));
+        assert_eq!(question.answer(Some(2), ""), Ok(UserAnswer::Option(2)), "the asker may be another process");
         let options = ["run it once", "run it always", "no"].map(str::to_owned).to_vec();
         *lock(&question.held) = Some(("Run?".into(), options));
-        assert_eq!(question.choice(None, "No"), Ok(3));
-        assert_eq!(question.choice(None, "run it o"), Ok(1));
-        assert_eq!(question.choice(None, "2"), Ok(2));
-        for bad in ["run", "", "yes"] {
-            let failure = question.choice(None, bad).unwrap_err();
-            assert!(failure.hint.text().contains("1 run it once"), "{bad}");
+        for (words, option) in [("No", 3), ("run it o", 1), ("2", 2)] {
+            assert_eq!(question.answer(None, words), Ok(UserAnswer::Option(option)), "{words}");
         }
+        for words in ["run", "no, run the tests first", "yes"] {
+            assert_eq!(question.answer(None, words), Ok(UserAnswer::Words(words.into())));
+        }
+        assert_eq!(question.answer(Some(3), "tries"), Ok(UserAnswer::Words("tries".into())));
+        assert!(question.answer(None, "").unwrap_err().hint.text().contains("1 run it once"));
     }
 }

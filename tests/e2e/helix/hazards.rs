@@ -7,6 +7,7 @@ use crate::nvim::ask::step;
 use crate::support::link_client::{EditorLink, Told, engine, hello};
 use crate::support::model_server::{ModelServer, Reply};
 use crate::support::project::Project;
+use crate::support::scripted::calls;
 
 const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
 
@@ -39,13 +40,19 @@ async fn a_question_offers_first_what_decides_nothing_and_no_answer_is_none() {
         let actions = link.until("code actions", |told| told.actions.get(&uri).filter(|all| !all.is_empty()).cloned());
         assert!(actions.await[0].title.contains("“no”"), "what does least stands first");
         // It is open still, and nothing was decided.
-        link.command("agent.answer", json!(["nonsense"]), Some(&uri));
-        link.message("has to be one of those offered").await;
+        link.command("agent.answer", json!([" "]), Some(&uri));
+        assert!(link.message("the answer is empty").await.contains("1 run it"), "the options are named");
         assert!(!project.root().join("made").exists());
-        link.command("agent.answer", json!(["no"]), Some(&uri));
+        // Words are as good as a no, and the model hears them.
+        let (words, heard) = match stray {
+            None => ("no", "the user said no to touch made"),
+            Some(_) => ("run the tests first", "the user did not agree to touch made, and says: run the tests first"),
+        };
+        link.command("agent.answer", json!([words]), Some(&uri));
         link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
         assert!(!project.root().join("made").exists(), "{stray:?}");
-        assert!(server.requests()[1].said_by("user").contains("the user said no to touch made"));
+        let told = server.requests()[1].said_by("user").to_owned();
+        assert!(told.contains(heard), "{told}");
         assert_eq!(link.told.lock().unwrap().shown, Vec::<String>::new(), "nothing opens that was not asked for");
         let gone = link.until("no more actions", |told| told.actions.get(&uri).filter(|all| all.is_empty()).cloned());
         gone.await;
@@ -68,4 +75,29 @@ async fn who_types_is_asked_on_the_status_line_alone_and_a_number_answers() {
     link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
     assert!(project.root().join("made").exists());
     assert!(link.told.lock().unwrap().shown.is_empty(), "nothing opens while somebody types");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_of_the_users_own_answer_a_question_and_stand_in_the_conversation() {
+    let project = Project::new(&[("a.py", TEXT)]);
+    let _engine = engine(&project);
+    let question = json!({"question": "Which number?", "options": ["ten", "twelve"]});
+    let server = ModelServer::start([calls("", &[("ask_user", question)]), calls("As you wish.", &[])]).await;
+    let mut options = with_model(&server);
+    options["model"]["style"] = json!("conversation");
+    options["model"]["context"] = json!(64_000);
+    let mut link = EditorLink::with(&project, hello(&project, None, options)).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!(["change it"]), Some(&uri));
+    link.message("Which number?").await;
+    link.command("agent.answer", json!(["the number of days in a week"]), Some(&uri));
+    link.until("the end", |told| (told.progress.last()?["kind"] == "end").then_some(())).await;
+    let heard = server.requests()[1].body.to_string();
+    assert!(heard.contains("The user answers: the number of days in a week"), "{heard}");
+    link.command("agent.show", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.last().cloned()).await;
+    assert!(link.text(&page).contains("→ the number of days in a week\n"), "{}", link.text(&page));
+    link.command("agent.answer", json!(["seven"]), Some(&uri));
+    link.message("no question is open").await;
 }
