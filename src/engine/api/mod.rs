@@ -5,6 +5,7 @@ mod command;
 mod engine;
 mod turn;
 mod user_blocks;
+mod user_diffs;
 mod user_talk;
 
 pub use command::{Command, CommandOutcome, Submitted};
@@ -31,6 +32,7 @@ pub use crate::state::request::Request;
 pub use crate::state::undo_target::{ChangedLines, Target};
 
 // Reviews.
+pub use crate::commands::edit_diff::DiffRefused;
 pub use crate::commands::review_changes::{ReviewAction, ReviewRequest, ReviewScope, ReviewState};
 pub use crate::state::review::review_hunk::{HunkWords, ReviewHunk, ReviewedFile};
 pub use crate::state::review::workspace_review::ReviewNote;

@@ -1,5 +1,6 @@
 //! Shows what the last task changed as one diff of all its files: the task, one step, or one symbol.
 
+use crate::commands::noted_diff;
 use crate::durable::stack::{self, UndoPlace};
 use crate::state::edit_service::EditService;
 use crate::state::journal::{Checkpoint, CheckpointKind, FileChange, Journal};
@@ -21,6 +22,22 @@ const CONTEXT: u32 = 3;
 /// # Errors
 /// No task has changed anything, the texts of this one are gone, or the part changed nothing.
 pub(crate) async fn changed_text(edits: &EditService, task: Option<&str>, part: &Target) -> Result<String, Failure> {
+    Ok(changed(edits, task, part).await?.1)
+}
+
+/// The diff of the last task, or of a part of it, with the diagnostics that the task has introduced beside their
+/// lines, and those that are about other lines.
+///
+/// # Errors
+/// As [`changed_text`].
+pub(crate) async fn reviewed_text(edits: &EditService, part: &Target) -> Result<(String, Vec<String>), Failure> {
+    let (task, diff) = changed(edits, None, part).await?;
+    let listed = edits.hub.listed.lock().await.iter().find(|listed| listed.task == task).cloned();
+    Ok(noted_diff::noted(&diff, &listed.map(|listed| listed.entries).unwrap_or_default()))
+}
+
+/// The name of the task, and the diff.
+async fn changed(edits: &EditService, task: Option<&str>, part: &Target) -> Result<(String, String), Failure> {
     let stack = stack::stack(edits).await;
     let wanted = |name: &str| task.is_none_or(|task| task == name);
     let known = stack.tasks.iter().find(|known| known.place != UndoPlace::Removed && wanted(&known.task));
@@ -42,7 +59,7 @@ pub(crate) async fn changed_text(edits: &EditService, task: Option<&str>, part: 
         let message = format!("{} of “{}” changed nothing that stands", part.words(), clean(&journal.request));
         return Err(Failure::user(message, ""));
     }
-    Ok(changes.iter().map(file_diff).collect())
+    Ok((known.task.clone(), changes.iter().map(file_diff).collect()))
 }
 
 /// The changes of a step; of the last one for `None`.

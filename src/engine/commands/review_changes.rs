@@ -273,7 +273,7 @@ fn edit_for(document: &Document, decided: &Decided) -> Option<FileEdit> {
 }
 
 /// Has the editor make the edits of a decision; the review follows if it did.
-async fn make(service: &EditService, edits: &[FileEdit], after: WorkspaceReview) -> Result<(), Failure> {
+pub(crate) async fn make(service: &EditService, edits: &[FileEdit], after: WorkspaceReview) -> Result<(), Failure> {
     let _edits = service.making.turn.lock().await;
     let durable = open_store::durable(&service.store).await;
     let at = Place::of(&service.workspace, &service.making, durable.as_deref());

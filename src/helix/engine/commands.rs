@@ -24,6 +24,9 @@ const LOOK_MS: u64 = 10_000;
 /// The most characters of a task's trace in a question about it.
 const TRACE: usize = 6000;
 
+/// The head of a page with a diff.
+const EDITABLE: &str = "<!-- edit the lines with a space or +; :w takes them over -->";
+
 /// Carries out a command, and returns at once.
 pub(super) fn take(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: AgentCommand) {
     let (engine, link) = (Arc::clone(engine), Arc::clone(link));
@@ -112,9 +115,12 @@ async fn look(
         "agent.stats" => page(engine, link, command, agent.statistics().await?).await,
         "agent.diff" => {
             agent.recover().await;
-            let diff = agent.changed_text(None, &Target::parse(&given.text)).await?;
+            let (diff, elsewhere) = agent.reviewed_text(&Target::parse(&given.text)).await?;
+            let list: Vec<String> = elsewhere.iter().map(|line| format!("- {line}\n")).collect();
+            let list = if list.is_empty() { String::new() } else { format!("{}\n", list.concat()) };
             // A changed line may begin a fence itself.
-            page(engine, link, command, format!("# What was changed\n\n`````diff\n{}\n`````", diff.trim_end())).await
+            let diff = format!("# What was changed\n\n{EDITABLE}\n\n{list}`````diff\n{}\n`````", diff.trim_end());
+            page(engine, link, command, diff).await
         }
         "agent.history" => {
             agent.recover().await;

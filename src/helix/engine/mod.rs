@@ -17,6 +17,7 @@ mod question_page;
 mod reading_pages;
 mod request_arguments;
 mod request_page;
+mod saved_pages;
 mod servers;
 mod session_display;
 mod spare;
@@ -326,34 +327,6 @@ impl EngineHost {
         self.buffers.links.used(link.id);
         if self.session.get().is_none_or(|session| session.agent.turn().is_free()) {
             self.buffers.links.asked_over(None);
-        }
-    }
-
-    /// Offers the actions of a page of Sextant's that is open again.
-    fn opened(&self, uri: &str) {
-        if uri == self.plan.page.uri() {
-            self.plan.page.opened(&self.buffers);
-            self.plan.dress(self);
-        }
-        for page in [&self.answers.page, &self.requests.page] {
-            if uri == page.uri() {
-                page.opened(&self.buffers);
-            }
-        }
-        self.changes.opened(self, uri);
-    }
-
-    fn saved(self: &Arc<Self>, link: &Arc<EngineLink>, uri: &str) {
-        let engine = Arc::clone(self);
-        if uri == self.plan.page.uri() {
-            tokio::spawn(async move { engine.plan.take_over(&engine).await });
-        } else if uri == self.requests.page.uri() {
-            let link = Arc::clone(link);
-            tokio::spawn(async move {
-                if let Err(failure) = engine.requests.send(&engine, &link).await {
-                    engine.refuse(Some(&link), &failure);
-                }
-            });
         }
     }
 

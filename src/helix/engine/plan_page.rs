@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use serde_json::json;
-
 use crate::engine::EngineHost;
 use crate::engine::links::{ERROR, INFO};
 use crate::engine::steps::{self, PlanText};
@@ -13,8 +11,7 @@ use crate::link::{EngineSays, OwnActions, OwnHovers};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::plural::counted;
-use sextant_base::positions::{Encoding, LineIndex};
-use sextant_engine::api::{Event, Origin, PlanRefused, Problem, plan_document};
+use sextant_engine::api::{Event, Origin, PlanRefused, plan_document};
 
 #[derive(Debug)]
 pub(super) struct PlanPage {
@@ -34,7 +31,7 @@ impl PlanPage {
     pub(super) fn give_way(&self, engine: &EngineHost) {
         if let Some(text) = self.page.edited(&engine.buffers) {
             self.page.accept(&engine.buffers, &text);
-            self.tell_faults(engine, &text, &[]);
+            engine.tell_faults(self.page.uri(), &text, &[]);
             engine.say(INFO, "the plan's page had changes of yours: undo in it (u) brings them back");
         }
     }
@@ -89,19 +86,19 @@ impl PlanPage {
     pub(super) async fn take_over(&self, engine: &Arc<EngineHost>) -> bool {
         let _turn = self.taking_over.lock().await;
         let Some(text) = self.page.edited(&engine.buffers) else {
-            self.tell_faults(engine, &text_of(self, engine), &[]);
+            engine.tell_faults(self.page.uri(), &text_of(self, engine), &[]);
             return true;
         };
         match self.replace(engine, &steps::without_comments(&text)).await {
             Ok(()) => {
                 self.page.accept(&engine.buffers, &text);
-                self.tell_faults(engine, &text, &[]);
+                engine.tell_faults(self.page.uri(), &text, &[]);
                 // The page's comments and spelling are set again, if the user has changed them.
                 self.set(engine, |_| {});
                 true
             }
             Err(PlanRefused::Faults(faults)) => {
-                self.tell_faults(engine, &text, &faults);
+                engine.tell_faults(self.page.uri(), &text, &faults);
                 let first = faults.first().map(|fault| format!("line {}: {}", fault.line, fault.message));
                 let many = counted(faults.len(), "fault");
                 let line = format!("the plan has {many}, and the last one stands; {}", first.unwrap_or_default());
@@ -138,20 +135,6 @@ impl PlanPage {
             session.agent.emit(event);
         }
         Ok(())
-    }
-
-    fn tell_faults(&self, engine: &EngineHost, text: &str, faults: &[Problem]) {
-        let uri = self.page.uri();
-        let index = LineIndex::new(text);
-        let words = |encoding: Encoding| {
-            let one = |fault: &Problem| {
-                let line = fault.line.saturating_sub(1).min(index.line_count().saturating_sub(1));
-                let range = index.range(text, index.line_range(text, line), encoding);
-                json!({"range": range, "severity": 1, "source": "sextant", "message": fault.message})
-            };
-            faults.iter().map(one).collect()
-        };
-        engine.publish(uri, engine.shower(uri), words);
     }
 }
 

@@ -2,12 +2,13 @@
 //!
 //! An editor with several servers then shows each of them once.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::engine::EngineHost;
 use crate::link::{EngineSays, OwnDiagnostics};
-use sextant_base::positions::Encoding;
+use sextant_base::positions::{Encoding, LineIndex};
 use sextant_diagnostics::code_aliases;
+use sextant_engine::api::Problem;
 
 impl EngineHost {
     /// The link that has to show the diagnostics of a file: the one that has it open, else the one that was used last.
@@ -34,6 +35,20 @@ impl EngineHost {
             let server = link.hello.server.as_ref();
             server.is_some_and(|server| reports(&server.name)) && self.buffers.mirror.version_at(link.id, uri).is_some()
         })
+    }
+
+    /// Shows the faults of a page on their lines; an empty list removes them.
+    pub(super) fn tell_faults(&self, uri: &str, text: &str, faults: &[Problem]) {
+        let index = LineIndex::new(text);
+        let words = |encoding: Encoding| {
+            let one = |fault: &Problem| {
+                let line = fault.line.saturating_sub(1).min(index.line_count().saturating_sub(1));
+                let range = index.range(text, index.line_range(text, line), encoding);
+                json!({"range": range, "severity": 1, "source": "sextant", "message": fault.message})
+            };
+            faults.iter().map(one).collect()
+        };
+        self.publish(uri, self.shower(uri), words);
     }
 
     /// Sends a message to every proxy.

@@ -13,6 +13,9 @@ use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
 use sextant_base::{path, private_files};
 
+/// The name of the pages with a diff.
+const DIFF: &str = "diff";
+
 /// A written page. An editor reads it on its own time, and reports that it is open after that.
 #[derive(Debug)]
 struct WrittenPage {
@@ -54,6 +57,21 @@ impl ReadingPages {
             private_files::replace(&file, text.as_bytes()).map_err(|error| not_shown(&file, &error.to_string()))?;
         }
         link.show(&uri, None).await.map_err(|why| not_shown(&file, &why))
+    }
+
+    /// The text of a page with a diff, as it was shown or taken over last.
+    pub(super) fn diff(&self, uri: &str) -> Option<String> {
+        let file = path::from_uri(uri)?;
+        let is_diff = file.file_stem()?.to_str()?.split('-').next() == Some(DIFF);
+        lock(&self.written).get(&file).filter(|_| is_diff).map(|page| page.text.clone())
+    }
+
+    /// The user's text of a page has been taken over.
+    pub(super) fn taken(&self, uri: &str, text: &str) {
+        let Some(file) = path::from_uri(uri) else { return };
+        if let Some(page) = lock(&self.written).get_mut(&file) {
+            text.clone_into(&mut page.text);
+        }
     }
 
     /// The first file of this name that has no other text in an editor.

@@ -54,7 +54,7 @@ impl PlanText {
 
     fn headline(&self) -> String {
         let progress = format!("{} of {} done", self.done, self.of);
-        let keys = "space a: what can be done here; :w takes your changes over";
+        let keys = "space a: actions; :w saves";
         match self.phase.as_str() {
             "" if self.note.is_empty() => "planning…".to_owned(),
             "" => "no plan was made; agent.plan makes one".to_owned(),

@@ -6,6 +6,7 @@ pub mod block_target;
 pub mod code_file;
 mod dense;
 pub mod edit_zones;
+pub mod edited_diff;
 pub mod find_old_string;
 pub mod hunks;
 mod indent;

@@ -4,6 +4,7 @@ mod before;
 mod commands;
 mod conversation;
 mod crash;
+mod edited_diff;
 mod hazards;
 mod lifecycle;
 mod plan;

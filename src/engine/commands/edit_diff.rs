@@ -1,0 +1,78 @@
+//! Takes over what the user has made of a diff that was shown: the text of its files becomes theirs.
+
+use crate::commands::review_changes;
+use crate::durable::stored_review;
+use crate::edit::recover;
+use crate::editor::FileEdit;
+use crate::editor::editor_error::EditorError;
+use crate::plan::document::Problem;
+use crate::state::edit_service::EditService;
+use sextant_base::failure::Failure;
+use sextant_base::plural::counted;
+use sextant_text::edits::apply_text::apply;
+use sextant_text::edits::edited_diff::{self, DiffFault};
+
+/// Why an edited diff was not taken over. Nothing is written then.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DiffRefused {
+    /// The faults, by lines.
+    Faults(Vec<Problem>),
+    Failure(Failure),
+}
+
+impl From<Vec<DiffFault>> for DiffRefused {
+    fn from(faults: Vec<DiffFault>) -> Self {
+        let problem = |DiffFault { line, message }| Problem { line, message };
+        Self::Faults(faults.into_iter().map(problem).collect())
+    }
+}
+
+impl From<Failure> for DiffRefused {
+    fn from(failure: Failure) -> Self {
+        Self::Failure(failure)
+    }
+}
+
+/// Makes the edits that a text of the user asks for, beside a running task. They count as the user's typing. Returns
+/// a summary; an unchanged diff has an empty one.
+///
+/// # Errors
+/// The text has faults, a file has changed since, or the editor refuses the edit.
+pub(crate) async fn edit_diff(service: &EditService, shown: &str, now: &str) -> Result<String, DiffRefused> {
+    let files = edited_diff::edited(shown, now)?;
+    if files.is_empty() {
+        return Ok(String::new());
+    }
+    stored_review::load(&service.store).await;
+    let _turn = service.store.review.turn.lock().await;
+    let (mut edits, mut faults): (Vec<FileEdit>, Vec<DiffFault>) = (Vec::new(), Vec::new());
+    let mut count = 0;
+    for file in &files {
+        let line = file.hunks.first().map_or(1, |hunk| hunk.line);
+        let Some(document) = recover::look_at(&service.workspace, &file.path).await? else {
+            faults.push(DiffFault { line, message: format!("{} is not there any more", file.path) });
+            continue;
+        };
+        if let Some(reason) = &document.locked {
+            return Err(Failure::from(EditorError::Locked { path: document.path, reason: reason.clone() }).into());
+        }
+        match file.edits(&document.text) {
+            Ok(found) => {
+                count += found.len();
+                let after = apply(&document.text, &found).unwrap_or_else(|_| document.text.to_string());
+                edits.extend(recover::edit_to(&file.path, Some(&document), Some(&after)));
+            }
+            Err(wrong) => faults.extend(wrong),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults.into());
+    }
+    review_changes::make(service, &edits, service.store.review.now()).await?;
+    stored_review::save(&service.store.review).await;
+    let places = match files.as_slice() {
+        [only] => only.path.clone(),
+        many => counted(many.len(), "file"),
+    };
+    Ok(format!("took over {} of the diff into {places}", counted(count, "change")))
+}

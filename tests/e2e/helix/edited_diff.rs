@@ -1,0 +1,109 @@
+//! The page of a diff that the user edits and saves: taken over into the file, or refused with the line of the fault.
+
+use serde_json::json;
+
+use crate::helix::with_model;
+use crate::nvim::ask::step;
+use crate::support::link_client::{EditorLink, engine, hello};
+use crate::support::model_server::ModelServer;
+use crate::support::project::Project;
+
+const TEXT: &str = "def f() -> int:\n    return 1\n\n\ndef g() -> int:\n    return 2\n";
+
+fn edit(path: &str, old: &str, new: &str, more: bool) -> crate::support::model_server::Reply {
+    step("edit_file", json!({"path": path, "old_string": old, "new_string": new}), more)
+}
+
+/// An editor with `a.py` open whose task has changed it and `b.py`, and the page of the diff.
+async fn shown(project: &Project, server: &ModelServer) -> (EditorLink, String) {
+    let mut link = EditorLink::with(project, hello(project, None, with_model(server))).await.expect("taken");
+    link.open("a.py");
+    let uri = link.uri("a.py");
+    link.command("agent.ask", json!(["change them", {"workspace": true}]), Some(&uri));
+    link.message(":wa writes 1 changed buffer").await;
+    link.command("agent.diff", json!([]), Some(&uri));
+    let page = link.until("the page", |told| told.shown.last().cloned()).await;
+    (link, page)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_edited_text_of_a_diff_is_taken_over_into_buffers_and_files() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", TEXT)]);
+    let replies = [edit("a.py", "return 1", "return len(nothing)", true), edit("b.py", "return 2", "return 22", false)];
+    let server = ModelServer::start(replies).await;
+    let _engine = engine(&project);
+    let (mut link, page) = shown(&project, &server).await;
+    let (uri, text) = (link.uri("a.py"), link.text(&page));
+    assert!(
+        text.starts_with("# What was changed\n\n<!-- edit the lines with a space or +; :w takes them over"),
+        "{text}"
+    );
+    assert!(text.lines().take(4).all(|line| line.chars().count() <= 80), "{text}");
+    let note = text.split("+    return len(nothing)\n").nth(1).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    assert!(note.starts_with("! new error: f: ") && note.contains("nothing"), "beside its line: {text}");
+    // Nothing was changed in it.
+    link.save(&page);
+    let wanted = text
+        .replace("+    return len(nothing)", "+    return 11\n+    # eleven")
+        .replace("-    return 2\n+    return 22\n", "     return 2\n");
+    link.type_text(&page, &wanted);
+    link.save(&page);
+    let said = link.message("took over").await;
+    assert_eq!(said, "took over 2 changes of the diff into 2 files; :wa writes open buffers");
+    assert_eq!(link.text(&uri), TEXT.replace("return 1", "return 11\n    # eleven"));
+    assert_eq!(
+        (project.read("a.py").as_str(), project.read("b.py")),
+        (TEXT, TEXT.to_owned()),
+        "an open file is not written"
+    );
+    // Once more in the same page, whose numbers are not those of the file any more.
+    link.type_text(&page, &wanted.replace("+    # eleven\n", "+    # 11\n"));
+    link.save(&page);
+    link.message("took over 1 change of the diff into a.py").await;
+    assert_eq!(link.text(&uri), TEXT.replace("return 1", "return 11\n    # 11"));
+    // The undo of the task knows what the user has made of it.
+    link.command("agent.undo", json!([]), Some(&uri));
+    link.until("its answer", |told| told.messages.last().cloned()).await;
+    assert!(link.text(&uri).contains("# 11"), "{}", link.text(&uri));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nonsense_in_a_diff_is_refused_with_its_line_and_nothing_is_written() {
+    let project = Project::new(&[("a.py", TEXT), ("b.py", TEXT)]);
+    let replies = [edit("a.py", "return 1", "return 11", true), edit("b.py", "return 2", "return 22", false)];
+    let server = ModelServer::start(replies).await;
+    let _engine = engine(&project);
+    let (mut link, page) = shown(&project, &server).await;
+    let (uri, text) = (link.uri("a.py"), link.text(&page));
+    let after = link.text(&uri);
+    let line = |part: &str| text.lines().position(|line| line.starts_with(part)).expect("a line") + 1;
+    for (old, new, at, words) in [
+        ("+    return 11", "    return 12\nx", line("+    return 11") + 1, "begins with a space"),
+        ("@@ -1,5 +1,5 @@", "@@ -1,5 +9,5 @@", line("@@ "), "the numbers of this line"),
+        ("+++ b/a.py", "+++ b/../c.py", line("--- a/a.py"), "not in the diff that was shown"),
+        ("`````diff", "", 1, "is gone"),
+    ] {
+        assert!(text.contains(old), "{old}\n{text}");
+        // A good change beside it is not taken over either.
+        link.type_text(&page, &text.replacen(old, new, 1).replace("+    return 22", "+    return 23"));
+        link.save(&page);
+        let said = link.message("nothing was taken over").await;
+        assert!(said.contains(&format!("line {at}: ")) && said.contains(words), "{said}");
+        let told = page.clone();
+        let faults = link.until("the fault", |seen| seen.diagnostics.get(&told).filter(|all| !all.is_empty()).cloned());
+        assert_eq!(faults.await[0]["range"]["start"]["line"], at - 1, "{said}");
+    }
+    // The file has changed where the diff was.
+    link.type_text(&uri, &after.replace("return 11", "return 111"));
+    link.type_text(&page, &text.replace("+    return 11", "+    return 12"));
+    link.save(&page);
+    link.message("the text of this change is not there any more in a.py").await;
+    assert_eq!(
+        (link.text(&uri), project.read("b.py")),
+        (after.replace("11", "111"), TEXT.replace("return 2", "return 22"))
+    );
+    link.type_text(&page, &text);
+    link.save(&page);
+    let told = page.clone();
+    link.until("no fault", |seen| seen.diagnostics.get(&told).filter(|all| all.is_empty()).map(drop)).await;
+}
