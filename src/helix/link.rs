@@ -26,6 +26,7 @@ pub const COMMANDS: &[&str] = &[
     "agent.skip",
     "agent.change",
     "agent.answer",
+    "agent.apply",
     "agent.stop",
     "agent.undo",
     "agent.keep",

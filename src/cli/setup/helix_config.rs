@@ -30,6 +30,7 @@ const KEYS: &[(&str, &str)] = &[
     ("y", ":lsp-workspace-command agent.approve"),
     ("n", ":lsp-workspace-command agent.step"),
     ("r", "@:lsp-workspace-command agent.answer \"\"<left>"),
+    ("b", ":lsp-workspace-command agent.apply {\"line\":%{cursor_line}}"),
     ("s", ":lsp-workspace-command agent.stop"),
     ("u", ":lsp-workspace-command agent.undo"),
     ("U", ":lsp-workspace-command agent.redo"),

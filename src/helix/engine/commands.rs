@@ -51,6 +51,9 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
         "agent.ask" if given.text.is_empty() => engine.requests.begin(engine, link, given.place, document).await,
         "agent.ask" => {
             let request = engine.request(&given, document.as_deref())?;
+            if let Some((file, line)) = document.as_deref().zip(given.place.first_line()) {
+                engine.answers.blocks.asked_at(file, line);
+            }
             run(engine, link, Command::Ask(request))
         }
         "agent.plan" => plan(engine, link, &given, document.as_deref()).await,
@@ -65,6 +68,7 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
             answer(engine, link, engine.question.answer(given.number, &given.text)?);
             Ok(())
         }
+        "agent.apply" => engine.answers.blocks.apply(engine, link, &given, command.document.as_deref()),
         "agent.stop" => run(engine, link, Command::Stop),
         "agent.mode" => mode(engine, link, &agent, &given.text),
         "agent.show" if given.text == "plan" => show_plan(engine, link).await,
@@ -84,6 +88,11 @@ fn about(engine: &EngineHost, link: &EngineLink, named: Option<&str>) -> Option<
         Some(_) => asked_from().or_else(touched),
         None => touched().or_else(asked_from),
     }
+}
+
+/// The file of the user, as far as it is known outside of a command.
+pub(super) fn asked_about(engine: &EngineHost) -> Option<String> {
+    lock(&engine.asked_from).clone().or_else(|| engine.buffers.mirror.touched_last(engine.setup.root.path(), None))
 }
 
 /// The commands that run no model: they undo a task, go on with it, or show a text to read.

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use crate::engine::buffers::EditorBuffers;
 use crate::engine::conversation_text::ConversationText;
 use crate::engine::links::EngineLink;
+use crate::engine::offered_blocks::OfferedBlocks;
 use crate::engine::streamed_page::{EditorPage, PageKind, line_start};
 use sextant_base::failure::Failure;
 use sextant_base::lock::lock;
@@ -18,11 +19,16 @@ const COLUMNS: u32 = 1_000_000;
 pub(super) struct ConversationPage {
     pub(super) page: EditorPage,
     text: Mutex<ConversationText>,
+    pub(super) blocks: OfferedBlocks,
 }
 
 impl ConversationPage {
     pub(super) fn new(folder: &Path) -> Self {
-        Self { page: EditorPage::new(folder, "answer.md", PageKind::Log), text: Mutex::default() }
+        Self {
+            page: EditorPage::new(folder, "answer.md", PageKind::Log),
+            text: Mutex::default(),
+            blocks: OfferedBlocks::default(),
+        }
     }
 
     /// Changes the text, and brings it to wherever it is shown.

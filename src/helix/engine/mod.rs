@@ -10,6 +10,7 @@ mod conversation_text;
 mod helix_wording;
 mod introduced;
 mod links;
+mod offered_blocks;
 mod open_documents;
 mod plan_page;
 mod publishing;
@@ -307,6 +308,7 @@ impl EngineHost {
                     }
                     self.found.changed(self, &change);
                     self.changes.changed(self, &change);
+                    self.look_at_blocks(&change.uri);
                 }
             }
             ProxySays::Closed(closed) => {

@@ -121,6 +121,9 @@ impl EngineHost {
         let answered = self.question.places(self).iter().any(|place| place == uri);
         let options = self.question.options().filter(|_| answered).unwrap_or_default();
         let mut items = steps::answers(&options);
+        if uri == self.answers.page.uri() {
+            items.extend(self.answers.blocks.actions());
+        }
         items.extend(self.changes.actions(uri));
         self.tell_all(&EngineSays::Actions(OwnActions { uri: uri.to_owned(), items }));
     }

@@ -70,6 +70,11 @@ impl GivenArguments {
 }
 
 impl GivenPlace {
+    /// Counted from 1.
+    pub(super) fn first_line(&self) -> Option<usize> {
+        self.lines().map(|(first, _)| first)
+    }
+
     fn lines(&self) -> Option<(usize, usize)> {
         let range = self.range.map(|range| (range.start.line as usize + 1, range.end.line as usize + 1));
         let ordered = |(one, other): (usize, usize)| (one.min(other).max(1), one.max(other).max(1));

@@ -10,7 +10,7 @@ use sextant_engine::api::DiffRefused;
 
 impl EngineHost {
     /// Offers the actions of a page of Sextant's that is open again.
-    pub(super) fn opened(&self, uri: &str) {
+    pub(super) fn opened(self: &Arc<Self>, uri: &str) {
         if uri == self.plan.page.uri() {
             self.plan.page.opened(&self.buffers);
             self.plan.dress(self);
@@ -20,7 +20,17 @@ impl EngineHost {
                 page.opened(&self.buffers);
             }
         }
+        self.look_at_blocks(uri);
         self.changes.opened(self, uri);
+    }
+
+    /// Looks again for blocks of code where the conversation stands still.
+    pub(super) fn look_at_blocks(self: &Arc<Self>, uri: &str) {
+        let stands = || self.session.get().is_some_and(|session| session.agent.turn().is_free());
+        if uri == self.answers.page.uri() && stands() {
+            let engine = Arc::clone(self);
+            tokio::spawn(async move { engine.answers.blocks.look(&engine).await });
+        }
     }
 
     pub(super) fn saved(self: &Arc<Self>, link: &Arc<EngineLink>, uri: &str) {

@@ -53,6 +53,7 @@ impl Shower {
             TaskEvent::TurnEnded { .. } => {
                 self.end();
                 look_at_changes(engine);
+                engine.look_at_blocks(engine.answers.page.uri());
             }
             TaskEvent::Answered { choice } => engine.question.close(engine, choice),
             TaskEvent::Shown { event } => self.show(engine, event),

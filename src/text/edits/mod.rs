@@ -7,6 +7,7 @@ pub mod code_file;
 mod dense;
 pub mod edit_zones;
 pub mod edited_diff;
+pub mod fenced_blocks;
 pub mod find_old_string;
 pub mod hunks;
 mod indent;

@@ -1,6 +1,7 @@
 //! The engine behind an editor that speaks LSP alone: asked, planned with, typed against, left.
 
 mod before;
+mod blocks;
 mod commands;
 mod conversation;
 mod crash;
