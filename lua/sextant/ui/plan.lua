@@ -300,8 +300,10 @@ function M.update(event)
   if event.steps == 0 then
     return nothing_to_do(event.markdown, false)
   end
+  -- A late answer has changed an outcome: the question and the words of the end still hold.
+  local kept = event.amend and state or {}
   state = empty(event.phase)
-  state.whole = whole
+  state.whole, state.note, state.question = whole, kept.note, kept.question
   require('sextant.ui.plan_text').renew(event.markdown, event.root)
   for _, key in ipairs({ 'markdown', 'root', 'steps', 'done', 'failed', 'running' }) do
     state[key] = event[key]

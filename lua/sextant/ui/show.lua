@@ -183,6 +183,10 @@ local renderers = {
     emit('SextantEdited', event)
   end,
   plan = function(event)
+    if event.amend then
+      plan.update(event)
+      return emit('SextantPlan', event)
+    end
     answer.end_line()
     begun, planned = nil, begun or planned
     local starts = event.phase == 'executing' and M.status ~= 'running'

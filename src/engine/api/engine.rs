@@ -25,7 +25,7 @@ use crate::events::envelope::TraceEntry;
 use crate::events::stream::EventStream;
 use crate::memory::{self, statistics};
 use crate::plan::{Plan, Steps};
-use crate::planner::{replan, waiting_plan};
+use crate::planner::{replan, step_result, waiting_plan};
 use crate::run::{finish, listed};
 use crate::state::agent_config::{Config, PlanMode};
 use crate::state::approvals::UserAnswer;
@@ -354,9 +354,10 @@ impl Engine {
         questions::ask_user(&self.session.approvals, UserQuestion::of(QuestionKind::Plan, text, options)).await
     }
 
-    /// Updates the list of the last task with the answers after its end.
+    /// Updates the list of the last task, and the outcome of its last step, with the answers after its end.
     pub async fn amend(&self) {
         listed::amend(&self.session.edits).await;
+        step_result::amend(&self.session.edits, &self.session.plans).await;
     }
 
     /// The known diagnostics that the running task has introduced so far; `None` where it has changed nothing.

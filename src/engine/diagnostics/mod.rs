@@ -9,6 +9,7 @@ pub(crate) mod reached;
 pub(crate) mod references;
 pub(crate) mod relevant;
 pub(crate) mod reported;
+pub(crate) mod step_verdict;
 pub(crate) mod triage;
 mod unchecked_uses;
 pub(crate) mod workspace_look;

@@ -55,6 +55,7 @@ pub(crate) fn phase_name(phase: Phase) -> &'static str {
 
 /// Stores the state as it is. A task that is executed belongs to this process, any other to nobody.
 pub(crate) async fn keep_task(store: &TaskStore, task: &mut Task, plan: Option<&Plan>, phase: Phase) {
+    task.keep.phase = phase;
     // A pause in the middle of a step leaves the step to the process that goes on with it.
     if !matches!(phase, Phase::Executing | Phase::Paused) {
         task.keep.mark = None;
@@ -120,6 +121,20 @@ pub(crate) async fn keep_state(store: &TaskStore, state: &RunState, phase: Phase
     let Some(durable) = open_store::durable(store).await else { return };
     let kept = save(&durable, state, KeptTalk::AsItWas, phase, None).await;
     open_store::or_tell(&store.events, &durable, kept);
+}
+
+/// Stores a plan with an outcome that a late answer has renewed; the phase stays. Returns the revision. A task that
+/// another process has gone on with keeps the state of that one.
+pub(crate) async fn keep_renewed(store: &TaskStore, plan: &Plan, task: &Task) -> Option<i64> {
+    let (Some(durable), Some(expected)) = (open_store::durable(store).await, task.keep.revision) else {
+        return task.keep.revision;
+    };
+    let mut state = RunState::of(task, Some(plan));
+    if task.keep.phase != Phase::Executing {
+        state.counted.concluded();
+    }
+    let kept = save(&durable, &state, KeptTalk::AsItWas, task.keep.phase, Some(expected)).await;
+    open_store::or_tell(&store.events, &durable, kept).flatten().or(task.keep.revision)
 }
 
 /// Takes a waiting task for this process. Refused where another process has gone on with it meanwhile.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diagnostics::{collect_diagnostics, reached};
+use crate::diagnostics::{collect_diagnostics, reached, step_verdict};
 use crate::edit::look_ahead::{LookedAhead, look_ahead, texts_before};
 use crate::edit::{edit_guard, edit_transaction, permissions, preview, rebase_edit, review_before, rollback};
 use crate::editor::editor_error::EditorError;
@@ -168,6 +168,8 @@ async fn attempt(
         ahead = look_ahead(edits, &mut work.reports.elsewhere, wanted, &mut burst, in_burst, deadline).await;
     }
     let LookedAhead { bystanders, unheard, deadline } = ahead;
+    // From this edit on an answer is no longer about the step before it alone.
+    step_verdict::renew_last(edits, work).await;
     remember(work, wanted, &mut burst, in_burst, &collect_diagnostics::known(&edits.hub).await);
     note_start(&edits.making, work, wanted);
     let before = burst.snaps.clone();

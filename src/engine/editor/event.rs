@@ -168,6 +168,9 @@ pub enum Event {
         /// The step that runs, counted from 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         running: Option<usize>,
+        /// Whether a late answer has changed an outcome in it, and nothing else is new.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        amend: bool,
     },
     /// The causes and effects in a task, for a reader.
     Trace {

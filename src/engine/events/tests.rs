@@ -185,7 +185,15 @@ fn an_event_that_is_written_and_read_is_the_same_and_folds_to_the_same() {
     let collector = Arc::new(Collector::default());
     stream.observe(Arc::<Collector>::clone(&collector));
     stream.emit(Some("t"), TaskEvent::TakenUp { request: "fix".into(), mode: Mode::Simple, again: false });
-    stream.show(Event::Plan { markdown: "# P".into(), phase: "p".into(), steps: 2, done: 1, failed: 0, running: None });
+    stream.show(Event::Plan {
+        markdown: "# P".into(),
+        phase: "p".into(),
+        steps: 2,
+        done: 1,
+        failed: 0,
+        running: None,
+        amend: false,
+    });
     stream.show(Event::Words { text: "ñ\u{1b}\n".into(), thought: true });
     stream.emit(None, TaskEvent::Answered { choice: None });
     let mut folded = StreamState::new("/w");

@@ -12,6 +12,7 @@ use crate::planner::validate_plan::{self, within};
 use crate::planner::{alternatives, carry_out};
 use crate::run::step_contract;
 use crate::state::edit_service::EditService;
+use crate::state::judged_step::JudgedStep;
 use crate::state::task::Task;
 use crate::state::task_scope::Scope;
 use crate::state::task_store::TaskStore;
@@ -31,6 +32,8 @@ pub(crate) struct Tried {
     pub(crate) parts: Vec<StepPart>,
     pub(crate) output: Option<StepOutput>,
     pub(crate) objection: Option<Objection>,
+    /// The judgement of a step that is done, for answers that come late.
+    pub(crate) judged: Option<JudgedStep>,
 }
 
 impl Tried {

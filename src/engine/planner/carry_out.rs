@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::diagnostics::{collect_diagnostics, reported};
+use crate::diagnostics::{collect_diagnostics, reported, step_verdict};
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
 use crate::plan::check_criteria::CheckResult;
@@ -16,7 +16,7 @@ use crate::planner::step_checks;
 use crate::planner::step_judgement::{EndedTry, facts_after, joined, judge_edit};
 use crate::planner::validate_plan::place_of;
 use crate::run::{choose_loop, completion_checks, sources, start};
-use crate::state::comparison::{self, Verdict};
+use crate::state::comparison::Verdict;
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_baseline::{Baseline, before_first_edits};
 use crate::state::edit_service::EditService;
@@ -47,12 +47,30 @@ struct PartsDone {
     parts: Vec<StepPart>,
 }
 
+/// The state that a try of a step found.
+#[derive(Clone)]
+struct FoundBefore {
+    reports: Snapshots,
+    /// The texts of the files that earlier steps have changed.
+    texts: BTreeMap<String, Arc<str>>,
+}
+
+impl FoundBefore {
+    async fn of(edits: &EditService, journal: &Journal, mark: usize) -> Self {
+        let earlier = step_verdict::files(journal.checkpoints.get(..mark).unwrap_or_default());
+        let texts = step_verdict::texts(edits.workspace.editor.as_ref(), &earlier).await;
+        Self { reports: collect_diagnostics::known(&edits.hub).await, texts }
+    }
+}
+
 /// The facts after a try of a step.
 struct StepView {
     verdict: Verdict,
     findings: Vec<CheckResult>,
     /// How many of the diagnostics that the step names are still there.
     left: usize,
+    /// The reports that the verdict compares with.
+    before: Snapshots,
 }
 
 /// Carries out a step in the scope of its symbols. `leaned` are the changes of the steps that it leans on. The step may
@@ -71,7 +89,7 @@ pub(crate) async fn carry_out(
     let scope = scope_of(step, &context.symbols);
     look_at_unknown(edits, &scope, cancel).await?;
     let expected = targets(&edits.hub, step, &scope).await;
-    let before = collect_diagnostics::known(&edits.hub).await;
+    let before = FoundBefore::of(edits, &task.work.journal, mark).await;
     task.work.reports.first = begun_with(task, mark);
     task.work.begun = (mark < done).then_some(mark);
     let PartsDone { mut ended, parts } = run_parts(edits, model, step, context, task, cancel).await?;
@@ -83,8 +101,9 @@ pub(crate) async fn carry_out(
         ended = joined(Some(ended), under_title(edits, model, step, &context.title, task, cancel).await?);
         view = look_back(edits, model, step, &task.work, &before, mark).await;
     }
-    let StepView { verdict, findings, left } = view;
-    let tried = EndedTry { step, mark, ended, parts, verdict, findings, expected, left };
+    let StepView { verdict, findings, left, before } = view;
+    let texts = step_verdict::texts_around(edits.workspace.editor.as_ref(), &task.work.journal, mark).await;
+    let tried = EndedTry { step, mark, ended, parts, verdict, findings, expected, left, before, texts };
     let facts = facts_after(&edits.workspace.config, task, &tried);
     Ok(judge_edit(&edits.workspace.config, task, tried, facts))
 }
@@ -166,18 +185,19 @@ async fn look_back(
     model: &dyn Model,
     step: &Step,
     work: &TaskWork,
-    before: &Snapshots,
+    found: &FoundBefore,
     mark: usize,
 ) -> StepView {
-    let mut before = before.clone();
+    let FoundBefore { reports: mut before, mut texts } = found.clone();
+    texts.extend(texts_before(&work.journal, mark));
     // A file that was first looked at in this step, right before its edit, has its baseline there.
     add_missing(&mut before, &work.reports.start);
-    before_first_edits(&mut before, &work.reports.first.snaps, &texts_before(&work.journal, mark));
-    let mut verdict = comparison::compared(&before, &collect_diagnostics::known(&edits.hub).await, &[]).await;
-    collect_diagnostics::doubt_unheard(&edits.hub, &work.journal, mark, &mut verdict).await;
+    before_first_edits(&mut before, &work.reports.first.snaps, &texts);
+    let now = collect_diagnostics::known(&edits.hub).await;
+    let verdict = step_verdict::verdict(&edits.hub, &work.journal, mark, &before, &now).await;
     let left = targets(&edits.hub, step, &work.scope).await;
     let findings = step_checks::findings(edits, model, step, work, &before, &verdict, mark).await;
-    StepView { verdict, findings, left }
+    StepView { verdict, findings, left, before }
 }
 
 /// The baseline of the texts that a resumed step found when it first began.

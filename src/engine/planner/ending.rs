@@ -5,8 +5,10 @@ use crate::durable;
 use crate::edit::rollback;
 use crate::editor::event::Event;
 use crate::memory::keep;
+use crate::plan::user_question::Question;
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepState, plan_event};
+use crate::planner::step_result;
 use crate::run::finish;
 use crate::run::unfit_ending::CameTo;
 use crate::state::durable::Keep;
@@ -92,16 +94,12 @@ pub(crate) async fn take_back_unfinished(
 pub(crate) async fn end_run(
     edits: &EditService,
     model: &dyn Model,
-    plan: &Plan,
+    plan: &mut Plan,
     task: &mut Task,
     phase: Phase,
     stopped: bool,
     events: &mut Vec<Event>,
 ) -> Outcome {
-    events.push(plan_event::plan_event(plan, phase.words()));
-    if let Some(question) = &task.progress.question {
-        events.push(question.event());
-    }
     let done = plan.steps.iter().filter(|step| step.state == StepState::Done).count();
     let failed = failed_steps(plan, task.progress.course.replaced);
     let word = words(done, plan.steps.len(), task.progress.replans, &failed);
@@ -117,6 +115,14 @@ pub(crate) async fn end_run(
         Phase::Planning | Phase::Executing | Phase::Paused | Phase::Error => CameTo::Waits,
     };
     let mut outcome = finish::finish(edits, &mut task.work, &task.counts, &word, came_to).await;
+    // The last look may have known more than the judgement of the last step.
+    let cancel = edits.hub.cancelled();
+    let is_renewed = stop::soon(&cancel, step_result::take_late(edits, plan, &mut task.work)).await;
+    if is_renewed == Some(true) {
+        task.keep.revision = durable::keep_renewed(&edits.store, plan, task).await;
+    }
+    events.push(plan_event::plan_event(plan, phase.words()));
+    events.extend(task.progress.question.as_ref().map(Question::event));
     if phase == Phase::Completed || phase == Phase::Error {
         workspace_look::leave_all(&edits.hub).await;
     }

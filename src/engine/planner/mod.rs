@@ -13,5 +13,6 @@ pub(crate) mod rewritten;
 pub(crate) mod run_plan;
 pub(crate) mod step_checks;
 pub(crate) mod step_judgement;
+pub(crate) mod step_result;
 pub(crate) mod validate_plan;
 pub(crate) mod waiting_plan;

@@ -209,5 +209,5 @@ async fn judge_look(
     let (symbols, files) = (result.output.symbols.len(), result.output.files.len());
     let outcome = format!("looked at {} in {}", counted(symbols, "symbol"), counted(files, "file"));
     let output = Some(result.output);
-    Tried { state: StepState::Done, outcome, facts, parts: result.parts, output, objection: None }
+    Tried { state: StepState::Done, outcome, facts, parts: result.parts, output, objection: None, judged: None }
 }

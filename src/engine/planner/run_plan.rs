@@ -18,6 +18,7 @@ use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, Step, StepState, Steps, depends, plan_event};
 use crate::planner::attempt::{self, Tried};
 use crate::planner::ending::{self, goes_on, resumable};
+use crate::planner::step_result::{self, about, number, take};
 use crate::planner::{alternatives, read_only_steps, replan};
 use crate::run::run_loop;
 use crate::state::edit_service::EditService;
@@ -88,7 +89,7 @@ pub(crate) async fn carry_out(
     durable::keep_task(&session.store, &mut task, Some(&plan), phase).await;
     let stopped = matches!(ran, Ok(PlanRun::Stopped));
     let outcome =
-        ending::end_run(&session.edits, session.model.as_ref(), &plan, &mut task, phase, stopped, events).await;
+        ending::end_run(&session.edits, session.model.as_ref(), &mut plan, &mut task, phase, stopped, events).await;
     let changed = run_loop::may_have_changed(&session.edits.making, &task);
     *session.plans.waiting.lock().await = Some((plan, task));
     let ran = ran.map_err(|failure| if changed { failure } else { failure.without_change() });
@@ -113,6 +114,8 @@ async fn run_plan(
 ) -> Result<PlanRun, Failure> {
     loop {
         stop_leaning(&edits.hub.events, plan, &task.work.events);
+        let late = step_result::take_late(edits, plan, &mut task.work);
+        stop::soon(cancel, late).await;
         let mut batch = depends::next(plan);
         if steps == Steps::One {
             batch.truncate(1);
@@ -201,7 +204,7 @@ async fn run_looks(
         }
     };
     for (index, tried) in batch.iter().zip(&tried) {
-        take(plan, *index, &mut task.progress, &task.work.events, tried);
+        take(plan, *index, &mut task.progress, &mut task.work, tried);
         keep::remember_step(&edits.store, plan, *index, &task.work, &mut task.keep).await;
     }
     durable::keep_judged(&edits.store, plan, task).await;
@@ -257,7 +260,7 @@ async fn run_edit(
                 Tried::failed(StepError::of(failure.kind), failure.message, facts)
             }
         };
-        take(plan, index, &mut task.progress, &task.work.events, &tried);
+        take(plan, index, &mut task.progress, &mut task.work, &tried);
         keep::remember_step(&edits.store, plan, index, &task.work, &mut task.keep).await;
         durable::keep_judged(&edits.store, plan, task).await;
         let step = &plan.steps[index];
@@ -311,24 +314,6 @@ async fn clear_for_fallback(edits: &EditService, work: &mut TaskWork, mark: usiz
     let deadline = Deadline::after_ms(edits.workspace.config.diagnostics.timeout_ms);
     if edits.workspace.config.diagnostics.on_edit {
         collect_diagnostics::ensure_baseline(&edits.hub, &documents, &bystanders, deadline).await;
-    }
-}
-
-/// Enters the outcome of a try into the plan and the trace.
-fn take(plan: &mut Plan, index: usize, progress: &mut TaskProgress, task_events: &TaskEvents, tried: &Tried) {
-    let step = &mut plan.steps[index];
-    (step.state, step.result.outcome) = (tried.state, tried.outcome.clone());
-    (step.result.parts, step.result.output) = (tried.parts.clone(), tried.output.clone());
-    step.result.begun = None;
-    if tried.state == StepState::Failed {
-        progress.plan_errors += 1;
-        let failed = format!("failed: {}", step.result.outcome);
-        task_events.trace(number(index), Trace::new(Effect::Acted, about(index, step), "outcome", failed));
-    }
-    for part in &step.result.parts {
-        let ok = if part.state == StepState::Done { "done" } else { "failed" };
-        let trace = Trace::new(Effect::Acted, format!("step {}: {}", index + 1, part.title), step.kind.name(), ok);
-        task_events.trace_step(number(index), trace);
     }
 }
 
@@ -388,12 +373,4 @@ async fn invalid_steps(workspace: &Workspace, plan: &Plan) -> Vec<String> {
         gone.extend(alternatives::missing(workspace, step).await.filter(|missing| !made_before(missing)));
     }
     gone
-}
-
-fn number(index: usize) -> u32 {
-    u32::try_from(index + 1).unwrap_or(u32::MAX)
-}
-
-fn about(index: usize, step: &Step) -> String {
-    format!("step {} “{}”", index + 1, step.title)
 }

@@ -1,5 +1,8 @@
 //! Judges a try of an editing step: by its changes, its diagnostics and its checks.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::plan::check_criteria::CheckResult;
 use crate::plan::next_decision::{StepChecked, StepDiagnosed, StepReport};
 use crate::plan::output::StepOutput;
@@ -12,7 +15,9 @@ use crate::state::agent_config::Config;
 use crate::state::comparison::Verdict;
 use crate::state::delta_wording;
 use crate::state::journal::Journal;
+use crate::state::judged_step::JudgedStep;
 use crate::state::outcome::Ended;
+use crate::state::snapshots::Snapshots;
 use crate::state::task::{Conversation, Task};
 use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
@@ -36,6 +41,9 @@ pub(crate) struct EndedTry<'a> {
     pub(crate) expected: usize,
     /// Those of them that are still there.
     pub(crate) left: usize,
+    /// The reports before it, and the texts behind it.
+    pub(crate) before: Snapshots,
+    pub(crate) texts: BTreeMap<String, Arc<str>>,
 }
 
 pub(crate) fn facts_after(config: &Config, task: &Task, tried: &EndedTry<'_>) -> StepReport {
@@ -65,7 +73,7 @@ pub(crate) fn facts_after(config: &Config, task: &Task, tried: &EndedTry<'_>) ->
 
 /// The judgement of a step: new errors and unmet checks mean that it failed, even when it claims success.
 pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, facts: StepReport) -> Tried {
-    let EndedTry { step, mark, ended, parts, verdict, findings, .. } = tried;
+    let EndedTry { step, mark, ended, parts, verdict, findings, before, texts, .. } = tried;
     let (fixed, new) = (verdict.fixed_from(floor(config)), verdict.new_from(floor(config)).count());
     let broken = verdict.count(Severity::Error);
     let failed = |error: StepError, outcome: String| {
@@ -111,7 +119,17 @@ pub(crate) fn judge_edit(config: &Config, task: &Task, tried: EndedTry<'_>, fact
     let text = format!("{answer}\n{outcome}");
     let mut output = StepOutput::new(text.trim(), changed_symbols(task, mark));
     (output.fixed, output.new, output.deviation) = (fixed, new, step_contract::hundredths(&facts));
-    Tried { state: StepState::Done, outcome, facts, parts, output: Some(output), objection: None }
+    let judged = JudgedStep {
+        title: step.title.clone(),
+        outcome: outcome.clone(),
+        checks: unknown,
+        before,
+        mark,
+        end: task.work.journal.checkpoints.len(),
+        texts,
+        renewed: None,
+    };
+    Tried { state: StepState::Done, outcome, facts, parts, output: Some(output), objection: None, judged: Some(judged) }
 }
 
 /// Why a step that came to its end did nothing: the last refusal, and the model's own words.

@@ -3,6 +3,7 @@
 use crate::state::answer_status::Status;
 use crate::state::comparison::Verdict;
 use crate::state::render::Line;
+use sextant_base::one_line::headline;
 use sextant_base::plural::counted;
 
 /// The known state of the diagnostics after a task.
@@ -29,6 +30,12 @@ pub(crate) fn of_step(verdict: &Verdict, new: usize, fixed: usize) -> String {
         Status::Partial => format!("{fixed} fixed and {new} new so far, not known: {pending}"),
         status => unknown(status).to_owned(),
     }
+}
+
+/// The same words where a late answer has changed them, with the first of the new diagnostics.
+pub(crate) fn of_late(words: &str, first: Option<&str>) -> String {
+    let first = first.map(|message| format!("after a late answer: {words}, the first: {}", headline(message)));
+    first.unwrap_or_else(|| words.to_owned())
 }
 
 /// Like [`of_task`], for one edit, or for several that were settled as one.

@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use crate::editor::event::Event;
 use crate::events::stream::EventStream;
 use crate::plan::next_decision::Trigger;
+use crate::plan::work_mode::Phase;
 use crate::state::memory_handle::{Remember, tell};
 use crate::state::owner::Owner;
 use crate::state::snapshots::SnapshotKey;
@@ -20,6 +21,8 @@ use sextant_store::memory::store::Memory;
 pub(crate) struct Keep {
     /// Checkpoints before the running step; `None` between steps.
     pub mark: Option<usize>,
+    /// Its phase when it was stored last.
+    pub phase: Phase,
     /// The reason why the plan is being made again.
     pub replanning: Option<Trigger>,
     /// The part of the task's baseline that is stored already.

@@ -78,8 +78,12 @@ impl Baseline {
         }
     }
 
-    /// Adds the diagnostics known of the text that the first edit of a file finds.
+    /// Adds the diagnostics known of the text that the first edit of a file finds, and all others before the first edit
+    /// of all.
     pub(crate) fn begin_with(&mut self, document: &Document, known: &Snapshots) {
+        if self.edited.is_empty() {
+            add_missing(&mut self.snaps, known);
+        }
         if self.edited.insert(document.path.clone()) {
             self.snaps.extend(of_text(known, document).map(|(key, snap)| (key.clone(), snap.clone())));
         }
@@ -123,11 +127,16 @@ fn of_text<'a>(
     known.iter().filter(move |(key, snap)| key.0 == document.path && snap.text.as_deref() == text)
 }
 
-/// The state before a step, for the texts that its own first edits found: others may have changed a file between the
-/// step's beginning and its first edit there.
+/// The state before a step, for the texts that it found in the files that it or an earlier step has changed. Others may
+/// have changed a file between the step's beginning and its first edit there. A report on a text from before the
+/// earlier step would make that step's diagnostics this one's.
 pub(crate) fn before_first_edits(before: &mut Snapshots, first: &Snapshots, texts: &BTreeMap<String, Arc<str>>) {
-    before.retain(|(file, _), snap| texts.get(file).is_none_or(|text| snap.text.as_deref() == Some(&**text)));
+    let is_of_text = |(file, _): &SnapshotKey, snap: &Arc<Snapshot>| {
+        texts.get(file).is_none_or(|text| snap.text.as_deref() == Some(&**text))
+    };
+    before.retain(|key, snap| is_of_text(key, snap));
     add_missing(before, first);
+    before.retain(|key, snap| is_of_text(key, snap));
 }
 
 /// Removes the diagnostics of files that others have changed meanwhile, a user, a client or another editor: new ones

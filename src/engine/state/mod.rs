@@ -21,6 +21,7 @@ pub(crate) mod edit_service;
 pub(crate) mod frequent_codes;
 pub(crate) mod in_flight;
 pub(crate) mod journal;
+pub(crate) mod judged_step;
 pub(crate) mod kind;
 pub(crate) mod look_reach;
 pub(crate) mod memory_handle;

@@ -17,6 +17,7 @@ use crate::state::durable::Keep;
 use crate::state::edit_baseline::Baseline;
 use crate::state::edit_request::EditRequest;
 use crate::state::journal::Journal;
+use crate::state::judged_step::JudgedStep;
 use crate::state::look_reach::LookReach;
 use crate::state::notes_log::NotesLog;
 use crate::state::offered::Offered;
@@ -163,6 +164,8 @@ pub(crate) struct LateReports {
     pub(crate) to_come: bool,
     /// The reports that an end has waited for.
     pub(crate) last_look: Option<LastLook>,
+    /// The step of the plan that was judged last.
+    pub(crate) judged: Option<JudgedStep>,
 }
 
 /// The answer to an end that has waited.

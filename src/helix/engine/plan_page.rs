@@ -54,7 +54,10 @@ impl PlanPage {
 
     pub(super) fn take(&self, engine: &EngineHost, event: Event) {
         self.set(engine, |shown| {
-            shown.note.clear();
+            // A late answer changes an outcome: the words of the end still hold.
+            if !matches!(event, Event::Plan { amend: true, .. }) {
+                shown.note.clear();
+            }
             shown.take(event);
         });
     }

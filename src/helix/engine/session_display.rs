@@ -191,7 +191,8 @@ impl Shower {
                 engine.say(INFO, "the plan has no step: there is nothing to do; agent.show \"plan\" shows why");
             }
         }
-        self.of_plan = true;
+        // An outcome that a late answer has changed: the task that runs or ran last may be another one.
+        self.of_plan |= !matches!(event, Event::Plan { amend: true, .. });
         engine.plan.take(engine, event);
     }
 

@@ -13,6 +13,7 @@ mod figures;
 mod forget;
 mod history;
 mod injection;
+mod late_outcomes;
 mod limits;
 mod long;
 mod neighbours;

@@ -84,6 +84,35 @@ async fn a_slow_command_is_told_late_and_amends_the_list() {
     assert_eq!(answer.matches(words).count(), 1, "{answer}");
 }
 
+/// The text of the plan's window.
+async fn page(nvim: &Nvim) -> String {
+    let lines = "return vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://plan'), 0, -1, false)";
+    nvim.lua::<Vec<String>>(lines).await.join(" ")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_command_renews_the_outcome_of_a_step_in_the_plan_s_window() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let one = json!({"title": "break f", "symbols": ["a.py::f"], "because": "asked", "expect": "broken"});
+    let plan = json!({"title": "Break", "reason": "asked", "steps": [one], "confidence": 1});
+    let server = ModelServer::start([ModelReply::Json(plan), edit("bad = 1\n    return bad")]).await;
+    let quick = "mode = 'planner', diagnostics = { timeout_ms = 300 }";
+    let mut nvim = Nvim::start(&project, &with(&server, &json!([lint(&project)]), quick), &[]).await;
+    nvim.edit("a.py").await;
+    nvim.command("AgentPlan break it").await;
+    nvim.wait("SextantPlan").await;
+    nvim.keys("<CR>").await;
+    let summary = nvim.finished().await;
+    let before = page(&nvim).await;
+    assert!(before.contains("whether anything is new is not known: tool:lint (a.py)"), "{before}");
+    std::fs::write(project.beside("gate").join("go"), "").expect("a signal");
+    let renewed = nvim.wait("SextantPlan").await;
+    assert_eq!(renewed["amend"], true, "{renewed}");
+    let after = page(&nvim).await;
+    assert!(after.contains("after a late answer: 0 fixed, 2 new, the first: bad word"), "{after}");
+    assert!(after.contains(summary.split('.').next().unwrap_or_default()), "the end of the run stays: {after}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn of_an_unsaved_text_a_command_says_nothing_and_why() {
     let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);

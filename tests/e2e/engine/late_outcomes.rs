@@ -1,0 +1,147 @@
+//! The outcome of a plan's step follows answers that come late, as long as they can only be about this step.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sextant::engine::{Event, Steps};
+
+use crate::support::engine::{Setup, TestEngine, last, plan_of, planned};
+use crate::support::project::Project;
+use crate::support::servers::fake_config;
+
+const A: &str = "def f() -> int:\n    return 1\n";
+const B: &str = "def h() -> int:\n    return 1\n";
+const LATE: &str = "after a late answer: 0 fixed, 1 new, the first: this is bad";
+const UNKNOWN: &str = "0 fixed so far, whether anything is new is not known: fake (a.py)";
+
+fn replace(path: &str, new: &str) -> Value {
+    json!({"path": path, "old_string": "return 1", "new_string": new})
+}
+
+/// A plan that breaks `f`, and then changes `h`. The server answers about the first change when it is let, and about
+/// others as `others` says.
+fn engine(project: &Project, others: Value) -> (TestEngine, PathBuf) {
+    let folder = project.beside("fake");
+    let publish = json!({"publish": {"version": "same", "items": "scan"}});
+    let held = json!([{"wait_for": "go"}, publish]);
+    let script = json!({"on": {
+        "textDocument/didOpen": [publish],
+        "textDocument/didChange": [held, others],
+    }});
+    let setup = Setup {
+        plans: vec![plan_of([planned("change f", &["a.py::f"]), planned("change h", &["b.py::h"])])],
+        replies: vec![last("edit_file", replace("a.py", "return bad")), last("edit_file", replace("b.py", "return 2"))],
+        config: json!({"mode": "planner", "diagnostics": {"timeout_ms": 300, "start_timeout_ms": 60_000}}),
+        servers: vec![fake_config(&folder, &script)],
+        memory: true,
+        ..Setup::default()
+    };
+    (TestEngine::new(project, setup), folder)
+}
+
+fn at_once() -> Value {
+    json!([{"publish": {"version": "same", "items": "scan"}}])
+}
+
+fn project() -> Project {
+    Project::new(&[("a.py", A), ("b.py", B)])
+}
+
+/// The outcome lines of the plan that was shown last.
+fn outcomes(events: impl IntoIterator<Item = Event>) -> Vec<String> {
+    let shown = events.into_iter().filter_map(|event| match event {
+        Event::Plan { markdown, .. } => Some(markdown),
+        _ => None,
+    });
+    let markdown = shown.last().expect("a plan");
+    markdown.lines().filter_map(|line| line.trim().strip_prefix("- outcome: ").map(str::to_owned)).collect()
+}
+
+/// Takes answers until one has changed the plan.
+async fn amended(engine: &mut TestEngine) -> Vec<String> {
+    let until = async {
+        loop {
+            engine.session.amend().await;
+            let events = engine.seen();
+            if events.iter().any(|event| matches!(event, Event::Plan { amend: true, .. })) {
+                return outcomes(events);
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), until).await.expect("no answer changes the plan")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_after_a_run_renews_the_outcome_of_its_last_step_for_every_reader() {
+    let project = project();
+    let (mut engine, folder) = engine(&project, at_once());
+    engine.plan("change both").await.expect("a plan");
+    let ending = engine.session.approve(Steps::One, &engine.cancel).await;
+    ending.result.expect("it ran");
+    assert_eq!(outcomes(ending.events), [UNKNOWN]);
+    engine.seen();
+    std::fs::write(folder.join("go"), "").expect("a signal");
+    assert_eq!(amended(&mut engine).await, [LATE]);
+    assert!(engine.trace().contains("late answer"), "{}", engine.trace());
+    let (again, _) = self::engine(&project, at_once());
+    assert_eq!(outcomes(again.session.waiting_plan().await.expect("it waits")), [LATE], "stored");
+    engine.approve().await.0.expect("it goes on");
+    assert!(project.read("b.py").contains("return 2"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_before_the_next_edit_is_about_the_step_before() {
+    let project = project();
+    let (engine, folder) = engine(&project, at_once());
+    engine.plan("change both").await.expect("a plan");
+    engine.session.approve(Steps::One, &engine.cancel).await.result.expect("it ran");
+    std::fs::write(folder.join("go"), "").expect("a signal");
+    let (outcome, events) = engine.approve().await;
+    outcome.expect("it ran");
+    let outcomes = outcomes(events);
+    assert!(outcomes[0] == LATE && !outcomes[1].contains("1 new"), "{outcomes:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_behind_the_next_edit_is_about_no_step() {
+    let project = project();
+    let held = json!([{"wait_for": "go"}, {"publish": {"version": "same", "items": "scan"}}]);
+    let (engine, folder) = engine(&project, held);
+    engine.plan("change both").await.expect("a plan");
+    let edited = async {
+        while project.read("b.py") == B {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        std::fs::write(folder.join("go"), "").expect("a signal");
+    };
+    let ((outcome, events), ()) = tokio::join!(engine.approve(), edited);
+    let outcome = outcome.expect("it ran");
+    let outcomes = outcomes(events);
+    assert!(outcomes[0] == UNKNOWN && !outcomes[1].contains("1 new"), "{outcomes:?}");
+    assert!(outcome.failed_steps.is_empty(), "{:?}", outcome.failed_steps);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_about_a_text_that_others_have_changed_since_renews_nothing() {
+    let project = project();
+    let (mut engine, folder) = engine(&project, at_once());
+    engine.plan("change both").await.expect("a plan");
+    engine.session.approve(Steps::One, &engine.cancel).await.result.expect("it ran");
+    project.write("b.py", "def h() -> int:\n    return 3\n");
+    engine.seen();
+    std::fs::write(folder.join("go"), "").expect("a signal");
+    let until = async {
+        while !engine
+            .seen()
+            .iter()
+            .any(|event| matches!(event, Event::Introduced { entries, .. } if entries.len() == 1))
+        {
+            engine.session.amend().await;
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), until).await.expect("the list does not follow");
+    assert_eq!(outcomes(engine.session.waiting_plan().await.expect("it waits")), [UNKNOWN]);
+}
