@@ -114,17 +114,25 @@ fn after_typing(file: &FileReview, steps: &[[&str; 2]], texts: &[String]) -> Opt
     Some(file)
 }
 
-/// The steps that led to a text. A key goes over the list from its end, so the last step is the oldest entry.
+/// The steps that led to a text. A key goes over the list from its end, so the last step is the oldest entry, and no entry
+/// between it and the end is left out.
 fn retraced(list: &[RejectedText], path: &str, now: &str, direction: Direction) -> Retraced {
+    let is_known = |(_, one): &(usize, &RejectedText)| one.path == path && !one.settled;
+    let known: Vec<(usize, &RejectedText)> = list.iter().enumerate().filter(is_known).collect();
+    let found = (0..known.len()).find_map(|first| all_retraced(&known[first..], now, direction));
+    found.unwrap_or_else(|| Retraced { places: Vec::new(), texts: vec![now.to_owned()] })
+}
+
+/// All of these steps, if a text has each of them.
+fn all_retraced(steps: &[(usize, &RejectedText)], now: &str, direction: Direction) -> Option<Retraced> {
     let mut found = Retraced { places: Vec::new(), texts: vec![now.to_owned()] };
-    for (place, one) in list.iter().enumerate().filter(|(_, one)| one.path == path && !one.settled) {
+    for (place, one) in steps {
         let [from, to] = direction.ends(one);
-        if let Some(before) = found.texts.last().and_then(|text| before_step(from, to, text)) {
-            found.places.push(place);
-            found.texts.push(before);
-        }
+        let before = before_step(from, to, found.texts.last()?)?;
+        found.places.push(*place);
+        found.texts.push(before);
     }
-    found
+    Some(found)
 }
 
 /// The text before a step between two texts; `None` where the text does not have the step.

@@ -623,6 +623,17 @@ fn a_redo_beside_typing_that_is_kept_apart_keeps_the_order_of_lines() {
     world.act(&Act::RedoReject);
 }
 
+#[test]
+fn a_text_that_typing_and_a_later_rejection_made_is_not_an_undo_of_an_earlier_one() {
+    let mut world = World::new();
+    world.act(&Act::Agent { at: 2, gone: 1, new: 0 });
+    world.act(&Act::Reject { hunk: 0, part: None });
+    world.act(&Act::Agent { at: 3, gone: 0, new: 1 });
+    world.act(&Act::Type { at: 2, gone: 1, new: 0 });
+    world.act(&Act::Reject { hunk: 0, part: None });
+    world.act(&Act::Reject { hunk: 0, part: None });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
 
