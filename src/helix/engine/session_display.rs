@@ -224,7 +224,7 @@ impl Shower {
             // The user has to write the buffers, so this comes before the rest of a long summary.
             Some(writes) if is_long => {
                 let result = helix_wording::cut(&parts.join(" — "), NARROW.saturating_sub(writes.len() + 3));
-                format!("{result} — {writes} — agent.show reads all of it")
+                format!("{result} — {writes} (agent.show reads all of it)")
             }
             None if is_long => format!("(agent.show reads all of it) {}", parts.join(" — ")),
             writes => {

@@ -20,7 +20,9 @@ async fn shown(project: &Project, server: &ModelServer) -> (EditorLink, String) 
     link.open("a.py");
     let uri = link.uri("a.py");
     link.command("agent.ask", json!(["change them", {"workspace": true}]), Some(&uri));
-    link.message(":wa writes 1 changed buffer").await;
+    let said = link.message(":wa writes 1 changed buffer").await;
+    let shown: String = said.chars().take(80).collect();
+    assert!(!shown.trim_end().ends_with('—'), "a narrow screen ends with a word: {said}");
     link.command("agent.diff", json!([]), Some(&uri));
     let page = link.until("the page", |told| told.shown.last().cloned()).await;
     (link, page)
