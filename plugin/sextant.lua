@@ -84,7 +84,11 @@ command('AgentUndo', 'undo', {
 })
 command('AgentRedo', 'redo', { nargs = 0, desc = 'Bring back what was undone last' })
 command('AgentHistory', 'history', { nargs = 0, desc = 'List what the last tasks changed, and what of it is undone' })
-command('AgentResume', 'resume', { nargs = 0, desc = 'Go on with the last task that was stopped or interrupted' })
+command('AgentResume', 'resume', {
+  nargs = '?',
+  bang = true,
+  desc = 'Go on with the last task that waits, or one by its number or title; with !, list them',
+})
 command('AgentAnswer', 'answer', {
   nargs = '+',
   desc = 'Answer the question that the work waits with, by the number of an option or in words',

@@ -188,10 +188,14 @@ function M.history(args)
   rpc.send('history', { place = where(args) })
 end
 
+--- Goes on with the last task that waits, or with the one of this number or name; with `!`, lists all of them.
 function M.resume(args)
   args.range = 0
+  if args.bang then
+    return rpc.send('waiting', { place = where(args) })
+  end
   require('sextant.ui.plan').expect()
-  rpc.send('resume', { place = where(args) })
+  rpc.send('resume', { which = text_of(args), place = where(args) })
 end
 
 local function modes()

@@ -32,6 +32,7 @@ pub const COMMANDS: &[&str] = &[
     "agent.keep",
     "agent.redo",
     "agent.resume",
+    "agent.discard",
     "agent.mode",
     "agent.diagnostics",
     "agent.stats",

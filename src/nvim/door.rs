@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::command_providers;
-use crate::door::here::undo_request;
+use crate::door::here::{undo_request, which};
 use crate::door::queue::RequestQueue;
 use crate::editor::NvimEditor;
 use crate::handler::NvimMessages;
@@ -169,7 +169,9 @@ impl NvimDoor {
             "history" => self.page(json, Page::History),
             "diff" => self.page(json, Page::Diff),
             "show_plan" => self.start_here(json, Command::ShowPlan),
-            "resume" => self.start_here(json, Command::Resume { approved: false }),
+            "resume" => self.start_in(json, Command::Resume { which: which(json), approved: false }),
+            "discard" => self.start_in(json, Command::Discard(which(json))),
+            "waiting" => self.page(json, Page::Waiting),
             "write_plan" => self.write_plan(json),
             "review" => self.review(json),
             "locate" => self.locate(json),

@@ -1,4 +1,4 @@
-//! Makes the pages that need no task: statistics, memory, history, and the diff of the last task.
+//! Makes the pages that need no task: statistics, memory, history, what waits, and the diff of the last task.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +15,7 @@ pub(super) enum Page {
     Memory,
     History,
     Diff,
+    Waiting,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -52,6 +53,7 @@ impl NvimDoor {
                 Page::Statistics => open.session.statistics().await.map(plain),
                 Page::Memory => open.session.learned().await.map(plain),
                 Page::History => open.session.history().await.map(|known| history::page(&known)),
+                Page::Waiting => Ok(open.session.waiting_page().await),
                 Page::Diff => open.session.changed_text(task, &Target::parse(&part)).await.map(plain),
             };
             let name = match page {
@@ -59,6 +61,7 @@ impl NvimDoor {
                 Page::Memory => "memory",
                 Page::History => "history",
                 Page::Diff => "diff",
+                Page::Waiting => "waiting",
             };
             open.session.emit(match answer {
                 Ok((markdown, entries)) => Event::Page { name: name.to_owned(), markdown, entries },

@@ -104,6 +104,8 @@ function M.open(event, name)
   end
   if name == 'history' then
     history_keys(buf, event)
+  elseif name == 'waiting' then
+    require('sextant.ui.waiting_page').map(buf, event)
   end
   if name == 'diff' then
     diff_page(buf, win)

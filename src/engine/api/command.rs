@@ -39,8 +39,11 @@ pub enum Command {
     Approve { steps: Steps, is_read: bool },
     /// Answers a question. The running task's question comes before the one of the paused plan.
     Answer(UserAnswer),
-    /// Resumes the work that was left open; `approved` carries out a plan that waits for its approval.
-    Resume { approved: bool },
+    /// Resumes the work that was left open: the last, or the one that `which` means. `approved` carries out a plan that
+    /// waits for its approval.
+    Resume { which: String, approved: bool },
+    /// Discards a plan or task that waits.
+    Discard(String),
     /// Takes back the standing changes of the last task, or a part of them.
     Undo(UndoRequest),
     /// Takes back one task after the other, down to this one.
@@ -144,6 +147,7 @@ impl Command {
             Self::Approve { .. } => "the plan",
             Self::Answer(_) => "the answer to a question",
             Self::Resume { .. } => "the task that waits",
+            Self::Discard(_) => "what is to be discarded",
             Self::Undo(_) | Self::UndoTo(_) => "an undo",
             Self::Redo => "a redo",
             Self::Forget(_) => "what is to be forgotten",
@@ -204,7 +208,13 @@ impl Engine {
                 Box::pin(self.approve_unseen(steps, cancel)).await.map(Worked)
             }
             Command::Answer(answer) => Box::pin(self.answer_question(answer, cancel)).await.map(Worked),
-            Command::Resume { approved } => Box::pin(self.resume(approved, cancel)).await.map(Worked),
+            Command::Resume { which, approved } => {
+                Box::pin(self.resume_chosen(&which, approved, cancel)).await.map(Worked)
+            }
+            Command::Discard(which) => match self.discard(&which).await {
+                Ok(events) => Ending { result: Ok(CommandOutcome::Shown), events },
+                Err(failure) => Ending { result: Err(failure.clone()), events: vec![Event::refused(failure)] },
+            },
             Command::Undo(wish) => self.take_back(&wish).await.map(TakenBack),
             Command::UndoTo(task) => self.take_back_to(&task, cancel).await.map(TakenBackTo),
             Command::Redo => self.bring_back().await.map(TakenBack),

@@ -14,7 +14,7 @@ use crate::commands::review_changes::{self, ReviewRequest, ReviewState};
 use crate::commands::undo::list::History;
 use crate::commands::undo::undo_lines::{self, StandingChange};
 use crate::commands::undo::{self, UndoRequest, Undone, redo};
-use crate::commands::{ask, changed_text, forget, remember, resume};
+use crate::commands::{ask, changed_text, forget, remember};
 use crate::durable::stored_traces::{self, Traced};
 use crate::edit::once::{self, EditMade};
 use crate::edit::questions::UserQuestion;
@@ -186,9 +186,7 @@ impl Engine {
 
     /// Resumes the work that was left open, in this process or in one that ended.
     pub async fn resume(&self, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
-        // It is unknown whether a user has read the plan that goes on.
-        self.session.approvals.plan_is_read(false);
-        resume::resume(&self.session, approved, cancel).instrument(span::task()).await
+        self.resume_chosen("", approved, cancel).await
     }
 
     /// Repairs the half-done work of a process that was killed, and reports it.

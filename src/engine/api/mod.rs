@@ -7,6 +7,7 @@ mod turn;
 mod user_blocks;
 mod user_diffs;
 mod user_talk;
+mod waiting_tasks;
 
 pub use command::{Command, CommandOutcome, Submitted};
 pub use engine::Engine;

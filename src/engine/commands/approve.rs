@@ -22,7 +22,7 @@ pub(crate) async fn approve(session: &Session, steps: Steps, cancel: &Cancellati
         let hint = Hint::from(HintCode::Plan).and(HintCode::ResumeEarlier);
         Err(Failure::user("no plan came of what was asked for last, so there is none to approve", hint))
     } else if session.plans.waiting.lock().await.is_none() && waiting_plan::is_kept(&session.store).await {
-        Box::pin(resume::go_on(session, true, steps, cancel, &mut events)).await
+        Box::pin(resume::go_on(session, "", true, steps, cancel, &mut events)).await
     } else {
         span::belongs_to_plan(&session.plans).await;
         Box::pin(run_plan::carry_out(session, steps, cancel, &mut events)).await

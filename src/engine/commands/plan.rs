@@ -12,7 +12,7 @@ use crate::memory::keep;
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, plan_event};
 use crate::planner::make::{self, PlanRequest};
-use crate::planner::replan;
+use crate::planner::{replan, waiting_list};
 use crate::run::{requested, start};
 use crate::state::outcome::Ending;
 use crate::state::request::Request;
@@ -57,7 +57,7 @@ async fn make_or_change(session: &Session, request: &Request, cancel: &Cancellat
     let none = !made.as_ref().is_ok_and(|plan| !plan.steps.is_empty());
     session.plans.no_plan.store(none, Ordering::Relaxed);
     if none {
-        *session.plans.waiting.lock().await = None;
+        session.plans.lay_aside().await;
         workspace_look::leave_all(&session.hub).await;
     }
     made
@@ -99,7 +99,8 @@ pub(crate) async fn make_plan(
     // A plan without steps cannot be approved, changed or resumed.
     if !plan.steps.is_empty() {
         durable::keep_plan(&session.store, &plan, &mut task).await;
-        *session.plans.waiting.lock().await = Some((plan.clone(), task));
+        session.plans.put(plan.clone(), task).await;
+        waiting_list::say_others(&session.edits, &session.plans).await;
     }
     Ok(plan)
 }

@@ -20,7 +20,7 @@ use crate::events::stream::EventStream;
 use crate::plan::plan_event::plan_event;
 use crate::plan::work_mode::Phase;
 use crate::plan::{Plan, StepResult, StepState, Steps};
-use crate::planner::{ending, replan, run_plan};
+use crate::planner::{ending, replan, run_plan, waiting_list};
 use crate::run::{repair_scope, start};
 use crate::state::diagnostics_hub::DiagnosticsHub;
 use crate::state::edit_service::EditService;
@@ -38,16 +38,24 @@ use sextant_model::step::{LastResult, Model};
 /// Resumes the last task that is not over. An interrupted or stopped task runs its open steps, the running one from its
 /// beginning. A task that asks shows its question. A plan that was never approved is shown and waits, unless
 /// `approved`.
-pub(crate) async fn resume(session: &Session, approved: bool, cancel: &CancellationToken) -> Ending<Outcome> {
+///
+/// `which` chooses another one that waits, by its number in the list, its name or words of its title.
+pub(crate) async fn resume(
+    session: &Session,
+    which: &str,
+    approved: bool,
+    cancel: &CancellationToken,
+) -> Ending<Outcome> {
     let mut events = Vec::new();
     session.plans.no_plan.store(false, Ordering::Relaxed);
-    let result = go_on(session, approved, Steps::All, cancel, &mut events).await;
+    let result = go_on(session, which, approved, Steps::All, cancel, &mut events).await;
     stored_traces::keep(&session.store).await;
     Ending::new(result, events, |outcome| (outcome.ok, outcome.summary.clone()))
 }
 
 pub(crate) async fn go_on(
     session: &Session,
+    which: &str,
     approved: bool,
     steps: Steps,
     cancel: &CancellationToken,
@@ -59,12 +67,16 @@ pub(crate) async fn go_on(
     }
     recover::recover_quietly(&session.edits).await;
     edit_transaction::catch_up(&session.edits, &session.plans).await?;
-    let Some(waiting) = resumable::waiting(&session.store).await? else {
+    let found = waiting_list::choose(&session.edits, &session.plans, which).await?;
+    let Some(waiting) = found else {
         // Without memory there is at most the plan of this process.
         if session.plans.waiting.lock().await.is_none() {
             return Err(resumable::nothing("nothing was begun here"));
         }
         span::belongs_to_plan(&session.plans).await;
+        if !which.is_empty() && !approved && waiting_list::is_unapproved(&session.plans).await {
+            return ending::end_waiting(session, Phase::Planning, events).await;
+        }
         return Box::pin(run_plan::carry_out(session, Steps::All, cancel, events)).await;
     };
     let (phase, running) = (waiting.phase, waiting.run.running);
@@ -186,11 +198,11 @@ async fn run_on(
             replan::replan(&session.edits, session.model.as_ref(), &mut plan, &mut task, &trigger, cancel).await
     {
         durable::keep_task(&session.store, &mut task, Some(&plan), Phase::Paused).await;
-        *session.plans.waiting.lock().await = Some((plan, task));
+        session.plans.put(plan, task).await;
         return Err(failure);
     }
     let more = plan.steps.iter().any(|step| step.state == StepState::Open);
-    *session.plans.waiting.lock().await = Some((plan, task));
+    session.plans.put(plan, task).await;
     if more {
         return Box::pin(run_plan::carry_out(session, steps, cancel, events)).await;
     }
@@ -206,7 +218,7 @@ async fn show_waiting(
     events: &mut Vec<Event>,
 ) -> Result<Outcome, Failure> {
     let asks = task.progress.question.is_some();
-    *session.plans.waiting.lock().await = Some((plan, task));
+    session.plans.put(plan, task).await;
     ending::end_waiting(session, if asks { Phase::Paused } else { phase }, events).await
 }
 

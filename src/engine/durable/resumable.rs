@@ -20,6 +20,26 @@ pub(crate) struct WaitingTask {
     pub(crate) phase: Phase,
     pub(crate) run: RunState,
     pub(crate) revision: i64,
+    /// When it was stored last, in milliseconds since 1970.
+    pub(crate) updated: i64,
+}
+
+/// The tasks that are not over and that no other process works on, the last one first.
+pub(crate) async fn listed(store: &TaskStore) -> Vec<WaitingTask> {
+    if !open_store::has_record(store) {
+        return Vec::new();
+    }
+    let Some(durable) = open_store::durable(store).await else { return Vec::new() };
+    let name = durable.session();
+    let tasks = durable.run(move |memory| memory.tasks(&name)).await;
+    let tasks = open_store::or_tell(&store.events, &durable, tasks).unwrap_or_default();
+    let free = tasks.into_iter().filter(|kept| !is_of_another(&durable, kept));
+    free.filter_map(|kept| resumable(kept).ok().flatten()).collect()
+}
+
+fn is_of_another(durable: &Durable, kept: &TaskState) -> bool {
+    let own = durable.owner();
+    kept.owner.as_deref().is_some_and(|owner| owner != own.name() && own.is_alive(owner))
 }
 
 /// The last task that is not over, of this process or of one that is gone. `None` without a stored task.
@@ -34,8 +54,7 @@ pub(crate) async fn waiting(store: &TaskStore) -> Result<Option<WaitingTask>, Fa
     let mut why = "every task is done, or was never begun".to_owned();
     let mut unread = None;
     for kept in tasks {
-        if kept.owner.as_deref().is_some_and(|owner| owner != durable.owner().name() && durable.owner().is_alive(owner))
-        {
+        if is_of_another(&durable, &kept) {
             why = "another process is working on the last task".to_owned();
             continue;
         }
@@ -118,7 +137,7 @@ pub(crate) fn phase(kept: &TaskState) -> Phase {
 
 /// Whether the task can be resumed. The error gives the task that cannot be, and the reason.
 pub(crate) fn resumable(kept: TaskState) -> Result<Option<WaitingTask>, String> {
-    let (phase, revision) = (phase(&kept), kept.revision);
+    let (phase, revision, updated) = (phase(&kept), kept.revision, kept.updated);
     if phase == Phase::Completed {
         return Ok(None);
     }
@@ -136,7 +155,7 @@ pub(crate) fn resumable(kept: TaskState) -> Result<Option<WaitingTask>, String> 
         }
         None => run.mode == Mode::Simple,
     };
-    Ok(rest.then_some(WaitingTask { phase, run, revision }))
+    Ok(rest.then_some(WaitingTask { phase, run, revision, updated }))
 }
 
 /// Completes a rollback whose process died before it changed the plan.

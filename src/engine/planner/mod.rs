@@ -15,4 +15,5 @@ pub(crate) mod step_checks;
 pub(crate) mod step_judgement;
 pub(crate) mod step_result;
 pub(crate) mod validate_plan;
+pub(crate) mod waiting_list;
 pub(crate) mod waiting_plan;

@@ -72,6 +72,9 @@ async fn carry_out(engine: &Arc<EngineHost>, link: &Arc<EngineLink>, command: &A
         "agent.stop" => run(engine, link, Command::Stop),
         "agent.mode" => mode(engine, link, &agent, &given.text),
         "agent.show" if given.text == "plan" => show_plan(engine, link).await,
+        "agent.show" if given.text == "waiting" => {
+            page(engine, link, "agent.waiting", agent.waiting_page().await.0).await
+        }
         "agent.show" => engine.answers.show(&engine.buffers, link, !agent.turn().is_free()).await,
         _ => look(engine, link, &given, &command.command, document.as_deref()).await,
     }
@@ -106,8 +109,7 @@ async fn look(
     let agent = Arc::clone(&engine.session()?.agent);
     match command {
         "agent.undo" => {
-            let wanted = given.number.map_or_else(|| given.text.clone(), |number| number.to_string());
-            let (target, reason) = Target::parse_because(&wanted);
+            let (target, reason) = Target::parse_because(&named(given));
             let wish = UndoRequest { target, partial: given.place.partial, reason };
             run(engine, link, Command::Undo(wish))
         }
@@ -117,9 +119,13 @@ async fn look(
             if agent.has_plan() && !engine.plan.take_over(engine).await {
                 return Ok(());
             }
-            show_plan_where_one_waits(engine, link, &agent).await?;
-            run(engine, link, Command::Resume { approved: false })
+            let which = named(given);
+            if which.is_empty() {
+                show_plan_where_one_waits(engine, link, &agent).await?;
+            }
+            run(engine, link, Command::Resume { which, approved: false })
         }
+        "agent.discard" => run(engine, link, Command::Discard(named(given))),
         "agent.diagnostics" => diagnostics(engine, link, document).await,
         "agent.stats" => page(engine, link, command, agent.statistics().await?).await,
         "agent.diff" => {
@@ -146,6 +152,11 @@ async fn look(
             Err(Failure::new(FailureKind::Internal, message, "restart the editor: two versions of Sextant run at once"))
         }
     }
+}
+
+/// The number or the words that a command names its object with.
+fn named(given: &GivenArguments) -> String {
+    given.number.map_or_else(|| given.text.clone(), |number| number.to_string())
 }
 
 /// True for words to a model, false for the number or the name of a task.

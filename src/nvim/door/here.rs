@@ -61,6 +61,14 @@ impl NvimDoor {
         }
     }
 
+    /// The same for a command that names its workspace by `root`, as the keys of a page do.
+    pub(super) fn start_in(self: &Arc<Self>, json: &str, command: Command) {
+        match serde_json::from_str::<Value>(json).is_ok_and(|given| given["root"].is_string()) {
+            true => self.start_current(json, "its workspace is not in use any more", command),
+            false => self.start_here(json, command),
+        }
+    }
+
     /// The workspace of the current file, or without a file that of the last command.
     pub(super) fn here_or_last(&self, json: &str) -> Result<Arc<UsedWorkspace>, Failure> {
         let known = if stands_in_file(json) { None } else { lock(&self.current).clone() };
@@ -122,6 +130,12 @@ impl NvimDoor {
             open.session.close().await;
         }
     }
+}
+
+/// The number, name or words of something that waits.
+pub(super) fn which(json: &str) -> String {
+    let given = serde_json::from_str::<Value>(json).unwrap_or_default();
+    given["which"].as_str().unwrap_or_default().to_owned()
 }
 
 /// The scope of the undo, from the arguments of `:AgentUndo`.

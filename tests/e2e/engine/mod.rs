@@ -28,6 +28,7 @@ mod recalled;
 mod results;
 mod review;
 mod room;
+mod several_plans;
 mod shell;
 mod states;
 mod stop;

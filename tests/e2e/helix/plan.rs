@@ -198,3 +198,21 @@ async fn a_step_of_the_users_own_needs_no_symbols_and_may_name_another_file() {
     assert!(asked[1].contains("May edit: price.py\n"), "the file as a whole: {}", asked[1]);
     assert!(asked[2].contains("May edit: price.py::price, the imports of price.py\n"), "{}", asked[2]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_plan_leaves_the_first_one_to_be_listed_and_discarded() {
+    let project = Project::new(&[("cart.py", CART), ("price.py", PRICE)]);
+    let _engine = engine(&project);
+    let (mut link, plan) = planned(&project).await;
+    link.command("agent.plan", json!(["fix this", {"file": "cart.py"}]), None);
+    let page = plan.clone();
+    link.until("the second plan", |told| (told.texts[&page].1.matches("- [ ] ").count() == 1).then_some(())).await;
+    link.command("agent.show", json!(["waiting"]), None);
+    let list = link.until("the list", |told| told.shown.iter().find(|uri| uri.contains("waiting")).cloned()).await;
+    let text = link.text(&list);
+    assert!(text.contains("1. “") && text.contains("2. “") && text.contains("waiting for approval"), "{text}");
+    link.command("agent.discard", json!(["2"]), None);
+    link.message("is discarded; what it changed stays").await;
+    link.command("agent.resume", json!(["2"]), None);
+    link.message("nothing that waits is named").await;
+}

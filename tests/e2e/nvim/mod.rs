@@ -45,5 +45,6 @@ mod tasks;
 mod trace;
 mod two;
 mod versions;
+mod waiting;
 mod wide;
 mod windows;

@@ -30,7 +30,7 @@ impl AgentApiServer for RpcSession {
 
     async fn resume(&self, approved: Option<bool>, by: Option<String>) -> Result<Outcome, CallError> {
         let approved = approved.unwrap_or_default();
-        Ok(self.submit(Command::Resume { approved }, by).await?.worked()?)
+        Ok(self.submit(Command::Resume { which: String::new(), approved }, by).await?.worked()?)
     }
 
     async fn undo(&self, part: Option<UndoPart>, by: Option<String>) -> Result<Undone, CallError> {

@@ -1,0 +1,198 @@
+//! Lists the plans and tasks that wait, chooses one of them, and discards one.
+
+use crate::durable;
+use crate::durable::resumable::{self, WaitingTask};
+use crate::edit::recover;
+use crate::editor::event::{Event, PageEntry};
+use crate::plan::work_mode::Phase;
+use crate::plan::{Plan, StepState, plan_event};
+use crate::state::edit_service::EditService;
+use crate::state::plan_service::PlanService;
+use crate::state::task::Task;
+use sextant_base::clock::now_ms;
+use sextant_base::failure::Failure;
+use sextant_base::one_line::headline;
+use sextant_base::plural::counted;
+
+/// The outcome of the open steps of a discarded plan.
+const DISCARDED: &str = "discarded";
+
+/// One line of the list.
+struct WaitingRow {
+    task: String,
+    title: String,
+    state: &'static str,
+    done: usize,
+    of: usize,
+    /// When it was stored last, in milliseconds since 1970; `None` where it is only in this process.
+    updated: Option<i64>,
+}
+
+impl WaitingRow {
+    fn of(task: &str, request: &str, plan: Option<&Plan>, state: &'static str, updated: Option<i64>) -> Self {
+        let title = plan.map(|plan| headline(&plan.title)).filter(|title| !title.is_empty());
+        let steps = plan.map(|plan| plan.steps.as_slice()).unwrap_or_default();
+        Self {
+            task: task.to_owned(),
+            title: title.unwrap_or_else(|| headline(request)),
+            state,
+            done: steps.iter().filter(|step| step.state == StepState::Done).count(),
+            of: steps.len(),
+            updated,
+        }
+    }
+
+    fn line(&self, number: usize) -> String {
+        let steps =
+            if self.of > 0 { format!(", {} of {} done", self.done, counted(self.of, "step")) } else { String::new() };
+        let age =
+            self.updated.map(|updated| format!(", {}", age(now_ms().saturating_sub(updated)))).unwrap_or_default();
+        format!("{number}. “{}”: {}{steps}{age}", self.title, self.state)
+    }
+}
+
+fn age(ms: i64) -> String {
+    match ms / 60_000 {
+        ..=0 => "just now".to_owned(),
+        minutes @ 1..60 => format!("{minutes} min ago"),
+        minutes @ 60..2880 => format!("{} h ago", minutes / 60),
+        minutes => format!("{} days ago", minutes / 1440),
+    }
+}
+
+fn state(phase: Phase, asks: bool) -> &'static str {
+    match phase {
+        _ if asks => "asks a question",
+        Phase::Planning | Phase::Paused => phase.words(),
+        Phase::Executing => "interrupted",
+        Phase::Completed | Phase::Error => "stopped",
+    }
+}
+
+async fn rows(edits: &EditService, plans: &PlanService) -> Vec<WaitingRow> {
+    let stored = resumable::listed(&edits.store).await;
+    let own = |(plan, task): &(Plan, Task)| {
+        let is_open = plan.steps.iter().any(|step| step.state == StepState::Open);
+        let words = state(task.keep.phase, task.progress.question.is_some());
+        let row = WaitingRow::of(&task.work.journal.task, &task.work.request, Some(plan), words, None);
+        (is_open && task.keep.revision.is_none()).then_some(row)
+    };
+    let mut rows: Vec<WaitingRow> = plans.waiting.lock().await.as_ref().and_then(own).into_iter().collect();
+    rows.extend(plans.aside.lock().await.iter().filter_map(own));
+    rows.extend(stored.iter().map(|WaitingTask { run, phase, updated, .. }| {
+        let words = state(*phase, run.progress.question.is_some());
+        WaitingRow::of(&run.id, &run.request, run.plan.as_ref(), words, Some(*updated))
+    }));
+    rows
+}
+
+/// The list for a reader, with the task of each line.
+pub(crate) async fn page(edits: &EditService, plans: &PlanService) -> (String, Vec<PageEntry>) {
+    recover::recover_quietly(edits).await;
+    let rows = rows(edits, plans).await;
+    let mut lines = vec!["# What waits".to_owned(), String::new()];
+    let mut entries = Vec::new();
+    for (number, row) in (1..).zip(&rows) {
+        lines.push(row.line(number));
+        entries.push(PageEntry { line: lines.len(), task: row.task.clone(), step: None });
+    }
+    if rows.is_empty() {
+        lines.push("No plan and no task waits here.".to_owned());
+    }
+    (lines.join("\n"), entries)
+}
+
+/// Tells that earlier plans still wait beside a new one.
+pub(crate) async fn say_others(edits: &EditService, plans: &PlanService) {
+    let rows = rows(edits, plans).await;
+    if let Some(before) = rows.get(1) {
+        let more = if rows.len() > 2 { format!(" and {} more wait", rows.len() - 2) } else { " waits".to_owned() };
+        let text = format!("“{}”{more} beside this plan", before.title);
+        edits.hub.events.show(Event::Progress { text });
+    }
+}
+
+/// The task that a number in the list, its name, or words of its title mean; the last one for no words. `None` where only this process has it: it
+/// is the plan that waits then.
+///
+/// # Errors
+/// Nothing that waits is meant, or several are.
+pub(crate) async fn choose(
+    edits: &EditService,
+    plans: &PlanService,
+    which: &str,
+) -> Result<Option<WaitingTask>, Failure> {
+    if which.is_empty() {
+        return resumable::waiting(&edits.store).await;
+    }
+    let task = meant(&rows(edits, plans).await, which)?;
+    if let Some(found) = resumable::listed(&edits.store).await.into_iter().find(|known| known.run.id == task) {
+        return Ok(Some(found));
+    }
+    plans.bring_forward(&task).await;
+    Ok(None)
+}
+
+fn meant(rows: &[WaitingRow], which: &str) -> Result<String, Failure> {
+    let number = which.parse::<usize>().ok().and_then(|number| rows.get(number.checked_sub(1)?));
+    if let Some(row) = number.or_else(|| rows.iter().find(|row| row.task == which)) {
+        return Ok(row.task.clone());
+    }
+    let words = which.to_lowercase();
+    let mut named = rows.iter().filter(|row| row.title.to_lowercase().contains(&words));
+    match (named.next(), named.next()) {
+        (Some(row), None) => Ok(row.task.clone()),
+        (Some(_), Some(_)) => Err(Failure::user(format!("several that wait are named “{which}”"), "give its number")),
+        (None, _) => {
+            let there = if rows.is_empty() { "nothing waits".to_owned() } else { format!("1 to {}", rows.len()) };
+            Err(Failure::user(format!("nothing that waits is named “{which}”"), there))
+        }
+    }
+}
+
+/// Whether no step of the plan that waits was run yet.
+pub(crate) async fn is_unapproved(plans: &PlanService) -> bool {
+    let waiting = plans.waiting.lock().await;
+    waiting.as_ref().is_some_and(|(plan, _)| plan.steps.iter().all(|step| step.state == StepState::Open))
+}
+
+/// Discards what waits: its open steps are never run, and its changes stay. The events show the rest of the list.
+///
+/// # Errors
+/// Nothing that waits is meant.
+pub(crate) async fn discard(edits: &EditService, plans: &PlanService, which: &str) -> Result<Vec<Event>, Failure> {
+    recover::recover_quietly(edits).await;
+    let rows = rows(edits, plans).await;
+    let task = meant(&rows, which)?;
+    let title = rows.iter().find(|row| row.task == task).map(|row| row.title.clone()).unwrap_or_default();
+    let mut events = Vec::new();
+    let mut waiting = plans.waiting.lock().await;
+    if let Some((plan, own)) = waiting.as_mut().filter(|(_, own)| own.work.journal.task == task) {
+        skip_open(plan);
+        own.progress.question = None;
+        durable::keep_task(&edits.store, own, Some(plan), Phase::Completed).await;
+        events.push(plan_event::plan_event(plan, Phase::Completed.words()));
+    }
+    drop(waiting);
+    plans.aside.lock().await.retain(|(_, own)| own.work.journal.task != task);
+    let stored = resumable::listed(&edits.store).await.into_iter().find(|known| known.run.id == task);
+    if let Some(WaitingTask { mut run, .. }) = stored {
+        (run.running, run.progress.question, run.replanning) = (None, None, None);
+        run.plan.iter_mut().for_each(skip_open);
+        durable::keep_state(&edits.store, &run, Phase::Completed).await;
+    }
+    let (markdown, entries) = page(edits, plans).await;
+    events.push(Event::Page { name: "waiting".to_owned(), markdown, entries });
+    let summary = format!("“{title}” is discarded; what it changed stays");
+    events.push(Event::Finished { ok: true, summary });
+    Ok(events)
+}
+
+fn skip_open(plan: &mut Plan) {
+    for step in &mut plan.steps {
+        if matches!(step.state, StepState::Open | StepState::Running) {
+            step.state = StepState::Skipped;
+            DISCARDED.clone_into(&mut step.result.outcome);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Several plans wait in Neovim: they are listed, and each is resumed or discarded from the list.
+
+use serde_json::json;
+
+use crate::nvim::ask::{options, step};
+use crate::support::model_server::{ModelServer, Reply};
+use crate::support::nvim::Nvim;
+use crate::support::project::Project;
+
+fn plan(title: &str) -> Reply {
+    let one = json!({"title": "change f", "symbols": ["a.py::f"], "because": "asked", "expect": "changed"});
+    Reply::Json(json!({"title": title, "reason": "asked", "steps": [one], "confidence": 1}))
+}
+
+async fn text_of(nvim: &Nvim, buffer: &str) -> String {
+    let lines = format!("return vim.api.nvim_buf_get_lines(vim.fn.bufnr('sextant://{buffer}'), 0, -1, false)");
+    nvim.lua::<Vec<String>>(&lines).await.join("\n")
+}
+
+/// Waits until a window of Sextant's holds a text.
+async fn holds(nvim: &Nvim, buffer: &str, text: &str) {
+    let lua = format!(
+        "return (vim.wait(30000, function() local buf = vim.fn.bufnr('sextant://{buffer}') return buf > 0 and \
+         table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), '\\n'):find({text:?}, 1, true) ~= nil end, 10))"
+    );
+    assert!(nvim.lua::<bool>(&lua).await, "{}", text_of(nvim, buffer).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_of_what_waits_resumes_and_discards() {
+    let project = Project::new(&[("a.py", "def f() -> int:\n    return 1\n")]);
+    let edit = step("edit_file", json!({"path": "a.py", "old_string": "return 1", "new_string": "return 2"}), false);
+    let server = ModelServer::start([plan("First"), plan("Second"), plan("Third"), edit]).await;
+    let mut nvim = Nvim::start(&project, &options(&server), &["ruff"]).await;
+    nvim.edit("a.py").await;
+    for request in ["one", "two", "three"] {
+        nvim.command(&format!("AgentPlan change f, number {request}")).await;
+        nvim.wait("SextantPlan").await;
+    }
+    nvim.keys("q").await;
+    nvim.command("AgentResume!").await;
+    holds(&nvim, "waiting", "3. “First”: waiting for approval, 0 of 1 step done, just now").await;
+    nvim.keys("/Second<CR>x").await;
+    assert!(nvim.finished().await.contains("“Second” is discarded"));
+    holds(&nvim, "waiting", "2. “First”").await;
+    assert!(!text_of(&nvim, "waiting").await.contains("Second"), "it is discarded");
+    nvim.keys("/First<CR><CR>").await;
+    nvim.wait("SextantPlan").await;
+    let shown = text_of(&nvim, "plan").await;
+    assert!(shown.starts_with("# First"), "{shown}");
+    nvim.finished().await;
+    nvim.keys("<CR>").await;
+    nvim.finished().await;
+    assert!(project.read("a.py").contains("return 2"));
+    nvim.command("AgentResume third").await;
+    nvim.wait("SextantPlan").await;
+    let shown = text_of(&nvim, "plan").await;
+    assert!(shown.starts_with("# Third"), "{shown}");
+}
